@@ -61,7 +61,7 @@ pub(crate) const LOCKS: &[Exception] = &[
     ("runtime/host/src/live.rs", "a thread that starts to count, or meets a new type"),
     ("runtime/host/src/cancellation.rs", "futures that wait, woken by a cancellation"),
     ("runtime/host/src/queue/parking.rs", "a future between two polls"),
-    ("runtime/host/src/queue/donors.rs", "a worker that goes to sleep or is woken"),
+    ("runtime/host/src/queue/sleepers.rs", "a worker that goes to sleep or is woken"),
     ("runtime/host/src/parallel.rs", "a block that failed"),
     ("runtime/host/src/queue/timers.rs", "a timer that is set or dropped"),
 ];

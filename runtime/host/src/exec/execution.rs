@@ -22,36 +22,36 @@ pub(super) struct Execution {
 
 impl Execution {
     /// Asks for the registers of a frame at `depth`.
-    pub(super) fn take(&self, n: usize, depth: usize) -> Result<(), KernelError> {
+    pub(super) fn reserve(&self, n: usize, depth: usize) -> Result<(), KernelError> {
         // Relaxed: a count that guards no data.
         let before = self.values.fetch_add(n, Ordering::Relaxed);
         if depth < self.context.limits.depth && before.saturating_add(n) <= self.context.limits.values {
             return Ok(());
         }
-        self.give_back(n);
+        self.release(n);
         Err(self.context.limits.error())
     }
 
     /// What a line may take that a frame at `depth` runs.
-    pub(super) fn left(&self, depth: usize) -> Limits {
+    pub(super) fn remaining(&self, depth: usize) -> Limits {
         let limits = self.context.limits;
         let values = limits.values.saturating_sub(self.values.load(Ordering::Relaxed));
         Limits { depth: limits.depth.saturating_sub(depth + 1), values }
     }
 
-    pub(super) fn give_back(&self, n: usize) {
+    pub(super) fn release(&self, n: usize) {
         self.values.fetch_sub(n, Ordering::Relaxed);
     }
 
     /// The surroundings of its kernels.
     #[inline]
-    pub(super) fn around(&self) -> Surroundings<'_> {
-        around(&self.program, &self.context)
+    pub(super) fn surroundings(&self) -> Surroundings<'_> {
+        surroundings(&self.program, &self.context)
     }
 }
 
 /// The surroundings of the kernels of an execution.
 #[inline]
-pub(super) fn around<'x>(program: &'x Arc<Program>, context: &'x ExecContext) -> Surroundings<'x> {
+pub(super) fn surroundings<'x>(program: &'x Arc<Program>, context: &'x ExecContext) -> Surroundings<'x> {
     Surroundings { file: program.file(), functions: program, context }
 }

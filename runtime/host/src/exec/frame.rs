@@ -30,17 +30,18 @@ use std::sync::Arc;
 use bef_format::OperandMode;
 
 use super::execution::Execution;
-use super::operands::Instead;
+use super::operands::Blocked;
 use crate::async_value::{AsyncRef, Promise};
 use crate::context::{FramePath, FrameStep, KernelRef, MAX_TRACE};
-use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
+use crate::program::{FunctionPlan, GeneralKernel, GeneralPlan, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
-pub(super) use overlap::{Head, Turn, TurnEnd};
+pub(super) use overlap::{InFlight, InFlightEnd, LoopHead};
 use token::Caller;
 pub(super) use token::{
-    Completing, Done, End, Later, Looping, Ready, Returns, Running, Started, StraightRun, Then,
+    Completing, Continuation, Done, FrameEnd, NewFrame, PendingRegister, Ready, ResultsToken, Running,
+    SequentialLoop, StraightRun,
 };
 
 /// One call of a function.
@@ -51,11 +52,11 @@ pub(super) struct Frame {
     /// Of the execution's program.
     plan: NonNull<FunctionPlan>,
     /// That of `plan`.
-    general: NonNull<General>,
+    general: NonNull<GeneralPlan>,
     /// The kernel that called.
     caller: Option<Caller>,
     /// Written before the first visit ends, and taken at the frame's end.
-    then: UnsafeCell<Then>,
+    continuation: UnsafeCell<Continuation>,
     pub(super) depth: usize,
     slots: Slots,
     /// See `token`.
@@ -75,12 +76,12 @@ struct Slots {
     /// The promises of the async registers, as the plan numbers them.
     promises: Vec<UnsafeCell<Option<Promise>>>,
     /// How many events each kernel still waits for.
-    left: Vec<AtomicU32>,
+    ready_counts: Vec<AtomicU32>,
     /// How many reads of each register are left; 0 where nobody counts. Empty if nobody counts any.
-    reads: Vec<AtomicU32>,
+    read_counts: Vec<AtomicU32>,
     /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if
     /// there is none.
-    any: Vec<AtomicU32>,
+    any_counts: Vec<AtomicU32>,
 }
 
 /// A kernel that runs when its first operand is final has been told that there is one.
@@ -102,7 +103,7 @@ thread_local! {
 
 impl Slots {
     fn size(&self) -> usize {
-        self.registers.capacity() + self.left.capacity()
+        self.registers.capacity() + self.ready_counts.capacity()
     }
 
     /// Empty ones, with room if there is.
@@ -117,13 +118,13 @@ impl Slots {
 
     /// Drops the values, and keeps the room for the next frame.
     fn recycle(mut self) {
-        let Slots { registers, promises, left, reads, any } = &mut self;
+        let Slots { registers, promises, ready_counts, read_counts, any_counts } = &mut self;
         // Their ends may be anything, other frames' even.
         registers.clear();
         promises.clear();
-        left.clear();
-        reads.clear();
-        any.clear();
+        ready_counts.clear();
+        read_counts.clear();
+        any_counts.clear();
         // Where the thread is ending, it keeps nothing.
         _ = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
@@ -159,12 +160,12 @@ impl Frame {
         function: u32,
         arguments: impl Iterator<Item = Value>,
         caller: Option<Caller>,
-        then: Then,
-    ) -> Started {
+        continuation: Continuation,
+    ) -> NewFrame {
         let plan = execution.program.plan(function);
         let general = plan.general(execution.program.image(), execution.is_seeded);
         let mut slots = Slots::new();
-        let Slots { registers, promises, left, reads, any } = &mut slots;
+        let Slots { registers, promises, ready_counts, read_counts, any_counts } = &mut slots;
         registers.reserve(plan.n_registers as usize);
         registers.extend(arguments.take(plan.n_args as usize).map(UnsafeCell::new));
         registers.resize_with(plan.n_registers as usize, || UnsafeCell::new(Value::Empty));
@@ -176,31 +177,31 @@ impl Frame {
             registers[register as usize] = UnsafeCell::new(Value::Async(value));
             promises.push(UnsafeCell::new(Some(promise)));
         }
-        left.extend(general.ready_counts.iter().map(|&count| AtomicU32::new(count)));
+        ready_counts.extend(general.ready_counts.iter().map(|&count| AtomicU32::new(count)));
         if general.counts_reads {
-            reads.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
+            read_counts.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
         }
         if general.has_any {
-            any.extend(general.n_any.iter().map(|&n| AtomicU32::new(n)));
+            any_counts.extend(general.n_any.iter().map(|&n| AtomicU32::new(n)));
         }
         // One more for the first visit.
         let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
         let (plan, general) = (NonNull::from(plan), NonNull::from(general));
         let depth = caller.as_ref().map_or(0, |caller| caller.depth);
-        let is_iterating = matches!(then, Then::Iterates(_));
-        let then = UnsafeCell::new(then);
-        let started = Started::new(Frame {
+        let is_iterating = matches!(continuation, Continuation::NextIteration(_));
+        let continuation = UnsafeCell::new(continuation);
+        let new_frame = NewFrame::new(Frame {
             me: NonNull::dangling(),
             execution,
             plan,
             general,
             caller,
-            then,
+            continuation,
             depth,
             slots,
             unfinished,
         });
-        if is_iterating { started } else { started.with_returns() }
+        if is_iterating { new_frame } else { new_frame.with_returns() }
     }
 
     /// Tells frames apart that are alive.
@@ -216,7 +217,7 @@ impl Frame {
     }
 
     #[inline]
-    pub(super) fn general(&self) -> &General {
+    pub(super) fn general(&self) -> &GeneralPlan {
         // SAFETY: as in `plan`.
         unsafe { self.general.as_ref() }
     }
@@ -225,7 +226,7 @@ impl Frame {
     ///
     /// # Safety
     /// To be called once, before anything else is done with the frame.
-    unsafe fn begin(&self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) {
+    unsafe fn begin(&self, sink: &mut Sink<'_>, unresolved: &mut Vec<(PendingRegister, AsyncRef)>) {
         let general = self.general();
         // Each is made ready here and nowhere else, as no event counts for it.
         for &kernel in &general.idle {
@@ -241,20 +242,22 @@ impl Frame {
             });
             match pending {
                 // What nobody reads need not keep the frame.
-                Some(value) if self.has_users(register) => late.push((Later::new(self, register), value)),
+                Some(value) if self.has_users(register) => {
+                    unresolved.push((PendingRegister::new(self, register), value))
+                }
                 Some(_) => {}
-                None => self.tell_users(register, is_dead, sink),
+                None => self.notify_users(register, is_dead, sink),
             }
             // An argument has no kernel that writes it, so nothing has to complete.
-            self.tell_after(register, sink);
+            self.notify_after_users(register, sink);
         }
     }
 
     /// Counts an event for each of `users`, and makes those ready for which it was the last.
     #[inline(always)]
-    fn tell(&self, users: &[User], sink: &mut Sink<'_>) {
+    fn notify(&self, users: &[User], sink: &mut Sink<'_>) {
         for &user in users {
-            let left = &self.slots.left[user.kernel() as usize];
+            let left = &self.slots.ready_counts[user.kernel() as usize];
             // Acquire pairs with the Release half of the other tellers' decrements: what they published is
             // visible to who gathers. Seeing one means that this event is the last, so that the store can be
             // spared.
@@ -266,16 +269,16 @@ impl Frame {
 
     /// Tells the users of a register whose value is final.
     #[inline]
-    fn tell_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
+    fn notify_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
         let general = self.general();
-        self.tell(general.users(register), sink);
+        self.notify(general.users(register), sink);
         if general.has_any {
-            self.tell_any(register, is_dead, sink);
+            self.notify_any_users(register, is_dead, sink);
         }
     }
 
     /// Tells those that run when their first operand is final.
-    fn tell_any(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
+    fn notify_any_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
         for &kernel in self.general().any_users(register) {
             let step = |left: u32| {
                 let more = (left & !FIRED) - 1;
@@ -283,19 +286,22 @@ impl Frame {
                 Some(more | if fires { FIRED } else { 0 })
             };
             // Relaxed: it guards no data; what is read are AsyncValues, and `tell` orders the rest.
-            let told =
-                self.slots.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+            let told = self.slots.any_counts[kernel as usize].fetch_update(
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+                step,
+            );
             // The first that is not dead, or the last of all.
             if told.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
-                self.tell(&[self.general().user(kernel)], sink);
+                self.notify(&[self.general().user(kernel)], sink);
             }
         }
     }
 
     /// Tells those that wait for the completion of the kernel that writes a register.
-    fn tell_after(&self, register: u32, sink: &mut Sink<'_>) {
+    fn notify_after_users(&self, register: u32, sink: &mut Sink<'_>) {
         for &kernel in self.general().after_users(register) {
-            self.tell(&[self.general().user(kernel)], sink);
+            self.notify(&[self.general().user(kernel)], sink);
         }
     }
 
@@ -304,11 +310,16 @@ impl Frame {
     /// # Safety
     /// Only with the kernel's `Ready`, which is used up.
     #[inline(always)]
-    unsafe fn gather(&self, kernel: &GeneralKernel, operands: &mut [Value], instead: &mut Option<Value>) {
+    unsafe fn read_operands(
+        &self,
+        kernel: &GeneralKernel,
+        operands: &mut [Value],
+        substitute: &mut Option<Value>,
+    ) {
         let all = self.general().operands(kernel);
-        if !kernel.gathers_plainly {
+        if !kernel.has_plain_operands {
             // SAFETY: the caller's contract.
-            *instead = unsafe { self.gather_all(kernel, all, operands) };
+            *substitute = unsafe { self.read_operands_by_mode(kernel, all, operands) };
             return;
         }
         let mut are_concrete = true;
@@ -324,19 +335,19 @@ impl Frame {
             are_concrete &= value.is_concrete();
         }
         if !are_concrete {
-            *instead = Self::look(operands.iter_mut().take(all.len()));
+            *substitute = Self::blocked_by(operands.iter_mut().take(all.len()));
         }
     }
 
     /// What a kernel's results become because of its operands, which are resolved.
     #[cold]
-    fn look<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
-        let mut instead = Instead::default();
+    fn blocked_by<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
+        let mut substitute = Blocked::default();
         for value in operands {
             value.resolve();
-            instead.consider(value);
+            substitute.consider(value);
         }
-        instead.value()
+        substitute.value()
     }
 
     /// [`Frame::gather`] for any modes.
@@ -344,13 +355,13 @@ impl Frame {
     /// # Safety
     /// As there.
     #[inline(never)]
-    unsafe fn gather_all(
+    unsafe fn read_operands_by_mode(
         &self,
         kernel: &GeneralKernel,
         all: &[Operand],
         operands: &mut [Value],
     ) -> Option<Value> {
-        let mut instead = Instead::default();
+        let mut substitute = Blocked::default();
         let mut all_are_dead = kernel.is_any;
         let mut slots = operands.iter_mut();
         for operand in all {
@@ -363,16 +374,16 @@ impl Frame {
                 value.resolve();
             }
             match operand.mode {
-                OperandMode::Required => instead.consider(value),
+                OperandMode::Required => substitute.consider(value),
                 OperandMode::Lenient => all_are_dead &= matches!(value, Value::Dead),
                 OperandMode::Order => {
-                    instead.consider(value);
+                    substitute.consider(value);
                     *value = Value::Chain;
                 }
                 OperandMode::After => *value = Value::Chain,
             }
         }
-        if all_are_dead { Some(Value::Dead) } else { instead.value() }
+        if all_are_dead { Some(Value::Dead) } else { substitute.value() }
     }
 
     /// Reads a register.
@@ -382,7 +393,7 @@ impl Frame {
     #[inline]
     unsafe fn read(&self, register: u32) -> Value {
         let cell = &self.slots.registers[register as usize];
-        let Some(reads) = self.slots.reads.get(register as usize) else {
+        let Some(reads) = self.slots.read_counts.get(register as usize) else {
             let mut copy = Value::Empty;
             cell.with(|value| {
                 // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody
@@ -417,12 +428,12 @@ impl Frame {
     ///
     /// # Safety
     /// Only with the kernel's `Running`, which is used up.
-    unsafe fn publish(
+    unsafe fn write_results(
         &self,
         kernel: &GeneralKernel,
         mut results: impl Iterator<Item = Value>,
         sink: &mut Sink<'_>,
-        late: &mut Vec<(Later, AsyncRef)>,
+        unresolved: &mut Vec<(PendingRegister, AsyncRef)>,
     ) {
         let general = self.general();
         for register in kernel.registers() {
@@ -446,8 +457,8 @@ impl Frame {
                 }),
             }
             match pending {
-                Some(value) => late.push((Later::new(self, register), value)),
-                None => self.tell_users(register, is_dead, sink),
+                Some(value) => unresolved.push((PendingRegister::new(self, register), value)),
+                None => self.notify_users(register, is_dead, sink),
             }
         }
     }
@@ -457,8 +468,8 @@ impl Frame {
     /// # Safety
     /// Only with the kernel's `Running`, which is used up.
     #[inline(always)]
-    unsafe fn publish_plainly(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
-        debug_assert!(kernel.publishes_plainly && result.is_concrete(), "not so plain");
+    unsafe fn write_plain_result(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
+        debug_assert!(kernel.has_plain_result && result.is_concrete(), "not so plain");
         let cell = &self.slots.registers[kernel.registers().start as usize];
         cell.with_mut(|slot| {
             // SAFETY: rule 3: this kernel alone writes the register; nobody reads it before the users are
@@ -469,7 +480,7 @@ impl Frame {
                 *slot = std::mem::take(result);
             }
         });
-        self.tell(self.general().users_of(kernel), sink);
+        self.notify(self.general().users_of(kernel), sink);
     }
 
     /// Whether somebody is to be told when a register is final.
@@ -479,14 +490,14 @@ impl Frame {
     }
 
     /// [`has_users`](Frame::has_users) of one that is to be told later.
-    pub(super) fn wants(&self, later: &Later) -> bool {
-        self.has_users(later.register)
+    pub(super) fn has_pending_users(&self, pending: &PendingRegister) -> bool {
+        self.has_users(pending.register)
     }
 
     /// Tells the users of a register whose value has become final.
-    pub(super) fn release(&self, later: Later, is_dead: bool, sink: &mut Sink<'_>) {
-        assert!(later.is_of(self), "a register of another frame");
-        self.tell_users(later.register, is_dead, sink);
+    pub(super) fn notify_pending(&self, pending: PendingRegister, is_dead: bool, sink: &mut Sink<'_>) {
+        assert!(pending.is_of(self), "a register of another frame");
+        self.notify_users(pending.register, is_dead, sink);
     }
 
     /// Tells those that wait for the completion of `kernel`. Called once per kernel.
@@ -494,7 +505,7 @@ impl Frame {
     fn complete(&self, kernel: &GeneralKernel, sink: &mut Sink<'_>) {
         if self.general().has_after {
             for register in kernel.registers() {
-                self.tell_after(register, sink);
+                self.notify_after_users(register, sink);
             }
         }
     }
@@ -502,7 +513,7 @@ impl Frame {
     /// The function's results, which may be in any state.
     ///
     /// # Safety
-    /// To be called once: by who has the `Returns`, or at the end of a frame that has none.
+    /// To be called once: by who has the `ResultsToken`, or at the end of a frame that has none.
     unsafe fn results(&self) -> impl Iterator<Item = Value> {
         self.plan().results.iter().map(|&register| {
             // SAFETY: a result is an argument, or an async register: neither is written after the start. Each
@@ -512,29 +523,31 @@ impl Frame {
     }
 
     /// What follows, after the last token.
-    fn end(self) -> End {
+    fn end(self) -> FrameEnd {
         // SAFETY: the frame is owned, and whoever wrote it did so before it ended.
-        let then = self.then.with_mut(|then| std::mem::replace(unsafe { &mut *then }, Then::Nothing));
-        let end = match then {
-            Then::Iterates(looping) => {
-                // SAFETY: a frame of an iteration after which it is not known what follows has no `Returns`.
+        let continuation = self
+            .continuation
+            .with_mut(|continuation| std::mem::replace(unsafe { &mut *continuation }, Continuation::Nothing));
+        let end = match continuation {
+            Continuation::NextIteration(looping) => {
+                // SAFETY: a frame of an iteration after which it is not known what follows has no `ResultsToken`.
                 let results = unsafe { self.results() }.collect();
                 let function = self.plan().index();
-                End::Iteration { looping, function, results }
+                FrameEnd::Iteration { looping, function, results }
             }
-            Then::Turns(turn) => End::Turn(turn),
-            Then::Completes(completing) => End::Call(completing),
-            Then::Opens(latch) => {
+            Continuation::EndInFlight(in_flight) => FrameEnd::InFlight(in_flight),
+            Continuation::CompleteCaller(completing) => FrameEnd::CompleteCaller(completing),
+            Continuation::OpenLatch(latch) => {
                 self.free();
                 latch.count_down();
-                return End::NotYet;
+                return FrameEnd::NotYet;
             }
-            Then::Wakes(waker) => {
+            Continuation::Wake(waker) => {
                 self.free();
                 waker.wake();
-                return End::NotYet;
+                return FrameEnd::NotYet;
             }
-            Then::Nothing => End::NotYet,
+            Continuation::Nothing => FrameEnd::NotYet,
         };
         self.free();
         end
@@ -545,7 +558,7 @@ impl Frame {
         // Freeing is a write, and loom is to know.
         #[cfg(loom)]
         slots.registers.iter().for_each(|register| register.with_mut(|_| ()));
-        execution.give_back(slots.registers.len());
+        execution.release(slots.registers.len());
         slots.recycle();
     }
 

@@ -10,15 +10,15 @@
 //! The order of execution and the meaning of errors, dead values and cancellation are those of
 //! `semantics.md`.
 
-mod again;
 mod execution;
 mod frame;
-mod line;
 mod operands;
 mod prepared;
+mod sequential;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod trip_count;
 mod worker;
 
 pub use self::prepared::{PreparedCall, call, call_into};

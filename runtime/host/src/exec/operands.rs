@@ -7,9 +7,9 @@ use crate::value::Value;
 
 /// What a kernel's results become when it cannot run because of its operands: dead before the first error.
 #[derive(Default)]
-pub(super) struct Instead(Option<Value>);
+pub(super) struct Blocked(Option<Value>);
 
-impl Instead {
+impl Blocked {
     /// Looks at the next operand that must be concrete.
     #[inline]
     pub(super) fn consider(&mut self, operand: &Value) {
@@ -33,11 +33,11 @@ impl Instead {
     }
 }
 
-/// [`Instead`] of a number of operands.
-pub(super) fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
-    let mut instead = Instead::default();
-    values.for_each(|value| instead.consider(value));
-    instead.value()
+/// [`Blocked`] of a number of operands.
+pub(super) fn blocked_value<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+    let mut substitute = Blocked::default();
+    values.for_each(|value| substitute.consider(value));
+    substitute.value()
 }
 
 /// The function that kernel number `kernel` of a plan asks for.

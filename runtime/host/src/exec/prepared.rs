@@ -1,7 +1,7 @@
 //! The doors from outside: one call, or many of one function.
 //!
 //! What a call must find out that does not depend on its arguments is found out when it is prepared: the
-//! function, whether it has a line, the memory for its frames, what cancels it. Then a call looks at its
+//! function, whether it has a sequential, the memory for its frames, what cancels it. Then a call looks at its
 //! arguments and runs. So whoever calls a function again and again, as each thread of a `parallel_for` does
 //! block by block, prepares it once; [`call`] prepares and calls.
 
@@ -10,10 +10,10 @@ use std::task::Waker;
 
 use bef_format::FunctionId;
 
-use super::again::Again;
 use super::execution::Execution;
-use super::frame::{Frame, Started, Then};
-use super::line::LineExecutor;
+use super::frame::{Continuation, Frame, NewFrame};
+use super::sequential::SequentialExecutor;
+use super::trip_count::TripCount;
 use super::worker;
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
@@ -72,7 +72,7 @@ pub struct PreparedCall<'p> {
     /// Of the next call.
     iteration: u32,
     /// If calls with final arguments go that way.
-    line: Option<LineExecutor<'p>>,
+    sequential: Option<SequentialExecutor<'p>>,
 }
 
 impl<'p> PreparedCall<'p> {
@@ -88,9 +88,10 @@ impl<'p> PreparedCall<'p> {
     ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let has_line = plan.is_line(context.queue().is_seeded());
-        let line = has_line.then(|| LineExecutor::new((program, context), plan, context.limits, None));
-        Ok(PreparedCall { program, plan, context, iteration: 0, line })
+        let has_sequential_plan = plan.runs_sequentially(context.queue().is_seeded());
+        let sequential = has_sequential_plan
+            .then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
+        Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
     }
 
     /// Calls it, as [`call_into`].
@@ -105,9 +106,9 @@ impl<'p> PreparedCall<'p> {
         if !self.plan.accepts(arguments) {
             return Err(misfit(self.program, self.plan, arguments));
         }
-        match &mut self.line {
-            Some(line) if arguments.iter().all(|value| value.final_value().is_some()) => {
-                line.call(Again::NEVER.at(self.iteration.into()), arguments, results);
+        match &mut self.sequential {
+            Some(sequential) if arguments.iter().all(|value| value.final_value().is_some()) => {
+                sequential.call(TripCount::ONCE.at(self.iteration.into()), arguments, results);
                 Ok(())
             }
             _ => self.call_general(arguments, results),
@@ -118,9 +119,9 @@ impl<'p> PreparedCall<'p> {
     fn call_general(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
         may_wait()?;
         let (latch, first) = (Latch::new(1), results.len());
-        let mut started = self.open(arguments, Then::Opens(latch.clone()), results);
-        if started.is_some() {
-            let run = &mut || started.take().into_iter().for_each(worker::run);
+        let mut new_frame = self.start(arguments, Continuation::OpenLatch(latch.clone()), results);
+        if new_frame.is_some() {
+            let run = &mut || new_frame.take().into_iter().for_each(worker::run);
             self.context.queue().wait_after(&latch, run);
         }
         results[first..].iter_mut().for_each(|result| *result = std::mem::take(result).resolved());
@@ -129,20 +130,26 @@ impl<'p> PreparedCall<'p> {
 
     /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room
     /// for a frame.
-    fn open(&self, arguments: &mut Vec<Value>, then: Then, results: &mut Vec<Value>) -> Option<Started> {
-        let &PreparedCall { program, plan, context, iteration, line: _ } = self;
+    fn start(
+        &self,
+        arguments: &mut Vec<Value>,
+        continuation: Continuation,
+        results: &mut Vec<Value>,
+    ) -> Option<NewFrame> {
+        let &PreparedCall { program, plan, context, iteration, sequential: _ } = self;
         let iteration = iteration.into();
         let (is_seeded, values) = (context.queue().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
         let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });
-        if let Err(error) = execution.take(plan.n_registers as usize, 0) {
+        if let Err(error) = execution.reserve(plan.n_registers as usize, 0) {
             let error = Value::Error(error.into());
             results.extend(plan.results.iter().map(|_| error.clone()));
             return None;
         }
-        let mut started = Frame::start(execution, plan.index(), arguments.drain(..), None, then);
-        results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
-        Some(started)
+        let mut new_frame = Frame::start(execution, plan.index(), arguments.drain(..), None, continuation);
+        results
+            .extend(new_frame.returns().into_iter().flat_map(|returns| returns.results(new_frame.frame())));
+        Some(new_frame)
     }
 }
 
@@ -180,13 +187,13 @@ impl FunctionCall for PreparedCall<'_> {
         ended: Waker,
     ) -> Result<bool, KernelError> {
         let all_are_final = arguments.iter().all(|value| value.final_value().is_some());
-        if !self.plan.accepts(arguments) || self.line.is_some() && all_are_final {
+        if !self.plan.accepts(arguments) || self.sequential.is_some() && all_are_final {
             return self.call_into(arguments, results).map(|()| false);
         }
-        let started = self.open(arguments, Then::Wakes(ended), results);
-        let is_going = started.is_some();
-        started.into_iter().for_each(|started| {
-            self.context.queue().add_task(Task::new(move || worker::run(started)));
+        let new_frame = self.start(arguments, Continuation::Wake(ended), results);
+        let is_going = new_frame.is_some();
+        new_frame.into_iter().for_each(|new_frame| {
+            self.context.queue().add_task(Task::new(move || worker::run(new_frame)));
         });
         Ok(is_going)
     }

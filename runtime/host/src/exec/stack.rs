@@ -28,16 +28,16 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::again::{After, Again};
-use super::execution::around;
+use super::execution::surroundings;
 use super::frame::Running;
 use super::operands::{callee, operand_error};
+use super::trip_count::{NextIteration, TripCount};
 use crate::context::{ExecContext, FramePath, KernelRef, Limits, MAX_TRACE};
 use crate::error::KernelError;
 use crate::kernel::{
     CallChain, KernelFrame, LoadedFile, Outcome, Request, Runs, Step, StepKind, Surroundings,
 };
-use crate::program::{Carry, FunctionPlan, Move, Program, Target};
+use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
 use crate::value::Value;
 
 /// Why [`Stack::run`] returned.
@@ -45,32 +45,32 @@ pub(super) enum Stop {
     /// The outermost frame's function has ended, and is not run again.
     End,
     /// The step that comes next may not simply be run.
-    Careful,
+    Attention,
     /// The step that was run is not done.
     Outcome(Outcome),
     /// The top frame's function has ended, and there is no next time: this is what the results are.
-    Instead(Value),
+    Substitute(Value),
 }
 
 /// A frame that waits for the one above it.
 #[derive(Clone, Copy)]
-struct Below<'x> {
+struct CallerFrame<'x> {
     plan: &'x FunctionPlan,
     /// The step that called.
     step: &'x Step,
     slots: NonNull<Value>,
     /// Whether its function is run again when it ends.
-    again: Again,
+    trips: TripCount,
     /// Whether its values may own something.
     owns: bool,
 }
 
 /// The memory of a stack, for the next one.
-pub(super) struct Room {
+pub(super) struct StackMemory {
     /// They own nothing.
     values: Vec<Value>,
     /// None.
-    callers: Vec<Below<'static>>,
+    callers: Vec<CallerFrame<'static>>,
 }
 
 /// How many values a thread keeps room for.
@@ -78,14 +78,14 @@ const MAX_KEPT: usize = 1 << 16;
 /// How many a stack has room for at first.
 const FIRST_ROOM: usize = 64;
 
-impl Default for Room {
-    fn default() -> Room {
-        Room::EMPTY
+impl Default for StackMemory {
+    fn default() -> StackMemory {
+        StackMemory::EMPTY
     }
 }
 
-impl Room {
-    pub(super) const EMPTY: Room = Room { values: Vec::new(), callers: Vec::new() };
+impl StackMemory {
+    pub(super) const EMPTY: StackMemory = StackMemory { values: Vec::new(), callers: Vec::new() };
 }
 
 /// See the module's essay.
@@ -98,10 +98,10 @@ pub(super) struct Stack<'x> {
     plan: &'x FunctionPlan,
     frame: KernelFrame<'x>,
     /// Whether the top frame's function is run again when it ends.
-    again: Again,
+    trips: TripCount,
     /// The step that comes next.
     next: &'x Step,
-    callers: Vec<Below<'x>>,
+    callers: Vec<CallerFrame<'x>>,
     /// The kernel that called the outermost function, if the execution did not begin with it.
     outer: Option<&'x Running>,
     /// How many of them there may be.
@@ -116,12 +116,12 @@ impl<'x> Stack<'x> {
     #[inline]
     pub(super) fn new(
         plan: &'x FunctionPlan,
-        room: Room,
+        memory: StackMemory,
         (program, context): (&'x Arc<Program>, &'x ExecContext),
         limits: Limits,
         outer: Option<&'x Running>,
     ) -> Stack<'x> {
-        let Room { mut values, callers } = room;
+        let StackMemory { mut values, callers } = memory;
         if values.len() < plan.n_slots() && plan.n_slots() <= limits.values {
             values.resize_with(plan.n_slots().max(FIRST_ROOM), Value::default);
         }
@@ -130,10 +130,10 @@ impl<'x> Stack<'x> {
             end: null_mut(),
             values,
             plan,
-            frame: KernelFrame::of_line(&plan.table, around(program, context)),
-            again: Again::NEVER,
+            frame: KernelFrame::of_line(&plan.table, surroundings(program, context)),
+            trips: TripCount::ONCE,
             next: first_step(plan),
-            callers: relabel(callers),
+            callers: recycled(callers),
             outer,
             max_callers: limits.depth.saturating_sub(1),
             limits,
@@ -149,7 +149,7 @@ impl<'x> Stack<'x> {
     /// # Errors
     /// If there may not be such a frame.
     #[inline]
-    pub(super) fn begin(&mut self, again: Again, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
+    pub(super) fn begin(&mut self, trips: TripCount, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
         let plan = self.plan;
         if self.limits.depth == 0 || plan.n_slots() > self.values.len().min(self.limits.values) {
             arguments.clear();
@@ -168,10 +168,10 @@ impl<'x> Stack<'x> {
         }
         slots.for_each(Value::clear);
         arguments.clear();
-        self.again = again;
+        self.trips = trips;
         self.next = first_step(plan);
         let slots = self.first_value();
-        self.point(plan, slots, owns);
+        self.set_frame(plan, slots, owns);
         Ok(())
     }
 
@@ -204,8 +204,8 @@ impl<'x> Stack<'x> {
 
     /// The memory, after which the stack is of no use. There must be no frame.
     #[inline]
-    pub(super) fn take_room(&mut self) -> Room {
-        Room { values: take(&mut self.values), callers: relabel(take(&mut self.callers)) }
+    pub(super) fn take_memory(&mut self) -> StackMemory {
+        StackMemory { values: take(&mut self.values), callers: recycled(take(&mut self.callers)) }
     }
 
     /// The first of the values.
@@ -236,7 +236,7 @@ impl<'x> Stack<'x> {
 
     /// The callers of the step that runs.
     pub(super) fn callers(&self) -> Callers<'_, 'x> {
-        Callers::new(&self.frame, self.again, &self.callers, self.outer)
+        Callers::new(&self.frame, self.trips, &self.callers, self.outer)
     }
 
     /// The top frame's slots.
@@ -261,7 +261,7 @@ impl<'x> Stack<'x> {
 
     /// Makes these slots, which are as many as the plan has, those of the top frame.
     #[inline(always)]
-    fn point(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
+    fn set_frame(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
         // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place,
         // calls this again.
         unsafe { self.frame.enter(&plan.table, slots, owns) };
@@ -273,8 +273,8 @@ impl<'x> Stack<'x> {
     #[inline(never)]
     pub(super) fn run(&mut self, attention: &AtomicBool, may_go: bool) -> Stop {
         // Relaxed: a hint to look; who acts on it acquires what it finds.
-        if !may_go && attention.load(Ordering::Relaxed) && self.needs_care(self.next) {
-            return Stop::Careful;
+        if !may_go && attention.load(Ordering::Relaxed) && self.needs_attention(self.next) {
+            return Stop::Attention;
         }
         let mut step = self.next;
         loop {
@@ -282,30 +282,30 @@ impl<'x> Stack<'x> {
             // What owns nothing is not dropped: the compiler is not asked to see that it need not be.
             let outcome = ManuallyDrop::new(unsafe { self.frame.run(step) });
             match *outcome {
-                Outcome::Done => step = behind(step),
+                Outcome::Done => step = step_after(step),
                 Outcome::Request => match self.control(step) {
                     Some(next) => step = next,
                     None => {
-                        self.next = if step.kind == StepKind::End { step } else { behind(step) };
+                        self.next = if step.kind == StepKind::End { step } else { step_after(step) };
                         return replace(&mut self.stop, Stop::End);
                     }
                 },
                 _ => {
-                    self.next = behind(step);
+                    self.next = step_after(step);
                     return Stop::Outcome(ManuallyDrop::into_inner(outcome));
                 }
             }
             // Relaxed: as above.
-            if attention.load(Ordering::Relaxed) && self.needs_care(step) {
+            if attention.load(Ordering::Relaxed) && self.needs_attention(step) {
                 self.next = step;
-                return Stop::Careful;
+                return Stop::Attention;
             }
         }
     }
 
     /// Whether cancellation and counts have a say in a step: all but ends after which there is nothing more.
-    fn needs_care(&self, step: &Step) -> bool {
-        step.kind != StepKind::End || !self.again.is_last()
+    fn needs_attention(&self, step: &Step) -> bool {
+        step.kind != StepKind::End || !self.trips.is_last()
     }
 
     /// Notes why `run` is to return.
@@ -319,29 +319,29 @@ impl<'x> Stack<'x> {
     /// return.
     #[inline(always)]
     fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
-        let (which, again) = match (step.kind, self.frame.slot(0)) {
-            (StepKind::End, _) if self.again.is_last() => return self.back(),
-            (StepKind::End, _) => return self.iterate(),
-            (StepKind::Call, _) => (0, Again::NEVER),
-            (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), Again::NEVER),
+        let (which, trips) = match (step.kind, self.frame.slot(0)) {
+            (StepKind::End, _) if self.trips.is_last() => return self.return_to_caller(),
+            (StepKind::End, _) => return self.end_iteration(),
+            (StepKind::Call, _) => (0, TripCount::ONCE),
+            (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), TripCount::ONCE),
             (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
-                (i as usize, Again::NEVER)
+                (i as usize, TripCount::ONCE)
             }
             // As many as there are: at most `Runs::MAX_MORE`.
-            (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
-            (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
-            _ => return self.ask(step),
+            (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, TripCount::more(times as u32 - 1)),
+            (StepKind::While, Value::I1(true)) => (0, TripCount::WHILE_TRUE),
+            _ => return self.run_slow(step),
         };
         // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each
         // function.
-        let target = unsafe { self.plan.line.targets.get_unchecked(step.first_target() + which) };
-        self.open(step, target, again)
+        let target = unsafe { self.plan.sequential.targets.get_unchecked(step.first_target() + which) };
+        self.push_frame(step, target, trips)
     }
 
     /// Runs the kernel of a step whose form does not say what to do, or that needs its path.
     #[cold]
     #[inline(never)]
-    fn ask(&mut self, step: &'x Step) -> Option<&'x Step> {
+    fn run_slow(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (kernel, plan) = (self.frame.kernel(), self.plan);
         if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
             if self.is_blocked() {
@@ -351,32 +351,32 @@ impl<'x> Stack<'x> {
                 if !kernel.stores_all {
                     self.frame.clear_results();
                 }
-                let callers = Callers::new(&self.frame, self.again, &self.callers, self.outer);
+                let callers = Callers::new(&self.frame, self.trips, &self.callers, self.outer);
                 self.frame.run_placed(&callers)
             } else {
                 (kernel.run)(&mut self.frame)
             };
             match outcome {
-                Outcome::Done => return Some(behind(step)),
+                Outcome::Done => return Some(step_after(step)),
                 Outcome::Request => {}
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
         let Request { call, runs } = self.frame.take_request();
-        let again = match runs {
-            Runs::More(more) => Again::times(more),
-            Runs::WhileTrue { in_flight: _ } => Again::WHILE_TRUE,
+        let trips = match runs {
+            Runs::More(more) => TripCount::more(more),
+            Runs::WhileTrue { in_flight: _ } => TripCount::WHILE_TRUE,
         };
         if let Err(error) = callee(call, plan, step.kernel) {
             return self.stop(Stop::Outcome(Outcome::Error(error)));
         }
-        let targets = plan.kernels[step.kernel as usize].targets.of(&plan.line.targets);
+        let targets = plan.kernels[step.kernel as usize].targets.of(&plan.sequential.targets);
         match targets.get(call.function as usize) {
             Some(target) => {
                 if !kernel.stores_all {
                     self.frame.clear_results();
                 }
-                self.open(step, target, again)
+                self.push_frame(step, target, trips)
             }
             None => self.stop(Stop::Outcome(Outcome::Error(operand_error()))),
         }
@@ -384,26 +384,26 @@ impl<'x> Stack<'x> {
 
     /// Opens a frame above the top one.
     #[inline(always)]
-    fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Option<&'x Step> {
+    fn push_frame(&mut self, step: &'x Step, target: &CallTarget, trips: TripCount) -> Option<&'x Step> {
         let below = self.plan;
         let plan = &self.plans[target.function as usize];
         let top = self.frame.first_slot().as_ptr().wrapping_add(below.n_slots());
         if top.wrapping_add(plan.n_slots()) > self.end || self.callers.len() >= self.max_callers {
-            self.make_room(plan.n_slots())?;
+            self.grow(plan.n_slots())?;
         }
         let from = self.frame.first_slot();
         // SAFETY: there is room for a frame above the top one.
         let to = unsafe { from.add(below.n_slots()) };
         let (first, n) = target.args.bounds();
         // SAFETY: the target is one of the plan, whose moves it names.
-        let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
+        let args = unsafe { below.sequential.moves.get_unchecked(first..first + n) };
         // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for the
         // callee's slots, of which arguments are the first; there are no more moves than these.
         let is_passed = target.is_simple && unsafe { copy_all(args, from, to) };
-        let owns = !is_passed && self.pass(target, plan, to)?;
-        let again = replace(&mut self.again, again);
-        self.callers.push(Below { plan: below, step, slots: from, again, owns: self.frame.owns() });
-        self.point(plan, to, owns);
+        let owns = !is_passed && self.pass_arguments(target, plan, to)?;
+        let trips = replace(&mut self.trips, trips);
+        self.callers.push(CallerFrame { plan: below, step, slots: from, trips, owns: self.frame.owns() });
+        self.set_frame(plan, to, owns);
         Some(first_step(plan))
     }
 
@@ -411,7 +411,12 @@ impl<'x> Stack<'x> {
     /// will be those from `to` on: whether one owns something. Nothing, if `run` is to return.
     #[cold]
     #[inline(never)]
-    fn pass(&mut self, target: &Target, plan: &FunctionPlan, to: NonNull<Value>) -> Option<bool> {
+    fn pass_arguments(
+        &mut self,
+        target: &CallTarget,
+        plan: &FunctionPlan,
+        to: NonNull<Value>,
+    ) -> Option<bool> {
         if self.is_blocked() {
             return self.stop(Stop::Outcome(Outcome::Operand));
         }
@@ -420,7 +425,7 @@ impl<'x> Stack<'x> {
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
         let below = self.plan;
         let slots = self.frame.slots_mut();
-        let args = target.args.of(&below.line.moves);
+        let args = target.args.of(&below.sequential.moves);
         arguments.fill(Value::Empty);
         for (argument, arg) in arguments.iter_mut().zip(args) {
             let value = &mut slots[arg.from.index()];
@@ -442,7 +447,7 @@ impl<'x> Stack<'x> {
     /// Makes room for one more frame of `n` slots. Nothing, if there may not be one.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, n: usize) -> Option<()> {
+    fn grow(&mut self, n: usize) -> Option<()> {
         let first = self.values.as_mut_ptr().addr();
         let index = |slots: NonNull<Value>| (slots.addr().get() - first) / size_of::<Value>();
         let top = index(self.frame.first_slot());
@@ -460,7 +465,7 @@ impl<'x> Stack<'x> {
             // SAFETY: they were within the values, and there are more now.
             let slots = |index: usize| unsafe { first.add(index) };
             self.callers.iter_mut().zip(below).for_each(|(below, index)| below.slots = slots(index));
-            self.point(self.plan, slots(top), self.frame.owns());
+            self.set_frame(self.plan, slots(top), self.frame.owns());
         }
         Some(())
     }
@@ -468,14 +473,16 @@ impl<'x> Stack<'x> {
     /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the
     /// call.
     #[inline(always)]
-    fn iterate(&mut self) -> Option<&'x Step> {
-        match (self.again.after(), self.condition()) {
-            (After::Iteration(again), _) => self.again = again,
-            (After::IfTrue(again), Value::I1(true)) => self.again = again,
-            (After::Nothing, _) | (After::IfTrue(_), Value::I1(false)) => return self.back(),
-            (After::IfTrue(_), condition) => {
-                let instead = instead_of_condition(condition);
-                return self.stop(Stop::Instead(instead));
+    fn end_iteration(&mut self) -> Option<&'x Step> {
+        match (self.trips.next(), self.condition()) {
+            (NextIteration::Always(trips), _) => self.trips = trips,
+            (NextIteration::IfTrue(trips), Value::I1(true)) => self.trips = trips,
+            (NextIteration::Never, _) | (NextIteration::IfTrue(_), Value::I1(false)) => {
+                return self.return_to_caller();
+            }
+            (NextIteration::IfTrue(_), condition) => {
+                let substitute = instead_of_condition(condition);
+                return self.stop(Stop::Substitute(substitute));
             }
         }
         self.carry();
@@ -483,11 +490,11 @@ impl<'x> Stack<'x> {
     }
 
     /// Whether the top frame's function, which has ended, is run again.
-    pub(super) fn goes_on(&self) -> bool {
-        match self.again.after() {
-            After::Nothing => false,
-            After::Iteration(_) => true,
-            After::IfTrue(_) => matches!(self.condition(), Value::I1(true)),
+    pub(super) fn runs_again(&self) -> bool {
+        match self.trips.next() {
+            NextIteration::Never => false,
+            NextIteration::Always(_) => true,
+            NextIteration::IfTrue(_) => matches!(self.condition(), Value::I1(true)),
         }
     }
 
@@ -495,7 +502,7 @@ impl<'x> Stack<'x> {
     #[inline(always)]
     fn condition(&self) -> &Value {
         // SAFETY: it is a slot of the plan's frames: the top one is one.
-        let slot = unsafe { self.frame.first_slot().byte_add(self.plan.line.condition.bytes()) };
+        let slot = unsafe { self.frame.first_slot().byte_add(self.plan.sequential.condition.bytes()) };
         // SAFETY: as above; it holds a value, which nobody changes while the stack is borrowed.
         unsafe { slot.as_ref() }
     }
@@ -503,7 +510,7 @@ impl<'x> Stack<'x> {
     /// Makes the top frame's results its arguments, for another run of its function.
     #[inline(always)]
     fn carry(&mut self) {
-        let line = &self.plan.line;
+        let line = &self.plan.sequential;
         if self.frame.owns() || !line.carries_all {
             return self.carry_owned();
         }
@@ -533,7 +540,7 @@ impl<'x> Stack<'x> {
     fn carry_owned(&mut self) {
         let plan = self.plan;
         let slots = self.frame.slots_mut();
-        for &carry in &plan.line.carries {
+        for &carry in &plan.sequential.carries {
             let (value, to) = match carry {
                 Carry::Copy(from, to) => (slots[from.index()].clone(), to),
                 Carry::Take(from, to) => (take(&mut slots[from.index()]), to),
@@ -542,36 +549,36 @@ impl<'x> Stack<'x> {
                     continue;
                 }
             };
-            let mut old = replace(&mut slots[to.index()], present(value));
+            let mut old = replace(&mut slots[to.index()], value_or_error(value));
             drop_values(std::slice::from_mut(&mut old));
         }
         let n_args = plan.n_args as usize;
         drop_values(&mut slots[n_args.min(plan.results.len())..]);
         let owns = slots[..n_args].iter().any(|value| !value.is_plain());
-        self.point(plan, self.frame.first_slot(), owns);
+        self.set_frame(plan, self.frame.first_slot(), owns);
     }
 
     /// Closes the top frame; the step below that called gets its results. The step behind that one.
     #[inline(always)]
-    fn back(&mut self) -> Option<&'x Step> {
+    fn return_to_caller(&mut self) -> Option<&'x Step> {
         // Without one it is the outermost frame that has ended, and `stop` says so.
         let below = self.callers.pop()?;
         let from = self.frame.first_slot();
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
-        let returns = self.plan.line.returns.get(..usize::from(below.step.n_results));
+        let returns = self.plan.sequential.returns.get(..usize::from(below.step.n_results));
         // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as
         // moves.
         let is_passed = returns.is_some_and(|returns| unsafe { copy_all(returns, from, to) });
-        let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
-        Some(self.close(below, owns))
+        let owns = !is_passed && self.move_results(usize::from(below.step.n_results), to);
+        Some(self.pop_frame(below, owns))
     }
 
     /// Moves `n` of the top frame's results, whatever they are, to slots of the frame below; whether one owns
     /// something.
     #[cold]
     #[inline(never)]
-    fn give(&mut self, n: usize, to: NonNull<Value>) -> bool {
+    fn move_results(&mut self, n: usize, to: NonNull<Value>) -> bool {
         let (mut owns, mut i) = (false, 0);
         self.take_results(n, |value| {
             owns |= !value.is_plain();
@@ -587,23 +594,23 @@ impl<'x> Stack<'x> {
     /// Closes the top frame, and goes back to the one below: the step behind the one that called. `owns`:
     /// that has got something that does.
     #[inline(always)]
-    fn close(&mut self, below: Below<'x>, owns: bool) -> &'x Step {
+    fn pop_frame(&mut self, below: CallerFrame<'x>, owns: bool) -> &'x Step {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
-        let Below { plan, step, slots, again, owns: owned } = below;
-        self.again = again;
-        self.point(plan, slots, owned | owns);
-        behind(step)
+        let CallerFrame { plan, step, slots, trips, owns: owned } = below;
+        self.trips = trips;
+        self.set_frame(plan, slots, owned | owns);
+        step_after(step)
     }
 
     /// Closes the top frame, whose results are all `instead`. Gives it back if it is the only frame.
-    pub(super) fn leave(&mut self, instead: Value) -> Option<Value> {
-        let Some(below) = self.callers.pop() else { return Some(instead) };
-        self.next = self.close(below, false);
+    pub(super) fn return_substitute(&mut self, substitute: Value) -> Option<Value> {
+        let Some(below) = self.callers.pop() else { return Some(substitute) };
+        self.next = self.pop_frame(below, false);
         // SAFETY: the step is one of the plan whose frame this is again.
         unsafe { self.frame.select(below.step) };
-        self.fill(&instead);
+        self.fill(&substitute);
         None
     }
 
@@ -617,14 +624,14 @@ impl<'x> Stack<'x> {
     /// Goes on behind the step that was run or selected.
     pub(super) fn step_over(&mut self) {
         let step = self.frame.step();
-        self.next = if step.kind == StepKind::End { step } else { behind(step) };
+        self.next = if step.kind == StepKind::End { step } else { step_after(step) };
     }
 
     /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use
     /// afterwards.
     #[inline]
     pub(super) fn append_results(&mut self, n: usize, to: &mut Vec<Value>) {
-        let returns = self.plan.line.returns.get(..n);
+        let returns = self.plan.sequential.returns.get(..n);
         to.reserve(n);
         let end = to.spare_capacity_mut().as_mut_ptr();
         // SAFETY: a list's pointer is not null.
@@ -645,11 +652,11 @@ impl<'x> Stack<'x> {
         let plan = self.plan;
         let slots = self.frame.slots_mut();
         for i in 0..n {
-            let value = plan.line.returns.get(i).map_or(Value::Empty, |result| {
+            let value = plan.sequential.returns.get(i).map_or(Value::Empty, |result| {
                 let slot = &mut slots[result.from.index()];
                 if result.takes { take(slot) } else { slot.clone() }
             });
-            give(present(value));
+            give(value_or_error(value));
         }
     }
 }
@@ -659,7 +666,7 @@ pub(super) struct Callers<'s, 'x> {
     at: KernelRef,
     /// The iteration of the top frame.
     iteration: u64,
-    below: &'s [Below<'x>],
+    below: &'s [CallerFrame<'x>],
     outer: Option<&'x Running>,
     file: &'x LoadedFile,
     context: &'x ExecContext,
@@ -668,16 +675,16 @@ pub(super) struct Callers<'s, 'x> {
 impl<'s, 'x> Callers<'s, 'x> {
     fn new(
         frame: &KernelFrame<'x>,
-        again: Again,
-        below: &'s [Below<'x>],
+        trips: TripCount,
+        below: &'s [CallerFrame<'x>],
         outer: Option<&'x Running>,
     ) -> Self {
         let Surroundings { file, functions: _, context } = frame.around();
-        Callers { at: frame.at(), iteration: again.iteration(), below, outer, file, context }
+        Callers { at: frame.at(), iteration: trips.iteration(), below, outer, file, context }
     }
 }
 
-impl Below<'_> {
+impl CallerFrame<'_> {
     fn at(&self) -> KernelRef {
         KernelRef { function: self.plan.index(), kernel: self.step.kernel }
     }
@@ -685,7 +692,8 @@ impl Below<'_> {
 
 impl CallChain for Callers<'_, '_> {
     fn trace(&self) -> Vec<String> {
-        let places = std::iter::once(self.at).chain(self.below.iter().rev().map(Below::at)).take(MAX_TRACE);
+        let places =
+            std::iter::once(self.at).chain(self.below.iter().rev().map(CallerFrame::at)).take(MAX_TRACE);
         let mut trace: Vec<String> = places.filter_map(|at| self.file.location_string(at)).collect();
         if self.below.len() < MAX_TRACE {
             trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
@@ -695,7 +703,7 @@ impl CallChain for Callers<'_, '_> {
     }
 
     fn path(&self) -> FramePath {
-        let frames = self.below.iter().map(|below| (below.plan.index(), below.again.iteration()));
+        let frames = self.below.iter().map(|below| (below.plan.index(), below.trips.iteration()));
         let mut frames = frames.chain([(self.at.function, self.iteration)]);
         let mut path = FramePath::default();
         if let Some((function, iteration)) = frames.next() {
@@ -742,13 +750,13 @@ unsafe fn copy_all(moves: &[Move], from: NonNull<Value>, to: NonNull<Value>) -> 
 /// The first step of a plan's line.
 #[inline(always)]
 fn first_step(plan: &FunctionPlan) -> &Step {
-    // SAFETY: there is at least one (`Line::steps`).
-    unsafe { plan.line.steps.get_unchecked(0) }
+    // SAFETY: there is at least one (`SequentialPlan::steps`).
+    unsafe { plan.sequential.steps.get_unchecked(0) }
 }
 
 /// The same list, of which only its room is left.
 #[inline]
-fn relabel<'to>(mut callers: Vec<Below<'_>>) -> Vec<Below<'to>> {
+fn recycled<'to>(mut callers: Vec<CallerFrame<'_>>) -> Vec<CallerFrame<'to>> {
     callers.clear();
     let mut callers = ManuallyDrop::new(callers);
     // SAFETY: the list's own parts. Types that differ in lifetimes alone have one layout, and there is no
@@ -758,7 +766,7 @@ fn relabel<'to>(mut callers: Vec<Below<'_>>) -> Vec<Below<'to>> {
 
 /// The step behind one that is not an end.
 #[inline(always)]
-fn behind(step: &Step) -> &Step {
+fn step_after(step: &Step) -> &Step {
     debug_assert!(step.kind != StepKind::End);
     // SAFETY: a line ends with an end, and the step is none, so there is one behind it.
     let next = unsafe { std::ptr::from_ref(step).add(1) };
@@ -767,7 +775,7 @@ fn behind(step: &Step) -> &Step {
 }
 
 /// A result, or the error that there is none.
-fn present(value: Value) -> Value {
+fn value_or_error(value: Value) -> Value {
     match value {
         Value::Empty => Value::Error(operand_error().into()),
         value => value,

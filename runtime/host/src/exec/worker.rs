@@ -30,7 +30,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::frame::{
-    Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, StraightRun, TurnEnd,
+    Completing, Done, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
+    Running, Sink, StraightRun,
 };
 use crate::async_value::AsyncRef;
 use crate::error::KernelError;
@@ -38,11 +39,11 @@ use crate::kernel::Job;
 use crate::queue::{Task, WorkQueue};
 use crate::value::Value;
 
-use self::invoke::{Owed, may_go_on};
+use self::invoke::{Deferred, may_run_now};
 use self::looping::Iteration;
 
 /// Work on one frame.
-struct Visit {
+struct Activation {
     /// The frame's address, which says nothing of whether it is alive.
     frame: usize,
     stream: u32,
@@ -51,27 +52,27 @@ struct Visit {
     outline: usize,
     /// What the frame has not been told of.
     done: Option<Done>,
-    caller: Option<(For, Returns)>,
+    caller: Option<(ResultConsumer, ResultsToken)>,
 }
 
 /// Who wants the results of a frame, in whatever state, when its first visit ends.
-enum For {
+enum ResultConsumer {
     /// The kernel of the visit below, which has called.
     Kernel(Running),
     /// The next iteration.
-    Iteration(Box<Head>),
+    Iteration(Box<LoopHead>),
 }
 
 /// What a thread is to do.
 #[derive(Default)]
 struct Agenda {
-    visits: Vec<Visit>,
+    activations: Vec<Activation>,
     /// Kernels that are ready and of their visit's stream, the next one last.
     inline: Vec<Ready>,
     /// Those of other streams.
     outline: Vec<Ready>,
     /// Results of the kernel that ran last that are not final; empty but for moments.
-    late: Vec<(Later, AsyncRef)>,
+    unresolved: Vec<(PendingRegister, AsyncRef)>,
 }
 
 /// One thread's work.
@@ -93,11 +94,11 @@ pub(super) struct Worker {
     panicked: Option<KernelError>,
     /// What the kernel that ran last has left to be done, as a task that is to be added before anything else
     /// happens.
-    left: Option<(Running, Job)>,
+    deferred: Option<(Running, Job)>,
     /// How often in a row that was done at once.
-    at_once: u32,
+    n_immediate: u32,
     /// How many tasks the queue keeps for this thread that must not wait for a kernel.
-    owes: u32,
+    n_kept_tasks: u32,
     /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes
     /// on.
     ends_task: bool,
@@ -108,10 +109,10 @@ pub(super) struct Worker {
 /// How many values a worker keeps room for.
 const MAX_KEPT: usize = 1 << 10;
 /// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
-const MAX_AT_ONCE: u32 = 31;
+const MAX_IMMEDIATE: u32 = 31;
 
 /// How many tasks may wait for kernels that take no time, so that not each is handed over by itself.
-const MAX_OWED: u32 = 16;
+const MAX_KEPT_TASKS: u32 = 16;
 
 thread_local! {
     /// Workers without work, for their room: as many as have nested.
@@ -119,18 +120,18 @@ thread_local! {
 }
 
 /// Runs a new frame as far as this thread can.
-pub(super) fn run(started: Started) {
+pub(super) fn run(new_frame: NewFrame) {
     Worker::on_thread(|worker| {
         worker.ends_task = true;
-        worker.open(started, None);
+        worker.enter_frame(new_frame, None);
     });
 }
 
-impl Visit {
+impl Activation {
     /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing
     /// to do.
     fn is_over(&self, agenda: &Agenda) -> bool {
-        let Visit { inline, outline, done, caller, frame: _, stream: _ } = self;
+        let Activation { inline, outline, done, caller, frame: _, stream: _ } = self;
         done.is_none()
             && caller.is_none()
             && *inline == agenda.inline.len()
@@ -140,97 +141,98 @@ impl Visit {
 
 impl Agenda {
     /// Begins a visit that has nothing to do so far.
-    fn visit(&mut self, frame: usize, stream: u32, caller: Option<(For, Returns)>) {
+    fn activate(&mut self, frame: usize, stream: u32, caller: Option<(ResultConsumer, ResultsToken)>) {
         let (inline, outline) = (self.inline.len(), self.outline.len());
-        self.visits.push(Visit { frame, stream, inline, outline, done: None, caller });
+        self.activations.push(Activation { frame, stream, inline, outline, done: None, caller });
     }
 
     /// Whether the top visit is of a kernel's frame and stream.
-    fn is_visiting(&self, running: &Running) -> bool {
-        let visit = self.visits.last();
-        visit.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
+    fn is_active(&self, running: &Running) -> bool {
+        let activation = self.activations.last();
+        activation.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
     }
 
     /// Whether there is nothing left to do in any visit.
     #[inline]
     fn is_idle(&self) -> bool {
-        let Some((top, others)) = self.visits.split_last() else { return false };
+        let Some((top, others)) = self.activations.split_last() else { return false };
         top.caller.is_none()
             && top.inline == self.inline.len()
             && top.outline == self.outline.len()
-            && others.iter().all(|visit| visit.is_over(self))
+            && others.iter().all(|activation| activation.is_over(self))
     }
 
     /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
     #[inline(always)]
-    fn tell(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        if let Some(done) = act(&mut Sink { stream: visit.stream, inline, outline }) {
-            done.add_to(&mut visit.done);
+    fn with_sink(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        if let Some(done) = act(&mut Sink { stream: activation.stream, inline, outline }) {
+            done.add_to(&mut activation.done);
         }
     }
 
     /// Stores the results of a kernel of the top visit's frame. Those that are not final are in `late` then.
     #[inline]
-    fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
-        let Agenda { visits, inline, outline, late } = self;
-        let stream = visits.last().map_or(0, |visit| visit.stream);
-        running.publish(results, &mut Sink { stream, inline, outline }, late)
+    fn write_results(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+        let Agenda { activations, inline, outline, unresolved } = self;
+        let stream = activations.last().map_or(0, |activation| activation.stream);
+        running.write_results(results, &mut Sink { stream, inline, outline }, unresolved)
     }
 
     /// [`Agenda::publish`] for a kernel that is complete when its results are final.
     #[inline]
     fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
-        let completing = self.publish(running, results);
-        if self.late.is_empty() {
-            self.tell(|sink| Some(completing.complete(sink)));
+        let completing = self.write_results(running, results);
+        if self.unresolved.is_empty() {
+            self.with_sink(|sink| Some(completing.complete(sink)));
         } else {
-            self.settle_late(completing);
+            self.settle_pending(completing);
         }
     }
 
     /// [`Agenda::settle`] for a kernel that publishes plainly; the result is concrete.
     #[inline(always)]
-    fn settle_plainly(&mut self, running: Running, result: &mut Value) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        let done = running.publish_plainly(result, &mut Sink { stream: visit.stream, inline, outline });
-        done.add_to(&mut visit.done);
+    fn settle_plain_result(&mut self, running: Running, result: &mut Value) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        let done =
+            running.write_plain_result(result, &mut Sink { stream: activation.stream, inline, outline });
+        done.add_to(&mut activation.done);
     }
 
     #[cold]
-    fn settle_late(&mut self, completing: Completing) {
+    fn settle_pending(&mut self, completing: Completing) {
         let stream = completing.stream();
-        let mut late = std::mem::take(&mut self.late);
-        if late.len() == 1
-            && let Some((later, value)) = late.pop()
+        let mut unresolved = std::mem::take(&mut self.unresolved);
+        if unresolved.len() == 1
+            && let Some((pending, value)) = unresolved.pop()
         {
-            Waiting { later, stream, keeps: Keeps::Kernel(completing) }.wait(&value);
+            RegisterWait { pending, stream, hold: Hold::Kernel(completing) }.wait(&value);
         } else {
             let completing = Arc::new(completing);
-            for (later, value) in late.drain(..) {
-                Waiting { later, stream, keeps: Keeps::Share(completing.clone()) }.wait(&value);
+            for (pending, value) in unresolved.drain(..) {
+                RegisterWait { pending, stream, hold: Hold::Share(completing.clone()) }.wait(&value);
             }
             // They may all have come meanwhile.
-            self.tell(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
+            self.with_sink(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
         }
-        self.late = late;
+        self.unresolved = unresolved;
     }
 
     /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was
     /// an iteration, who starts the next one.
-    fn close(&mut self) -> Option<(Done, Option<Box<Head>>)> {
-        let Visit { done, caller, .. } = self.visits.pop()?;
+    fn end_activation(&mut self) -> Option<(Done, Option<Box<LoopHead>>)> {
+        let Activation { done, caller, .. } = self.activations.pop()?;
         let done = done?;
         match caller {
             None => Some((done, None)),
-            Some((For::Kernel(running), returns)) => {
-                let completing = self.hand_back(running, returns.results(done.frame()));
-                done.set_then(completing);
+            Some((ResultConsumer::Kernel(running), returns)) => {
+                let completing = self.deliver(running, returns.results(done.frame()));
+                done.set_continuation(completing);
                 Some((done, None))
             }
-            Some((For::Iteration(mut head), returns)) => {
+            Some((ResultConsumer::Iteration(mut head), returns)) => {
                 head.values.extend(returns.results(done.frame()));
                 Some((done, Some(head)))
             }
@@ -239,49 +241,49 @@ impl Agenda {
 
     /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete
     /// when somebody says so.
-    fn hand_back(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+    fn deliver(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
         let stream = running.stream();
-        let completing = self.publish(running, results);
-        for (later, value) in self.late.drain(..) {
-            if completing.frame().wants(&later) {
-                let keeps = Keeps::Frame(Done::hold(completing.frame()));
-                Waiting { later, stream, keeps }.wait(&value);
+        let completing = self.write_results(running, results);
+        for (pending, value) in self.unresolved.drain(..) {
+            if completing.frame().has_pending_users(&pending) {
+                let hold = Hold::Frame(Done::hold(completing.frame()));
+                RegisterWait { pending, stream, hold }.wait(&value);
             }
         }
         completing
     }
 
     /// Goes on with the first of the other streams, where the visit has nothing left in its own.
-    fn adopt(&mut self) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        let Some(first) = outline.get(visit.outline) else { return };
-        visit.stream = first.stream();
-        inline.extend(outline.extract_if(visit.outline.., |ready| ready.stream() == visit.stream));
+    fn adopt_stream(&mut self) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        let Some(first) = outline.get(activation.outline) else { return };
+        activation.stream = first.stream();
+        inline.extend(outline.extract_if(activation.outline.., |ready| ready.stream() == activation.stream));
     }
 
     /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by
     /// ascending stream.
     #[inline]
-    fn hand_out(&mut self, queue: &Arc<dyn WorkQueue>) {
-        if self.visits.last().is_some_and(|visit| self.outline.len() > visit.outline) {
-            self.hand_out_all(queue);
+    fn enqueue_outline(&mut self, queue: &Arc<dyn WorkQueue>) {
+        if self.activations.last().is_some_and(|activation| self.outline.len() > activation.outline) {
+            self.enqueue_outline_slow(queue);
         }
     }
 
-    fn hand_out_all(&mut self, queue: &Arc<dyn WorkQueue>) {
-        let Some(visit) = self.visits.last() else { return };
-        let (outline, frame) = (&mut self.outline, visit.frame);
-        outline[visit.outline..].sort_by_key(Ready::stream);
-        let mut rest = outline.drain(visit.outline..).peekable();
+    fn enqueue_outline_slow(&mut self, queue: &Arc<dyn WorkQueue>) {
+        let Some(activation) = self.activations.last() else { return };
+        let (outline, frame) = (&mut self.outline, activation.frame);
+        outline[activation.outline..].sort_by_key(Ready::stream);
+        let mut rest = outline.drain(activation.outline..).peekable();
         while let Some(first) = rest.next() {
             let stream = first.stream();
             let mut others = std::iter::from_fn(|| rest.next_if(|next| next.stream() == stream));
             queue.add_task(match others.next() {
-                None => Task::new(move || Worker::take_up(frame, stream, |inline| inline.push(first))),
+                None => Task::new(move || Worker::run_ready(frame, stream, |inline| inline.push(first))),
                 Some(second) => {
                     let mut all: Vec<Ready> = [first, second].into_iter().chain(others).collect();
-                    Task::new(move || Worker::take_up(frame, stream, |inline| inline.append(&mut all)))
+                    Task::new(move || Worker::run_ready(frame, stream, |inline| inline.append(&mut all)))
                 }
             });
         }
@@ -295,19 +297,19 @@ impl Worker {
         // Inside of a kernel or a waiter, the worker that runs it is not there.
         let mut worker = KEPT.take().unwrap_or_default();
         KEPT.set(worker.next.take());
-        worker.at_once = 0;
+        worker.n_immediate = 0;
         worker.ends_task = false;
         let mut begin = Some(begin);
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
             if let Some(begin) = begin.take() {
                 begin(&mut worker);
             }
-            worker.go_straight_on();
+            worker.resume_straight_line();
             worker.drain();
         })) {
             worker.after_panic(panic);
         }
-        worker.owes = 0;
+        worker.n_kept_tasks = 0;
         if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
             worker.next = KEPT.take();
             KEPT.set(Some(worker));
@@ -315,63 +317,63 @@ impl Worker {
     }
 
     /// A task of one stream.
-    fn take_up(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
+    fn run_ready(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
         Worker::on_thread(|worker| {
             worker.ends_task = true;
-            worker.agenda.visit(frame, stream, None);
+            worker.agenda.activate(frame, stream, None);
             fill(&mut worker.agenda.inline);
         });
     }
 
     /// Opens the first visit of a frame.
-    fn open(&mut self, mut started: Started, caller: Option<For>) {
+    fn enter_frame(&mut self, mut new_frame: NewFrame, caller: Option<ResultConsumer>) {
         // The stream of whoever calls. If nothing in it is ready, another one is taken up.
         let stream = 0;
         let agenda = &mut self.agenda;
-        agenda.visit(started.frame().address(), stream, caller.zip(started.returns()));
-        let mut late = std::mem::take(&mut agenda.late);
-        agenda.tell(|sink| {
-            let done = started.begin(sink, &mut late);
-            for (later, value) in late.drain(..) {
-                let keeps = Keeps::Frame(Done::hold(done.frame()));
-                Waiting { later, stream, keeps }.wait(&value);
+        agenda.activate(new_frame.frame().address(), stream, caller.zip(new_frame.returns()));
+        let mut unresolved = std::mem::take(&mut agenda.unresolved);
+        agenda.with_sink(|sink| {
+            let done = new_frame.begin(sink, &mut unresolved);
+            for (pending, value) in unresolved.drain(..) {
+                let hold = Hold::Frame(Done::hold(done.frame()));
+                RegisterWait { pending, stream, hold }.wait(&value);
             }
             Some(done)
         });
-        self.agenda.late = late;
+        self.agenda.unresolved = unresolved;
     }
 
     fn drain(&mut self) {
-        while let Some(&Visit { inline, outline, .. }) = self.agenda.visits.last() {
+        while let Some(&Activation { inline, outline, .. }) = self.agenda.activations.last() {
             let agenda = &mut self.agenda;
-            if let Some(ready) = next(&mut agenda.inline, inline) {
-                if self.left.is_some() {
-                    self.leave();
+            if let Some(ready) = pop_ready(&mut agenda.inline, inline) {
+                if self.deferred.is_some() {
+                    self.enqueue_deferred();
                 }
                 if self.agenda.outline.len() > outline {
-                    self.agenda.hand_out_all(ready.frame().execution.context.queue());
+                    self.agenda.enqueue_outline_slow(ready.frame().execution.context.queue());
                 }
-                self.kernel(ready);
+                self.run_kernel(ready);
             } else if agenda.outline.len() > outline {
-                match agenda.visits.last() {
+                match agenda.activations.last() {
                     // What is in other streams must not keep the next iteration waiting.
-                    Some(Visit { caller: Some((For::Iteration(head), _)), .. }) => {
+                    Some(Activation { caller: Some((ResultConsumer::Iteration(head), _)), .. }) => {
                         let queue = head.running.frame().execution.context.queue().clone();
-                        agenda.hand_out_all(&queue);
+                        agenda.enqueue_outline_slow(&queue);
                     }
-                    _ => agenda.adopt(),
+                    _ => agenda.adopt_stream(),
                 }
-            } else if let Some((running, job)) = self.take_left() {
-                self.job(running, job);
+            } else if let Some((running, job)) = self.take_deferred() {
+                self.run_job(running, job);
             } else {
-                if self.left.is_some() {
-                    self.leave();
+                if self.deferred.is_some() {
+                    self.enqueue_deferred();
                 }
-                if let Some((running, job)) = self.take_next() {
-                    self.job(running, job);
+                if let Some((running, job)) = self.take_next_deferred() {
+                    self.run_job(running, job);
                     continue;
                 }
-                if let Some((done, head)) = self.agenda.close() {
+                if let Some((done, head)) = self.agenda.end_activation() {
                     self.finish(done);
                     if let Some(head) = head {
                         self.advance(head);
@@ -384,36 +386,36 @@ impl Worker {
     /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top
     /// visit, which like all others has nothing else to do.
     #[inline]
-    fn take_left(&mut self) -> Option<(Running, Job)> {
-        let (running, _) = self.left.as_ref()?;
+    fn take_deferred(&mut self) -> Option<(Running, Job)> {
+        let (running, _) = self.deferred.as_ref()?;
         let context = &running.frame().execution.context;
-        if !self.agenda.is_visiting(running) || !may_go_on(&self.agenda, &mut self.at_once, context) {
+        if !self.agenda.is_active(running) || !may_run_now(&self.agenda, &mut self.n_immediate, context) {
             return None;
         }
-        self.left.take()
+        self.deferred.take()
     }
 
     /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it
     /// would come back here. The visit, which has nothing else to do, goes on in its stream.
     #[inline]
-    fn take_next(&mut self) -> Option<(Running, Job)> {
-        if !self.ends_task || self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
+    fn take_next_deferred(&mut self) -> Option<(Running, Job)> {
+        if !self.ends_task || self.n_immediate >= MAX_IMMEDIATE || !self.agenda.is_idle() {
             return None;
         }
-        let visit = self.agenda.visits.last_mut()?;
-        let frame = visit.frame;
+        let activation = self.agenda.activations.last_mut()?;
+        let frame = activation.frame;
         let is_here = |task: &Task| {
-            let owed = task.as_work::<Owed>().and_then(Owed::running);
-            owed.is_some_and(|running| running.frame().address() == frame)
+            let deferred = task.as_work::<Deferred>().and_then(Deferred::running);
+            deferred.is_some_and(|running| running.frame().address() == frame)
         };
-        let context = &visit.done.as_ref()?.frame().execution.context;
+        let context = &activation.done.as_ref()?.frame().execution.context;
         let Some(task) = context.queue().take_next(&is_here) else {
-            self.owes += 1;
+            self.n_kept_tasks += 1;
             return None;
         };
-        let (running, job) = task.into_work::<Owed>().ok()?.take()?;
-        visit.stream = running.stream();
-        self.at_once += 1;
+        let (running, job) = task.into_work::<Deferred>().ok()?.take()?;
+        activation.stream = running.stream();
+        self.n_immediate += 1;
         Some((running, job))
     }
 
@@ -421,16 +423,16 @@ impl Worker {
     fn finish(&mut self, mut done: Done) {
         loop {
             let completing = match done.finish() {
-                End::NotYet => return,
-                End::Iteration { looping, function, results } => {
-                    return self.iterate(Iteration { looping, function, results });
+                FrameEnd::NotYet => return,
+                FrameEnd::Iteration { looping, function, results } => {
+                    return self.end_iteration(Iteration { looping, function, results });
                 }
-                End::Turn(turn) => match turn.end() {
-                    TurnEnd::Nothing => return,
-                    TurnEnd::Next(head) => return self.go_on(head),
-                    TurnEnd::Last(completing) => completing,
+                FrameEnd::InFlight(in_flight) => match in_flight.end() {
+                    InFlightEnd::Nothing => return,
+                    InFlightEnd::Next(head) => return self.resume_loop(head),
+                    InFlightEnd::Last(completing) => completing,
                 },
-                End::Call(completing) => completing,
+                FrameEnd::CompleteCaller(completing) => completing,
             };
             if completing.frame().general().has_after {
                 return self.complete(completing);
@@ -441,14 +443,14 @@ impl Worker {
 
     /// A kernel has completed: goes on with those that waited for that.
     fn complete(&mut self, completing: Completing) {
-        self.agenda.visit(completing.frame().address(), completing.stream(), None);
-        self.agenda.tell(|sink| Some(completing.complete(sink)));
+        self.agenda.activate(completing.frame().address(), completing.stream(), None);
+        self.agenda.with_sink(|sink| Some(completing.complete(sink)));
     }
 }
 
 /// The kernel that comes next, of those from `first` on.
 #[inline]
-fn next(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
+fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     let last = inline.len().checked_sub(1)?;
     if last < first {
         return None;
@@ -464,14 +466,14 @@ fn next(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
 }
 
 /// A register whose value is not final, and what keeps its frame until it is.
-struct Waiting {
-    later: Later,
+struct RegisterWait {
+    pending: PendingRegister,
     /// Where those go on that it makes ready.
     stream: u32,
-    keeps: Keeps,
+    hold: Hold,
 }
 
-enum Keeps {
+enum Hold {
     /// The kernel whose only late result it is, complete with it.
     Kernel(Completing),
     /// One that is complete with the last of its results.
@@ -480,7 +482,7 @@ enum Keeps {
     Frame(Done),
 }
 
-impl Waiting {
+impl RegisterWait {
     /// Tells the users of the register when the value is final, and goes on with what that makes ready.
     fn wait(self, value: &AsyncRef) {
         value.and_then(move |value| {
@@ -490,24 +492,24 @@ impl Waiting {
     }
 
     fn end(self, is_dead: bool, agenda: &mut Agenda) {
-        let Waiting { later, stream, keeps } = self;
-        let frame = match &keeps {
-            Keeps::Kernel(completing) => completing.frame(),
-            Keeps::Share(completing) => completing.frame(),
-            Keeps::Frame(done) => done.frame(),
+        let RegisterWait { pending, stream, hold } = self;
+        let frame = match &hold {
+            Hold::Kernel(completing) => completing.frame(),
+            Hold::Share(completing) => completing.frame(),
+            Hold::Frame(done) => done.frame(),
         };
-        agenda.visit(frame.address(), stream, None);
-        agenda.tell(|sink| match keeps {
-            Keeps::Kernel(completing) => {
-                completing.frame().release(later, is_dead, sink);
+        agenda.activate(frame.address(), stream, None);
+        agenda.with_sink(|sink| match hold {
+            Hold::Kernel(completing) => {
+                completing.frame().notify_pending(pending, is_dead, sink);
                 Some(completing.complete(sink))
             }
-            Keeps::Share(completing) => {
-                completing.frame().release(later, is_dead, sink);
+            Hold::Share(completing) => {
+                completing.frame().notify_pending(pending, is_dead, sink);
                 Some(Arc::into_inner(completing)?.complete(sink))
             }
-            Keeps::Frame(done) => {
-                done.frame().release(later, is_dead, sink);
+            Hold::Frame(done) => {
+                done.frame().notify_pending(pending, is_dead, sink);
                 Some(done)
             }
         });

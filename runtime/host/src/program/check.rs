@@ -27,13 +27,13 @@ pub(super) fn check<'r>(
 ) -> Result<Resolved<'r>, Vec<KernelUseError>> {
     let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
     let mut errors = Vec::new();
-    let mut alike = Alike { last: vec![None; found.len()] };
+    let mut use_cache = UseCache { last: vec![None; found.len()] };
     for function in image.functions() {
         let registers = function.registers();
         for kernel in function.kernels() {
             let code = kernel.code().index();
-            let use_of = Use { image, kernel, function: function.index() };
-            let result = match (alike.find(registers, &kernel), found.get(code)) {
+            let use_of = UseCheck { image, kernel, function: function.index() };
+            let result = match (use_cache.find(registers, &kernel), found.get(code)) {
                 (Some(last), _) if (last.attrs, last.attr_names) == (kernel.attrs(), kernel.attr_names()) => {
                     continue;
                 }
@@ -42,7 +42,7 @@ pub(super) fn check<'r>(
                 _ => Err(unknown(kernel.name(), registry)),
             };
             match result {
-                Ok(()) => alike.remember(registers, &kernel),
+                Ok(()) => use_cache.remember(registers, &kernel),
                 Err(message) => {
                     let location = location_of(image, &kernel);
                     errors.push(KernelUseError { location, function: function.name().to_owned(), message });
@@ -68,13 +68,13 @@ pub(super) fn check<'r>(
 
 /// By code, the last use that was right: most uses of a kernel have operands and results like the one before,
 /// and many its attributes too.
-struct Alike<'a> {
-    last: Vec<Option<Last<'a>>>,
+struct UseCache<'a> {
+    last: Vec<Option<AcceptedUse<'a>>>,
 }
 
 /// A use that was right.
 #[derive(Clone, Default)]
-struct Last<'a> {
+struct AcceptedUse<'a> {
     /// Type ids.
     operands: Vec<u32>,
     /// Type ids.
@@ -83,10 +83,10 @@ struct Last<'a> {
     attr_names: &'a [StringId],
 }
 
-impl<'a> Alike<'a> {
+impl<'a> UseCache<'a> {
     /// The last right use of the same kernel, if this one can differ from it in its attributes alone.
     #[inline]
-    fn find(&self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) -> Option<&Last<'a>> {
+    fn find(&self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) -> Option<&AcceptedUse<'a>> {
         let last = self.last.get(kernel.code().index())?.as_ref()?;
         let operands = kernel.operands();
         let is_alike = is_plain(kernel)
@@ -132,13 +132,13 @@ fn unknown(name: &str, registry: &Registry) -> String {
 }
 
 /// One use of a kernel.
-struct Use<'i, 'a> {
+struct UseCheck<'i, 'a> {
     image: &'i Image<'a>,
     kernel: KernelView<'i, 'a>,
     function: u32,
 }
 
-impl Use<'_, '_> {
+impl UseCheck<'_, '_> {
     /// The kernel, or the native function that it calls.
     fn check(&self, known: &Kernel, registry: &Registry) -> Result<(), String> {
         let (name, signature) = match self.native(known) {

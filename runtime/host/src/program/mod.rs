@@ -29,7 +29,8 @@ use crate::registry::Registry;
 
 pub use error::{KernelUseError, LoadError};
 pub(crate) use plan::{
-    Carry, FunctionPlan, General, GeneralKernel, Member, Move, Operand, Out, Straight, Target, User,
+    CallTarget, Carry, FunctionPlan, GeneralKernel, GeneralPlan, Move, Operand, OutsideUse, StraightKernel,
+    StraightLine, User,
 };
 
 /// A validated, resolved file, ready to run.

@@ -13,7 +13,7 @@
 //! Not here: executing either (`exec`).
 
 mod general;
-mod line;
+mod sequential;
 mod straight;
 
 use std::mem::Discriminant;
@@ -21,22 +21,24 @@ use std::sync::OnceLock;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use self::line::{Line, line, line_order, with_lines, with_paths};
+use self::sequential::{
+    SequentialPlan, path_functions, sequential_functions, sequential_order, sequential_plan,
+};
 use super::check::n_passed;
 use super::kernels::Kernels;
 use crate::context::KernelRef;
 use crate::kernel::{Completion, Form, KernelEntry, KernelTable, LoadedFile, Span, immediate};
 use crate::value::{Value, scalar_tag};
 
-pub(crate) use self::general::{General, GeneralKernel, Operand, User};
-pub(crate) use self::line::{Carry, Move, Target};
-pub(crate) use self::straight::{Member, Out, Straight};
+pub(crate) use self::general::{GeneralKernel, GeneralPlan, Operand, User};
+pub(crate) use self::sequential::{CallTarget, Carry, Move};
+pub(crate) use self::straight::{OutsideUse, StraightKernel, StraightLine};
 
 /// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
 /// [`Step`](crate::kernel::Step) has at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
-    /// In the line: what it may call, function by function; in `Line::targets`.
+    /// In the line: what it may call, function by function; in `SequentialPlan::targets`.
     pub(crate) targets: Span,
     /// If it calls functions: the operand that is their first argument.
     pub(crate) first_passed: Option<u32>,
@@ -68,12 +70,12 @@ pub(crate) struct FunctionPlan {
     pub(crate) kernels: Box<[KernelPlan]>,
     /// Whether a kernel asks for its frame, here or in a function that is called from here.
     pub(crate) needs_path: bool,
-    pub(crate) has_line: bool,
+    pub(crate) has_sequential_plan: bool,
     /// That of a function that does nothing, if it has none.
-    pub(crate) line: Line,
-    general: OnceLock<General>,
+    pub(crate) sequential: SequentialPlan,
+    general: OnceLock<GeneralPlan>,
     /// The same where a seed chooses the order.
-    seeded: OnceLock<General>,
+    seeded: OnceLock<GeneralPlan>,
 }
 
 impl FunctionPlan {
@@ -88,8 +90,8 @@ impl FunctionPlan {
     /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only
     /// one.
     #[inline]
-    pub(crate) fn is_line(&self, is_seeded: bool) -> bool {
-        self.has_line && (!is_seeded || self.is_sync)
+    pub(crate) fn runs_sequentially(&self, is_seeded: bool) -> bool {
+        self.has_sequential_plan && (!is_seeded || self.is_sync)
     }
 
     /// How many results a kernel gets that has the function run; `is_while`: as long as the last result is
@@ -115,9 +117,9 @@ impl FunctionPlan {
     /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so
     /// there are no straight lines then.
     #[inline]
-    pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &General {
+    pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &GeneralPlan {
         let plan = if is_seeded { &self.seeded } else { &self.general };
-        plan.get_or_init(|| General::new(&image.function(self.index()), image, self, !is_seeded))
+        plan.get_or_init(|| GeneralPlan::new(&image.function(self.index()), image, self, !is_seeded))
     }
 }
 
@@ -141,12 +143,12 @@ impl ArgType {
 }
 
 /// A list of lists.
-struct Lists {
+struct AdjacencyLists {
     starts: Box<[u32]>,
     items: Box<[u32]>,
 }
 
-impl Lists {
+impl AdjacencyLists {
     #[inline]
     fn get(&self, i: u32) -> &[u32] {
         self.span(i, 1).of(&self.items)
@@ -164,7 +166,7 @@ impl Lists {
 
     /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's
     /// first.
-    fn newest_first(n: u32, pairs: &[(u32, u32)]) -> Lists {
+    fn newest_first(n: u32, pairs: &[(u32, u32)]) -> AdjacencyLists {
         let mut starts = vec![0u32; n as usize + 1];
         for &(list, _) in pairs {
             starts[list as usize + 1] += 1;
@@ -179,7 +181,7 @@ impl Lists {
             items[*at as usize] = item;
             *at += 1;
         }
-        Lists { starts: starts.into(), items: items.into() }
+        AdjacencyLists { starts: starts.into(), items: items.into() }
     }
 }
 
@@ -189,17 +191,19 @@ pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> 
     let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(file, &f, kernels)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let planned = plans.iter().zip(image.functions());
-    let orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| line_order(&f, plan, kernels)).collect();
-    let has_line = with_lines(image, &orders);
+    let orders: Vec<Option<Vec<u32>>> =
+        planned.map(|(plan, f)| sequential_order(&f, plan, kernels)).collect();
+    let has_sequential_plan = sequential_functions(image, &orders);
     let inline: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_some()).collect();
-    let needs_path = with_paths(image, kernels);
+    let needs_path = path_functions(image, kernels);
     for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
         plan.needs_path = needs_path[function.index() as usize];
-        if has_line[function.index() as usize]
+        if has_sequential_plan[function.index() as usize]
             && let Some(order) = order
         {
-            plan.line = line((&inline, &n_args, &needs_path), &function, plan, order, kernels);
-            plan.has_line = true;
+            plan.sequential =
+                sequential_plan((&inline, &n_args, &needs_path), &function, plan, order, kernels);
+            plan.has_sequential_plan = true;
         }
     }
     plans.into()
@@ -288,8 +292,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),
         kernels: kernels.into(),
         needs_path: false,
-        has_line: false,
-        line: Line::none(),
+        has_sequential_plan: false,
+        sequential: SequentialPlan::none(),
         general: OnceLock::new(),
         seeded: OnceLock::new(),
     }

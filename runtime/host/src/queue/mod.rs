@@ -13,13 +13,13 @@
 //! [`parallel_for`](crate::parallel::parallel_for) spreads one kernel's work over the same workers; tasks for
 //! a later time wait in [`timers`].
 
-mod donors;
-mod here;
+mod local;
 mod multi;
-mod open;
 mod parking;
-mod places;
+mod permits;
+mod shared_tasks;
 mod single;
+mod sleepers;
 mod task;
 pub mod timers;
 
@@ -30,7 +30,7 @@ use std::thread::Thread;
 
 use crate::error::{ErrorCode, KernelError};
 
-pub use here::Keeper;
+pub use local::LocalQueue;
 pub use multi::MultiThreaded;
 pub(crate) use parking::Parking;
 pub use single::SingleThreaded;
@@ -60,7 +60,7 @@ pub trait WorkQueue: Send + Sync {
     /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is
     /// about to end, or else calls
     /// [`WorkQueue::hand_over`].
-    fn keeper(&self) -> Option<Keeper> {
+    fn local_queue(&self) -> Option<LocalQueue> {
         None
     }
 
@@ -79,8 +79,8 @@ pub trait WorkQueue: Send + Sync {
 
     /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
     fn add_soon(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.add_task(task),
         }
     }
@@ -124,10 +124,10 @@ pub trait WorkQueue: Send + Sync {
 /// # Errors
 /// If it may not.
 pub fn may_wait() -> Result<(), KernelError> {
-    if here::depth() < here::MAX_DEPTH {
+    if local::depth() < local::MAX_DEPTH {
         return Ok(());
     }
-    let message = format!("waits inside kernels nest too deeply: at most {} may", here::MAX_DEPTH);
+    let message = format!("waits inside kernels nest too deeply: at most {} may", local::MAX_DEPTH);
     Err(KernelError::new(ErrorCode::ResourceExhausted, message))
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
-use super::here::{self, Keeper, Nested, Scope};
+use super::local::{self, LocalQueue, NestedWait, QueueScope};
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
@@ -66,14 +66,14 @@ impl SingleThreaded {
         while !self.tasks.is_empty()
             && let Some(task) = self.tasks.pop()
         {
-            match self.keeper() {
-                Some(keeper) => _ = keeper.keep(task),
+            match self.local_queue() {
+                Some(local) => _ = local.push(task),
                 None => return Some(task),
             }
         }
         match self.seed {
-            None => here::take(),
-            Some(_) => here::take_any(|n| self.pick(n)),
+            None => local::take(),
+            Some(_) => local::take_any(|n| self.pick(n)),
         }
     }
 
@@ -101,21 +101,21 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn add_task(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.share(task),
         }
     }
 
     #[inline]
-    fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.id(), false)
+    fn local_queue(&self) -> Option<LocalQueue> {
+        LocalQueue::of(self.id(), false)
     }
 
     #[inline]
     fn runs_next(&self) -> bool {
         // One that others have added comes after those that are here, but a seed could choose it.
-        self.seed.is_none() && here::is_last_in(self.id())
+        self.seed.is_none() && local::is_last_in(self.id())
     }
 
     fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
@@ -123,7 +123,7 @@ impl WorkQueue for SingleThreaded {
             return None;
         }
         // What others have added comes after it.
-        here::take_if(self.id(), wants)
+        local::take_if(self.id(), wants)
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
@@ -138,8 +138,8 @@ impl WorkQueue for SingleThreaded {
     }
 
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut()) {
-        let scope = Scope::enter(self.id());
-        let nested = Nested::enter();
+        let scope = QueueScope::enter(self.id());
+        let nested = NestedWait::enter();
         first();
         while !latch.is_open() {
             match self.next() {
@@ -150,7 +150,7 @@ impl WorkQueue for SingleThreaded {
         drop(nested);
         if let Some(scope) = scope {
             // What is left is for the next donor.
-            while let Some(task) = here::take() {
+            while let Some(task) = local::take() {
                 self.tasks.push(task);
             }
             drop(scope);
@@ -162,8 +162,8 @@ impl WorkQueue for SingleThreaded {
     }
 
     fn quiesce(&self) {
-        let _scope = Scope::enter(self.id());
-        let _nested = Nested::enter();
+        let _scope = QueueScope::enter(self.id());
+        let _nested = NestedWait::enter();
         while let Some(task) = self.next() {
             run(task);
         }

@@ -17,15 +17,15 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 /// How many words a closure may have to lie in the task.
 const WORDS: usize = 4;
 
-type Place = MaybeUninit<[usize; WORDS]>;
+type Storage = MaybeUninit<[usize; WORDS]>;
 
 /// A piece of work. Dropped without being run, it drops what it owns; promises among that become errors.
 #[must_use]
 pub struct Task {
     /// What to do with `place`.
-    table: &'static Table,
+    table: &'static Vtable,
     /// The closure, or a box of it.
-    place: Place,
+    place: Storage,
     /// Closures are Send; nobody promised that they are Sync.
     _owns: PhantomData<Box<dyn FnOnce() + Send>>,
 }
@@ -52,28 +52,28 @@ impl<W: Work> Work for Box<W> {
     }
 }
 
-struct Table {
+struct Vtable {
     /// What is in the place.
     ty: TypeId,
     /// Moves it out of the place and does it.
-    run: unsafe fn(*mut Place),
+    run: unsafe fn(*mut Storage),
     /// Drops it where it is.
-    drop: unsafe fn(*mut Place),
+    drop: unsafe fn(*mut Storage),
 }
 
 // SAFETY: everything that a task is made of is Send.
 unsafe impl Send for Task {}
 
-struct Of<W>(PhantomData<W>);
+struct VtableOf<W>(PhantomData<W>);
 
-impl<W: Work> Of<W> {
-    const FITS: bool = size_of::<W>() <= size_of::<Place>() && align_of::<W>() <= align_of::<Place>();
-    const TABLE: &'static Table = &Table { ty: TypeId::of::<W>(), run: run::<W>, drop: drop_in_place::<W> };
+impl<W: Work> VtableOf<W> {
+    const FITS: bool = size_of::<W>() <= size_of::<Storage>() && align_of::<W>() <= align_of::<Storage>();
+    const TABLE: &'static Vtable = &Vtable { ty: TypeId::of::<W>(), run: run::<W>, drop: drop_in_place::<W> };
 }
 
 /// # Safety
 /// `place` must hold a `W`, which is given up.
-unsafe fn run<W: Work>(place: *mut Place) {
+unsafe fn run<W: Work>(place: *mut Storage) {
     // SAFETY: the caller's contract.
     let work = unsafe { place.cast::<W>().read() };
     work.work();
@@ -81,7 +81,7 @@ unsafe fn run<W: Work>(place: *mut Place) {
 
 /// # Safety
 /// As for [`run`].
-unsafe fn drop_in_place<W>(place: *mut Place) {
+unsafe fn drop_in_place<W>(place: *mut Storage) {
     // SAFETY: the caller's contract.
     unsafe { place.cast::<W>().drop_in_place() };
 }
@@ -96,16 +96,16 @@ impl Task {
     /// A task that does `work`.
     #[inline]
     pub(crate) fn of<W: Work>(work: W) -> Task {
-        if Of::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
+        if VtableOf::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
     }
 
     #[inline]
     fn inline<W: Work>(work: W) -> Task {
-        assert!(Of::<W>::FITS, "more than four words");
-        let mut place = Place::uninit();
+        assert!(VtableOf::<W>::FITS, "more than four words");
+        let mut place = Storage::uninit();
         // SAFETY: it fits, by size and alignment.
         unsafe { place.as_mut_ptr().cast::<W>().write(work) };
-        Task { table: Of::<W>::TABLE, place, _owns: PhantomData }
+        Task { table: VtableOf::<W>::TABLE, place, _owns: PhantomData }
     }
 
     /// The work that it was made of, if that is a `W` that lies in the task.

@@ -213,7 +213,7 @@ fn waits_do_not_nest_without_end() {
         nest(&from_spec(spec).unwrap(), &deepest, 0);
         let deepest = *deepest.lock().unwrap();
         // On the worker, or from the waiting thread on.
-        assert!((here::MAX_DEPTH..=here::MAX_DEPTH + 1).contains(&deepest), "{spec}: {deepest}");
+        assert!((local::MAX_DEPTH..=local::MAX_DEPTH + 1).contains(&deepest), "{spec}: {deepest}");
     }
 }
 

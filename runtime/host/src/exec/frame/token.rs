@@ -18,7 +18,7 @@
 //! that costs nothing to pass on. None can be copied, and each is used up by what it permits. One that is
 //! lost, by a panic, keeps its frame for ever: nothing is freed too early.
 //!
-//! [`Later`] permits something, but keeps nothing alive: whoever uses it shows another token.
+//! [`PendingRegister`] permits something, but keeps nothing alive: whoever uses it shows another token.
 
 #![allow(unsafe_code, reason = "tokens refer to frames; the essay is the proof")]
 
@@ -27,31 +27,31 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::Waker;
 
-use super::super::again::Again;
-use super::{Frame, Sink, Turn};
+use super::super::trip_count::TripCount;
+use super::{Frame, InFlight, Sink};
 use crate::async_value::AsyncRef;
 use crate::context::{FramePath, KernelRef};
 use crate::error::{Error, KernelError};
 use crate::kernel::CallChain;
 use crate::pool;
-use crate::program::{GeneralKernel, Member, Straight, User};
+use crate::program::{GeneralKernel, StraightKernel, StraightLine, User};
 use crate::queue::Latch;
 use crate::sync::Ordering;
 use crate::value::Value;
 
 /// A kernel of a frame that is alive.
 #[derive(Debug, PartialEq)]
-struct At {
+struct KernelInFrame {
     frame: NonNull<Frame>,
     user: User,
 }
 
 // SAFETY: a frame is Sync, and may be freed by any thread.
-unsafe impl Send for At {}
+unsafe impl Send for KernelInFrame {}
 // SAFETY: as above.
-unsafe impl Sync for At {}
+unsafe impl Sync for KernelInFrame {}
 
-impl At {
+impl KernelInFrame {
     #[inline]
     fn frame(&self) -> &Frame {
         // SAFETY: the essay: a token has this, and none outlives the frame.
@@ -68,12 +68,12 @@ impl At {
 /// The right and the duty to run a kernel.
 #[derive(Debug)]
 #[must_use]
-pub(in crate::exec) struct Ready(At);
+pub(in crate::exec) struct Ready(KernelInFrame);
 
 /// A kernel that has taken its operands and owes its results.
 #[derive(Debug)]
 #[must_use]
-pub(in crate::exec) struct Running(At);
+pub(in crate::exec) struct Running(KernelInFrame);
 
 /// A straight line that has taken what enters, owes the results of its kernels from the next on, and keeps
 /// the counts of all of them.
@@ -81,8 +81,8 @@ pub(in crate::exec) struct Running(At);
 #[must_use]
 pub(in crate::exec) struct StraightRun {
     /// The first kernel.
-    at: At,
-    /// Its kernels, in `General::members`.
+    at: KernelInFrame,
+    /// Its kernels, in `GeneralPlan::members`.
     first: u32,
     end: u32,
     /// The next of them.
@@ -94,23 +94,23 @@ pub(in crate::exec) struct StraightRun {
 /// A kernel that has given its results and owes its completion.
 #[derive(Debug)]
 #[must_use]
-pub(in crate::exec) struct Completing(At);
+pub(in crate::exec) struct Completing(KernelInFrame);
 
 /// A new frame.
 #[must_use]
-pub(in crate::exec) struct Started {
+pub(in crate::exec) struct NewFrame {
     done: Done,
-    returns: Option<Returns>,
+    returns: Option<ResultsToken>,
 }
 
 /// The right to take a function's results, whoever is given it: once. Keeps nothing alive.
 #[derive(Debug)]
-pub(in crate::exec) struct Returns {
+pub(in crate::exec) struct ResultsToken {
     frame: *const Frame,
 }
 
 // SAFETY: the pointer is only ever compared.
-unsafe impl Send for Returns {}
+unsafe impl Send for ResultsToken {}
 
 /// What is finished of a frame that has not been told so.
 #[derive(Debug)]
@@ -120,63 +120,63 @@ pub(in crate::exec) struct Done {
     n: usize,
 }
 
-// SAFETY: as for `At`.
+// SAFETY: as for `KernelInFrame`.
 unsafe impl Send for Done {}
 
 /// A register whose users are to be told when its value is final.
 #[derive(Debug)]
 #[must_use]
-pub(in crate::exec) struct Later {
+pub(in crate::exec) struct PendingRegister {
     frame: *const Frame,
     pub(super) register: u32,
 }
 
 // SAFETY: the pointer is only ever compared.
-unsafe impl Send for Later {}
+unsafe impl Send for PendingRegister {}
 
 /// The kernel that called a frame, for traces and paths, how deep that frame is, and which iteration of the
 /// kernel's loop.
 #[derive(Debug)]
 pub(in crate::exec) struct Caller {
-    at: At,
+    at: KernelInFrame,
     pub(super) depth: usize,
     pub(super) iteration: u64,
 }
 
 /// The rest of a loop: the function is run again, or the kernel that asked for it gets its results.
 #[derive(Debug)]
-pub(in crate::exec) struct Looping {
+pub(in crate::exec) struct SequentialLoop {
     pub(in crate::exec) running: Running,
-    pub(in crate::exec) again: Again,
+    pub(in crate::exec) trips: TripCount,
 }
 
 /// What follows the end of a frame.
 #[derive(Debug)]
-pub(in crate::exec) enum Then {
+pub(in crate::exec) enum Continuation {
     Nothing,
     /// A thread outside goes on.
-    Opens(Arc<Latch>),
+    OpenLatch(Arc<Latch>),
     /// What waits for it without a thread goes on.
-    Wakes(Waker),
+    Wake(Waker),
     /// The kernel that called is complete.
-    Completes(Completing),
+    CompleteCaller(Completing),
     /// It was an iteration, the only one in flight.
-    Iterates(Looping),
+    NextIteration(SequentialLoop),
     /// It was one of several iterations in flight.
-    Turns(Turn),
+    EndInFlight(InFlight),
 }
 
 /// Whether a frame has ended.
 #[derive(Debug)]
-pub(in crate::exec) enum End {
+pub(in crate::exec) enum FrameEnd {
     NotYet,
     /// Its caller's kernel is to be completed.
-    Call(Completing),
+    CompleteCaller(Completing),
     /// It was one of several iterations in flight.
-    Turn(Turn),
+    InFlight(InFlight),
     /// It was an iteration of a function, with these results.
     Iteration {
-        looping: Looping,
+        looping: SequentialLoop,
         function: u32,
         results: Vec<Value>,
     },
@@ -186,7 +186,7 @@ impl Ready {
     /// For the event that was the last one that a kernel waits for.
     #[inline]
     pub(super) fn new(frame: &Frame, user: User) -> Ready {
-        Ready(At { frame: frame.me, user })
+        Ready(KernelInFrame { frame: frame.me, user })
     }
 
     #[inline]
@@ -206,16 +206,20 @@ impl Ready {
 
     /// The straight line that the kernel begins.
     #[inline]
-    pub(in crate::exec) fn line(&self) -> Option<&Straight> {
-        self.frame().general().line(self.info())
+    pub(in crate::exec) fn straight_line(&self) -> Option<&StraightLine> {
+        self.frame().general().straight_line(self.info())
     }
 
     /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead,
     /// `instead` is what the kernel's results become instead.
     #[inline]
-    pub(in crate::exec) fn gather(self, operands: &mut [Value], instead: &mut Option<Value>) -> Running {
+    pub(in crate::exec) fn read_operands(
+        self,
+        operands: &mut [Value],
+        substitute: &mut Option<Value>,
+    ) -> Running {
         // SAFETY: the token is used up here.
-        unsafe { self.0.frame().gather(self.0.info(), operands, instead) };
+        unsafe { self.0.frame().read_operands(self.0.info(), operands, substitute) };
         Running(self.0)
     }
 }
@@ -232,8 +236,9 @@ impl Running {
     }
 
     /// The straight line that the kernel begins; it must.
-    pub(in crate::exec) fn straight(self) -> Option<StraightRun> {
-        let &Straight { n_slots, first, end, n_entering: _ } = self.frame().general().line(self.info())?;
+    pub(in crate::exec) fn into_straight_run(self) -> Option<StraightRun> {
+        let &StraightLine { n_slots, first, end, n_entering: _ } =
+            self.frame().general().straight_line(self.info())?;
         Some(StraightRun { at: self.0, first, end, next: Cell::new(first), n_slots })
     }
 
@@ -256,7 +261,7 @@ impl Running {
 
     /// Names the kernel in a frame that it calls for an iteration of its loop, if it is one.
     pub(in crate::exec) fn caller(&self, iteration: u64) -> Caller {
-        Caller { at: At { ..self.0 }, depth: self.frame().depth + 1, iteration }
+        Caller { at: KernelInFrame { ..self.0 }, depth: self.frame().depth + 1, iteration }
     }
 
     /// An error of the kernel.
@@ -268,23 +273,23 @@ impl Running {
 
     /// Stores the results, tells their users, and says which ones are to be told later.
     #[inline]
-    pub(in crate::exec) fn publish(
+    pub(in crate::exec) fn write_results(
         self,
         results: impl Iterator<Item = Value>,
         sink: &mut Sink<'_>,
-        late: &mut Vec<(Later, AsyncRef)>,
+        unresolved: &mut Vec<(PendingRegister, AsyncRef)>,
     ) -> Completing {
         // SAFETY: the token is used up here.
-        unsafe { self.0.frame().publish(self.0.info(), results, sink, late) };
+        unsafe { self.0.frame().write_results(self.0.info(), results, sink, unresolved) };
         Completing(self.0)
     }
 
     /// The same for the only result of a kernel that publishes plainly, which is complete then. The result is
     /// concrete; it is moved or copied.
     #[inline(always)]
-    pub(in crate::exec) fn publish_plainly(self, result: &mut Value, sink: &mut Sink<'_>) -> Done {
+    pub(in crate::exec) fn write_plain_result(self, result: &mut Value, sink: &mut Sink<'_>) -> Done {
         // SAFETY: the token is used up here.
-        unsafe { self.0.frame().publish_plainly(self.0.info(), result, sink) };
+        unsafe { self.0.frame().write_plain_result(self.0.info(), result, sink) };
         Done { frame: self.0.frame, n: 1 }
     }
 }
@@ -322,7 +327,7 @@ impl StraightRun {
 
     /// The next kernel.
     #[inline]
-    pub(in crate::exec) fn member(&self) -> Option<&Member> {
+    pub(in crate::exec) fn member(&self) -> Option<&StraightKernel> {
         let next = self.next.get();
         if next < self.end { self.frame().general().members.get(next as usize) } else { None }
     }
@@ -340,17 +345,17 @@ impl StraightRun {
     }
 
     /// Stores the results of the next kernel and tells their users.
-    pub(in crate::exec) fn publish(
+    pub(in crate::exec) fn write_results(
         &self,
         results: impl Iterator<Item = Value>,
         sink: &mut Sink<'_>,
-        late: &mut Vec<(Later, AsyncRef)>,
+        unresolved: &mut Vec<(PendingRegister, AsyncRef)>,
     ) {
         let Some(member) = self.member() else { return };
         let kernel = &self.frame().general().kernels[member.step.step().kernel as usize];
         self.skip();
         // SAFETY: the kernel is in this line only, and the line is past it now.
-        unsafe { self.frame().publish(kernel, results, sink, late) };
+        unsafe { self.frame().write_results(kernel, results, sink, unresolved) };
     }
 
     /// Passes over the next kernel, whose results nobody outside uses.
@@ -395,15 +400,15 @@ impl Caller {
     /// # Safety
     /// The frame that it called must be alive.
     pub(super) unsafe fn get(&self) -> (&Frame, u32) {
-        // A kernel that calls is not complete before the frame that it called has ended, whose `Then`
+        // A kernel that calls is not complete before the frame that it called has ended, whose `Continuation`
         // completes it.
         (self.at.frame(), self.at.user.kernel())
     }
 }
 
-impl Later {
-    pub(super) fn new(frame: &Frame, register: u32) -> Later {
-        Later { frame, register }
+impl PendingRegister {
+    pub(super) fn new(frame: &Frame, register: u32) -> PendingRegister {
+        PendingRegister { frame, register }
     }
 
     /// Whether it is about a register of `frame`.
@@ -412,19 +417,19 @@ impl Later {
     }
 }
 
-impl Started {
+impl NewFrame {
     /// A frame whose count has one for its first visit.
-    pub(super) fn new(frame: Frame) -> Started {
+    pub(super) fn new(frame: Frame) -> NewFrame {
         let frame = pool::boxed(frame);
         // SAFETY: nobody else has it yet.
         unsafe { (*frame.as_ptr()).me = frame };
-        Started { done: Done { frame, n: 1 }, returns: None }
+        NewFrame { done: Done { frame, n: 1 }, returns: None }
     }
 
     /// The same for a frame whose end does not take its results.
-    pub(super) fn with_returns(self) -> Started {
-        let returns = Some(Returns { frame: self.frame() });
-        Started { returns, ..self }
+    pub(super) fn with_returns(self) -> NewFrame {
+        let returns = Some(ResultsToken { frame: self.frame() });
+        NewFrame { returns, ..self }
     }
 
     pub(in crate::exec) fn frame(&self) -> &Frame {
@@ -432,24 +437,28 @@ impl Started {
     }
 
     /// The right to take the results, if nobody has it yet.
-    pub(in crate::exec) fn returns(&mut self) -> Option<Returns> {
+    pub(in crate::exec) fn returns(&mut self) -> Option<ResultsToken> {
         self.returns.take()
     }
 
     /// Finds the kernels that are ready, and the arguments that are not.
-    pub(in crate::exec) fn begin(self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) -> Done {
-        // SAFETY: there is one `Started` of each frame, and it is used up here.
-        unsafe { self.done.frame().begin(sink, late) };
+    pub(in crate::exec) fn begin(
+        self,
+        sink: &mut Sink<'_>,
+        unresolved: &mut Vec<(PendingRegister, AsyncRef)>,
+    ) -> Done {
+        // SAFETY: there is one `NewFrame` of each frame, and it is used up here.
+        unsafe { self.done.frame().begin(sink, unresolved) };
         self.done
     }
 }
 
-impl Returns {
+impl ResultsToken {
     /// The results of `frame`, which is the function's, in whatever state. A value that nobody else will read
     /// is moved.
     pub(in crate::exec) fn results(self, frame: &Frame) -> impl Iterator<Item = Value> {
         assert!(std::ptr::eq(self.frame, frame), "the results of another frame");
-        // SAFETY: there is at most one `Returns` of each frame, and it is used up here.
+        // SAFETY: there is at most one `ResultsToken` of each frame, and it is used up here.
         unsafe { frame.results() }
     }
 }
@@ -480,16 +489,16 @@ impl Done {
     }
 
     /// Says what is to follow the frame's end: for the kernel that called, when the first visit has ended.
-    pub(in crate::exec) fn set_then(&self, completing: Completing) {
-        self.frame().then.with_mut(|then| {
+    pub(in crate::exec) fn set_continuation(&self, completing: Completing) {
+        self.frame().continuation.with_mut(|continuation| {
             // SAFETY: only the first visit's thread does this, before it gives back its count; so nobody
             // reads it yet.
-            unsafe { *then = Then::Completes(completing) };
+            unsafe { *continuation = Continuation::CompleteCaller(completing) };
         });
     }
 
     /// Counts it.
-    pub(in crate::exec) fn finish(self) -> End {
+    pub(in crate::exec) fn finish(self) -> FrameEnd {
         let frame = self.frame;
         // SAFETY: the frame is alive; only this field is borrowed, as another thread may free the frame as
         // soon as the count is decremented.
@@ -500,7 +509,7 @@ impl Done {
         if unfinished.load(Ordering::Acquire) != self.n
             && unfinished.fetch_sub(self.n, Ordering::AcqRel) != self.n
         {
-            return End::NotYet;
+            return FrameEnd::NotYet;
         }
         // SAFETY: the count is zero, so there is no token any more: the frame is this thread's.
         unsafe { pool::unbox(frame) }.end()

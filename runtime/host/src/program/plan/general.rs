@@ -4,43 +4,45 @@ use std::ops::Range;
 
 use bef_format::{FunctionView, Image, OperandMode};
 
-use super::straight::{self, Found, Lines, Member, Site, Straight};
-use super::{FunctionPlan, Lists};
+use super::straight::{
+    self, StraightKernel, StraightLine, StraightLineBuilder, StraightLineInputs, StraightLines,
+};
+use super::{AdjacencyLists, FunctionPlan};
 use crate::kernel::{CopyStep, Span};
 use crate::value::scalar_tag;
 
 /// Whom to tell of what.
-pub(super) struct Listeners {
+pub(super) struct Users {
     /// Per register: the kernels to tell when it is final, newest first.
-    pub(super) users: Lists,
+    pub(super) on_final: AdjacencyLists,
     /// Per register: the kernels to tell when the kernel that writes it has completed.
-    pub(super) after_users: Lists,
+    pub(super) on_completion: AdjacencyLists,
     /// Per register: the kernels to tell when it is final, that run when their first operand is.
-    pub(super) any_users: Lists,
+    pub(super) on_first: AdjacencyLists,
 }
 
-impl Listeners {
-    /// Those kernels of a function are told that `is_told` says.
+impl Users {
+    /// Those kernels of a function are told that `is_notified` says.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         plan: &FunctionPlan,
-        is_told: impl Fn(u32) -> bool,
-    ) -> Listeners {
-        let (mut users, mut after_users, mut any_users) = (Vec::new(), Vec::new(), Vec::new());
+        is_notified: impl Fn(u32) -> bool,
+    ) -> Users {
+        let (mut on_final, mut on_completion, mut on_first) = (Vec::new(), Vec::new(), Vec::new());
         let kernels = function.kernels().zip(&plan.kernels).enumerate();
-        for (k, (kernel, known)) in kernels.filter(|(k, _)| is_told(*k as u32)) {
+        for (k, (kernel, known)) in kernels.filter(|(k, _)| is_notified(*k as u32)) {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 match kernel.operand_mode(i as u32) {
-                    OperandMode::Order => users.push((register, k as u32)),
-                    OperandMode::After => after_users.push((register, k as u32)),
-                    _ if known.is_any => any_users.push((register, k as u32)),
-                    OperandMode::Required => users.push((register, k as u32)),
+                    OperandMode::Order => on_final.push((register, k as u32)),
+                    OperandMode::After => on_completion.push((register, k as u32)),
+                    _ if known.is_any => on_first.push((register, k as u32)),
+                    OperandMode::Required => on_final.push((register, k as u32)),
                     OperandMode::Lenient => {}
                 }
             }
         }
-        let lists = |pairs: &[_]| Lists::newest_first(function.n_registers(), pairs);
-        Listeners { users: lists(&users), after_users: lists(&after_users), any_users: lists(&any_users) }
+        let lists = |pairs: &[_]| AdjacencyLists::newest_first(function.n_registers(), pairs);
+        Users { on_final: lists(&on_final), on_completion: lists(&on_completion), on_first: lists(&on_first) }
     }
 }
 
@@ -87,19 +89,19 @@ pub(crate) struct GeneralKernel {
     step: CopyStep,
     /// Where the results go.
     first_register: u32,
-    /// In `General::operands`.
+    /// In `GeneralPlan::operands`.
     operands: Span,
-    /// The users of its results, in `General::users`.
+    /// The users of its results, in `GeneralPlan::users`.
     users: Span,
     /// The straight line that it begins, whose operands it has, or [`NO_LINE`].
-    line: u32,
+    straight_line: u32,
     /// Whether all operands are required and passed, and nobody counts how often any of them is read.
-    pub(crate) gathers_plainly: bool,
+    pub(crate) has_plain_operands: bool,
     /// Whether it runs when its first operand is final.
     pub(crate) is_any: bool,
     /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the
     /// kernel's completion.
-    pub(crate) publishes_plainly: bool,
+    pub(crate) has_plain_result: bool,
     /// Whether what takes time in it is done later, by a task.
     pub(crate) defers: bool,
 }
@@ -130,8 +132,8 @@ impl GeneralKernel {
 
     /// Whether it begins a straight line.
     #[inline]
-    pub(crate) fn is_straight(&self) -> bool {
-        self.line != NO_LINE
+    pub(crate) fn begins_straight_line(&self) -> bool {
+        self.straight_line != NO_LINE
     }
 
     /// The registers of the results.
@@ -142,7 +144,7 @@ impl GeneralKernel {
 }
 
 /// How a function is executed when something may have to wait.
-pub(crate) struct General {
+pub(crate) struct GeneralPlan {
     pub(crate) kernels: Box<[GeneralKernel]>,
     /// Of each kernel.
     streams: Box<[u32]>,
@@ -151,16 +153,16 @@ pub(crate) struct General {
     /// The kernels that wait for none.
     pub(crate) idle: Box<[User]>,
     operands: Box<[Operand]>,
-    /// The items of `listeners.users`.
+    /// The items of `user_lists.on_final`.
     users: Box<[User]>,
-    listeners: Listeners,
+    user_lists: Users,
     /// Whether any kernel runs when its first operand is final.
     pub(crate) has_any: bool,
     /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if
     /// there is none.
     pub(crate) n_any: Box<[u32]>,
-    lines: Box<[Straight]>,
-    pub(crate) members: Box<[Member]>,
+    straight_lines: Box<[StraightLine]>,
+    pub(crate) members: Box<[StraightKernel]>,
     /// Of `members`.
     pub(crate) member_lists: Box<[u32]>,
     /// Whether any kernel waits for a completion.
@@ -177,34 +179,39 @@ pub(crate) struct General {
     promises: Box<[u32]>,
 }
 
-impl General {
-    /// `is_straight`: with straight lines.
+impl GeneralPlan {
+    /// `with_straight_lines`: with straight lines.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         image: &Image<'_>,
         plan: &FunctionPlan,
-        is_straight: bool,
-    ) -> General {
+        with_straight_lines: bool,
+    ) -> GeneralPlan {
         let n_registers = function.n_registers();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_none()).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let listeners = Listeners::new(function, plan, |_| true);
+        let user_lists = Users::new(function, plan, |_| true);
         let (has_any, has_after) =
-            (!listeners.any_users.items.is_empty(), !listeners.after_users.items.is_empty());
-        let found = if is_straight && !has_any && !has_after {
-            straight::find(function, plan, &listeners)
+            (!user_lists.on_first.items.is_empty(), !user_lists.on_completion.items.is_empty());
+        let found = if with_straight_lines && !has_any && !has_after {
+            straight::find(function, plan, &user_lists)
         } else {
-            Found::default()
+            StraightLines::default()
         };
-        let listeners = Listeners::new(function, plan, |kernel| !found.follows(kernel));
+        let user_lists = Users::new(function, plan, |kernel| !found.follows(kernel));
         let (mut operands, mut kernels, mut n_any) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut entering, mut lines) = (Vec::new(), Lines::default());
+        let (mut entering, mut lines) = (Vec::new(), StraightLineBuilder::default());
         let used_outside = found.used_outside(function);
         for line in &found.lines {
-            let site = Site { function, plan, is_counted: &is_counted, is_used_outside: &used_outside };
-            entering.push(lines.push(&site, line));
+            let inputs = StraightLineInputs {
+                function,
+                plan,
+                is_counted: &is_counted,
+                is_used_outside: &used_outside,
+            };
+            entering.push(lines.push(&inputs, line));
         }
         for (k, (kernel, known)) in function.kernels().zip(&plan.kernels).enumerate() {
             let (entry, k) = (&plan.table.kernels[k], k as u32);
@@ -250,12 +257,12 @@ impl General {
             kernels.push(GeneralKernel {
                 step: CopyStep::new(entry.run, k, n_passed, known.n_results),
                 first_register: known.first_result,
-                gathers_plainly: all.iter().all(is_plain),
+                has_plain_operands: all.iter().all(is_plain),
                 operands: Span::push(&mut operands, all.into_iter()),
-                users: listeners.users.span(known.first_result, known.n_results),
-                line: line.unwrap_or(NO_LINE),
+                users: user_lists.on_final.span(known.first_result, known.n_results),
+                straight_line: line.unwrap_or(NO_LINE),
                 is_any: known.is_any,
-                publishes_plainly: known.n_results == 1 && !has_any && !has_after,
+                has_plain_result: known.n_results == 1 && !has_any && !has_after,
                 defers: known.defers,
             });
         }
@@ -271,7 +278,7 @@ impl General {
         let counts_reads = reads.iter().any(|&count| count > 0);
         let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
-            kernel.publishes_plainly &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
+            kernel.has_plain_result &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
         let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
@@ -282,18 +289,18 @@ impl General {
         let user = |kernel: u32| User::new(kernel, streams[kernel as usize]);
         let ready_counts: Box<[u32]> = plan.kernels.iter().map(|known| known.ready_count).collect();
         let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
-        General {
+        GeneralPlan {
             idle: idle.map(|(k, _)| user(k as u32)).collect(),
             ready_counts,
-            users: listeners.users.items.iter().map(|&kernel| user(kernel)).collect(),
+            users: user_lists.on_final.items.iter().map(|&kernel| user(kernel)).collect(),
             has_after,
             has_any,
             n_any: n_any.into(),
-            lines: lines.lines.into(),
+            straight_lines: lines.lines.into(),
             members: lines.members.into(),
             member_lists: lines.lists.into(),
             operands: operands.into(),
-            listeners,
+            user_lists,
             counts_reads,
             unread_arguments: (0..function.n_args()).filter(is_unread).collect(),
             reads: reads.into(),
@@ -306,8 +313,8 @@ impl General {
 
     /// The straight line that a kernel begins.
     #[inline]
-    pub(crate) fn line(&self, kernel: &GeneralKernel) -> Option<&Straight> {
-        self.lines.get(kernel.line as usize)
+    pub(crate) fn straight_line(&self, kernel: &GeneralKernel) -> Option<&StraightLine> {
+        self.straight_lines.get(kernel.straight_line as usize)
     }
 
     /// Which of the async registers `register` is.
@@ -327,7 +334,7 @@ impl General {
     /// The kernels to tell when `register` is final.
     #[inline]
     pub(crate) fn users(&self, register: u32) -> &[User] {
-        self.listeners.users.span(register, 1).of(&self.users)
+        self.user_lists.on_final.span(register, 1).of(&self.users)
     }
 
     /// The kernels to tell when the results of a kernel are final.
@@ -338,7 +345,7 @@ impl General {
 
     /// The kernels to tell when `register` is final, that run when their first operand is.
     pub(crate) fn any_users(&self, register: u32) -> &[u32] {
-        self.listeners.any_users.get(register)
+        self.user_lists.on_first.get(register)
     }
 
     /// The operands of a kernel.
@@ -349,6 +356,6 @@ impl General {
 
     /// The kernels to tell when the kernel that writes `register` has completed.
     pub(crate) fn after_users(&self, register: u32) -> &[u32] {
-        self.listeners.after_users.get(register)
+        self.user_lists.on_completion.get(register)
     }
 }

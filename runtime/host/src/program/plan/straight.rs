@@ -21,8 +21,8 @@ use std::ops::Range;
 use bef_format::{FunctionView, KernelView, OperandMode};
 
 use super::FunctionPlan;
-use super::general::Listeners;
-use super::line::yields;
+use super::general::Users;
+use super::sequential::last_uses;
 use crate::kernel::{Span, Step, StraightStep};
 
 /// Of a kernel or register without number.
@@ -35,14 +35,14 @@ const MAX_KNOWN: usize = 64;
 
 /// The straight lines of a function.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct StraightLines {
     /// The kernels of each, at least two.
     pub(super) lines: Vec<Vec<u32>>,
     /// By kernel: in which of them it is, or [`NONE`]. Empty if there is none.
     line_of: Vec<u32>,
 }
 
-impl Found {
+impl StraightLines {
     /// The line that a kernel is in.
     pub(super) fn line_of(&self, kernel: u32) -> Option<u32> {
         self.line_of.get(kernel as usize).copied().filter(|&line| line != NONE)
@@ -83,10 +83,10 @@ fn results(kernel: &KernelView<'_, '_>) -> Range<u32> {
 }
 
 /// Finds the lines of a function in which no kernel waits for completions or runs on its first operand.
-pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listeners: &Listeners) -> Found {
+pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, users: &Users) -> StraightLines {
     let mut search = Search::new(function, plan);
     let n = search.kernels.len();
-    let mut found = Found { lines: Vec::new(), line_of: vec![NONE; n] };
+    let mut found = StraightLines { lines: Vec::new(), line_of: vec![NONE; n] };
     for first in 0..n as u32 {
         if !search.may_join[first as usize] || found.line_of(first).is_some() {
             continue;
@@ -94,7 +94,7 @@ pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listene
         search.enter(first);
         let (mut line, mut last) = (vec![first], first);
         while line.len() < MAX_KERNELS
-            && let Some(next) = search.next(last, listeners)
+            && let Some(next) = search.next(last, users)
             && found.line_of(next).is_none()
         {
             line.push(next);
@@ -156,10 +156,10 @@ impl<'f> Search<'f> {
 
     /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may
     /// keep it waiting.
-    fn next(&mut self, last: u32, listeners: &Listeners) -> Option<u32> {
+    fn next(&mut self, last: u32, users: &Users) -> Option<u32> {
         let results = results(&self.kernels[last as usize]);
         results.clone().for_each(|register| self.known_at[register as usize] = self.first);
-        let next = results.rev().find_map(|register| listeners.users.get(register).last().copied())?;
+        let next = results.rev().find_map(|register| users.on_final.get(register).last().copied())?;
         let (kernel, first) = (&self.kernels[next as usize], &self.kernels[self.first as usize]);
         let is_known = |&register: &u32| self.known_at[register as usize] == self.first;
         let joins = self.may_join[next as usize] && kernel.stream() == first.stream();
@@ -168,24 +168,24 @@ impl<'f> Search<'f> {
 }
 
 /// A straight line, as it is executed.
-pub(crate) struct Straight {
+pub(crate) struct StraightLine {
     /// Of the kernels' slots.
     pub(crate) n_slots: usize,
     /// How many values enter.
     pub(crate) n_entering: usize,
-    /// Its kernels, in `General::members`.
+    /// Its kernels, in `GeneralPlan::members`.
     pub(crate) first: u32,
     pub(crate) end: u32,
 }
 
 /// A kernel of a straight line.
-pub(crate) struct Member {
+pub(crate) struct StraightKernel {
     pub(crate) step: StraightStep,
-    /// The slots of all operands, in `General::member_lists`.
+    /// The slots of all operands, in `GeneralPlan::member_lists`.
     operands: Span,
     /// The slots that are to be freed when it has run.
     frees: Span,
-    /// For each result how it is given to users outside: see [`Out`]; empty if there are none.
+    /// For each result how it is given to users outside: see [`OutsideUse`]; empty if there are none.
     outs: Span,
     /// Whether the kernel does not look at all of its operands itself.
     pub(crate) is_checked: bool,
@@ -195,17 +195,17 @@ pub(crate) struct Member {
     pub(crate) is_simple: bool,
 }
 
-/// How a result is given to users outside of its line: see [`Member::outs`].
+/// How a result is given to users outside of its line: see [`StraightKernel::outs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Out {
+pub(crate) enum OutsideUse {
     /// There are none.
-    Not,
+    None,
     /// The line goes on to use it.
     Copy,
     Move,
 }
 
-impl Member {
+impl StraightKernel {
     pub(crate) fn operands<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
         self.operands.of(lists)
     }
@@ -221,25 +221,25 @@ impl Member {
     }
 
     /// For each result, how it is given to users outside.
-    pub(crate) fn outs<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = Out> + use<'l> {
+    pub(crate) fn outs<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = OutsideUse> + use<'l> {
         self.outs.of(lists).iter().map(|out| match out {
-            0 => Out::Not,
-            1 => Out::Copy,
-            _ => Out::Move,
+            0 => OutsideUse::None,
+            1 => OutsideUse::Copy,
+            _ => OutsideUse::Move,
         })
     }
 }
 
 /// What a function's straight lines are made of.
 #[derive(Default)]
-pub(super) struct Lines {
-    pub(super) lines: Vec<Straight>,
-    pub(super) members: Vec<Member>,
+pub(super) struct StraightLineBuilder {
+    pub(super) lines: Vec<StraightLine>,
+    pub(super) members: Vec<StraightKernel>,
     pub(super) lists: Vec<u32>,
 }
 
 /// What a line is made for.
-pub(super) struct Site<'s> {
+pub(super) struct StraightLineInputs<'s> {
     pub(super) function: &'s FunctionView<'s, 's>,
     pub(super) plan: &'s FunctionPlan,
     /// By register: whether its value is worth freeing.
@@ -248,10 +248,10 @@ pub(super) struct Site<'s> {
     pub(super) is_used_outside: &'s dyn Fn(u32) -> bool,
 }
 
-impl Lines {
+impl StraightLineBuilder {
     /// Writes a line of these kernels. The registers of what enters, in the order of their slots.
-    pub(super) fn push(&mut self, site: &Site<'_>, kernels: &[u32]) -> Vec<u32> {
-        let views: Vec<_> = kernels.iter().map(|&k| site.function.kernel(k)).collect();
+    pub(super) fn push(&mut self, inputs: &StraightLineInputs<'_>, kernels: &[u32]) -> Vec<u32> {
+        let views: Vec<_> = kernels.iter().map(|&k| inputs.function.kernel(k)).collect();
         let mut slot_of = BTreeMap::new();
         let mut entering = Vec::new();
         let made: BTreeSet<u32> = views.iter().flat_map(|view| results(view)).collect();
@@ -274,23 +274,23 @@ impl Lines {
         let mut is_needed = BTreeSet::new();
         let mut members = Vec::new();
         for (view, &k) in views.iter().zip(kernels).rev() {
-            let (entry, known) = (&site.plan.table.kernels[k as usize], &site.plan.kernels[k as usize]);
+            let (entry, known) = (&inputs.plan.table.kernels[k as usize], &inputs.plan.kernels[k as usize]);
             let slots: Vec<u32> = view.operands().iter().map(|register| slot_of[register]).collect();
             let made = results(view);
             let outs: Vec<u32> = made
                 .clone()
-                .map(|register| match (site.is_used_outside)(register) {
+                .map(|register| match (inputs.is_used_outside)(register) {
                     false => 0,
                     true if is_needed.contains(&register) => 1,
                     true => 2,
                 })
                 .collect();
             let is_free = |register: &u32, is_needed: &mut BTreeSet<u32>| {
-                is_needed.insert(*register) && (site.is_counted)(*register)
+                is_needed.insert(*register) && (inputs.is_counted)(*register)
             };
             // What is used outside is moved there.
             let frees = made.filter(|register| is_free(register, &mut is_needed));
-            let mut frees: Vec<u32> = frees.filter(|register| !(site.is_used_outside)(*register)).collect();
+            let mut frees: Vec<u32> = frees.filter(|register| !(inputs.is_used_outside)(*register)).collect();
             let last_read: Vec<u32> = view
                 .operands()
                 .iter()
@@ -305,11 +305,11 @@ impl Lines {
             let (passed, results) = (&slots[..n_passed], (first_result, known.n_results));
             let step = Step::new(entry.run, k, passed, results, n_slots as usize);
             let lists = &mut self.lists;
-            let yields = yields(lists, passed, &last_read);
+            let last_uses = last_uses(lists, passed, &last_read);
             let passed = Span::push(lists, passed.iter().copied());
             let is_seen = outs.iter().any(|&out| out != 0);
-            members.push(Member {
-                step: StraightStep::new(step, n_slots as usize, passed, yields),
+            members.push(StraightKernel {
+                step: StraightStep::new(step, n_slots as usize, passed, last_uses),
                 operands: Span::push(lists, slots.into_iter()),
                 is_simple: frees.is_empty() && !is_seen && entry.stores_all,
                 frees: Span::push(lists, frees.into_iter()),
@@ -322,7 +322,7 @@ impl Lines {
         members.reverse();
         self.members.extend(members);
         let end = self.members.len() as u32;
-        self.lines.push(Straight { n_slots: n_slots as usize, n_entering: entering.len(), first, end });
+        self.lines.push(StraightLine { n_slots: n_slots as usize, n_entering: entering.len(), first, end });
         entering
     }
 }

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::again::Again;
 use super::frame::Running;
-use super::operands::{blocking, operand_error};
-use super::stack::{Room, Stack, Stop};
+use super::operands::{blocked_value, operand_error};
+use super::stack::{Stack, StackMemory, Stop};
+use super::trip_count::TripCount;
 use crate::context::{ExecContext, Limits};
 use crate::error::{Error, KernelError};
 use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
@@ -24,7 +24,7 @@ use crate::value::Value;
 
 /// A thread's execution of a function that has a line, and of what that calls. It runs the function as often
 /// as it is asked to.
-pub(super) struct LineExecutor<'x> {
+pub(super) struct SequentialExecutor<'x> {
     file: &'x LoadedFile,
     context: &'x ExecContext,
     stack: Stack<'x>,
@@ -32,10 +32,10 @@ pub(super) struct LineExecutor<'x> {
 
 thread_local! {
     /// The memory of the thread's last line.
-    static ROOM: Cell<Room> = const { Cell::new(Room::EMPTY) };
+    static STACK_MEMORY: Cell<StackMemory> = const { Cell::new(StackMemory::EMPTY) };
 }
 
-impl<'x> LineExecutor<'x> {
+impl<'x> SequentialExecutor<'x> {
     /// For the function of `plan`, which kernel `outer` calls; or the execution begins with it.
     #[inline]
     pub(super) fn new(
@@ -43,44 +43,44 @@ impl<'x> LineExecutor<'x> {
         plan: &'x FunctionPlan,
         limits: Limits,
         outer: Option<&'x Running>,
-    ) -> LineExecutor<'x> {
-        let room = ROOM.try_with(Cell::take).unwrap_or_default();
-        let stack = Stack::new(plan, room, (program, context), limits, outer);
-        LineExecutor { file: program.file(), context, stack }
+    ) -> SequentialExecutor<'x> {
+        let memory = STACK_MEMORY.try_with(Cell::take).unwrap_or_default();
+        let stack = Stack::new(plan, memory, (program, context), limits, outer);
+        SequentialExecutor { file: program.file(), context, stack }
     }
 
     /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and
     /// appends its results to another.
     #[inline]
-    pub(super) fn call(&mut self, again: Again, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
-        let n_results = self.stack.plan().n_results(again.is_while());
-        if let Err(error) = self.stack.begin(again, arguments) {
+    pub(super) fn call(&mut self, trips: TripCount, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
+        let n_results = self.stack.plan().n_results(trips.is_while());
+        if let Err(error) = self.stack.begin(trips, arguments) {
             return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results));
         }
         match self.run() {
-            Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
+            Some(substitute) => results.extend(std::iter::repeat_n(substitute, n_results)),
             None => self.stack.append_results(n_results, results),
         }
         self.stack.end();
     }
 }
 
-impl Drop for LineExecutor<'_> {
+impl Drop for SequentialExecutor<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.stack.is_small() {
             // Where the thread is ending, it keeps nothing.
-            _ = ROOM.try_with(|kept| kept.set(self.stack.take_room()));
+            _ = STACK_MEMORY.try_with(|kept| kept.set(self.stack.take_memory()));
         }
     }
 }
 
-impl LineExecutor<'_> {
+impl SequentialExecutor<'_> {
     /// Runs until the outermost frame has ended. What all results are instead, if they are not its results.
     fn run(&mut self) -> Option<Value> {
         loop {
             let panic = match catch_unwind(AssertUnwindSafe(|| self.steps())) {
-                Ok(instead) => return instead,
+                Ok(substitute) => return substitute,
                 Err(panic) => panic,
             };
             self.stack.step_over();
@@ -97,59 +97,61 @@ impl LineExecutor<'_> {
         let mut may_go = false;
         loop {
             let stop = self.stack.run(attention, std::mem::take(&mut may_go));
-            let instead = match stop {
+            let substitute = match stop {
                 Stop::End => return None,
-                Stop::Careful => match self.careful() {
-                    Careful::Go => {
+                Stop::Attention => match self.check_cancellation() {
+                    CancellationCheck::Run => {
                         may_go = true;
                         continue;
                     }
-                    Careful::Skip => continue,
-                    Careful::Leave(instead) => instead,
+                    CancellationCheck::Skip => continue,
+                    CancellationCheck::LeaveFrame(substitute) => substitute,
                 },
-                Stop::Outcome(outcome) => match self.unusual(outcome) {
+                Stop::Outcome(outcome) => match self.handle_failure(outcome) {
                     Some(error) => error,
                     None => continue,
                 },
-                Stop::Instead(instead) => instead,
+                Stop::Substitute(substitute) => substitute,
             };
-            if let Some(instead) = self.stack.leave(instead) {
-                return Some(instead);
+            if let Some(substitute) = self.stack.return_substitute(substitute) {
+                return Some(substitute);
             }
         }
     }
 
     /// Looks at the step that comes next: if the execution has been cancelled, it is not run.
-    fn careful(&mut self) -> Careful {
+    fn check_cancellation(&mut self) -> CancellationCheck {
         let step = self.stack.select_next();
         let cancellation = &self.context.request.cancellation;
-        if step.kind == StepKind::Registers || step.kind == StepKind::End && !self.stack.goes_on() {
-            return Careful::Go;
+        if step.kind == StepKind::Registers || step.kind == StepKind::End && !self.stack.runs_again() {
+            return CancellationCheck::Run;
         }
         cancellation.before_kernel();
         if !cancellation.is_cancelled() {
-            return Careful::Go;
+            return CancellationCheck::Run;
         }
         if step.kind == StepKind::End {
-            return Careful::Leave(self.context.cancelled());
+            return CancellationCheck::LeaveFrame(self.context.cancelled());
         }
-        let value = match self.blocked() {
+        let value = match self.blocked_by() {
             Some(Value::Dead) => Value::Dead,
             _ => self.context.cancelled(),
         };
         self.stack.clear_results();
         self.stack.fill(&value);
         self.stack.step_over();
-        Careful::Skip
+        CancellationCheck::Skip
     }
 
     /// Skips and failures. What all results of the function are, if it ends here: a synchronous one ends with
     /// its first failure.
     #[cold]
-    fn unusual(&mut self, outcome: Outcome) -> Option<Value> {
+    fn handle_failure(&mut self, outcome: Outcome) -> Option<Value> {
         let value = match outcome {
             Outcome::Done | Outcome::Request => return None,
-            Outcome::Operand => self.blocked().unwrap_or_else(|| Value::Error(self.located(operand_error()))),
+            Outcome::Operand => {
+                self.blocked_by().unwrap_or_else(|| Value::Error(self.located(operand_error())))
+            }
             Outcome::Error(error) => Value::Error(self.located(error)),
             // A kernel that is declared synchronous.
             Outcome::Later(_) => Value::Error(self.located(operand_error())),
@@ -163,14 +165,14 @@ impl LineExecutor<'_> {
 
     /// What the current kernel's results become because of the operands that must be concrete, all of which
     /// this looks at.
-    fn blocked(&mut self) -> Option<Value> {
+    fn blocked_by(&mut self) -> Option<Value> {
         let view = self.file.kernel_view(self.stack.frame().at());
         let operands = view.operands().iter().enumerate();
         let propagating = operands.filter(|&(i, _)| {
             matches!(view.operand_mode(i as u32), OperandMode::Required | OperandMode::Order)
         });
         let slots = self.stack.slots();
-        blocking(propagating.filter_map(|(_, &register)| slots.get(register as usize)))
+        blocked_value(propagating.filter_map(|(_, &register)| slots.get(register as usize)))
     }
 
     /// The error with the places that it happened at.
@@ -181,11 +183,11 @@ impl LineExecutor<'_> {
 }
 
 /// What becomes of a step that may not simply be run.
-enum Careful {
+enum CancellationCheck {
     /// It may be run.
-    Go,
+    Run,
     /// It is not run.
     Skip,
     /// The top frame's function is not run again; what its results are.
-    Leave(Value),
+    LeaveFrame(Value),
 }

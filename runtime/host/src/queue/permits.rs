@@ -14,19 +14,19 @@ use crate::sync::{AtomicUsize, Ordering, fence};
 
 /// How many drainers there are, and may be.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Permits {
     taken: AtomicUsize,
     limit: usize,
 }
 
-impl Places {
-    pub(super) fn new(limit: usize) -> Places {
-        Places { taken: AtomicUsize::new(0), limit }
+impl Permits {
+    pub(super) fn new(limit: usize) -> Permits {
+        Permits { taken: AtomicUsize::new(0), limit }
     }
 
     /// The same, for drainers that are about to start and look for tasks.
-    pub(super) fn all_taken(limit: usize) -> Places {
-        Places { taken: AtomicUsize::new(limit), limit }
+    pub(super) fn all_taken(limit: usize) -> Permits {
+        Permits { taken: AtomicUsize::new(limit), limit }
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -35,26 +35,26 @@ impl Places {
 
     /// After a task was pushed: whether the caller has to start a drainer for it.
     #[must_use]
-    pub(super) fn after_push(&self) -> bool {
+    pub(super) fn acquire_after_push(&self) -> bool {
         // Pairs with the fence in `leave`.
         fence(Ordering::SeqCst);
-        self.enter()
+        self.try_acquire()
     }
 
     /// Gives up a place when the list was found empty; whether the drainer has to go on after all.
     #[must_use]
-    pub(super) fn leave(&self, is_empty: impl FnOnce() -> bool) -> bool {
+    pub(super) fn release(&self, is_empty: impl FnOnce() -> bool) -> bool {
         // Release: who takes the place sees the donor that gave it up; pairs with the Acquire in `enter`. The
         // fence orders it against the list.
         self.taken.fetch_sub(1, Ordering::Release);
         // Pairs with the fence in `after_push`.
         fence(Ordering::SeqCst);
-        !is_empty() && self.enter()
+        !is_empty() && self.try_acquire()
     }
 
     /// Takes a place if one is free.
     #[must_use]
-    pub(super) fn enter(&self) -> bool {
+    pub(super) fn try_acquire(&self) -> bool {
         // Relaxed: only the exchange counts.
         let mut taken = self.taken.load(Ordering::Relaxed);
         while taken < self.limit {
@@ -68,12 +68,12 @@ impl Places {
     }
 
     /// Takes a place, even if none is free: for a worker that goes on with what it waited in.
-    pub(super) fn enter_anyway(&self) {
+    pub(super) fn acquire_over_limit(&self) {
         self.taken.fetch_add(1, Ordering::Acquire);
     }
 
     /// Whether nobody has a place.
-    pub(super) fn is_free(&self) -> bool {
+    pub(super) fn are_all_free(&self) -> bool {
         // Acquire: what the drainers did is visible.
         self.taken.load(Ordering::Acquire) == 0
     }
@@ -81,7 +81,7 @@ impl Places {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::super::donors::{Donors, Wake};
+    use super::super::sleepers::{Sleepers, Wake};
     use super::*;
     use loom::sync::Arc;
     use loom::thread;
@@ -94,15 +94,15 @@ mod loom_tests {
             // The list is as weak as a lock-free one may be: a number of tasks that nothing orders against
             // the places.
             let tasks = Arc::new(AtomicUsize::new(0));
-            let places = Arc::new(Places::new(1));
+            let permits = Arc::new(Permits::new(1));
             let add = {
-                let (tasks, places) = (tasks.clone(), places.clone());
+                let (tasks, permits) = (tasks.clone(), permits.clone());
                 move || {
                     tasks.fetch_add(1, Ordering::Relaxed);
-                    if places.after_push() {
+                    if permits.acquire_after_push() {
                         loop {
                             tasks.swap(0, Ordering::Relaxed);
-                            if !places.leave(|| tasks.load(Ordering::Relaxed) == 0) {
+                            if !permits.release(|| tasks.load(Ordering::Relaxed) == 0) {
                                 break;
                             }
                         }
@@ -131,30 +131,30 @@ mod loom_tests {
         model.check(|| {
             // One place, taken by the donor; no other thread could run the task.
             let tasks = Arc::new(AtomicUsize::new(0));
-            let places = Arc::new(Places::new(1));
-            let donors = Arc::new(Donors::<Flag>::new());
-            assert!(places.enter());
+            let permits = Arc::new(Permits::new(1));
+            let sleepers = Arc::new(Sleepers::<Flag>::new());
+            assert!(permits.try_acquire());
             let adder = {
-                let (tasks, places, donors) = (tasks.clone(), places.clone(), donors.clone());
+                let (tasks, permits, sleepers) = (tasks.clone(), permits.clone(), sleepers.clone());
                 thread::spawn(move || {
                     tasks.fetch_add(1, Ordering::Relaxed);
-                    if places.after_push() {
-                        assert!(donors.wake(), "the place was free: its donor must be on the list");
+                    if permits.acquire_after_push() {
+                        assert!(sleepers.wake(), "the place was free: its donor must be on the list");
                     }
                 })
             };
-            let donor = std::sync::Arc::new(Flag(AtomicUsize::new(0)));
-            donors.push(&donor);
-            if places.leave(|| tasks.load(Ordering::Relaxed) == 0) {
-                assert!(donors.retract(&donor), "nobody else could take the place");
+            let sleeper = std::sync::Arc::new(Flag(AtomicUsize::new(0)));
+            sleepers.push(&sleeper);
+            if permits.release(|| tasks.load(Ordering::Relaxed) == 0) {
+                assert!(sleepers.retract(&sleeper), "nobody else could take the place");
             } else {
-                while donor.0.load(Ordering::Acquire) == 0 {
+                while sleeper.0.load(Ordering::Acquire) == 0 {
                     thread::yield_now();
                 }
-                assert!(!donors.is_waiting(&donor));
+                assert!(!sleepers.is_waiting(&sleeper));
             }
             adder.join().unwrap();
-            assert!(!places.is_free());
+            assert!(!permits.are_all_free());
         });
     }
 }

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::Task;
-use super::open::Deque;
+use super::shared_tasks::Deque;
 use crate::sync::thread_local_const;
 
-struct Here {
+struct ThreadState {
     /// Which queue; 0 for none.
     queue: Cell<usize>,
     /// Tasks of that queue which only this thread knows of, in the order in which they came.
@@ -24,7 +24,7 @@ struct Here {
 }
 
 thread_local_const! {
-    static HERE: Here = Here {
+    static THREAD: ThreadState = ThreadState {
         queue: Cell::new(0),
         own: RefCell::new(VecDeque::new()),
         deque: RefCell::new(None),
@@ -36,7 +36,7 @@ thread_local_const! {
 pub(super) const MAX_DEPTH: u32 = 64;
 
 /// The time during which a thread runs tasks of a queue.
-pub(super) struct Scope {
+pub(super) struct QueueScope {
     before: usize,
     /// The tasks of the queue before.
     others: VecDeque<Task>,
@@ -44,50 +44,50 @@ pub(super) struct Scope {
     other_deque: Option<Deque>,
 }
 
-impl Scope {
+impl QueueScope {
     /// Nothing if the thread runs tasks of this queue already.
-    pub(super) fn enter(queue: usize) -> Option<Scope> {
-        HERE.with(|here| {
-            let before = here.queue.replace(queue);
-            (before != queue).then(|| Scope {
+    pub(super) fn enter(queue: usize) -> Option<QueueScope> {
+        THREAD.with(|thread| {
+            let before = thread.queue.replace(queue);
+            (before != queue).then(|| QueueScope {
                 before,
-                others: here.own.take(),
-                other_deque: here.deque.take(),
+                others: thread.own.take(),
+                other_deque: thread.deque.take(),
             })
         })
     }
 
     /// Ends it. The deque that the thread was lent.
     pub(super) fn leave(self) -> Option<Deque> {
-        HERE.with(|here| here.deque.take())
+        THREAD.with(|thread| thread.deque.take())
     }
 }
 
-impl Drop for Scope {
+impl Drop for QueueScope {
     /// The thread's own tasks must have been taken by now; what is left is dropped.
     fn drop(&mut self) {
-        HERE.with(|here| {
-            here.queue.set(self.before);
-            let left = here.own.replace(std::mem::take(&mut self.others));
-            let deque = here.deque.replace(self.other_deque.take());
+        THREAD.with(|thread| {
+            thread.queue.set(self.before);
+            let left = thread.own.replace(std::mem::take(&mut self.others));
+            let deque = thread.deque.replace(self.other_deque.take());
             drop((left, deque));
         });
     }
 }
 
 /// One wait on this thread.
-pub(super) struct Nested(());
+pub(super) struct NestedWait(());
 
-impl Nested {
-    pub(super) fn enter() -> Nested {
-        HERE.with(|here| here.depth.set(here.depth.get() + 1));
-        Nested(())
+impl NestedWait {
+    pub(super) fn enter() -> NestedWait {
+        THREAD.with(|thread| thread.depth.set(thread.depth.get() + 1));
+        NestedWait(())
     }
 }
 
-impl Drop for Nested {
+impl Drop for NestedWait {
     fn drop(&mut self) {
-        HERE.with(|here| here.depth.set(here.depth.get() - 1));
+        THREAD.with(|thread| thread.depth.set(thread.depth.get() - 1));
     }
 }
 
@@ -97,49 +97,50 @@ pub(super) fn with<R>(
     queue: usize,
     act: impl FnOnce(&mut VecDeque<Task>, &mut Option<Deque>) -> R,
 ) -> Option<R> {
-    HERE.with(|here| {
-        (here.queue.get() == queue).then(|| act(&mut here.own.borrow_mut(), &mut here.deque.borrow_mut()))
+    THREAD.with(|thread| {
+        (thread.queue.get() == queue)
+            .then(|| act(&mut thread.own.borrow_mut(), &mut thread.deque.borrow_mut()))
     })
 }
 
 /// How many waits nest on this thread.
 pub(super) fn depth() -> u32 {
-    HERE.with(|here| here.depth.get())
+    THREAD.with(|thread| thread.depth.get())
 }
 
 /// Whether this thread runs tasks of this queue.
 #[inline]
 pub(super) fn is_in(queue: usize) -> bool {
-    HERE.with(|here| here.queue.get()) == queue
+    THREAD.with(|thread| thread.queue.get()) == queue
 }
 
 /// Whether this thread runs tasks of this queue, and has none besides the one that runs.
 #[inline]
 pub(super) fn is_last_in(queue: usize) -> bool {
-    HERE.with(|here| here.queue.get() == queue && here.own.borrow().is_empty())
+    THREAD.with(|thread| thread.queue.get() == queue && thread.own.borrow().is_empty())
 }
 
 /// Where the calling thread keeps tasks of the queue whose tasks it runs.
 #[derive(Debug)]
-pub struct Keeper {
-    owes: bool,
+pub struct LocalQueue {
+    must_share: bool,
     /// Of this thread.
     _not_send: PhantomData<*const ()>,
 }
 
-impl Keeper {
-    /// Nothing if the thread runs no tasks of this queue. `owes`: other threads could run them.
+impl LocalQueue {
+    /// Nothing if the thread runs no tasks of this queue. `must_share`: other threads could run them.
     #[inline]
-    pub(super) fn of(queue: usize, owes: bool) -> Option<Keeper> {
-        is_in(queue).then_some(Keeper { owes, _not_send: PhantomData })
+    pub(super) fn of(queue: usize, must_share: bool) -> Option<LocalQueue> {
+        is_in(queue).then_some(LocalQueue { must_share, _not_send: PhantomData })
     }
 
     /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something
     /// that it does not follow from.
     #[inline]
-    pub fn keep(self, task: Task) -> bool {
-        HERE.with(|here| here.own.borrow_mut().push_back(task));
-        self.owes
+    pub fn push(self, task: Task) -> bool {
+        THREAD.with(|thread| thread.own.borrow_mut().push_back(task));
+        self.must_share
     }
 }
 
@@ -152,13 +153,13 @@ pub(super) fn take_if(queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Tas
 /// Takes the oldest task of this thread.
 #[inline]
 pub(super) fn take() -> Option<Task> {
-    HERE.with(|here| here.own.borrow_mut().pop_front())
+    THREAD.with(|thread| thread.own.borrow_mut().pop_front())
 }
 
 /// Takes any task of this thread: `pick` chooses one of so many.
 pub(super) fn take_any(pick: impl FnOnce(usize) -> usize) -> Option<Task> {
-    HERE.with(|here| {
-        let mut own = here.own.borrow_mut();
+    THREAD.with(|thread| {
+        let mut own = thread.own.borrow_mut();
         let n = own.len();
         if n > 1 {
             own.swap(0, pick(n).min(n - 1));

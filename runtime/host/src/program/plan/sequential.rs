@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use super::general::Listeners;
-use super::{FunctionPlan, Kernels, Lists};
+use super::general::Users;
+use super::{AdjacencyLists, FunctionPlan, Kernels};
 use crate::kernel::{Completion, Form, KernelFn, Outcome, Slot, Span, Step, StepKind};
 use crate::value::Value;
 
@@ -64,7 +64,7 @@ fn chain(n_slots: usize) -> Step {
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready
 /// counters, newest-first used-by lists and a stack; of a synchronous function, that of the program. `None`
 /// if the function itself has something that may wait.
-pub(super) fn line_order(
+pub(super) fn sequential_order(
     function: &FunctionView<'_, '_>,
     plan: &FunctionPlan,
     resolved: &Kernels,
@@ -85,7 +85,7 @@ pub(super) fn line_order(
     if function.kind() == FunctionKind::Sync {
         return Some((0..n).collect());
     }
-    let Listeners { users, after_users, any_users: _ } = Listeners::new(function, plan, |_| true);
+    let Users { on_final, on_completion, on_first: _ } = Users::new(function, plan, |_| true);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
@@ -97,8 +97,8 @@ pub(super) fn line_order(
         }
     }
     for argument in 0..function.n_args() {
-        release(users.get(argument), &mut left, &mut stack);
-        release(after_users.get(argument), &mut left, &mut stack);
+        release(on_final.get(argument), &mut left, &mut stack);
+        release(on_completion.get(argument), &mut left, &mut stack);
     }
     let mut order = Vec::with_capacity(n as usize);
     let mut written = vec![false; function.n_registers() as usize];
@@ -115,10 +115,10 @@ pub(super) fn line_order(
         let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
         for register in results.clone() {
             written[register as usize] = true;
-            release(users.get(register), &mut left, &mut stack);
+            release(on_final.get(register), &mut left, &mut stack);
         }
         for register in results {
-            release(after_users.get(register), &mut left, &mut stack);
+            release(on_completion.get(register), &mut left, &mut stack);
         }
     }
     // Producers come first in the file and counts are validated, so every kernel becomes ready.
@@ -126,13 +126,13 @@ pub(super) fn line_order(
 }
 
 /// The functions that have a line: those with an order whose callees all have one.
-pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
+pub(super) fn sequential_functions(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
     let without = with_callers(image, orders.iter().map(Option::is_none).collect());
     without.into_iter().map(|without| !without).collect()
 }
 
 /// The functions in which a kernel asks for its frame, or that call one.
-pub(super) fn with_paths(image: &Image<'_>, resolved: &Kernels) -> Vec<bool> {
+pub(super) fn path_functions(image: &Image<'_>, resolved: &Kernels) -> Vec<bool> {
     let asks = |function: FunctionView<'_, '_>| {
         function.kernels().any(|kernel| resolved.of(&kernel).signature.takes_frame)
     };
@@ -156,7 +156,7 @@ fn with_callers(image: &Image<'_>, mut has: Vec<bool>) -> Vec<bool> {
             calls.extend(callees.map(|callee| (callee.0, function.index())));
         }
     }
-    let callers = Lists::newest_first(image.n_functions(), &calls);
+    let callers = AdjacencyLists::newest_first(image.n_functions(), &calls);
     while let Some(function) = reached.pop() {
         for &caller in callers.get(function) {
             if !std::mem::replace(&mut has[caller as usize], true) {
@@ -187,9 +187,9 @@ pub(crate) enum Carry {
 
 /// A function that a kernel may call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
+pub(crate) struct CallTarget {
     pub(crate) function: u32,
-    /// In `Line::moves`.
+    /// In `SequentialPlan::moves`.
     pub(crate) args: Span,
     /// Registers that the kernel is the last to read and does not pass; in `KernelTable::lists`.
     pub(crate) drops: Span,
@@ -199,11 +199,11 @@ pub(crate) struct Target {
 }
 
 /// See the module's essay.
-pub(crate) struct Line {
+pub(crate) struct SequentialPlan {
     /// At least one, the last of which is an end.
     pub(crate) steps: Box<[Step]>,
     /// Of all kernels.
-    pub(crate) targets: Box<[Target]>,
+    pub(crate) targets: Box<[CallTarget]>,
     pub(crate) moves: Box<[Move]>,
     /// The results.
     pub(crate) returns: Box<[Move]>,
@@ -214,10 +214,10 @@ pub(crate) struct Line {
     pub(crate) carries_all: bool,
 }
 
-impl Line {
+impl SequentialPlan {
     /// That of a function that has none.
-    pub(super) fn none() -> Line {
-        Line {
+    pub(super) fn none() -> SequentialPlan {
+        SequentialPlan {
             steps: Box::new([Step::NONE]),
             targets: Box::default(),
             moves: Box::default(),
@@ -231,13 +231,13 @@ impl Line {
 
 /// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no
 /// release; `n_args` and `needs_path`: by function.
-pub(super) fn line(
+pub(super) fn sequential_plan(
     (inline, n_args, needs_path): (&[bool], &[u32], &[bool]),
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
     resolved: &Kernels,
-) -> Line {
+) -> SequentialPlan {
     let n_slots = plan.n_slots();
     let mut lists = std::mem::take(&mut plan.table.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
@@ -265,7 +265,7 @@ pub(super) fn line(
         freed.extend(&read);
         let (entry, known) = (&mut plan.table.kernels[k as usize], &mut plan.kernels[k as usize]);
         let operands = entry.operands.of(&lists).to_vec();
-        entry.yields = yields(&mut lists, &operands, &read);
+        entry.yields = last_uses(&mut lists, &operands, &read);
         reads_chain |= operands.contains(&plan.n_registers);
         // A kernel that calls gives to its callee what it need not keep.
         if let Some(shape) = calls {
@@ -289,7 +289,7 @@ pub(super) fn line(
                         && checked.all(|register| {
                             decides(shape.form, &operands, *register) || passed.contains(register)
                         });
-                    Target { function: callee, args, drops, is_simple }
+                    CallTarget { function: callee, args, drops, is_simple }
                 }),
             );
         }
@@ -328,7 +328,7 @@ pub(super) fn line(
         takes: !results[i + 1..].contains(register),
     });
     let n_carried = results.len().min(plan.n_args as usize);
-    Line {
+    SequentialPlan {
         steps: steps.into(),
         targets: targets.into(),
         moves: moves.into(),
@@ -341,7 +341,7 @@ pub(super) fn line(
 
 /// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing,
 /// if there is none.
-pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
+pub(super) fn last_uses(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
     if last_read.is_empty() {
         return Span::default();
     }

@@ -28,23 +28,23 @@ impl Wake for std::thread::Thread {
 }
 
 /// A worker that sleeps. It has a place again once it is not on the list any more.
-pub(super) struct Donors<T> {
+pub(super) struct Sleepers<T> {
     /// How many there are, so that the lock need not be taken to see that there are none.
     n: AtomicUsize,
     list: Mutex<Vec<Arc<T>>>,
 }
 
-impl<T: Wake> Donors<T> {
-    pub(super) fn new() -> Donors<T> {
-        Donors { n: AtomicUsize::new(0), list: Mutex::new(Vec::new()) }
+impl<T: Wake> Sleepers<T> {
+    pub(super) fn new() -> Sleepers<T> {
+        Sleepers { n: AtomicUsize::new(0), list: Mutex::new(Vec::new()) }
     }
 
     /// Adds a donor that still has its place, which it gives up next.
-    pub(super) fn push(&self, donor: &Arc<T>) {
+    pub(super) fn push(&self, sleeper: &Arc<T>) {
         let mut list = lock(&self.list);
-        list.push(donor.clone());
+        list.push(sleeper.clone());
         // Relaxed: the adder who is to see it has taken the place that the donor gave up afterwards, see
-        // `Places`.
+        // `Permits`.
         self.n.store(list.len(), Ordering::Relaxed);
     }
 
@@ -56,30 +56,30 @@ impl<T: Wake> Donors<T> {
             return false;
         }
         let mut list = lock(&self.list);
-        let donor = list.pop();
+        let sleeper = list.pop();
         self.n.store(list.len(), Ordering::Relaxed);
         drop(list);
-        if let Some(donor) = &donor {
-            donor.wake();
+        if let Some(sleeper) = &sleeper {
+            sleeper.wake();
         }
-        donor.is_some()
+        sleeper.is_some()
     }
 
     /// Wakes all of them without giving them anything.
     pub(super) fn wake_all(&self) {
-        lock(&self.list).iter().for_each(|donor| donor.wake());
+        lock(&self.list).iter().for_each(|sleeper| sleeper.wake());
     }
 
     /// Whether the donor sleeps on without a place.
-    pub(super) fn is_waiting(&self, donor: &Arc<T>) -> bool {
-        lock(&self.list).iter().any(|one| Arc::ptr_eq(one, donor))
+    pub(super) fn is_waiting(&self, sleeper: &Arc<T>) -> bool {
+        lock(&self.list).iter().any(|one| Arc::ptr_eq(one, sleeper))
     }
 
     /// Takes the donor off the list. False if it was off already: somebody has given it a place.
     #[must_use]
-    pub(super) fn retract(&self, donor: &Arc<T>) -> bool {
+    pub(super) fn retract(&self, sleeper: &Arc<T>) -> bool {
         let mut list = lock(&self.list);
-        let at = list.iter().position(|one| Arc::ptr_eq(one, donor));
+        let at = list.iter().position(|one| Arc::ptr_eq(one, sleeper));
         if let Some(at) = at {
             list.remove(at);
             self.n.store(list.len(), Ordering::Relaxed);

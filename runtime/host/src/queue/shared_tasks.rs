@@ -22,7 +22,7 @@ use crossbeam_deque::{Steal, Stealer, Worker};
 use crossbeam_queue::SegQueue;
 
 use super::Task;
-use super::here::{self, Scope};
+use super::local::{self, QueueScope};
 
 /// How long tasks must take, by what the worker has done lately, to be stolen from it.
 const WORTHWHILE: Duration = Duration::from_nanos(250);
@@ -48,7 +48,7 @@ struct Peer {
     steps: AtomicUsize,
 }
 
-pub(super) struct Open {
+pub(super) struct SharedTasks {
     inbox: SegQueue<Task>,
     peers: Box<[Peer]>,
     /// Deques that nobody has.
@@ -74,7 +74,7 @@ pub(super) struct Idle {
 }
 
 /// What a look has shown.
-pub(super) enum Look {
+pub(super) enum Search {
     Task(Task),
     /// It is to look again.
     Again,
@@ -82,9 +82,9 @@ pub(super) enum Look {
     Nothing,
 }
 
-impl Open {
+impl SharedTasks {
     /// No tasks; for so many workers, with as many more from outside.
-    pub(super) fn new(workers: usize) -> Open {
+    pub(super) fn new(workers: usize) -> SharedTasks {
         let spare = SegQueue::new();
         let lend = |index| {
             let tasks = Worker::new_fifo();
@@ -93,7 +93,7 @@ impl Open {
             peer
         };
         let peers = (0..2 * workers).map(lend).collect();
-        Open { inbox: SegQueue::new(), peers, spare }
+        SharedTasks { inbox: SegQueue::new(), peers, spare }
     }
 
     /// Adds a task for whoever comes first.
@@ -103,8 +103,8 @@ impl Open {
 
     /// Opens what the calling thread keeps for itself. How many tasks that are.
     #[inline]
-    pub(super) fn open_own(&self, queue: usize) -> usize {
-        here::with(queue, |own, deque| {
+    pub(super) fn share_own(&self, queue: usize) -> usize {
+        local::with(queue, |own, deque| {
             let n = own.len();
             if n > 0 {
                 match self.lend(deque) {
@@ -133,7 +133,7 @@ impl Open {
     /// `wants`, it is kept.
     #[inline]
     pub(super) fn take_next(&self, queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        here::with(queue, |own, deque| {
+        local::with(queue, |own, deque| {
             let task = match own.len() {
                 0 => self.pop(deque)?,
                 1 => own.pop_front()?,
@@ -165,7 +165,7 @@ impl Open {
     }
 
     /// The calling thread is a worker no longer.
-    pub(super) fn leave(&self, scope: Scope) {
+    pub(super) fn leave(&self, scope: QueueScope) {
         if let Some(deque) = scope.leave() {
             self.spare.push(deque);
         }
@@ -175,7 +175,7 @@ impl Open {
     pub(super) fn take(&self, queue: usize, first: First) -> Option<Task> {
         // To pop where there is nothing costs more than to see that there is nothing.
         let inbox = || if self.inbox.is_empty() { None } else { self.inbox.pop() };
-        let own = || here::with(queue, |_, deque| self.pop(deque))?;
+        let own = || local::with(queue, |_, deque| self.pop(deque))?;
         match first {
             First::Own => own().or_else(inbox),
             First::Inbox => inbox().or_else(own),
@@ -183,7 +183,7 @@ impl Open {
     }
 
     /// Looks for a task elsewhere, where the calling worker has found none in its own places.
-    pub(super) fn look(&self, queue: usize, idle: &mut Option<Idle>) -> Look {
+    pub(super) fn search(&self, queue: usize, idle: &mut Option<Idle>) -> Search {
         let now = Instant::now();
         let idle = idle.get_or_insert_with(|| Idle {
             since: now,
@@ -194,7 +194,7 @@ impl Open {
         let passed = now - idle.looked;
         if passed < idle.wait {
             std::hint::spin_loop();
-            return Look::Again;
+            return Search::Again;
         }
         let mut are_empty = true;
         for (peer, steps) in self.peers.iter().zip(&mut idle.steps) {
@@ -205,7 +205,7 @@ impl Open {
                 && WORTHWHILE * now.wrapping_sub(before).min(1 << 20) as u32 <= passed
                 && let Some(task) = self.steal(queue, &peer.tasks)
             {
-                return Look::Task(task);
+                return Search::Task(task);
             }
             are_empty &= is_empty;
         }
@@ -214,13 +214,13 @@ impl Open {
         }
         idle.looked = now;
         idle.wait = (idle.wait * 2).clamp(LOOKS.0, if are_empty { LOOKS.0 } else { LOOKS.1 });
-        if now - idle.since >= PATIENCE { Look::Nothing } else { Look::Again }
+        if now - idle.since >= PATIENCE { Search::Nothing } else { Search::Again }
     }
 
     /// Takes a task of another worker. If the thread has a deque, more may come with it: the others are in
     /// there.
     fn steal(&self, queue: usize, from: &Stealer<Task>) -> Option<Task> {
-        here::with(queue, |_, deque| {
+        local::with(queue, |_, deque| {
             let deque = self.lend(deque);
             let steal = || match deque {
                 Some(deque) => from.steal_batch_and_pop(&deque.tasks),
