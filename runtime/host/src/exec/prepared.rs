@@ -1,9 +1,9 @@
-//! The doors from outside: one call, or many of one function.
+//! Entry points from outside: one call, or many calls of one function.
 //!
-//! What a call must find out that does not depend on its arguments is found out when it is prepared: the
-//! function, whether it has a sequential, the memory for its frames, what cancels it. Then a call looks at its
-//! arguments and runs. So whoever calls a function again and again, as each thread of a `parallel_for` does
-//! block by block, prepares it once; [`call`] prepares and calls.
+//! [`PreparedCall`] holds everything about a call that does not depend on its arguments: the function, its
+//! sequential executor with the memory for its frames, and the request that may be cancelled. A call then
+//! only checks its arguments and runs. Repeated callers, such as each thread of a `parallel_for` block by
+//! block, prepare once; [`call`] prepares and calls.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -25,11 +25,11 @@ use crate::value::Value;
 
 /// Calls a function and waits until everything that it started has completed.
 ///
-/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An
-/// error result is the result of what failed, not of this call.
+/// Arguments may be in any state. Results are final, unless the function returns an argument that is not. An
+/// error result belongs to the kernel that failed, not to this call.
 ///
 /// # Errors
-/// If the arguments do not fit the function's signature, or the function is not one that can be called.
+/// If the arguments do not fit the function's signature, or the function cannot be called.
 pub fn call(
     program: &Arc<Program>,
     function: FunctionId,
@@ -41,11 +41,11 @@ pub fn call(
     Ok(results)
 }
 
-/// [`call`] that takes the arguments out of a list and appends the results to one. If that has room, and the function has nothing to wait for,
-/// nothing is allocated but what kernels allocate.
+/// [`call`] with caller-owned lists: takes the arguments out of one and appends the results to the other. If
+/// `results` has capacity and the function runs sequentially, only kernels allocate.
 ///
 /// # Errors
-/// As [`call`]; then the lists are as they were.
+/// As [`call`]; then the lists are unchanged.
 pub fn call_into(
     program: &Arc<Program>,
     function: FunctionId,
@@ -56,7 +56,7 @@ pub fn call_into(
     PreparedCall::new(program, function, context)?.call_into(arguments, results)
 }
 
-/// A function that is ready to be called by this thread, again and again, as part of one execution.
+/// A function prepared for repeated calls from one thread, as part of one execution.
 ///
 /// ```text
 /// let mut double = PreparedCall::new(&program, double, &context)?;
@@ -69,9 +69,9 @@ pub struct PreparedCall<'p> {
     program: &'p Arc<Program>,
     plan: &'p FunctionPlan,
     context: &'p ExecContext,
-    /// Of the next call.
+    /// Iteration number of the next call.
     iteration: u32,
-    /// If calls with final arguments go that way.
+    /// Executor for calls with final arguments, if the function runs sequentially.
     sequential: Option<SequentialExecutor<'p>>,
 }
 
@@ -94,7 +94,7 @@ impl<'p> PreparedCall<'p> {
         Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
     }
 
-    /// Calls it, as [`call_into`].
+    /// Calls the function, as [`call_into`].
     ///
     /// # Errors
     /// As [`call_into`].
@@ -115,7 +115,7 @@ impl<'p> PreparedCall<'p> {
         }
     }
 
-    /// A call that has something to wait for.
+    /// Calls the function in a general frame.
     fn call_general(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
         may_wait()?;
         let (latch, first) = (Latch::new(1), results.len());
@@ -128,8 +128,8 @@ impl<'p> PreparedCall<'p> {
         Ok(())
     }
 
-    /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room
-    /// for a frame.
+    /// Makes the frame of a general call and appends its results, in any state. Without room for a frame the
+    /// results are errors and there is no frame.
     fn start(
         &self,
         arguments: &mut Vec<Value>,
@@ -205,7 +205,7 @@ impl std::fmt::Debug for PreparedCall<'_> {
     }
 }
 
-/// Why a function cannot be called with these arguments.
+/// The error for arguments that do not fit, or for a function that cannot be called.
 #[cold]
 fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
     let view = program.image().function(plan.index());

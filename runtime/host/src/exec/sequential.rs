@@ -1,10 +1,11 @@
-//! Executing lines: functions in which nothing has to wait.
+//! Sequential execution: functions in which nothing has to wait.
 //!
-//! One stack of values holds the registers of all active frames, one more the calls ([`Stack`]). A kernel
-//! that calls pushes a frame and the loop goes on with the callee; nothing recurses on the machine's stack.
-//! There are no counters, no atomics but one load, and no allocation per kernel or call. Here is what happens
-//! seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop, becomes the kernel's
-//! error, and the loop goes on.
+//! One stack holds the registers of all active frames, a second one the calls ([`Stack`]). A kernel that
+//! calls pushes a frame, and the loop continues with the callee: nothing recurses on the machine's stack.
+//! There are no counters, one atomic load per step, and no allocation per kernel or call.
+//!
+//! This file handles the rare events: errors, cancellation, panics. A panic in a kernel is caught around the
+//! loop and becomes the kernel's error; then the loop continues.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,8 +23,8 @@ use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
 use crate::program::{FunctionPlan, Program};
 use crate::value::Value;
 
-/// A thread's execution of a function that has a line, and of what that calls. It runs the function as often
-/// as it is asked to.
+/// One thread's execution of a function with a sequential plan, and of its callees. Can be called any number
+/// of times.
 pub(super) struct SequentialExecutor<'x> {
     file: &'x LoadedFile,
     context: &'x ExecContext,
@@ -31,12 +32,13 @@ pub(super) struct SequentialExecutor<'x> {
 }
 
 thread_local! {
-    /// The memory of the thread's last line.
+    /// Memory of the thread's last sequential execution.
     static STACK_MEMORY: Cell<StackMemory> = const { Cell::new(StackMemory::EMPTY) };
 }
 
 impl<'x> SequentialExecutor<'x> {
-    /// For the function of `plan`, which kernel `outer` calls; or the execution begins with it.
+    /// Executor for the function of `plan`. `outer` is the kernel that calls it, or `None` if the execution
+    /// begins with this function.
     #[inline]
     pub(super) fn new(
         (program, context): (&'x Arc<Program>, &'x ExecContext),
@@ -49,8 +51,8 @@ impl<'x> SequentialExecutor<'x> {
         SequentialExecutor { file: program.file(), context, stack }
     }
 
-    /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and
-    /// appends its results to another.
+    /// Runs the function with trip count `trips` on final arguments, which are taken out of `arguments`, and
+    /// appends its results to `results`.
     #[inline]
     pub(super) fn call(&mut self, trips: TripCount, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
         let n_results = self.stack.plan().n_results(trips.is_while());
@@ -69,14 +71,15 @@ impl Drop for SequentialExecutor<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.stack.is_small() {
-            // Where the thread is ending, it keeps nothing.
+            // A thread that is being destroyed keeps nothing.
             _ = STACK_MEMORY.try_with(|kept| kept.set(self.stack.take_memory()));
         }
     }
 }
 
 impl SequentialExecutor<'_> {
-    /// Runs until the outermost frame has ended. What all results are instead, if they are not its results.
+    /// Runs until the outermost frame has ended. Returns the value that replaces all results, if there is
+    /// one.
     fn run(&mut self) -> Option<Value> {
         loop {
             let panic = match catch_unwind(AssertUnwindSafe(|| self.steps())) {
@@ -84,7 +87,7 @@ impl SequentialExecutor<'_> {
                 Err(panic) => panic,
             };
             self.stack.step_over();
-            // Else it was the end of a value that panicked: nobody waits for that.
+            // Otherwise a destructor panicked while registers were freed. Nothing depends on that.
             if !matches!(self.stack.frame().step().kind, StepKind::Registers | StepKind::End) {
                 let error = self.located(KernelError::of_panic(panic.as_ref()));
                 self.stack.fill(&Value::Error(error));
@@ -119,7 +122,7 @@ impl SequentialExecutor<'_> {
         }
     }
 
-    /// Looks at the step that comes next: if the execution has been cancelled, it is not run.
+    /// Selects the next step and decides whether it runs: not if the execution has been cancelled.
     fn check_cancellation(&mut self) -> CancellationCheck {
         let step = self.stack.select_next();
         let cancellation = &self.context.request.cancellation;
@@ -143,8 +146,8 @@ impl SequentialExecutor<'_> {
         CancellationCheck::Skip
     }
 
-    /// Skips and failures. What all results of the function are, if it ends here: a synchronous one ends with
-    /// its first failure.
+    /// Handles skipped and failed kernels. Returns the value of all results of the function if it ends here:
+    /// a synchronous function ends with its first failure.
     #[cold]
     fn handle_failure(&mut self, outcome: Outcome) -> Option<Value> {
         let value = match outcome {
@@ -153,7 +156,7 @@ impl SequentialExecutor<'_> {
                 self.blocked_by().unwrap_or_else(|| Value::Error(self.located(operand_error())))
             }
             Outcome::Error(error) => Value::Error(self.located(error)),
-            // A kernel that is declared synchronous.
+            // The kernel is declared synchronous.
             Outcome::Later(_) => Value::Error(self.located(operand_error())),
         };
         if self.stack.plan().is_sync {
@@ -163,8 +166,8 @@ impl SequentialExecutor<'_> {
         None
     }
 
-    /// What the current kernel's results become because of the operands that must be concrete, all of which
-    /// this looks at.
+    /// The value that replaces the current kernel's results because of its operands, as
+    /// [`Blocked`](super::operands::Blocked) defines it.
     fn blocked_by(&mut self) -> Option<Value> {
         let view = self.file.kernel_view(self.stack.frame().at());
         let operands = view.operands().iter().enumerate();
@@ -175,19 +178,19 @@ impl SequentialExecutor<'_> {
         blocked_value(propagating.filter_map(|(_, &register)| slots.get(register as usize)))
     }
 
-    /// The error with the places that it happened at.
+    /// `error` with its trace.
     #[cold]
     fn located(&self, error: KernelError) -> Error {
         self.context.raise(&error, self.stack.callers().trace())
     }
 }
 
-/// What becomes of a step that may not simply be run.
+/// Decision about a step that needs attention.
 enum CancellationCheck {
-    /// It may be run.
+    /// The step runs.
     Run,
-    /// It is not run.
+    /// The step is skipped; its results are set.
     Skip,
-    /// The top frame's function is not run again; what its results are.
+    /// The top frame ends here; all its results are this value.
     LeaveFrame(Value),
 }

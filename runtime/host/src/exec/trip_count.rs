@@ -1,25 +1,25 @@
-//! [`TripCount`]: how often a function is run, and which iteration is running.
+//! [`TripCount`]: the number of further iterations of a function, and the number of the current one.
 
 use crate::kernel::Runs;
 
-/// Whether a function is run again, on the results of the time before, and which iteration it is in. One
-/// word, as it is copied as soon as it is written.
+/// Number of further runs of a function on its own results, with the number of the current iteration. Packed
+/// into one word, because it is copied right after it is written.
 ///
 /// ```text
-/// bit 63 is 0: how many times more (31 bits) | iteration (32 bits)
-/// bit 63 is 1: as long as the last result is true; iteration (63 bits)
+/// bit 63 is 0: further iterations (31 bits) | iteration (32 bits)
+/// bit 63 is 1: repeat while the last result is true; iteration (63 bits)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TripCount(u64);
 
-/// What comes after an iteration, as far as its results have no say.
+/// Continuation after an iteration, as far as it does not depend on the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextIteration {
-    /// Nothing.
+    /// No further iteration.
     Never,
-    /// Another one; and whether there is a next one after that.
+    /// One more iteration, with this trip count.
     Always(TripCount),
-    /// This one, as long as one more result, the last, is true.
+    /// One more iteration, with this trip count, if the last result is true.
     IfTrue(TripCount),
 }
 
@@ -28,15 +28,15 @@ impl TripCount {
     pub(super) const WHILE_TRUE: TripCount = TripCount(1 << 63);
     const ONE_MORE: u64 = 1 << 32;
 
-    /// So many times more, at most [`Runs::MAX_MORE`].
+    /// `more` further iterations, at most [`Runs::MAX_MORE`].
     #[inline(always)]
     pub(super) fn more(more: u32) -> TripCount {
         debug_assert!(more <= Runs::MAX_MORE, "more iterations than can be counted");
         TripCount(u64::from(more) << 32)
     }
 
-    /// The same, of which this is iteration 0, in iteration `iteration`: less than 2^32 unless the results
-    /// decide.
+    /// The same trip count, numbered from `iteration` instead of 0. The number is less than 2^32 unless the
+    /// results decide.
     pub(super) fn at(self, iteration: u64) -> TripCount {
         debug_assert!(
             self.is_while() || iteration < TripCount::ONE_MORE,
@@ -45,24 +45,24 @@ impl TripCount {
         TripCount(self.0 | iteration)
     }
 
-    /// The iteration that is running, from 0.
+    /// Number of the current iteration, from 0.
     pub(super) fn iteration(self) -> u64 {
         if self.is_while() { self.0 & !TripCount::WHILE_TRUE.0 } else { self.0 & (TripCount::ONE_MORE - 1) }
     }
 
-    /// Whether this is the last time.
+    /// Whether this is the last iteration.
     #[inline(always)]
     pub(super) fn is_last(self) -> bool {
         self.0 < TripCount::ONE_MORE
     }
 
-    /// Whether the last result decides.
+    /// Whether the last result decides about the next iteration.
     #[inline(always)]
     pub(super) fn is_while(self) -> bool {
         self.0 >= TripCount::WHILE_TRUE.0
     }
 
-    /// The next iteration.
+    /// Whether there is a next iteration, with its trip count.
     #[inline(always)]
     pub(super) fn next(self) -> NextIteration {
         if self.is_while() {

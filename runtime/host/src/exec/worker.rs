@@ -1,24 +1,28 @@
-//! Executing the general plan: what one thread does with the kernels that are ready.
+//! General execution: one thread's work on the kernels that are ready.
 //!
-//! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack
-//! (`inline`), those of other streams a list (`outline`). Before each kernel, the outline list is handed to
-//! the queue, one task per stream; when the inline stack is empty, the worker adopts the first outline stream
-//! instead, unless the next iteration of a loop waits for the visit's end: then the queue gets them all. A
-//! kernel that calls pushes a visit of the callee's frame, which is drained before the caller goes on; then
-//! the results are delivered, in whatever state they are: to the kernel, or, of a loop whose iterations
-//! overlap, to the next iteration (`overlapping`). So the order on one thread is TFRT's, and the machine's
-//! stack stays flat.
+//! A worker has a stack of activations. An activation works on one frame and one stream. Its ready kernels
+//! are a stack (`inline`); those of other streams are a list (`outline`). Before each kernel, the outline
+//! list goes to the queue, one task per stream. When the inline stack is empty, the worker continues with the
+//! first outline stream instead. The exception is an activation whose end starts the next iteration of a
+//! loop: then the queue gets all outline kernels.
 //!
-//! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is
-//! named by its tokens (`frame`), which keep the frame alive; one that has none left does nothing more but
-//! report what it has finished.
+//! A kernel that calls pushes an activation of the callee's frame, which is drained before the caller
+//! continues. Then the results are delivered, in any state: to the kernel, or to the next iteration of a loop
+//! whose iterations overlap (`overlapping`). So the order on one thread is TFRT's, and the machine's stack
+//! stays flat.
 //!
-//! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would
-//! be the next one anyway (`straight`).
+//! Invariants:
 //!
-//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a
-//! kernel leaves to be done later is a task, which does the same; but where the thread's next task would open
-//! the visit again that is about to end, it is done there (`take_next`).
+//! * All activations share two lists. The part of an activation begins at the length that it found.
+//! * The tokens of an activation (`frame`) keep its frame alive. An activation without tokens only reports
+//!   what it has finished.
+//! * A kernel that begins a straight line stands for the whole line (`straight`). The other kernels of the
+//!   line are never on a stack, because each would be the next one anyway.
+//! * A pending result gets a waiter, which begins an activation on the thread that makes the result final.
+//! * The deferred part of a kernel becomes a task, which begins an activation. If the activation that is
+//!   about to end has the frame of the thread's next task, it runs that task itself (`take_next_deferred`).
+//!
+//! Entry points: [`run`] for a new frame; tasks and waiters call `Worker::on_thread`.
 
 mod invoke;
 mod looping;
@@ -42,80 +46,80 @@ use crate::value::Value;
 use self::invoke::{Deferred, may_run_now};
 use self::looping::Iteration;
 
-/// Work on one frame.
+/// Work on one frame and one stream.
 struct Activation {
-    /// The frame's address, which says nothing of whether it is alive.
+    /// Address of the frame, which may have been freed.
     frame: usize,
     stream: u32,
-    /// Where its parts of the worker's lists begin.
+    /// Begin of the activation's parts of `Agenda::inline` and `Agenda::outline`.
     inline: usize,
     outline: usize,
-    /// What the frame has not been told of.
+    /// Finished items that the frame does not know of.
     done: Option<Done>,
-    caller: Option<(ResultConsumer, ResultsToken)>,
+    consumer: Option<(ResultConsumer, ResultsToken)>,
 }
 
-/// Who wants the results of a frame, in whatever state, when its first visit ends.
+/// Consumer of a frame's results, in any state, at the end of its first activation.
 enum ResultConsumer {
-    /// The kernel of the visit below, which has called.
+    /// The calling kernel, of the activation below.
     Kernel(Running),
     /// The next iteration.
     Iteration(Box<LoopHead>),
 }
 
-/// What a thread is to do.
+/// Work of a thread.
 #[derive(Default)]
 struct Agenda {
     activations: Vec<Activation>,
-    /// Kernels that are ready and of their visit's stream, the next one last.
+    /// Ready kernels of their activation's stream. The last one runs next.
     inline: Vec<Ready>,
-    /// Those of other streams.
+    /// Ready kernels of other streams.
     outline: Vec<Ready>,
-    /// Results of the kernel that ran last that are not final; empty but for moments.
+    /// Results of the last kernel that are not final. Empty between kernels.
     unresolved: Vec<(PendingRegister, AsyncRef)>,
 }
 
-/// One thread's work.
+/// State of one thread of the executor.
 #[derive(Default)]
 pub(super) struct Worker {
     agenda: Agenda,
-    /// The operands and results of the kernel that runs. Between kernels, nothing here owns anything.
+    /// Operands and results of the current kernel. Owns nothing between kernels.
     scratch: Vec<Value>,
-    /// 0, 1, 2, ...: where the operands are in `scratch`; as long as it.
+    /// 0, 1, 2, ...: the slots of the operands in `scratch`. As long as `scratch`.
     identity: Vec<u32>,
-    /// Arguments and results of a line; empty but for moments.
+    /// Arguments and results of a sequential execution. Empty between kernels.
     arguments: Vec<Value>,
     results: Vec<Value>,
-    /// The kernel that runs.
+    /// The current kernel.
     current: Option<Running>,
-    /// The straight line that runs.
+    /// The current straight line.
     straight: Option<StraightRun>,
-    /// Why its next kernel has failed.
+    /// Error of the line's next kernel, which has panicked.
     panicked: Option<KernelError>,
-    /// What the kernel that ran last has left to be done, as a task that is to be added before anything else
-    /// happens.
+    /// Deferred part of the last kernel. It becomes a task before anything else happens.
     deferred: Option<(Running, Job)>,
-    /// How often in a row that was done at once.
+    /// Number of deferred parts in a row that ran without a task.
     n_immediate: u32,
-    /// How many tasks the queue keeps for this thread that must not wait for a kernel.
+    /// Number of tasks in the thread's local queue that must not wait for a long kernel.
     n_kept_tasks: u32,
-    /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes
-    /// on.
+    /// Whether the thread's task ends when this worker has nothing left to do. False for a worker that a
+    /// waiter has started: then the producer of the value continues.
     ends_task: bool,
-    /// Another worker without work.
+    /// Next worker in the list of unused ones.
     next: Option<Box<Worker>>,
 }
 
-/// How many values a worker keeps room for.
+/// Limit of the values and ready kernels for which an unused worker keeps memory.
 const MAX_KEPT: usize = 1 << 10;
-/// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
+/// Limit of deferred parts in a row that run without a task.
 const MAX_IMMEDIATE: u32 = 31;
 
-/// How many tasks may wait for kernels that take no time, so that not each is handed over by itself.
+/// Limit of tasks in the local queue that wait for kernels that take no time, so that not every task is
+/// handed over by itself.
 const MAX_KEPT_TASKS: u32 = 16;
 
 thread_local! {
-    /// Workers without work, for their room: as many as have nested.
+    /// Unused workers, kept for their memory: as many as have nested.
     static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
 }
 
@@ -128,41 +132,42 @@ pub(super) fn run(new_frame: NewFrame) {
 }
 
 impl Activation {
-    /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing
-    /// to do.
+    /// Whether there is nothing left to do or to report. The activation is not the top one, and the top one
+    /// has nothing to do.
     fn is_over(&self, agenda: &Agenda) -> bool {
-        let Activation { inline, outline, done, caller, frame: _, stream: _ } = self;
+        let Activation { inline, outline, done, consumer, frame: _, stream: _ } = self;
         done.is_none()
-            && caller.is_none()
+            && consumer.is_none()
             && *inline == agenda.inline.len()
             && *outline == agenda.outline.len()
     }
 }
 
 impl Agenda {
-    /// Begins a visit that has nothing to do so far.
-    fn activate(&mut self, frame: usize, stream: u32, caller: Option<(ResultConsumer, ResultsToken)>) {
+    /// Begins an activation without work.
+    fn activate(&mut self, frame: usize, stream: u32, consumer: Option<(ResultConsumer, ResultsToken)>) {
         let (inline, outline) = (self.inline.len(), self.outline.len());
-        self.activations.push(Activation { frame, stream, inline, outline, done: None, caller });
+        self.activations.push(Activation { frame, stream, inline, outline, done: None, consumer });
     }
 
-    /// Whether the top visit is of a kernel's frame and stream.
+    /// Whether the top activation has the frame and stream of a kernel.
     fn is_active(&self, running: &Running) -> bool {
         let activation = self.activations.last();
         activation.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
     }
 
-    /// Whether there is nothing left to do in any visit.
+    /// Whether there is nothing left to do in any activation.
     #[inline]
     fn is_idle(&self) -> bool {
         let Some((top, others)) = self.activations.split_last() else { return false };
-        top.caller.is_none()
+        top.consumer.is_none()
             && top.inline == self.inline.len()
             && top.outline == self.outline.len()
             && others.iter().all(|activation| activation.is_over(self))
     }
 
-    /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
+    /// Calls `act` with the lists for kernels that become ready, and adds the finished items that it returns
+    /// to the top activation.
     #[inline(always)]
     fn with_sink(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
         let Agenda { activations, inline, outline, .. } = self;
@@ -172,7 +177,8 @@ impl Agenda {
         }
     }
 
-    /// Stores the results of a kernel of the top visit's frame. Those that are not final are in `late` then.
+    /// Writes the results of a kernel of the top activation's frame. Those that are not final are in
+    /// `unresolved` afterwards.
     #[inline]
     fn write_results(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
         let Agenda { activations, inline, outline, unresolved } = self;
@@ -180,7 +186,7 @@ impl Agenda {
         running.write_results(results, &mut Sink { stream, inline, outline }, unresolved)
     }
 
-    /// [`Agenda::publish`] for a kernel that is complete when its results are final.
+    /// [`Agenda::write_results`] for a kernel that is complete when its results are final.
     #[inline]
     fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
         let completing = self.write_results(running, results);
@@ -191,7 +197,7 @@ impl Agenda {
         }
     }
 
-    /// [`Agenda::settle`] for a kernel that publishes plainly; the result is concrete.
+    /// [`Agenda::settle`] for a kernel with a plain result, which is concrete.
     #[inline(always)]
     fn settle_plain_result(&mut self, running: Running, result: &mut Value) {
         let Agenda { activations, inline, outline, .. } = self;
@@ -214,18 +220,18 @@ impl Agenda {
             for (pending, value) in unresolved.drain(..) {
                 RegisterWait { pending, stream, hold: Hold::Share(completing.clone()) }.wait(&value);
             }
-            // They may all have come meanwhile.
+            // All results may have become final meanwhile.
             self.with_sink(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
         }
         self.unresolved = unresolved;
     }
 
-    /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was
-    /// an iteration, who starts the next one.
+    /// Ends the top activation and delivers its results. Returns its finished items, which are to be counted,
+    /// and the head of the loop if the consumer is the next iteration.
     fn end_activation(&mut self) -> Option<(Done, Option<Box<LoopHead>>)> {
-        let Activation { done, caller, .. } = self.activations.pop()?;
+        let Activation { done, consumer, .. } = self.activations.pop()?;
         let done = done?;
-        match caller {
+        match consumer {
             None => Some((done, None)),
             Some((ResultConsumer::Kernel(running), returns)) => {
                 let completing = self.deliver(running, returns.results(done.frame()));
@@ -239,8 +245,8 @@ impl Agenda {
         }
     }
 
-    /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete
-    /// when somebody says so.
+    /// Writes the results of a function, in any state, as those of a kernel of the top activation's frame.
+    /// The caller completes the kernel.
     fn deliver(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
         let stream = running.stream();
         let completing = self.write_results(running, results);
@@ -253,7 +259,7 @@ impl Agenda {
         completing
     }
 
-    /// Goes on with the first of the other streams, where the visit has nothing left in its own.
+    /// Continues with the first of the other streams, when the activation's own stream is empty.
     fn adopt_stream(&mut self) {
         let Agenda { activations, inline, outline, .. } = self;
         let Some(activation) = activations.last_mut() else { return };
@@ -262,8 +268,8 @@ impl Agenda {
         inline.extend(outline.extract_if(activation.outline.., |ready| ready.stream() == activation.stream));
     }
 
-    /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by
-    /// ascending stream.
+    /// Hands the top activation's kernels of other streams to the queue: one task per stream, in ascending
+    /// order.
     #[inline]
     fn enqueue_outline(&mut self, queue: &Arc<dyn WorkQueue>) {
         if self.activations.last().is_some_and(|activation| self.outline.len() > activation.outline) {
@@ -291,10 +297,10 @@ impl Agenda {
 }
 
 impl Worker {
-    /// Gives this thread a worker, and has it do what it is given.
+    /// Runs `begin` with a worker on this thread, and then everything that it made ready.
     #[inline]
     fn on_thread(begin: impl FnOnce(&mut Worker)) {
-        // Inside of a kernel or a waiter, the worker that runs it is not there.
+        // Inside of a kernel or a waiter, the worker that runs it is in use and not in the list.
         let mut worker = KEPT.take().unwrap_or_default();
         KEPT.set(worker.next.take());
         worker.n_immediate = 0;
@@ -316,7 +322,7 @@ impl Worker {
         }
     }
 
-    /// A task of one stream.
+    /// Body of a task with ready kernels of one stream.
     fn run_ready(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
         Worker::on_thread(|worker| {
             worker.ends_task = true;
@@ -325,12 +331,12 @@ impl Worker {
         });
     }
 
-    /// Opens the first visit of a frame.
-    fn enter_frame(&mut self, mut new_frame: NewFrame, caller: Option<ResultConsumer>) {
-        // The stream of whoever calls. If nothing in it is ready, another one is taken up.
+    /// Begins the first activation of a frame.
+    fn enter_frame(&mut self, mut new_frame: NewFrame, consumer: Option<ResultConsumer>) {
+        // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
         let stream = 0;
         let agenda = &mut self.agenda;
-        agenda.activate(new_frame.frame().address(), stream, caller.zip(new_frame.returns()));
+        agenda.activate(new_frame.frame().address(), stream, consumer.zip(new_frame.returns()));
         let mut unresolved = std::mem::take(&mut agenda.unresolved);
         agenda.with_sink(|sink| {
             let done = new_frame.begin(sink, &mut unresolved);
@@ -356,8 +362,8 @@ impl Worker {
                 self.run_kernel(ready);
             } else if agenda.outline.len() > outline {
                 match agenda.activations.last() {
-                    // What is in other streams must not keep the next iteration waiting.
-                    Some(Activation { caller: Some((ResultConsumer::Iteration(head), _)), .. }) => {
+                    // The kernels of other streams must not delay the next iteration.
+                    Some(Activation { consumer: Some((ResultConsumer::Iteration(head), _)), .. }) => {
                         let queue = head.running.frame().execution.context.queue().clone();
                         agenda.enqueue_outline_slow(&queue);
                     }
@@ -383,8 +389,8 @@ impl Worker {
         }
     }
 
-    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top
-    /// visit, which like all others has nothing else to do.
+    /// Takes the deferred part of the last kernel if its task would be the thread's next one and would
+    /// continue here. The top activation has its frame and stream, and no activation has anything else to do.
     #[inline]
     fn take_deferred(&mut self) -> Option<(Running, Job)> {
         let (running, _) = self.deferred.as_ref()?;
@@ -395,8 +401,9 @@ impl Worker {
         self.deferred.take()
     }
 
-    /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it
-    /// would come back here. The visit, which has nothing else to do, goes on in its stream.
+    /// Takes the deferred part of another kernel of the top activation's frame if it is the thread's next
+    /// task, which would continue here. No activation has anything else to do; the top one changes to the
+    /// kernel's stream.
     #[inline]
     fn take_next_deferred(&mut self) -> Option<(Running, Job)> {
         if !self.ends_task || self.n_immediate >= MAX_IMMEDIATE || !self.agenda.is_idle() {
@@ -419,7 +426,8 @@ impl Worker {
         Some((running, job))
     }
 
-    /// Counts what is done; the end of a frame completes its caller's kernel, and so on.
+    /// Counts finished items. The end of a frame completes the calling kernel, which may end the caller's
+    /// frame in turn.
     fn finish(&mut self, mut done: Done) {
         loop {
             let completing = match done.finish() {
@@ -441,14 +449,14 @@ impl Worker {
         }
     }
 
-    /// A kernel has completed: goes on with those that waited for that.
+    /// Completes a kernel and continues with the kernels that waited for its completion.
     fn complete(&mut self, completing: Completing) {
         self.agenda.activate(completing.frame().address(), completing.stream(), None);
         self.agenda.with_sink(|sink| Some(completing.complete(sink)));
     }
 }
 
-/// The kernel that comes next, of those from `first` on.
+/// The next kernel of those from `first` on. A seeded queue chooses it.
 #[inline]
 fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     let last = inline.len().checked_sub(1)?;
@@ -465,25 +473,25 @@ fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     inline.pop()
 }
 
-/// A register whose value is not final, and what keeps its frame until it is.
+/// A pending register, with a hold on its frame.
 struct RegisterWait {
     pending: PendingRegister,
-    /// Where those go on that it makes ready.
+    /// Stream of the activation that notifies the register's users.
     stream: u32,
     hold: Hold,
 }
 
 enum Hold {
-    /// The kernel whose only late result it is, complete with it.
+    /// A kernel whose only pending result is this register: it completes with it.
     Kernel(Completing),
-    /// One that is complete with the last of its results.
+    /// A kernel that completes with the last of its pending results.
     Share(Arc<Completing>),
-    /// Nothing is complete with it.
+    /// A hold without a kernel to complete.
     Frame(Done),
 }
 
 impl RegisterWait {
-    /// Tells the users of the register when the value is final, and goes on with what that makes ready.
+    /// Notifies the users of the register when the value is final, and runs the kernels that become ready.
     fn wait(self, value: &AsyncRef) {
         value.and_then(move |value| {
             let is_dead = matches!(value, Value::Dead);

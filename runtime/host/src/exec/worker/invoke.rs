@@ -1,8 +1,9 @@
-//! Running one kernel, or what it left to be done later.
+//! Running one kernel, or its deferred part.
 //!
-//! What a kernel leaves to be done is a task: it is added as soon as anything else happens, so tasks come in
-//! order. But if nothing else happens before the thread would take its next task, which is that one, the
-//! worker does it at once. Not too often in a row: somebody may wait for this thread.
+//! The deferred part of a kernel is a task. It is added before anything else happens, so tasks keep their
+//! order. If nothing else happens before the thread would take exactly this task as its next one, the worker
+//! runs it without a task. The number of such runs in a row is limited, because other work may wait for this
+//! thread.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -18,7 +19,7 @@ use crate::queue::{Task, Work};
 use crate::value::Value;
 
 impl Worker {
-    /// Runs one kernel of the top visit.
+    /// Runs one kernel of the top activation.
     #[inline]
     pub(super) fn run_kernel(&mut self, ready: Ready) {
         if ready.info().begins_straight_line() {
@@ -31,7 +32,7 @@ impl Worker {
         let mut substitute = None;
         let running = ready.read_operands(&mut self.scratch, &mut substitute);
         let cancellation = &running.frame().execution.context.request.cancellation;
-        // Relaxed: a hint to look.
+        // Relaxed: only a hint; the slow path looks again.
         let most = if running.info().defers { MAX_KEPT_TASKS } else { 0 };
         if substitute.is_some()
             || self.n_kept_tasks > most
@@ -43,7 +44,7 @@ impl Worker {
         self.invoke(running, run);
     }
 
-    /// [`Worker::kernel`] where there is something to do before, or instead.
+    /// [`Worker::run_kernel`] for a kernel that may not run, or before which the local queue is handed over.
     #[cold]
     fn run_kernel_slow(&mut self, running: Running, substitute: Option<Value>) {
         let context = &running.frame().execution.context;
@@ -64,26 +65,26 @@ impl Worker {
         self.invoke(running, run);
     }
 
-    /// Gives all results of a kernel that did not run the same value.
+    /// Sets all results of a kernel that did not run to `value`.
     #[cold]
     pub(super) fn settle_with(&mut self, running: Running, value: &Value) {
         self.clear_scratch(&running);
         self.agenda.settle(running, std::iter::repeat(value.clone()));
     }
 
-    /// Drops what a kernel has in `scratch`.
+    /// Drops the kernel's operands and results in `scratch`.
     pub(super) fn clear_scratch(&mut self, running: &Running) {
         self.scratch.iter_mut().take(running.info().n_slots()).for_each(Value::release);
     }
 
-    /// Makes room for the operands and results of a kernel.
+    /// Makes room in `scratch` for the operands and results of a kernel.
     #[cold]
     pub(super) fn grow_scratch(&mut self, n_slots: usize) {
         self.scratch.resize_with(n_slots, Value::default);
         self.identity.extend(self.identity.len() as u32..n_slots as u32);
     }
 
-    /// Does what a kernel has left to be done.
+    /// Runs the deferred part of a kernel.
     pub(super) fn run_job(&mut self, running: Running, job: Job) {
         let context = &running.frame().execution.context;
         if context.request.cancellation.is_cancelled() {
@@ -101,7 +102,7 @@ impl Worker {
         });
     }
 
-    /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
+    /// Runs a kernel of the top activation, whose operands are in `scratch`, or its deferred part.
     #[inline]
     fn invoke(&mut self, running: Running, run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome) {
         let running: &Running = self.current.insert(running);
@@ -111,7 +112,7 @@ impl Worker {
         let slots = &mut self.scratch[..info.n_slots()];
         let (results, chain) = slots[n_operands..].split_at_mut(n_results);
         match results {
-            // As nearly all kernels have: no loop.
+            // The common case, without a loop.
             [result] => result.overwrite(Value::Empty),
             results => results.iter_mut().for_each(|result| result.overwrite(Value::Empty)),
         }
@@ -144,7 +145,7 @@ impl Worker {
                 return self.defer(running, job);
             }
         };
-        // The operands go before anybody learns that the kernel is done with them.
+        // The operands are dropped before any user learns that the kernel is done with them.
         let (operands, results) = self.scratch.split_at_mut(n_operands);
         operands.iter_mut().for_each(Value::release);
         match results {
@@ -155,7 +156,7 @@ impl Worker {
         }
     }
 
-    /// Gives a kernel the results that are in `scratch`; those that are missing become an error.
+    /// Settles a kernel with the results in `scratch`. Results that are missing become an error.
     #[inline(never)]
     fn settle_results(&mut self, running: Running, error: Option<KernelError>) {
         let info = running.info();
@@ -169,7 +170,7 @@ impl Worker {
         self.agenda.settle(running, results.map(std::mem::take));
     }
 
-    /// Does what a kernel asks for; its operands are in `scratch`.
+    /// Serves the request of a kernel; its operands are in `scratch`.
     fn serve_request(&mut self, running: Running, request: Request) {
         if let Err((running, error)) = self.request(running, request) {
             let value = Value::Error(running.located(&error));
@@ -177,12 +178,12 @@ impl Worker {
         }
     }
 
-    /// A kernel that panicked has failed. Nobody else does.
+    /// Turns the panic of a kernel into its error. A panic outside of kernels is passed on.
     #[cold]
     pub(super) fn after_panic(&mut self, panic: Box<dyn Any + Send>) {
         let error = KernelError::of_panic(panic.as_ref());
         if self.straight.is_some() {
-            // It is told when the line is gone on with.
+            // Reported when the line is resumed.
             self.panicked = Some(error);
             return;
         }
@@ -191,7 +192,7 @@ impl Worker {
         self.settle_with(running, &value);
     }
 
-    /// Has a task do what a kernel has left to be done.
+    /// Takes over the deferred part of a kernel: kept for this thread, or given to its place.
     #[inline]
     fn defer(&mut self, running: Running, job: Job) {
         if self.deferred.is_some() {
@@ -203,7 +204,7 @@ impl Worker {
         }
     }
 
-    /// Adds a task for what the last kernel has left to be done.
+    /// Adds a task for the deferred part of the last kernel.
     pub(super) fn enqueue_deferred(&mut self) {
         let Some((running, job)) = self.deferred.take() else { return };
         let queue = running.frame().execution.context.queue();
@@ -216,7 +217,7 @@ impl Worker {
         }
     }
 
-    /// Opens a visit for what is left of a kernel, and goes on from there.
+    /// Begins an activation for the deferred part of a kernel, and calls `rest` with it.
     fn resume(running: Running, rest: impl FnOnce(&mut Worker, Running)) {
         Worker::on_thread(|worker| {
             worker.ends_task = true;
@@ -226,8 +227,8 @@ impl Worker {
     }
 }
 
-/// Whether a task would be the thread's next one, so that what it is for may as well be done at once. Counts
-/// how often it is.
+/// Whether a task added now would be the thread's next one, so that its work may be done without it. Counts
+/// the times that it is.
 #[inline]
 pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &ExecContext) -> bool {
     let may = *n_immediate < MAX_IMMEDIATE
@@ -240,18 +241,18 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &Exec
 
 #[inline(never)]
 fn defer_at(place: &Place, running: Running, job: Job) {
-    // The task may be done, and the frame with it, before the queue has returned.
+    // The task may be done, and the frame freed, before the queue has returned.
     let queue = running.frame().execution.context.queue().clone();
     let task = Deferred(Some((running, job))).task();
     match place {
         Place::Queue => queue.add_soon(task),
         Place::Parked(parking) => parking.park(task),
-        // A task that is refused is dropped.
+        // A refused task is dropped, which sets the kernel's results to errors.
         Place::Blocking(when_full) => drop(queue.add_blocking_task(task, *when_full)),
     }
 }
 
-/// What is left of a kernel. If nobody does it, the kernel's results become errors.
+/// Deferred part of a kernel. If it is dropped, the kernel's results become errors.
 pub(super) struct Deferred(Option<(Running, Job)>);
 
 impl Deferred {
@@ -266,7 +267,7 @@ impl Deferred {
         self.0.as_ref().map(|(running, _)| running)
     }
 
-    /// Its parts.
+    /// The kernel and its job.
     #[inline]
     pub(super) fn take(mut self) -> Option<(Running, Job)> {
         self.0.take()
@@ -287,7 +288,7 @@ impl Drop for Deferred {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);
         let queue = running.frame().execution.context.queue().clone();
-        // By a task: whoever drops this may be deep in other work.
+        // In a task, because the caller may be in the middle of other work.
         queue.add_soon(Task::new(move || {
             Worker::resume(running, |worker, running| {
                 let message = "there is no thread to run it: too many tasks block";

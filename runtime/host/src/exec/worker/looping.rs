@@ -1,4 +1,4 @@
-//! Kernels that have functions run: once, or again and again.
+//! Kernels that ask for functions to be run, once or in a loop.
 
 use super::super::frame::{Continuation, Frame, LoopHead, Running, SequentialLoop};
 use super::super::operands::{callee, operand_error};
@@ -17,7 +17,8 @@ pub(super) struct Iteration {
 }
 
 impl Worker {
-    /// Does what a kernel of the top visit asks for. Its operands and room for its results are in `scratch`.
+    /// Serves the request of a kernel of the top activation. Its operands and the room for its results are in
+    /// `scratch`.
     pub(super) fn request(
         &mut self,
         running: Running,
@@ -40,9 +41,8 @@ impl Worker {
         self.run_function(running, (function, trips), in_flight)
     }
 
-    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to
-    /// wait for, else in a frame of its own, or in several, of which at most `in_flight` are left at any
-    /// time.
+    /// Runs a function on `arguments` for a kernel of the top activation: sequentially if possible, else in a
+    /// frame of its own, or in several frames, at most `in_flight` at a time.
     fn run_function(
         &mut self,
         running: Running,
@@ -73,8 +73,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs a function on `arguments`, perhaps several times, if it has a line and nothing to wait for:
-    /// whether it does. What it gives is in `results` then.
+    /// Runs a function on `arguments` sequentially, with a trip count, if it has a sequential plan and the
+    /// arguments are final. Returns whether it did. The results are in `self.results`.
     pub(super) fn run_sequentially(
         &mut self,
         running: &Running,
@@ -96,8 +96,8 @@ impl Worker {
         true
     }
 
-    /// Asks for the registers of a frame of a function that a kernel calls. If there are none, `arguments`
-    /// are dropped.
+    /// Reserves the registers of a frame of a function that a kernel calls. On failure, `arguments` are
+    /// dropped.
     pub(super) fn reserve_registers(&mut self, running: &Running, function: u32) -> Result<(), KernelError> {
         let frame = running.frame();
         let n_registers = frame.execution.program.plan(function).n_registers as usize;
@@ -108,8 +108,9 @@ impl Worker {
         taken
     }
 
-    /// Comes back to the frame of a kernel, in whose loop something has happened: what this thread has left
-    /// goes first, and what comes after the loop is in order, if this is the thread that runs it.
+    /// Returns to the frame of a kernel in whose loop something has happened. The thread's deferred part
+    /// becomes a task first. If the top activation has the kernel's frame and stream it is used, so that what
+    /// follows the loop is in order.
     pub(super) fn return_to(&mut self, running: &Running) {
         if self.deferred.is_some() {
             self.enqueue_deferred();
@@ -119,8 +120,7 @@ impl Worker {
         }
     }
 
-    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the
-    /// loop.
+    /// Starts the next iteration, or gives the results to the kernel that asked for the loop.
     pub(super) fn end_iteration(&mut self, mut ended: Iteration) {
         let is_while = ended.looping.trips.is_while();
         if is_while
@@ -158,7 +158,7 @@ impl Worker {
     }
 }
 
-/// What a condition says, or what the results of the loop are instead.
+/// Value of a loop's condition, or the value that replaces the results of the loop.
 pub(super) fn is_true(running: &Running, condition: Option<Value>) -> Result<bool, Value> {
     match condition {
         Some(Value::I1(more)) => Ok(more),
@@ -167,7 +167,7 @@ pub(super) fn is_true(running: &Running, condition: Option<Value>) -> Result<boo
     }
 }
 
-/// Whether another iteration may start, or what the results of the loop are instead.
+/// Whether another iteration may start, or the value that replaces the results of the loop.
 pub(super) fn may_start(running: &Running) -> Result<(), Value> {
     let context = &running.frame().execution.context;
     let cancellation = &context.request.cancellation;

@@ -1,13 +1,15 @@
 //! Loops whose iterations overlap.
 //!
 //! ```text
-//! start ─▶ first visit of the iteration's frame ─▶ condition known? ─yes─▶ place free? ─yes─▶ start the next one on results in any state
-//!                                                      └no─▶ wait for it       └no─▶ wait until an iteration has ended
+//! start ─▶ first activation of the iteration's frame
+//!       ─▶ condition known?   no: waits until it is final
+//!       ─▶ permit free?       no: waits until an iteration has ended
+//!       ─▶ starts the next iteration, on results in any state
 //! ```
 //!
-//! On one thread, an iteration does what it can before the next one starts, as if it were the only one. The
-//! loop's results are those of the last iteration, in whatever state; the kernel is complete when all
-//! iterations have ended.
+//! On one thread, an iteration runs as far as it can before the next one starts, as if it were the only one.
+//! The loop's results are those of the last iteration, in any state. The kernel completes when all iterations
+//! have ended.
 
 use super::super::frame::{Continuation, Frame, InFlight, InFlightEnd, LoopHead};
 use super::super::trip_count::TripCount;
@@ -16,14 +18,14 @@ use super::{ResultConsumer, Worker};
 use crate::value::Value;
 
 impl Worker {
-    /// Starts a loop of a kernel of the top visit.
+    /// Starts the loop of a kernel of the top activation.
     pub(super) fn begin_overlapping(&mut self, head: Box<LoopHead>) {
         if let Some(head) = head.acquire() {
             self.start_iteration(head);
         }
     }
 
-    /// Goes on with a loop, whose head has been given a place.
+    /// Continues a loop whose head has got a permit.
     pub(super) fn resume_loop(&mut self, head: Box<LoopHead>) {
         self.return_to(&head.running);
         match may_start(&head.running) {
@@ -32,12 +34,12 @@ impl Worker {
         }
     }
 
-    /// Starts an iteration, which has a place; the top visit is of the kernel's frame.
+    /// Starts an iteration, which has a permit. The top activation has the kernel's frame.
     fn start_iteration(&mut self, mut head: Box<LoopHead>) {
         self.arguments.append(&mut head.values);
         let function = head.function();
         if self.run_sequentially(&head.running, (function, TripCount::WHILE_TRUE.at(head.n_started))) {
-            // And all that follow.
+            // This ran all remaining iterations.
             let in_flight = head.in_flight();
             head.values.append(&mut self.results);
             self.end_loop(*head);
@@ -55,7 +57,8 @@ impl Worker {
         self.enter_frame(new_frame, Some(ResultConsumer::Iteration(head)));
     }
 
-    /// An iteration that has a place does not start: the results of the loop are all `instead`.
+    /// Ends a loop whose head has a permit but cannot start an iteration: all results of the loop are
+    /// `substitute`.
     fn abort_loop(&mut self, mut head: LoopHead, substitute: Value) {
         let in_flight = head.in_flight();
         head.set_results(&substitute);
@@ -63,8 +66,8 @@ impl Worker {
         self.end_in_flight(in_flight);
     }
 
-    /// The values of the head are the results of an iteration that has been started: starts the next one as
-    /// soon as possible, or gives them to the kernel.
+    /// Starts the next iteration as soon as possible, or ends the loop. The head's values are the results of
+    /// the last iteration that was started.
     pub(super) fn advance(&mut self, mut head: Box<LoopHead>) {
         if let Some(Value::Async(condition)) = head.values.last()
             && condition.value().is_none()
@@ -87,7 +90,7 @@ impl Worker {
         self.end_loop(*head);
     }
 
-    /// Gives the kernel, whose frame the top visit is of, the values of the head.
+    /// Writes the head's values as the results of the kernel. The top activation has the kernel's frame.
     fn end_loop(&mut self, mut head: LoopHead) {
         let values = std::mem::take(&mut head.values);
         if let Some(completing) = head.end(|running| self.agenda.deliver(running, values.into_iter())) {
@@ -95,7 +98,7 @@ impl Worker {
         }
     }
 
-    /// An iteration has ended after which there is none.
+    /// Ends an iteration outside of [`Worker::finish`].
     fn end_in_flight(&mut self, in_flight: InFlight) {
         match in_flight.end() {
             InFlightEnd::Nothing => {}

@@ -1,9 +1,10 @@
 //! Running straight lines: kernels one after the other, on slots in `scratch`, without counters, stacks or
 //! registers.
 //!
-//! What enters has been gathered; whether it is concrete is found out kernel by kernel, as in a line of a
-//! function. After each kernel those outside are told that use a result of it, and those of other streams
-//! handed out, before the next one runs. If a kernel panics, the loop is entered again where it was left.
+//! The inputs of the line have been read. Each kernel checks whether its operands are concrete, as in a
+//! sequential plan. After each kernel, the users outside of the line are notified and those of other streams
+//! are handed to the queue, before the next kernel runs. After a panic, the loop is entered again where it
+//! stopped.
 
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;
@@ -17,7 +18,7 @@ use crate::program::{OutsideUse, StraightKernel};
 use crate::value::Value;
 
 impl Worker {
-    /// Runs a straight line, whose first kernel is ready, in the top visit.
+    /// Runs a straight line, whose first kernel is ready, in the top activation.
     #[inline(never)]
     pub(super) fn run_straight_line(&mut self, ready: Ready) {
         let Some((n_entering, n_slots)) = ready.straight_line().map(|line| (line.n_entering, line.n_slots))
@@ -27,7 +28,7 @@ impl Worker {
         if self.scratch.len() < n_slots {
             self.grow_scratch(n_slots);
         }
-        // What is not concrete is looked at by the kernels that take it.
+        // Operands that are not concrete are handled by the kernels that use them.
         let running = ready.read_operands(&mut self.scratch, &mut None);
         self.scratch[n_entering..n_slots].iter_mut().for_each(|slot| slot.overwrite(Value::Empty));
         if std::mem::take(&mut self.n_kept_tasks) > 0 {
@@ -37,7 +38,7 @@ impl Worker {
         self.resume_straight_line();
     }
 
-    /// Goes on with the straight line that was begun, if there is one.
+    /// Continues the current straight line, if there is one.
     pub(super) fn resume_straight_line(&mut self) {
         let Worker { agenda, scratch, straight, panicked, .. } = self;
         let Some(run) = &*straight else { return };
@@ -50,14 +51,14 @@ impl Worker {
         let mut panicked = panicked.take();
         while let Some(member) = run.member() {
             slots.select_straight(&member.step, lists);
-            // Relaxed: a hint to look.
+            // Relaxed: only a hint; `check_before` looks again.
             let outcome = if panicked.is_some() || attention.load(Ordering::Relaxed) || member.is_checked {
                 let outcome = check_before(run, &mut slots, member.operands(lists), panicked.take());
                 outcome.unwrap_or_else(|| (member.step.step().run)(&mut slots))
             } else {
                 (member.step.step().run)(&mut slots)
             };
-            // What owns nothing is not dropped: the compiler is not asked to see that it need not be.
+            // An outcome that owns nothing is not dropped. `ManuallyDrop` spares the compiler the proof.
             let outcome = ManuallyDrop::new(outcome);
             if matches!(*outcome, Outcome::Done) && member.is_simple {
                 run.skip();
@@ -69,7 +70,7 @@ impl Worker {
                     missing_results(run, outcome, || blocked(&slots, member.operands(lists)));
                 slots.fill_results(&missing_results);
             }
-            // The operands go before anybody learns that the kernel is done with them.
+            // The operands are dropped before any user learns that the kernel is done with them.
             member.frees(lists).iter().for_each(|&slot| slots.free(slot));
             if member.is_used_outside() {
                 agenda.write_next_results(run, outside_values(member, lists, &mut slots));
@@ -87,7 +88,7 @@ impl Worker {
 }
 
 impl Agenda {
-    /// Gives the next kernel of a straight line in the top visit its results.
+    /// Writes the results of the next kernel of a straight line in the top activation.
     fn write_next_results(&mut self, run: &StraightRun, results: impl Iterator<Item = Value>) {
         let Agenda { activations, inline, outline, unresolved } = self;
         let Some(activation) = activations.last() else { return };
@@ -96,7 +97,7 @@ impl Agenda {
     }
 }
 
-/// What becomes of the next kernel without being run, if it must not be run.
+/// Outcome of the next kernel if it must not run.
 #[cold]
 fn check_before(
     run: &StraightRun,
@@ -119,12 +120,12 @@ fn check_before(
     blocked.map(|_| Outcome::Operand)
 }
 
-/// What the results of a kernel with these operands are, if one is not concrete.
+/// The value that replaces the results of a kernel with these operands, if one is not concrete.
 fn blocked(slots: &KernelFrame<'_>, operands: &[u32]) -> Option<Value> {
     blocked_value(operands.iter().map(|&slot| &slots.slots()[slot as usize]))
 }
 
-/// What those results of the next kernel are that it has not stored.
+/// Value of the results that the next kernel has not stored.
 #[cold]
 fn missing_results(
     run: &StraightRun,
@@ -135,12 +136,12 @@ fn missing_results(
     match outcome {
         Outcome::Operand => blocked_value().unwrap_or_else(|| located(operand_error())),
         Outcome::Error(error) => located(error),
-        // It is declared synchronous.
+        // The kernel is declared synchronous.
         Outcome::Done | Outcome::Request | Outcome::Later(_) => located(operand_error()),
     }
 }
 
-/// A kernel's results, as far as they are used outside.
+/// Results of a kernel that are used outside of the line.
 fn outside_values<'s>(
     member: &StraightKernel,
     lists: &'s [u32],
