@@ -1,16 +1,16 @@
-//! Plans: how each function is executed, computed once.
+//! Execution plans of functions, computed once.
 //!
 //! A function has up to two plans, chosen per call:
 //!
-//! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too,
-//!   then with final arguments nothing ever has to wait. Which kernel runs when does not depend on any value,
-//!   so the order that ready counters and the inline stack would produce (`semantics.md`, "Order") is
-//!   computed here, and executing it needs neither. Each step knows which registers are read for the last
-//!   time.
-//! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read
+//! * The *sequential* plan, of a function whose kernels are all synchronous, of one stream, and call only
+//!   functions that have a sequential plan too. With final arguments such a function never has to wait, and
+//!   the order of its kernels does not depend on any value. So the order that ready counters and the inline
+//!   stack would produce (`semantics.md`, "Order") is computed here, and executing it needs neither. Each
+//!   step knows which registers it reads for the last time.
+//! * The *general* plan: ready counters, lists of users by operand mode, the registers that may be read
 //!   before their writer has finished, and straight lines: runs of kernels that need no counters.
 //!
-//! Not here: executing either (`exec`).
+//! Execution of the plans is in `exec`.
 
 mod general;
 mod sequential;
@@ -34,52 +34,52 @@ pub(crate) use self::general::{GeneralKernel, GeneralPlan, Operand, User};
 pub(crate) use self::sequential::{CallTarget, Carry, Move};
 pub(crate) use self::straight::{OutsideUse, StraightKernel, StraightLine};
 
-/// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
-/// [`Step`](crate::kernel::Step) has at hand.
+/// The executor's part of a kernel's description. The rest is in [`KernelEntry`] and
+/// [`Step`](crate::kernel::Step).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
-    /// In the line: what it may call, function by function; in `SequentialPlan::targets`.
+    /// Possible callees in the sequential plan, by function of the kernel; in `SequentialPlan::targets`.
     pub(crate) targets: Span,
-    /// If it calls functions: the operand that is their first argument.
+    /// Number of the operand that is the callees' first argument, if the kernel calls functions.
     pub(crate) first_passed: Option<u32>,
     pub(crate) first_result: u32,
     pub(crate) n_results: u16,
-    /// Whether it runs when the first of its data operands is final.
+    /// Whether the kernel runs when the first of its data operands is final.
     pub(crate) is_any: bool,
-    /// How many events it waits for.
+    /// Number of events that the kernel waits for.
     pub(crate) ready_count: u32,
-    /// Whether its results are final when it has run, and it calls nothing.
+    /// Whether the kernel's results are final when it has run. False for kernels that call functions.
     pub(crate) is_sync: bool,
-    /// Whether what takes time in it is done later, by a task.
+    /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
 }
 
-/// How a function is executed.
+/// Plans of a function.
 pub(crate) struct FunctionPlan {
-    /// What its kernels read of it.
+    /// Description of the function for its kernels.
     pub(crate) table: KernelTable,
     pub(crate) n_args: u32,
     pub(crate) n_registers: u32,
     pub(crate) results: Box<[u32]>,
-    /// Whether it is native code.
+    /// Whether the function is native code.
     pub(crate) is_native: bool,
-    /// Whether its kernels run in the order of the program, up to the first that fails.
+    /// Whether the kernels run in the order of the program, up to the first that fails.
     pub(crate) is_sync: bool,
     pub(crate) arg_types: Box<[ArgType]>,
     /// By kernel index.
     pub(crate) kernels: Box<[KernelPlan]>,
-    /// Whether a kernel asks for its frame, here or in a function that is called from here.
+    /// Whether a kernel of the function, or of a direct or indirect callee, asks for its frame path.
     pub(crate) needs_path: bool,
     pub(crate) has_sequential_plan: bool,
-    /// That of a function that does nothing, if it has none.
+    /// The sequential plan. An empty plan if there is none.
     pub(crate) sequential: SequentialPlan,
     general: OnceLock<GeneralPlan>,
-    /// The same where a seed chooses the order.
+    /// The general plan for seeded queues, without straight lines.
     seeded: OnceLock<GeneralPlan>,
 }
 
 impl FunctionPlan {
-    /// Whether it can be called with these arguments.
+    /// Whether the function can be called with these arguments.
     #[inline]
     pub(crate) fn accepts(&self, arguments: &[Value]) -> bool {
         !self.is_native
@@ -87,15 +87,15 @@ impl FunctionPlan {
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
     }
 
-    /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only
-    /// one.
+    /// Whether the function runs sequentially. A seed chooses another order, but a synchronous function has
+    /// only one.
     #[inline]
     pub(crate) fn runs_sequentially(&self, is_seeded: bool) -> bool {
         self.has_sequential_plan && (!is_seeded || self.is_sync)
     }
 
-    /// How many results a kernel gets that has the function run; `is_while`: as long as the last result is
-    /// true.
+    /// Number of results of a kernel that runs the function. With `is_while` the last result is the condition
+    /// of a loop, and no result of the kernel.
     #[inline]
     pub(crate) fn n_results(&self, is_while: bool) -> usize {
         self.results.len().saturating_sub(usize::from(is_while))
@@ -107,15 +107,15 @@ impl FunctionPlan {
         self.table.function
     }
 
-    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges
-    /// that a kernel has declared as a chain.
+    /// Number of slots of a frame: one for each register, and a last one that holds a chain, for control
+    /// edges that a kernel has declared as chain operands.
     #[inline]
     pub(crate) fn n_slots(&self) -> usize {
         self.table.n_slots
     }
 
-    /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so
-    /// there are no straight lines then.
+    /// The general plan, made on first use. A seed may choose among all ready kernels, so the plan for a
+    /// seeded queue has no straight lines.
     #[inline]
     pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &GeneralPlan {
         let plan = if is_seeded { &self.seeded } else { &self.general };
@@ -123,9 +123,9 @@ impl FunctionPlan {
     }
 }
 
-/// What an argument of a call from outside must be.
+/// Type of an argument of a call from outside.
 pub(crate) struct ArgType {
-    /// How scalars of the type are tagged.
+    /// Tag of scalars of the type.
     tag: Option<Discriminant<Value>>,
     name: Box<str>,
 }
@@ -142,7 +142,7 @@ impl ArgType {
     }
 }
 
-/// A list of lists.
+/// Lists of numbers, stored one after the other (compressed rows).
 struct AdjacencyLists {
     starts: Box<[u32]>,
     items: Box<[u32]>,
@@ -154,7 +154,7 @@ impl AdjacencyLists {
         self.span(i, 1).of(&self.items)
     }
 
-    /// Where the items of `n` lists are, from list `i` on.
+    /// Span of the items of `n` lists, from list `i` on.
     #[inline]
     fn span(&self, i: u32, n: u16) -> Span {
         let starts = self.starts.get(i as usize..).unwrap_or_default();
@@ -164,8 +164,8 @@ impl AdjacencyLists {
         }
     }
 
-    /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's
-    /// first.
+    /// Makes `n` lists from pairs of list number and item. The items of each list are in the reverse order of
+    /// the pairs.
     fn newest_first(n: u32, pairs: &[(u32, u32)]) -> AdjacencyLists {
         let mut starts = vec![0u32; n as usize + 1];
         for &(list, _) in pairs {
@@ -225,8 +225,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             OperandMode::Required | OperandMode::Lenient => register,
             OperandMode::Order | OperandMode::After => function.n_registers(),
         });
-        // A kernel that reads its operands by their types notices errors there. If it does not read one, all
-        // are checked, in their order.
+        // A kernel that reads its operands by type notices errors itself. If it does not read all of them,
+        // all are checked, in order.
         let reads_all = signature.calls.is_none()
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
@@ -240,8 +240,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
-        // To a kernel that reads its operands it means nothing that it is marked so: it waits for all of
-        // them.
+        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
         let is_any = kernel.is_any() && signature.takes_all_in_any_state();
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
         let ready_count = match kernel.is_any() && !is_any {
@@ -266,7 +265,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             targets: Span::default(),
             first_passed: signature.calls.map(|shape| shape.first_operand),
             first_result: kernel.first_result(),
-            // As wide as in the file.
+            // The file has 16 bits for this number.
             n_results: kernel.n_results() as u16,
             is_any,
             ready_count,

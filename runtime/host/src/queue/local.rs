@@ -1,8 +1,9 @@
-//! What a thread knows of the queue whose tasks it is running.
+//! Thread-local state of a thread that runs tasks of a queue.
 //!
-//! Tasks that a task adds, and that can wait until it has ended, go to a list of the thread: to add and take
-//! one costs no atomic operation. The queue decides what becomes of the list: the single-threaded one runs
-//! from it, the multi-threaded one lets the thread keep one task and shares the others.
+//! A task that is added by another task, and that can wait until that one has ended, goes to a local list:
+//! adding and taking it costs no atomic operation. The queue decides how the list is used. The
+//! single-threaded queue runs its tasks; the multi-threaded one lets the thread keep one task and shares the
+//! others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,13 +14,13 @@ use super::shared_tasks::Deque;
 use crate::sync::thread_local_const;
 
 struct ThreadState {
-    /// Which queue; 0 for none.
+    /// Id of the queue; 0 for none.
     queue: Cell<usize>,
-    /// Tasks of that queue which only this thread knows of, in the order in which they came.
+    /// Tasks of that queue that only this thread knows of, oldest first.
     own: RefCell<VecDeque<Task>>,
-    /// Where it opens them for others.
+    /// The thread's deque of shared tasks.
     deque: RefCell<Option<Deque>>,
-    /// How many waits nest on this thread.
+    /// Number of nested waits on this thread.
     depth: Cell<u32>,
 }
 
@@ -32,20 +33,20 @@ thread_local_const! {
     };
 }
 
-/// How deep waits inside tasks may nest: each runs other tasks on top of the one that waits.
+/// Limit of nested waits inside tasks: each runs other tasks on top of the one that waits.
 pub(super) const MAX_DEPTH: u32 = 64;
 
-/// The time during which a thread runs tasks of a queue.
+/// Period in which a thread runs tasks of a queue.
 pub(super) struct QueueScope {
     before: usize,
-    /// The tasks of the queue before.
+    /// Local tasks of the previous queue.
     others: VecDeque<Task>,
-    /// The deque of the queue before.
+    /// Deque of the previous queue.
     other_deque: Option<Deque>,
 }
 
 impl QueueScope {
-    /// Nothing if the thread runs tasks of this queue already.
+    /// Begins the period. `None` if the thread runs tasks of this queue already.
     pub(super) fn enter(queue: usize) -> Option<QueueScope> {
         THREAD.with(|thread| {
             let before = thread.queue.replace(queue);
@@ -57,14 +58,14 @@ impl QueueScope {
         })
     }
 
-    /// Ends it. The deque that the thread was lent.
+    /// Ends the period. Returns the deque that was lent to the thread.
     pub(super) fn leave(self) -> Option<Deque> {
         THREAD.with(|thread| thread.deque.take())
     }
 }
 
 impl Drop for QueueScope {
-    /// The thread's own tasks must have been taken by now; what is left is dropped.
+    /// The local tasks must have been taken before; remaining ones are dropped.
     fn drop(&mut self) {
         THREAD.with(|thread| {
             thread.queue.set(self.before);
@@ -91,7 +92,7 @@ impl Drop for NestedWait {
     }
 }
 
-/// Gives `act` what this thread keeps of a queue and where it opens that, if it runs tasks of this queue.
+/// Calls `act` with the thread's local tasks and deque, if it runs tasks of this queue.
 #[inline]
 pub(super) fn with<R>(
     queue: usize,
@@ -103,7 +104,7 @@ pub(super) fn with<R>(
     })
 }
 
-/// How many waits nest on this thread.
+/// Number of nested waits on this thread.
 pub(super) fn depth() -> u32 {
     THREAD.with(|thread| thread.depth.get())
 }
@@ -114,29 +115,30 @@ pub(super) fn is_in(queue: usize) -> bool {
     THREAD.with(|thread| thread.queue.get()) == queue
 }
 
-/// Whether this thread runs tasks of this queue, and has none besides the one that runs.
+/// Whether this thread runs tasks of this queue and has no local task besides the current one.
 #[inline]
 pub(super) fn is_last_in(queue: usize) -> bool {
     THREAD.with(|thread| thread.queue.get() == queue && thread.own.borrow().is_empty())
 }
 
-/// Where the calling thread keeps tasks of the queue whose tasks it runs.
+/// The calling thread's list of tasks of the queue whose tasks it runs.
 #[derive(Debug)]
 pub struct LocalQueue {
     must_share: bool,
-    /// Of this thread.
+    /// Belongs to this thread.
     _not_send: PhantomData<*const ()>,
 }
 
 impl LocalQueue {
-    /// Nothing if the thread runs no tasks of this queue. `must_share`: other threads could run them.
+    /// `None` if the thread runs no tasks of this queue. `must_share` says whether other threads could run
+    /// them.
     #[inline]
     pub(super) fn of(queue: usize, must_share: bool) -> Option<LocalQueue> {
         is_in(queue).then_some(LocalQueue { must_share, _not_send: PhantomData })
     }
 
-    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something
-    /// that it does not follow from.
+    /// Adds a task to the list. Returns whether the list has to be handed over before the thread does
+    /// unrelated work.
     #[inline]
     pub fn push(self, task: Task) -> bool {
         THREAD.with(|thread| thread.own.borrow_mut().push_back(task));
@@ -144,19 +146,19 @@ impl LocalQueue {
     }
 }
 
-/// The oldest task of this thread, if it runs tasks of this queue and `wants` it.
+/// Takes the oldest local task, if the thread runs tasks of this queue and `wants` it.
 #[inline]
 pub(super) fn take_if(queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
     with(queue, |own, _| if own.front().is_some_and(wants) { own.pop_front() } else { None })?
 }
 
-/// Takes the oldest task of this thread.
+/// Takes the oldest local task.
 #[inline]
 pub(super) fn take() -> Option<Task> {
     THREAD.with(|thread| thread.own.borrow_mut().pop_front())
 }
 
-/// Takes any task of this thread: `pick` chooses one of so many.
+/// Takes the local task with the index that `pick` chooses; its argument is the number of tasks.
 pub(super) fn take_any(pick: impl FnOnce(usize) -> usize) -> Option<Task> {
     THREAD.with(|thread| {
         let mut own = thread.own.borrow_mut();

@@ -1,23 +1,23 @@
 //! The multi-threaded queue, on a tokio runtime of its own.
 //!
 //! ```text
-//! add_task ──▶ open tasks (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
-//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one become open
-//! add_blocking_task ──▶ tokio's blocking pool, at most B threads
+//! add_task          ─▶ shared tasks (lock-free) ─▶ N workers, each a tokio task for the life of the queue
+//! LocalQueue        ─▶ the worker's local list  ─▶ the same worker, after its task; all but one are shared
+//! add_blocking_task ─▶ tokio's blocking pool, at most B threads
 //! ```
 //!
-//! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from
-//! other workers' (`open`), so a task costs a push and a pop, and the order is nearly first come, first
-//! served. A worker that finds nothing looks a little longer, then gives up its place and sleeps; who adds a
-//! task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its
-//! LIFO slot, which no other thread can take a task from, has a part in this.
+//! Tasks do not become tokio tasks one by one. A worker takes them from its own deque, from an inbox, or from
+//! the deques of other workers (`shared_tasks`). So a task costs a push and a pop, and the order is nearly
+//! first come, first served. A worker that finds no task searches a little longer, then releases its permit
+//! and sleeps. A thread that adds a task and finds a free permit wakes a worker. No task is forgotten
+//! (`permits`). Neither tokio's scheduler nor its LIFO slot, from which no other thread can take a task, is
+//! involved.
 //!
-//! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that
-//! waits inside a task: it runs other tasks, and when there are none, sleeps where all workers sleep
-//! (`donors`).
+//! A thread from outside that waits is a worker meanwhile, if there is a permit for it. So is a worker that
+//! waits inside a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
 //!
-//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares what
-//! it has besides.
+//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares its
+//! other local tasks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -29,14 +29,15 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::local::{self, LocalQueue, NestedWait, QueueScope};
 use super::permits::Permits;
-use super::shared_tasks::{First, Search, SharedTasks};
+use super::shared_tasks::{First, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// One in so many tasks is an open one first, so that a chain of tasks does not keep all others waiting.
+/// Every `FAIR`th task is taken from the shared ones first, so that a chain of tasks does not delay all
+/// others.
 const FAIR: u32 = 7;
-/// How many blocking tasks may wait for a thread.
+/// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
 struct QueueState {
@@ -46,15 +47,15 @@ struct QueueState {
     sleepers: Sleepers<Thread>,
     /// Set when the queue is dropped.
     is_closed: AtomicBool,
-    /// Blocking tasks that wait for a thread, and the threads.
+    /// Blocking tasks that wait for a thread, and permits for such threads.
     blocking_tasks: SegQueue<Task>,
     blocking_permits: Permits,
-    /// Those who wait until nothing runs, and perhaps some who do not.
+    /// Threads that wait until nothing runs. May contain some that do not wait any more.
     quiescers: SegQueue<Thread>,
     handle: Handle,
 }
 
-/// See the module's essay.
+/// The multi-threaded queue. See the module's essay.
 pub struct MultiThreaded {
     state: Arc<QueueState>,
     /// Taken when the queue is dropped, which may happen on one of its own threads.
@@ -98,29 +99,30 @@ impl QueueState {
         (&raw const *self).addr()
     }
 
-    /// After there has come an open task: wakes a worker for it, if one sleeps.
+    /// Wakes a sleeping worker, if there is one, for a task that was just shared.
     fn wake_one(&self) {
         if self.permits.acquire_after_push() {
             self.wake_sleeper();
         }
     }
 
-    /// Gives a place, which the caller has taken, to a worker that sleeps. There is none only if one is about
-    /// to go on by itself, or somebody from outside has left; then the place is free again.
+    /// Passes a permit, which the caller has acquired, to a sleeping worker. There is no sleeper only if one
+    /// is about to continue by itself, or if a thread from outside has left. Then the permit is released
+    /// again.
     fn wake_sleeper(&self) {
         while !self.sleepers.wake() && self.permits.release(|| self.tasks.is_empty()) {
             std::hint::spin_loop();
         }
     }
 
-    /// A worker's life. It begins with a place.
+    /// Body of a worker. It begins with a permit.
     fn serve(&self) {
         let scope = QueueScope::enter(self.id());
         self.wait_inside(|| self.is_closed.load(Ordering::Acquire));
         self.leave(scope);
     }
 
-    /// Ends the time in which the thread was a worker.
+    /// Ends the period in which the thread was a worker.
     fn leave(&self, scope: Option<QueueScope>) {
         if let Some(scope) = scope {
             self.tasks.leave(scope);
@@ -128,7 +130,7 @@ impl QueueState {
         self.release_permit();
     }
 
-    /// Gives up a place; if there are tasks after all, to somebody who runs them.
+    /// Releases a permit. If there are tasks after all, a sleeper gets it.
     fn release_permit(&self) {
         if self.permits.release(|| self.tasks.is_empty()) {
             self.wake_sleeper();
@@ -136,7 +138,7 @@ impl QueueState {
         self.wake_quiescers();
     }
 
-    /// Runs tasks until there are none, or `is_done`. The thread has a place, and no tasks of its own
+    /// Runs tasks until there are none, or until `is_done`. The thread has a permit, and no local tasks
     /// afterwards.
     fn work(&self, is_done: impl Fn() -> bool) {
         let mut round = 0;
@@ -152,11 +154,11 @@ impl QueueState {
             let task = match task {
                 Some(task) => task,
                 None => match self.tasks.search(self.id(), &mut idle) {
-                    Search::Nothing => return,
-                    Search::Again => continue,
-                    Search::Task(task) => {
-                        // While the tasks that came with it were on their way, a worker may have seen none
-                        // and gone to sleep.
+                    SearchResult::Nothing => return,
+                    SearchResult::Again => continue,
+                    SearchResult::Task(task) => {
+                        // While the tasks stolen together with this one moved between deques, a worker may
+                        // have seen none and fallen asleep.
                         self.wake_one();
                         task
                     }
@@ -169,10 +171,11 @@ impl QueueState {
         self.hand_over();
     }
 
-    /// Opens the tasks that only this thread knows of.
+    /// Shares the local tasks of this thread.
     #[inline]
     fn hand_over(&self) {
-        // One look at the places after all of them: if none is free, who has them will find the tasks.
+        // The permits are checked after all tasks are shared: if none is free, the threads that hold them
+        // will find the tasks.
         for _ in 0..self.tasks.share_own(self.id()) {
             if !self.permits.acquire_after_push() {
                 break;
@@ -181,8 +184,7 @@ impl QueueState {
         }
     }
 
-    /// Runs tasks, or sleeps, until `is_done`. The thread is a worker's, or another one that has a place; it
-    /// has one again afterwards.
+    /// Runs tasks, or sleeps, until `is_done`. The thread has a permit, before and afterwards.
     fn wait_inside(&self, is_done: impl Fn() -> bool) {
         let sleeper = Arc::new(std::thread::current());
         loop {
@@ -193,7 +195,7 @@ impl QueueState {
             self.sleepers.push(&sleeper);
             if self.permits.release(|| self.tasks.is_empty()) {
                 if !self.sleepers.retract(&sleeper) {
-                    // It was given another place meanwhile.
+                    // The sleeper was given another permit meanwhile.
                     self.release_permit();
                 }
                 continue;
@@ -219,7 +221,7 @@ impl QueueState {
         }
     }
 
-    /// Starts a thread for blocking tasks. The caller has taken a place for it.
+    /// Starts a thread for blocking tasks. The caller has acquired a permit for it.
     fn start_blocking(self: &Arc<QueueState>, first: Option<Task>) {
         let state = self.clone();
         let work = move || {
@@ -228,8 +230,8 @@ impl QueueState {
             }
             state.drain_blocking();
         };
-        // tokio panics where the system refuses a thread. Tasks that nobody will run are dropped: their
-        // promises become errors.
+        // tokio panics if the system refuses a thread. Tasks that will not run are dropped: their promises
+        // become errors.
         if catch_unwind(AssertUnwindSafe(|| self.handle.spawn_blocking(work))).is_err() {
             while let Some(task) = self.blocking_tasks.pop() {
                 drop(task);
@@ -245,9 +247,9 @@ impl QueueState {
             && self.blocking_tasks.is_empty()
     }
 
-    /// After a place was left.
+    /// Wakes threads in `quiesce`, after a permit was released.
     fn wake_quiescers(&self) {
-        // The fence in `Permits::leave` pairs with the one in `quiesce`.
+        // The fence in `Permits::release` pairs with the one in `quiesce`.
         while !self.quiescers.is_empty()
             && self.is_idle()
             && let Some(thread) = self.quiescers.pop()
@@ -329,8 +331,8 @@ impl WorkQueue for MultiThreaded {
         let state = &self.state;
         while !local::is_in(state.id()) && !state.is_idle() {
             state.quiescers.push(std::thread::current());
-            // Pairs with the fence in `Permits::leave`: either we see that the place is free, or its drainer
-            // sees us.
+            // Pairs with the fence in `Permits::release`: either this thread sees that the permit is free, or
+            // the thread that released it sees this one in `quiescers`.
             fence(Ordering::SeqCst);
             if !state.is_idle() {
                 std::thread::park();
@@ -341,12 +343,12 @@ impl WorkQueue for MultiThreaded {
 
 impl Drop for MultiThreaded {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `serve`.
+        // Release pairs with the Acquire in `serve`.
         self.state.is_closed.store(true, Ordering::Release);
         self.state.sleepers.wake_all();
         if let Some(runtime) = self.runtime.take() {
-            // Not a plain drop: the last reference may die in a task, where waiting for the workers is not
-            // allowed.
+            // The last reference may be dropped in a task, where waiting for the workers is not allowed. So
+            // the runtime is not simply dropped.
             runtime.shutdown_background();
         }
     }

@@ -1,18 +1,17 @@
-//! The places of drainers: how many workers empty a shared list, so that no task is left behind and no place
-//! is wasted.
+//! Permits of workers that drain a shared list, so that no task is left behind and no permit is unused.
 //!
 //! ```text
-//! adder:   push ─ fence ─ enter?  ─yes─▶ starts a drainer
-//! drainer: pop until empty ─ leave ─ fence ─ empty? ─no─▶ enter? ─yes─▶ goes on
+//! adder:   push ─ fence ─ try_acquire?  ─yes─▶ starts a worker
+//! worker:  pop until empty ─ release ─ fence ─ empty? ─no─▶ try_acquire? ─yes─▶ continues
 //! ```
 //!
-//! Either the adder's `enter` sees the place that the drainer gave up, or the drainer's second look sees the
-//! adder's task: the two fences are totally ordered, and each stands between a write and the read of what the
-//! other one writes.
+//! Either the adder's `try_acquire` sees the permit that the worker released, or the worker's second look at
+//! the list sees the adder's task. The two fences are totally ordered, and each stands between a write and
+//! the read of what the other thread writes.
 
 use crate::sync::{AtomicUsize, Ordering, fence};
 
-/// How many drainers there are, and may be.
+/// Number of permits, and how many of them are taken.
 #[derive(Debug)]
 pub(super) struct Permits {
     taken: AtomicUsize,
@@ -24,7 +23,7 @@ impl Permits {
         Permits { taken: AtomicUsize::new(0), limit }
     }
 
-    /// The same, for drainers that are about to start and look for tasks.
+    /// All permits taken, by workers that are about to start and look for tasks.
     pub(super) fn all_taken(limit: usize) -> Permits {
         Permits { taken: AtomicUsize::new(limit), limit }
     }
@@ -33,32 +32,34 @@ impl Permits {
         self.limit
     }
 
-    /// After a task was pushed: whether the caller has to start a drainer for it.
+    /// Called after a task was pushed. Returns whether the caller has to start a worker, whose permit is
+    /// taken.
     #[must_use]
     pub(super) fn acquire_after_push(&self) -> bool {
-        // Pairs with the fence in `leave`.
+        // Pairs with the fence in `release`.
         fence(Ordering::SeqCst);
         self.try_acquire()
     }
 
-    /// Gives up a place when the list was found empty; whether the drainer has to go on after all.
+    /// Releases a permit after the list was found empty. Returns whether the worker has to continue after
+    /// all; then it has a permit again.
     #[must_use]
     pub(super) fn release(&self, is_empty: impl FnOnce() -> bool) -> bool {
-        // Release: who takes the place sees the donor that gave it up; pairs with the Acquire in `enter`. The
-        // fence orders it against the list.
+        // Release pairs with the Acquire in `try_acquire`: the thread that takes the permit sees the sleeper
+        // that released it. The fence orders the release against the list.
         self.taken.fetch_sub(1, Ordering::Release);
-        // Pairs with the fence in `after_push`.
+        // Pairs with the fence in `acquire_after_push`.
         fence(Ordering::SeqCst);
         !is_empty() && self.try_acquire()
     }
 
-    /// Takes a place if one is free.
+    /// Takes a permit if one is free.
     #[must_use]
     pub(super) fn try_acquire(&self) -> bool {
         // Relaxed: only the exchange counts.
         let mut taken = self.taken.load(Ordering::Relaxed);
         while taken < self.limit {
-            // Acquire: pairs with the Release in `leave`.
+            // Acquire pairs with the Release in `release`.
             match self.taken.compare_exchange_weak(taken, taken + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => taken = now,
@@ -67,14 +68,14 @@ impl Permits {
         false
     }
 
-    /// Takes a place, even if none is free: for a worker that goes on with what it waited in.
+    /// Takes a permit even if none is free, for a worker that resumes the task in which it waited.
     pub(super) fn acquire_over_limit(&self) {
         self.taken.fetch_add(1, Ordering::Acquire);
     }
 
-    /// Whether nobody has a place.
+    /// Whether no permit is taken.
     pub(super) fn are_all_free(&self) -> bool {
-        // Acquire: what the drainers did is visible.
+        // Acquire: what the workers did is visible.
         self.taken.load(Ordering::Acquire) == 0
     }
 }
@@ -92,7 +93,7 @@ mod loom_tests {
         model.preemption_bound = Some(3);
         model.check(|| {
             // The list is as weak as a lock-free one may be: a number of tasks that nothing orders against
-            // the places.
+            // the permits.
             let tasks = Arc::new(AtomicUsize::new(0));
             let permits = Arc::new(Permits::new(1));
             let add = {
@@ -129,7 +130,7 @@ mod loom_tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
-            // One place, taken by the donor; no other thread could run the task.
+            // One permit, taken by the sleeper. No other thread could run the task.
             let tasks = Arc::new(AtomicUsize::new(0));
             let permits = Arc::new(Permits::new(1));
             let sleepers = Arc::new(Sleepers::<Flag>::new());

@@ -1,19 +1,19 @@
-//! Open tasks: those that any worker may take.
+//! Shared tasks, which any worker may take.
 //!
 //! ```text
-//! the inbox:       pushed by any thread ─▶ popped by any worker
-//! worker's deque:  what the worker does not keep for itself ─▶ popped by it, first come, first served
-//!                                                           ─▶ stolen by a worker that has nothing to do, up to half of it at once
+//! inbox:           pushed by any thread ─▶ popped by any worker
+//! worker's deque:  local tasks that the worker shares ─▶ popped by it, first come, first served
+//!                                                     ─▶ stolen by an idle worker, up to half at once
 //! ```
 //!
-//! What a worker has left over, it most often runs itself, and then no other thread writes what it writes:
-//! that costs no contended atomic operation. To bring a task to another core takes longer than many a task
-//! itself; so one who steals looks first how quickly the other one gets on, and leaves it alone while its
-//! tasks are so small that they are not worth the way ([`WORTHWHILE`]).
+//! A worker usually runs its shared tasks itself. Then no other thread writes to its deque, so that costs no
+//! contended atomic operation. Moving a task to another core takes longer than many tasks run. So a thief
+//! first measures how quickly the owner proceeds, and does not steal while the owner's tasks are too small
+//! ([`WORTHWHILE`]).
 //!
-//! A thread has its deque where it has all it knows of its queue (`here`): it is lent one when it has
-//! something to put there, and gives it back when it is a worker no longer, with what is left in there, for
-//! others to steal.
+//! The deque of a thread is part of its thread-local state (`local`). It is lent to the thread when it first
+//! shares tasks, and returned when the thread is a worker no longer. Remaining tasks stay in it, for others
+//! to steal.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,66 +24,65 @@ use crossbeam_queue::SegQueue;
 use super::Task;
 use super::local::{self, QueueScope};
 
-/// How long tasks must take, by what the worker has done lately, to be stolen from it.
+/// Duration that tasks must have to be stolen, as measured by the owner's recent steps.
 const WORTHWHILE: Duration = Duration::from_nanos(250);
-/// How long one who has nothing to do looks for a task before it sleeps: about as long as waking a thread
-/// takes.
+/// Time for which an idle worker searches before it sleeps: about as long as waking a thread takes.
 const PATIENCE: Duration = Duration::from_micros(4);
-/// How often those who have nothing to do look at the others' deques, at first and at last. What they look
-/// at, others write, and these have to wait.
+/// Intervals between an idle worker's looks at the others' deques, at first and at most. Reading what their
+/// owners write slows the owners down.
 const LOOKS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
 
-/// The tasks that a worker has opened.
+/// The tasks that a worker has shared.
 pub(super) struct Deque {
     tasks: Worker<Task>,
-    /// Which one it is.
+    /// Index of the deque's `Peer`.
     index: usize,
 }
 
-/// What other workers see of a deque.
+/// The part of a deque that other workers see.
 #[repr(align(128))]
 struct Peer {
     tasks: Stealer<Task>,
-    /// How often the worker has opened tasks or taken one back.
+    /// Number of times that the owner has shared tasks or taken one back.
     steps: AtomicUsize,
 }
 
 pub(super) struct SharedTasks {
     inbox: SegQueue<Task>,
     peers: Box<[Peer]>,
-    /// Deques that nobody has.
+    /// Deques that are not lent to a thread.
     spare: SegQueue<Deque>,
 }
 
-/// Where a worker begins to look.
+/// Source in which a worker looks for a task first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
     Own,
     Inbox,
 }
 
-/// What has been seen by a worker that has nothing to do.
+/// Observations of an idle worker.
 pub(super) struct Idle {
-    /// Since when there have been no tasks at all.
+    /// Time since which there have been no tasks at all.
     since: Instant,
-    /// When it last looked at the others' deques, and how long it waits until it looks again.
+    /// Time of the last look at the others' deques, and the wait until the next one.
     looked: Instant,
     wait: Duration,
-    /// Each one's steps by then, if it had tasks.
+    /// Steps of each peer at that time, if it had tasks.
     steps: Box<[Option<usize>]>,
 }
 
-/// What a look has shown.
-pub(super) enum Search {
+/// Result of a search.
+pub(super) enum SearchResult {
     Task(Task),
-    /// It is to look again.
+    /// The worker has to search again.
     Again,
-    /// There has been nothing for long.
+    /// There have been no tasks for long.
     Nothing,
 }
 
 impl SharedTasks {
-    /// No tasks; for so many workers, with as many more from outside.
+    /// An empty list for `workers` workers, and as many threads from outside.
     pub(super) fn new(workers: usize) -> SharedTasks {
         let spare = SegQueue::new();
         let lend = |index| {
@@ -96,12 +95,12 @@ impl SharedTasks {
         SharedTasks { inbox: SegQueue::new(), peers, spare }
     }
 
-    /// Adds a task for whoever comes first.
+    /// Adds a task to the inbox.
     pub(super) fn push(&self, task: Task) {
         self.inbox.push(task);
     }
 
-    /// Opens what the calling thread keeps for itself. How many tasks that are.
+    /// Shares the local tasks of the calling thread. Returns their number.
     #[inline]
     pub(super) fn share_own(&self, queue: usize) -> usize {
         local::with(queue, |own, deque| {
@@ -120,7 +119,7 @@ impl SharedTasks {
         .unwrap_or(0)
     }
 
-    /// The deque of a worker.
+    /// The deque of a worker, lent if there is a spare one.
     #[inline]
     fn lend<'d>(&self, deque: &'d mut Option<Deque>) -> &'d Option<Deque> {
         if deque.is_none() {
@@ -129,15 +128,15 @@ impl SharedTasks {
         deque
     }
 
-    /// The task that the calling thread would run next, if it keeps no other one; if it is not one that it
-    /// `wants`, it is kept.
+    /// Takes the task that the calling thread would run next, if it has at most one local task and `wants`
+    /// accepts the task. A task that is not accepted becomes a local one.
     #[inline]
     pub(super) fn take_next(&self, queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         local::with(queue, |own, deque| {
             let task = match own.len() {
                 0 => self.pop(deque)?,
                 1 => own.pop_front()?,
-                // They are to be opened first.
+                // The local tasks are to be shared first.
                 _ => return None,
             };
             if wants(&task) {
@@ -156,24 +155,24 @@ impl SharedTasks {
         Some(task)
     }
 
-    /// The deque's owner gets on.
+    /// Counts a step of the deque's owner.
     #[inline]
     fn step(&self, deque: &Deque) {
         let steps = &self.peers[deque.index].steps;
-        // Relaxed: a hint for others; nobody else writes it.
+        // Relaxed: a hint for other threads; only this thread writes it.
         steps.store(steps.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// The calling thread is a worker no longer.
+    /// Ends the period in which the calling thread was a worker.
     pub(super) fn leave(&self, scope: QueueScope) {
         if let Some(deque) = scope.leave() {
             self.spare.push(deque);
         }
     }
 
-    /// Takes a task that nobody has to steal.
+    /// Takes a task without stealing.
     pub(super) fn take(&self, queue: usize, first: First) -> Option<Task> {
-        // To pop where there is nothing costs more than to see that there is nothing.
+        // The check for emptiness is cheaper than a pop that finds nothing.
         let inbox = || if self.inbox.is_empty() { None } else { self.inbox.pop() };
         let own = || local::with(queue, |_, deque| self.pop(deque))?;
         match first {
@@ -182,8 +181,8 @@ impl SharedTasks {
         }
     }
 
-    /// Looks for a task elsewhere, where the calling worker has found none in its own places.
-    pub(super) fn search(&self, queue: usize, idle: &mut Option<Idle>) -> Search {
+    /// Searches the other workers' deques, for a worker that has found no task without stealing.
+    pub(super) fn search(&self, queue: usize, idle: &mut Option<Idle>) -> SearchResult {
         let now = Instant::now();
         let idle = idle.get_or_insert_with(|| Idle {
             since: now,
@@ -194,7 +193,7 @@ impl SharedTasks {
         let passed = now - idle.looked;
         if passed < idle.wait {
             std::hint::spin_loop();
-            return Search::Again;
+            return SearchResult::Again;
         }
         let mut are_empty = true;
         for (peer, steps) in self.peers.iter().zip(&mut idle.steps) {
@@ -205,7 +204,7 @@ impl SharedTasks {
                 && WORTHWHILE * now.wrapping_sub(before).min(1 << 20) as u32 <= passed
                 && let Some(task) = self.steal(queue, &peer.tasks)
             {
-                return Search::Task(task);
+                return SearchResult::Task(task);
             }
             are_empty &= is_empty;
         }
@@ -214,11 +213,10 @@ impl SharedTasks {
         }
         idle.looked = now;
         idle.wait = (idle.wait * 2).clamp(LOOKS.0, if are_empty { LOOKS.0 } else { LOOKS.1 });
-        if now - idle.since >= PATIENCE { Search::Nothing } else { Search::Again }
+        if now - idle.since >= PATIENCE { SearchResult::Nothing } else { SearchResult::Again }
     }
 
-    /// Takes a task of another worker. If the thread has a deque, more may come with it: the others are in
-    /// there.
+    /// Steals a task of another worker. If the thread has a deque, further tasks may be moved to it.
     fn steal(&self, queue: usize, from: &Stealer<Task>) -> Option<Task> {
         local::with(queue, |_, deque| {
             let deque = self.lend(deque);
@@ -226,12 +224,12 @@ impl SharedTasks {
                 Some(deque) => from.steal_batch_and_pop(&deque.tasks),
                 None => from.steal(),
             };
-            // Where somebody else was quicker, at least one of us has got something.
+            // Retried only when another thief was faster, so that one of the two has got a task.
             std::iter::repeat_with(steal).find(|stolen| !stolen.is_retry()).and_then(Steal::success)
         })?
     }
 
-    /// Whether there is none. Tasks on their way from one deque to another are not seen.
+    /// Whether there are no tasks. Tasks on their way from one deque to another are not seen.
     pub(super) fn is_empty(&self) -> bool {
         self.inbox.is_empty() && self.peers.iter().all(|peer| peer.tasks.is_empty())
     }

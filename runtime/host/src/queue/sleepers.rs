@@ -1,16 +1,15 @@
-//! Donors: workers that sleep, whether they have nothing to do or wait inside a task and could do something
-//! else meanwhile.
+//! Sleepers: workers that sleep because they have nothing to do, or because they wait inside a task and there
+//! is no other task.
 //!
-//! A worker that sleeps has given up its place (`places`) but still occupies its thread: only it can run what
-//! comes there. Whoever takes a place for a new task gives it to a donor.
+//! A worker that sleeps has released its permit (`permits`) but still occupies its thread, and only this
+//! thread can use it. So a thread that acquires a permit for a new task passes it to a sleeper.
 //!
 //! ```text
-//! donor: push itself ─ leave its place ─ sleep until given a place, or what it waits for has come ─▶ retract
-//! adder: push a task ─ take a place ─ wake: the place is the donor's
+//! sleeper: push itself ─ release its permit ─ sleep until it gets a permit, or its wait is over ─▶ retract
+//! adder:   push a task ─ acquire a permit ─ wake: the permit is the sleeper's
 //! ```
 //!
-//! A lock guards the list, which only holds those that sleep: neither adding nor running a task takes it
-//! while nobody does.
+//! A lock guards the list of sleepers. Adding or running a task does not take it while there are none.
 
 use std::sync::Arc;
 
@@ -27,9 +26,9 @@ impl Wake for std::thread::Thread {
     }
 }
 
-/// A worker that sleeps. It has a place again once it is not on the list any more.
+/// The workers that sleep. One that is no longer on the list has a permit again.
 pub(super) struct Sleepers<T> {
-    /// How many there are, so that the lock need not be taken to see that there are none.
+    /// Length of the list, readable without the lock.
     n: AtomicUsize,
     list: Mutex<Vec<Arc<T>>>,
 }
@@ -39,16 +38,16 @@ impl<T: Wake> Sleepers<T> {
         Sleepers { n: AtomicUsize::new(0), list: Mutex::new(Vec::new()) }
     }
 
-    /// Adds a donor that still has its place, which it gives up next.
+    /// Adds a sleeper that still has its permit, which it releases next.
     pub(super) fn push(&self, sleeper: &Arc<T>) {
         let mut list = lock(&self.list);
         list.push(sleeper.clone());
-        // Relaxed: the adder who is to see it has taken the place that the donor gave up afterwards, see
-        // `Permits`.
+        // Relaxed: an adder that must see it has acquired the permit that the sleeper released afterwards;
+        // see `Permits`.
         self.n.store(list.len(), Ordering::Relaxed);
     }
 
-    /// Gives a place to a donor, if there is one.
+    /// Passes a permit to a sleeper, if there is one.
     #[must_use]
     pub(super) fn wake(&self) -> bool {
         // Relaxed: as in `push`.
@@ -65,17 +64,17 @@ impl<T: Wake> Sleepers<T> {
         sleeper.is_some()
     }
 
-    /// Wakes all of them without giving them anything.
+    /// Wakes all sleepers without passing permits.
     pub(super) fn wake_all(&self) {
         lock(&self.list).iter().for_each(|sleeper| sleeper.wake());
     }
 
-    /// Whether the donor sleeps on without a place.
+    /// Whether the sleeper is still without a permit.
     pub(super) fn is_waiting(&self, sleeper: &Arc<T>) -> bool {
         lock(&self.list).iter().any(|one| Arc::ptr_eq(one, sleeper))
     }
 
-    /// Takes the donor off the list. False if it was off already: somebody has given it a place.
+    /// Removes the sleeper from the list. False if it was not on it: then it has been given a permit.
     #[must_use]
     pub(super) fn retract(&self, sleeper: &Arc<T>) -> bool {
         let mut list = lock(&self.list);

@@ -1,8 +1,8 @@
-//! Timers: what is to happen at a time.
+//! Timers: actions at a given time.
 //!
-//! One thread per process sleeps until the earliest time, does what is to be done, which must be little, and
-//! sleeps again. It is started by the first timer and ends when there has been none for a while. A [`Timer`]
-//! that is dropped does not happen, and leaves nothing behind.
+//! One thread per process sleeps until the earliest time, runs the action, which must be short, and sleeps
+//! again. The first timer starts the thread, which ends when there has been no timer for a while. Dropping a
+//! [`Timer`] cancels it and leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,31 +10,31 @@ use std::time::{Duration, Instant};
 
 use super::{Task, WorkQueue, run};
 
-/// How long the thread waits for a further timer.
+/// Time for which the thread waits for a further timer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Timers {
-    /// By time, then by order of making.
+    /// By time, then by order of creation.
     timers: BTreeMap<(Instant, u64), Task>,
     next: u64,
     has_thread: bool,
 }
 
 static TIMERS: Mutex<Timers> = Mutex::new(Timers { timers: BTreeMap::new(), next: 0, has_thread: false });
-/// The earliest time has changed.
+/// Signals that the earliest time has changed.
 static CHANGED: Condvar = Condvar::new();
 
 fn timers() -> MutexGuard<'static, Timers> {
     TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that will happen; not, if this is dropped before.
+/// An action in the future. Dropping the timer cancels it.
 #[derive(Debug)]
 #[must_use]
 pub struct Timer((Instant, u64));
 
 impl Timer {
-    /// Does `action` at `when`, on the timers' thread, which it must not keep long.
+    /// Runs `action` at `when`, on the timers' thread, which it must not keep long.
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -57,7 +57,7 @@ impl Timer {
         Ok(Timer(key))
     }
 
-    /// Lets it happen without anybody holding it.
+    /// Lets the action happen although the timer is dropped.
     pub fn detach(self) {
         std::mem::forget(self);
     }
@@ -66,12 +66,12 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         let task = timers().timers.remove(&self.0);
-        // Not under the lock: it drops what the action owns.
+        // Outside of the lock, because this drops what the action owns.
         drop(task);
     }
 }
 
-/// Adds `task` to `queue` at `when`; nothing happens if the queue is gone by then.
+/// Adds `task` to `queue` at `when`. Nothing happens if the queue is gone by then.
 ///
 /// # Errors
 /// If the system refuses a thread.

@@ -1,4 +1,5 @@
-//! The general plan: whom to tell of what, and which registers may be read before their writer has finished.
+//! The general plan: users of each value, and the registers that may be read before their writer has
+//! finished.
 
 use std::ops::Range;
 
@@ -11,18 +12,19 @@ use super::{AdjacencyLists, FunctionPlan};
 use crate::kernel::{CopyStep, Span};
 use crate::value::scalar_tag;
 
-/// Whom to tell of what.
+/// Users of registers, by event.
 pub(super) struct Users {
-    /// Per register: the kernels to tell when it is final, newest first.
+    /// Per register: the kernels to notify when it is final, newest first.
     pub(super) on_final: AdjacencyLists,
-    /// Per register: the kernels to tell when the kernel that writes it has completed.
+    /// Per register: the kernels to notify when the kernel that writes it has completed.
     pub(super) on_completion: AdjacencyLists,
-    /// Per register: the kernels to tell when it is final, that run when their first operand is.
+    /// Per register: the kernels to notify when it is final, of those that run when their first operand is
+    /// final.
     pub(super) on_first: AdjacencyLists,
 }
 
 impl Users {
-    /// Those kernels of a function are told that `is_notified` says.
+    /// Lists of the users among the kernels selected by `is_notified`.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         plan: &FunctionPlan,
@@ -46,21 +48,21 @@ impl Users {
     }
 }
 
-/// Of a register that nobody reads before its writer has finished.
+/// Index of a register without promise: it is not read before its writer has finished.
 const NO_PROMISE: u32 = u32::MAX;
 
-/// An operand of a kernel, as the general plan gathers it.
+/// An operand of a kernel in the general plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
     pub(crate) register: u32,
-    /// Of a kernel that runs when its first operand is final, all data is lenient.
+    /// Lenient for all data operands of a kernel that runs when its first operand is final.
     pub(crate) mode: OperandMode,
-    /// Whether the kernel gets it.
+    /// Whether the operand is passed to the kernel. Control edges may not be.
     pub(crate) is_passed: bool,
 }
 
-/// A kernel, which is told of an event, and its stream: in one word, as it is copied as soon as it is
-/// written.
+/// A kernel to be notified of an event, and its stream. Packed into one word, because it is copied right
+/// after it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct User(u64);
 
@@ -80,29 +82,29 @@ impl User {
     }
 }
 
-/// Of a kernel that begins no straight line.
+/// Index of a kernel that begins no straight line.
 pub(super) const NO_LINE: u32 = u32::MAX;
 
-/// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a
-/// chain.
+/// A kernel of the general plan. It runs on copies of its operands, followed by its results and a chain.
 pub(crate) struct GeneralKernel {
     step: CopyStep,
-    /// Where the results go.
+    /// First register of the results.
     first_register: u32,
     /// In `GeneralPlan::operands`.
     operands: Span,
-    /// The users of its results, in `GeneralPlan::users`.
+    /// Users of the results, in `GeneralPlan::users`.
     users: Span,
-    /// The straight line that it begins, whose operands it has, or [`NO_LINE`].
+    /// The straight line that begins with this kernel, whose operands are the inputs of the line; or
+    /// [`NO_LINE`].
     straight_line: u32,
-    /// Whether all operands are required and passed, and nobody counts how often any of them is read.
+    /// Whether all operands are required, passed, and not counted.
     pub(crate) has_plain_operands: bool,
-    /// Whether it runs when its first operand is final.
+    /// Whether the kernel runs when its first operand is final.
     pub(crate) is_any: bool,
-    /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the
-    /// kernel's completion.
+    /// Whether the kernel has one result, which is not read before its users are notified, and no kernel
+    /// waits for its completion.
     pub(crate) has_plain_result: bool,
-    /// Whether what takes time in it is done later, by a task.
+    /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
 }
 
@@ -114,7 +116,7 @@ impl GeneralKernel {
         &self.step
     }
 
-    /// How many operands it gets.
+    /// Number of operands that are passed to the kernel.
     #[inline]
     pub(crate) fn n_operands(&self) -> usize {
         self.step.n_operands()
@@ -130,57 +132,57 @@ impl GeneralKernel {
         self.step.n_slots()
     }
 
-    /// Whether it begins a straight line.
+    /// Whether a straight line begins with this kernel.
     #[inline]
     pub(crate) fn begins_straight_line(&self) -> bool {
         self.straight_line != NO_LINE
     }
 
-    /// The registers of the results.
+    /// Registers of the results.
     #[inline]
     pub(crate) fn registers(&self) -> Range<u32> {
         self.first_register..self.first_register + self.n_results() as u32
     }
 }
 
-/// How a function is executed when something may have to wait.
+/// Plan of a function in which something may have to wait.
 pub(crate) struct GeneralPlan {
     pub(crate) kernels: Box<[GeneralKernel]>,
-    /// Of each kernel.
+    /// By kernel.
     streams: Box<[u32]>,
-    /// How many events each kernel waits for.
+    /// By kernel: number of events that it waits for.
     pub(crate) ready_counts: Box<[u32]>,
-    /// The kernels that wait for none.
+    /// Kernels that wait for no event.
     pub(crate) idle: Box<[User]>,
     operands: Box<[Operand]>,
     /// The items of `user_lists.on_final`.
     users: Box<[User]>,
     user_lists: Users,
-    /// Whether any kernel runs when its first operand is final.
+    /// Whether a kernel runs when its first operand is final.
     pub(crate) has_any: bool,
-    /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if
-    /// there is none.
+    /// By kernel: number of data operands, if it runs when the first of them is final; else 0. Empty if there
+    /// is no such kernel.
     pub(crate) n_any: Box<[u32]>,
     straight_lines: Box<[StraightLine]>,
     pub(crate) members: Box<[StraightKernel]>,
-    /// Of `members`.
+    /// Lists of `members`.
     pub(crate) member_lists: Box<[u32]>,
-    /// Whether any kernel waits for a completion.
+    /// Whether a kernel waits for the completion of another one.
     pub(crate) has_after: bool,
-    /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
+    /// By register: number of reads, if its value is worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
-    /// Whether there is one.
+    /// Whether any register is counted in `reads`.
     pub(crate) counts_reads: bool,
-    /// The arguments that nobody reads and that are worth freeing.
+    /// Arguments that are never read and are worth freeing.
     pub(crate) unread_arguments: Box<[u32]>,
-    /// The registers that may be read before their writer has finished.
+    /// Registers that may be read before their writer has finished.
     pub(crate) async_registers: Box<[u32]>,
-    /// Per register: which of these it is, or [`NO_PROMISE`]. Empty if there is none.
+    /// By register: its index in `async_registers`, or [`NO_PROMISE`]. Empty if there are none.
     promises: Box<[u32]>,
 }
 
 impl GeneralPlan {
-    /// `with_straight_lines`: with straight lines.
+    /// Makes the plan, with or without straight lines.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         image: &Image<'_>,
@@ -221,7 +223,7 @@ impl GeneralPlan {
                 mode => mode,
             };
             let n = kernel.operands().len();
-            // A straight line reads what enters, all at once.
+            // A straight line reads all its inputs when it begins.
             let line = found.begun_by(k);
             let all: Vec<Operand> = match line {
                 Some(line) => {
@@ -267,7 +269,7 @@ impl GeneralPlan {
             });
         }
         for &register in function.results() {
-            // A returned argument is the argument; it needs no value of its own.
+            // An argument that is returned needs no AsyncValue of its own.
             if register >= function.n_args() {
                 is_async[register as usize] = true;
             }
@@ -311,13 +313,13 @@ impl GeneralPlan {
         }
     }
 
-    /// The straight line that a kernel begins.
+    /// The straight line that begins with a kernel.
     #[inline]
     pub(crate) fn straight_line(&self, kernel: &GeneralKernel) -> Option<&StraightLine> {
         self.straight_lines.get(kernel.straight_line as usize)
     }
 
-    /// Which of the async registers `register` is.
+    /// Index of `register` in `async_registers`.
     #[inline]
     pub(crate) fn promise_of(&self, register: u32) -> Option<usize> {
         match self.promises.get(register as usize) {
@@ -326,35 +328,35 @@ impl GeneralPlan {
         }
     }
 
-    /// A kernel that is told of something that few are told of.
+    /// A kernel as a user. For the rare events; frequent ones have lists of [`User`].
     pub(crate) fn user(&self, kernel: u32) -> User {
         User::new(kernel, self.streams[kernel as usize])
     }
 
-    /// The kernels to tell when `register` is final.
+    /// The kernels to notify when `register` is final.
     #[inline]
     pub(crate) fn users(&self, register: u32) -> &[User] {
         self.user_lists.on_final.span(register, 1).of(&self.users)
     }
 
-    /// The kernels to tell when the results of a kernel are final.
+    /// The kernels to notify when the results of a kernel are final.
     #[inline]
     pub(crate) fn users_of(&self, kernel: &GeneralKernel) -> &[User] {
         kernel.users.of(&self.users)
     }
 
-    /// The kernels to tell when `register` is final, that run when their first operand is.
+    /// The kernels to notify when `register` is final, of those that run when their first operand is final.
     pub(crate) fn any_users(&self, register: u32) -> &[u32] {
         self.user_lists.on_first.get(register)
     }
 
-    /// The operands of a kernel.
+    /// Operands of a kernel.
     #[inline]
     pub(crate) fn operands(&self, kernel: &GeneralKernel) -> &[Operand] {
         kernel.operands.of(&self.operands)
     }
 
-    /// The kernels to tell when the kernel that writes `register` has completed.
+    /// The kernels to notify when the kernel that writes `register` has completed.
     pub(crate) fn after_users(&self, register: u32) -> &[u32] {
         self.user_lists.on_completion.get(register)
     }

@@ -1,19 +1,23 @@
-//! Straight lines in functions that have something to wait for: runs of kernels that need no counters.
+//! Straight lines in functions that may have to wait: runs of kernels that need no counters.
 //!
 //! ```text
-//! what enters ─▶ first ─▶ second ─▶ third ─▶ ...       each is ready when the one before it has run, and would be the next to run
-//!                  └─▶ users outside: told at once       whatever else there is
+//! inputs ─▶ first ─▶ second ─▶ third ─▶ ...   each is ready after the one before it, and next on the stack
+//!             └─▶ users outside of the line: notified at once
 //! ```
 //!
-//! A line is a run of synchronous kernels of one stream, whose operands are all required. Its first kernel is
-//! told of events like any other; each of the others takes only results of the line and values that are known
-//! to be final when the first kernel is ready: its operands, those of the kernels that made them, and so on.
-//! And each is the last that the one before tells, so it would be taken from the stack next, in the
-//! deterministic order. So nobody waits longer than without the line: neither those outside that use a value,
-//! who are told at its kernel, nor the line's kernels.
+//! A straight line is a run of synchronous kernels of one stream whose operands are all required:
 //!
-//! The kernels of a line run on slots of their own: what enters, then the results in order, then a chain.
-//! What nobody outside wants is never put into a register.
+//! * The first kernel receives events like any other.
+//! * Each other kernel takes only results of the line, and values that are known to be final when the first
+//!   kernel is ready: its operands, those of the kernels that made them, and so on.
+//! * Each other kernel is the last one that its predecessor notifies. So it would be the next one from the
+//!   stack, in the deterministic order.
+//!
+//! So nothing waits longer than without the line: neither the users outside, which are notified right after
+//! the kernel that makes their value, nor the line's kernels.
+//!
+//! The kernels of a line run on slots of their own: the inputs, then the results in order, then a chain. A
+//! result that is not used outside is never written to a register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -25,36 +29,36 @@ use super::general::Users;
 use super::sequential::last_uses;
 use crate::kernel::{Span, Step, StraightStep};
 
-/// Of a kernel or register without number.
+/// Number of no kernel or register.
 const NONE: u32 = u32::MAX;
-/// How long a line may be: its slots are to stay in the cache.
+/// Limit of the length of a line. Its slots should stay in the cache.
 const MAX_KERNELS: usize = 256;
-/// How many values are known to be final at most when a line is looked for: it is only that a line may end
+/// Limit of the values examined to find out which are final when a line begins. Beyond it, a line may end
 /// early.
 const MAX_KNOWN: usize = 64;
 
 /// The straight lines of a function.
 #[derive(Default)]
 pub(super) struct StraightLines {
-    /// The kernels of each, at least two.
+    /// The kernels of each line, at least two.
     pub(super) lines: Vec<Vec<u32>>,
-    /// By kernel: in which of them it is, or [`NONE`]. Empty if there is none.
+    /// By kernel: the line that contains it, or [`NONE`]. Empty if there are no lines.
     line_of: Vec<u32>,
 }
 
 impl StraightLines {
-    /// The line that a kernel is in.
+    /// The line that contains a kernel.
     pub(super) fn line_of(&self, kernel: u32) -> Option<u32> {
         self.line_of.get(kernel as usize).copied().filter(|&line| line != NONE)
     }
 
-    /// The line that a kernel begins.
+    /// The line that begins with a kernel.
     pub(super) fn begun_by(&self, kernel: u32) -> Option<u32> {
         self.line_of(kernel).filter(|&line| self.lines[line as usize].first() == Some(&kernel))
     }
 
-    /// Which registers are used as results, or by kernels that are not in the line of the kernel that makes
-    /// them.
+    /// By register: whether it is a result of the function, or read by a kernel outside of the line of its
+    /// maker.
     pub(super) fn used_outside(&self, function: &FunctionView<'_, '_>) -> impl Fn(u32) -> bool {
         let mut made_in = vec![NONE; function.n_registers() as usize];
         let mut is_used = vec![false; function.n_registers() as usize];
@@ -71,13 +75,13 @@ impl StraightLines {
         move |register| is_used[register as usize]
     }
 
-    /// Whether a kernel is in a line and does not begin it.
+    /// Whether a line contains a kernel and does not begin with it.
     pub(super) fn follows(&self, kernel: u32) -> bool {
         self.line_of(kernel).is_some() && self.begun_by(kernel).is_none()
     }
 }
 
-/// The registers of a kernel's results.
+/// Registers of a kernel's results.
 fn results(kernel: &KernelView<'_, '_>) -> Range<u32> {
     kernel.first_result()..kernel.first_result() + kernel.n_results()
 }
@@ -108,16 +112,16 @@ pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, users: 
     found
 }
 
-/// What is looked at to find lines.
+/// State of the search for lines.
 struct Search<'f> {
     kernels: Vec<KernelView<'f, 'f>>,
     /// By kernel: whether it is synchronous and strict.
     may_join: Vec<bool>,
     /// By register: the kernel that makes it, or [`NONE`].
     maker: Vec<u32>,
-    /// The first kernel of the line that is looked for.
+    /// First kernel of the current line.
     first: u32,
-    /// By register: the last such kernel that is only ready when the value is final.
+    /// By register: the first kernel of the last line at whose beginning the value is known to be final.
     known_at: Vec<u32>,
 }
 
@@ -134,7 +138,7 @@ impl<'f> Search<'f> {
         Search { kernels, may_join, known_at: vec![NONE; maker.len()], maker, first: NONE }
     }
 
-    /// Begins a line: finds out what is final when its first kernel is ready.
+    /// Begins a line, and finds the values that are final when its first kernel is ready.
     fn enter(&mut self, first: u32) {
         self.first = first;
         let mut known: Vec<u32> = self.kernels[first as usize].operands().to_vec();
@@ -154,8 +158,8 @@ impl<'f> Search<'f> {
         }
     }
 
-    /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may
-    /// keep it waiting.
+    /// The kernel that continues the line after `last`: the last one that `last` notifies, if it waits for
+    /// nothing else.
     fn next(&mut self, last: u32, users: &Users) -> Option<u32> {
         let results = results(&self.kernels[last as usize]);
         results.clone().for_each(|register| self.known_at[register as usize] = self.first);
@@ -167,13 +171,13 @@ impl<'f> Search<'f> {
     }
 }
 
-/// A straight line, as it is executed.
+/// A straight line in the general plan.
 pub(crate) struct StraightLine {
-    /// Of the kernels' slots.
+    /// Number of slots of the line.
     pub(crate) n_slots: usize,
-    /// How many values enter.
+    /// Number of inputs.
     pub(crate) n_entering: usize,
-    /// Its kernels, in `GeneralPlan::members`.
+    /// Range of the kernels in `GeneralPlan::members`.
     pub(crate) first: u32,
     pub(crate) end: u32,
 }
@@ -181,26 +185,26 @@ pub(crate) struct StraightLine {
 /// A kernel of a straight line.
 pub(crate) struct StraightKernel {
     pub(crate) step: StraightStep,
-    /// The slots of all operands, in `GeneralPlan::member_lists`.
+    /// Slots of all operands, in `GeneralPlan::member_lists`.
     operands: Span,
-    /// The slots that are to be freed when it has run.
+    /// Slots to free after the kernel.
     frees: Span,
-    /// For each result how it is given to users outside: see [`OutsideUse`]; empty if there are none.
+    /// An [`OutsideUse`] for each result. Empty if no result is used outside.
     outs: Span,
-    /// Whether the kernel does not look at all of its operands itself.
+    /// Whether the kernel does not check all its operands itself.
     pub(crate) is_checked: bool,
     pub(crate) stores_all: bool,
     pub(crate) is_last: bool,
-    /// Whether there is nothing to be done when it has run well.
+    /// Whether nothing remains to be done after the kernel has succeeded.
     pub(crate) is_simple: bool,
 }
 
-/// How a result is given to users outside of its line: see [`StraightKernel::outs`].
+/// Use of a result outside of its line. See [`StraightKernel::outs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutsideUse {
-    /// There are none.
+    /// The result is not used outside.
     None,
-    /// The line goes on to use it.
+    /// The result is used outside, and later in the line.
     Copy,
     Move,
 }
@@ -214,13 +218,13 @@ impl StraightKernel {
         self.frees.of(lists)
     }
 
-    /// Whether somebody outside uses a result.
+    /// Whether a result is used outside of the line.
     #[inline]
     pub(crate) fn is_used_outside(&self) -> bool {
         !self.outs.is_empty()
     }
 
-    /// For each result, how it is given to users outside.
+    /// For each result, its use outside of the line.
     pub(crate) fn outs<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = OutsideUse> + use<'l> {
         self.outs.of(lists).iter().map(|out| match out {
             0 => OutsideUse::None,
@@ -230,7 +234,7 @@ impl StraightKernel {
     }
 }
 
-/// What a function's straight lines are made of.
+/// Builder of a function's straight lines.
 #[derive(Default)]
 pub(super) struct StraightLineBuilder {
     pub(super) lines: Vec<StraightLine>,
@@ -238,18 +242,18 @@ pub(super) struct StraightLineBuilder {
     pub(super) lists: Vec<u32>,
 }
 
-/// What a line is made for.
+/// Description of the function for [`StraightLineBuilder::push`].
 pub(super) struct StraightLineInputs<'s> {
     pub(super) function: &'s FunctionView<'s, 's>,
     pub(super) plan: &'s FunctionPlan,
     /// By register: whether its value is worth freeing.
     pub(super) is_counted: &'s dyn Fn(u32) -> bool,
-    /// By register: how many uses outside of the line its value has.
+    /// By register: whether its value is used outside of the line.
     pub(super) is_used_outside: &'s dyn Fn(u32) -> bool,
 }
 
 impl StraightLineBuilder {
-    /// Writes a line of these kernels. The registers of what enters, in the order of their slots.
+    /// Adds a line of these kernels. Returns the registers of its inputs, in the order of their slots.
     pub(super) fn push(&mut self, inputs: &StraightLineInputs<'_>, kernels: &[u32]) -> Vec<u32> {
         let views: Vec<_> = kernels.iter().map(|&k| inputs.function.kernel(k)).collect();
         let mut slot_of = BTreeMap::new();
@@ -268,7 +272,7 @@ impl StraightLineBuilder {
                 n_slots += 1;
             }
         }
-        // One more for a chain.
+        // One more slot, for a chain.
         n_slots += 1;
         let first = self.members.len() as u32;
         let mut is_needed = BTreeSet::new();
@@ -288,7 +292,7 @@ impl StraightLineBuilder {
             let is_free = |register: &u32, is_needed: &mut BTreeSet<u32>| {
                 is_needed.insert(*register) && (inputs.is_counted)(*register)
             };
-            // What is used outside is moved there.
+            // A result that is used outside is moved there, not freed.
             let frees = made.filter(|register| is_free(register, &mut is_needed));
             let mut frees: Vec<u32> = frees.filter(|register| !(inputs.is_used_outside)(*register)).collect();
             let last_read: Vec<u32> = view
