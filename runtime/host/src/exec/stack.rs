@@ -28,21 +28,22 @@
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
 
+mod callers;
+
 use std::mem::{ManuallyDrop, forget, replace, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::callers::Callers;
 use super::execution::surroundings;
 use super::frame::Running;
 use super::operands::{callee, operand_error};
 use super::trip_count::{NextIteration, TripCount};
-use crate::context::{ExecContext, FramePath, KernelRef, Limits, MAX_TRACE};
+use crate::context::{ExecContext, Limits};
 use crate::error::KernelError;
-use crate::kernel::{
-    CallChain, KernelFrame, LoadedFile, Outcome, Request, Runs, Step, StepKind, Surroundings,
-};
+use crate::kernel::{KernelFrame, Outcome, Request, Runs, Step, StepKind};
 use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
 use crate::value::Value;
 
@@ -671,64 +672,6 @@ impl<'x> Stack<'x> {
             });
             give(value_or_error(value));
         }
-    }
-}
-
-/// Callers of the current step.
-pub(super) struct Callers<'s, 'x> {
-    at: KernelRef,
-    /// Iteration of the top frame.
-    iteration: u64,
-    below: &'s [CallerFrame<'x>],
-    outer: Option<&'x Running>,
-    file: &'x LoadedFile,
-    context: &'x ExecContext,
-}
-
-impl<'s, 'x> Callers<'s, 'x> {
-    fn new(
-        frame: &KernelFrame<'x>,
-        trips: TripCount,
-        below: &'s [CallerFrame<'x>],
-        outer: Option<&'x Running>,
-    ) -> Self {
-        let Surroundings { file, functions: _, context } = frame.around();
-        Callers { at: frame.at(), iteration: trips.iteration(), below, outer, file, context }
-    }
-}
-
-impl CallerFrame<'_> {
-    fn at(&self) -> KernelRef {
-        KernelRef { function: self.plan.index(), kernel: self.step.kernel }
-    }
-}
-
-impl CallChain for Callers<'_, '_> {
-    fn trace(&self) -> Vec<String> {
-        let places =
-            std::iter::once(self.at).chain(self.below.iter().rev().map(CallerFrame::at)).take(MAX_TRACE);
-        let mut trace: Vec<String> = places.filter_map(|at| self.file.location_string(at)).collect();
-        if self.below.len() < MAX_TRACE {
-            trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
-            trace.truncate(MAX_TRACE);
-        }
-        trace
-    }
-
-    fn path(&self) -> FramePath {
-        let frames = self.below.iter().map(|below| (below.plan.index(), below.trips.iteration()));
-        let mut frames = frames.chain([(self.at.function, self.iteration)]);
-        let mut path = FramePath::default();
-        if let Some((function, iteration)) = frames.next() {
-            path = match self.outer {
-                Some(kernel) => kernel.path_of_callee(function, iteration),
-                None => self.context.path(function, iteration),
-            };
-        }
-        for (below, (function, iteration)) in self.below.iter().zip(frames) {
-            path.push(below.at(), function, iteration);
-        }
-        path
     }
 }
 

@@ -61,8 +61,8 @@ impl KernelInFrame {
 
     #[inline]
     fn info(&self) -> &GeneralKernel {
-        // SAFETY: a `User` of a frame comes from the frame's own plan, and its number is that of one of the
-        // plan's kernels.
+        // SAFETY: a `User` of a frame comes from the frame's own plan, and its number is the index of one of
+        // the plan's kernels.
         unsafe { self.frame().general().kernels.get_unchecked(self.user.kernel() as usize) }
     }
 }
