@@ -101,18 +101,18 @@ struct Slots {
 /// Flag of a kernel that runs when its first operand is final: the kernel has been notified of that operand.
 const FIRED: u32 = 1 << 31;
 /// Limits of the memory that a thread keeps: number of registers and kernels, and number of `Slots`.
-const MAX_KEPT: (usize, usize) = (1 << 15, 64);
+const MAX_CACHED: (usize, usize) = (1 << 15, 64);
 
 /// Memory of frames that have ended, kept by a thread.
 #[derive(Default)]
-struct Kept {
+struct SlotsCache {
     slots: Vec<Slots>,
     /// Number of registers and kernels that `slots` have capacity for.
     n: usize,
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { slots: Vec::new(), n: 0 }) };
+    static SLOTS_CACHE: RefCell<SlotsCache> = const { RefCell::new(SlotsCache { slots: Vec::new(), n: 0 }) };
 }
 
 impl Slots {
@@ -122,10 +122,10 @@ impl Slots {
 
     /// Empty slots, with kept memory if there is any.
     fn new() -> Slots {
-        KEPT.with(|kept| {
-            let mut kept = kept.borrow_mut();
-            let slots = kept.slots.pop().unwrap_or_default();
-            kept.n -= slots.size();
+        SLOTS_CACHE.with(|cache| {
+            let mut cache = cache.borrow_mut();
+            let slots = cache.slots.pop().unwrap_or_default();
+            cache.n -= slots.size();
             slots
         })
     }
@@ -133,19 +133,19 @@ impl Slots {
     /// Drops the values and keeps the memory for the next frame.
     fn recycle(mut self) {
         let Slots { registers, promises, ready_counts, read_counts, any_counts } = &mut self;
-        // Destructors may run any code, even frames that use `KEPT`; so it is not borrowed here.
+        // Destructors may run any code, even frames that use `SLOTS_CACHE`; so it is not borrowed here.
         registers.clear();
         promises.clear();
         ready_counts.clear();
         read_counts.clear();
         any_counts.clear();
         // A thread that is being destroyed keeps nothing.
-        _ = KEPT.try_with(|kept| {
-            let mut kept = kept.borrow_mut();
-            let n = kept.n + self.size();
-            if n <= MAX_KEPT.0 && kept.slots.len() < MAX_KEPT.1 {
-                kept.n = n;
-                kept.slots.push(std::mem::take(&mut self));
+        _ = SLOTS_CACHE.try_with(|cache| {
+            let mut cache = cache.borrow_mut();
+            let n = cache.n + self.size();
+            if n <= MAX_CACHED.0 && cache.slots.len() < MAX_CACHED.1 {
+                cache.n = n;
+                cache.slots.push(std::mem::take(&mut self));
             }
         });
     }
@@ -215,7 +215,7 @@ impl Frame {
             slots,
             unfinished,
         });
-        if is_iterating { new_frame } else { new_frame.with_returns() }
+        if is_iterating { new_frame } else { new_frame.with_results_token() }
     }
 
     /// Address of the frame, which identifies it among frames that are alive.

@@ -147,8 +147,9 @@ impl<'p> PreparedCall<'p> {
             return None;
         }
         let mut new_frame = Frame::start(execution, plan.index(), arguments.drain(..), None, continuation);
-        results
-            .extend(new_frame.returns().into_iter().flat_map(|returns| returns.results(new_frame.frame())));
+        results.extend(
+            new_frame.take_results_token().into_iter().flat_map(|token| token.results(new_frame.frame())),
+        );
         Some(new_frame)
     }
 }

@@ -90,21 +90,21 @@ impl SequentialExecutor<'_> {
             // Otherwise a destructor panicked while registers were freed. Nothing depends on that.
             if !matches!(self.stack.frame().step().kind, StepKind::Registers | StepKind::End) {
                 let error = self.located(KernelError::of_panic(panic.as_ref()));
-                self.stack.fill(&Value::Error(error));
+                self.stack.fill_missing_results(&Value::Error(error));
             }
         }
     }
 
     fn steps(&mut self) -> Option<Value> {
         let attention = self.context.request.cancellation.attention();
-        let mut may_go = false;
+        let mut may_run = false;
         loop {
-            let stop = self.stack.run(attention, std::mem::take(&mut may_go));
+            let stop = self.stack.run(attention, std::mem::take(&mut may_run));
             let substitute = match stop {
                 Stop::End => return None,
                 Stop::Attention => match self.check_cancellation() {
                     CancellationCheck::Run => {
-                        may_go = true;
+                        may_run = true;
                         continue;
                     }
                     CancellationCheck::Skip => continue,
@@ -141,7 +141,7 @@ impl SequentialExecutor<'_> {
             _ => self.context.cancelled(),
         };
         self.stack.clear_results();
-        self.stack.fill(&value);
+        self.stack.fill_missing_results(&value);
         self.stack.step_over();
         CancellationCheck::Skip
     }
@@ -162,7 +162,7 @@ impl SequentialExecutor<'_> {
         if self.stack.plan().is_sync {
             return Some(value);
         }
-        self.stack.fill(&value);
+        self.stack.fill_missing_results(&value);
         None
     }
 

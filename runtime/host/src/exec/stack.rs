@@ -257,7 +257,7 @@ impl<'x> Stack<'x> {
     }
 
     /// Sets all results of the current step that are not stored.
-    pub(super) fn fill(&mut self, value: &Value) {
+    pub(super) fn fill_missing_results(&mut self, value: &Value) {
         let stores_all = self.frame.kernel().stores_all;
         for i in 0..self.frame.n_results() {
             if stores_all || self.frame.result(i).is_none() {
@@ -276,11 +276,11 @@ impl<'x> Stack<'x> {
     }
 
     /// Runs steps until one needs the executor, or the outermost frame has ended. `attention` is set if a
-    /// request has been cancelled or counts its kernels: then only the first step runs, and only if `may_go`.
+    /// request has been cancelled or counts its kernels: then only the first step runs, and only if `may_run`.
     #[inline(never)]
-    pub(super) fn run(&mut self, attention: &AtomicBool, may_go: bool) -> Stop {
+    pub(super) fn run(&mut self, attention: &AtomicBool, may_run: bool) -> Stop {
         // Relaxed: only a hint; the reader of the details acquires them.
-        if !may_go && attention.load(Ordering::Relaxed) && self.needs_attention(self.next) {
+        if !may_run && attention.load(Ordering::Relaxed) && self.needs_attention(self.next) {
             return Stop::Attention;
         }
         let mut step = self.next;
@@ -519,12 +519,12 @@ impl<'x> Stack<'x> {
     /// Makes the top frame's results its arguments, for another run of its function.
     #[inline(always)]
     fn carry(&mut self) {
-        let line = &self.plan.sequential;
-        if self.frame.owns() || !line.carries_all {
+        let plan = &self.plan.sequential;
+        if self.frame.owns() || !plan.carries_all {
             return self.carry_owned();
         }
         let slots = self.frame.first_slot();
-        for &carry in &line.carries {
+        for &carry in &plan.carries {
             // Values that own nothing are copied in both cases.
             if let Carry::Copy(from, to) | Carry::Take(from, to) = carry {
                 // SAFETY: `to` is a slot of the plan's frames, of which the top frame is one.
@@ -624,7 +624,7 @@ impl<'x> Stack<'x> {
         self.next = self.pop_frame(below, false);
         // SAFETY: the step belongs to the plan whose frame is the top one again.
         unsafe { self.frame.select(below.step) };
-        self.fill(&substitute);
+        self.fill_missing_results(&substitute);
         None
     }
 

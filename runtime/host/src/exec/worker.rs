@@ -120,7 +120,7 @@ const MAX_KEPT_TASKS: u32 = 16;
 
 thread_local! {
     /// Unused workers, kept for their memory: as many as have nested.
-    static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
+    static UNUSED_WORKERS: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
 }
 
 /// Runs a new frame as far as this thread can.
@@ -233,13 +233,13 @@ impl Agenda {
         let done = done?;
         match consumer {
             None => Some((done, None)),
-            Some((ResultConsumer::Kernel(running), returns)) => {
-                let completing = self.deliver(running, returns.results(done.frame()));
+            Some((ResultConsumer::Kernel(running), token)) => {
+                let completing = self.deliver(running, token.results(done.frame()));
                 done.set_continuation(completing);
                 Some((done, None))
             }
-            Some((ResultConsumer::Iteration(mut head), returns)) => {
-                head.values.extend(returns.results(done.frame()));
+            Some((ResultConsumer::Iteration(mut head), token)) => {
+                head.values.extend(token.results(done.frame()));
                 Some((done, Some(head)))
             }
         }
@@ -301,8 +301,8 @@ impl Worker {
     #[inline]
     fn on_thread(begin: impl FnOnce(&mut Worker)) {
         // Inside of a kernel or a waiter, the worker that runs it is in use and not in the list.
-        let mut worker = KEPT.take().unwrap_or_default();
-        KEPT.set(worker.next.take());
+        let mut worker = UNUSED_WORKERS.take().unwrap_or_default();
+        UNUSED_WORKERS.set(worker.next.take());
         worker.n_immediate = 0;
         worker.ends_task = false;
         let mut begin = Some(begin);
@@ -317,8 +317,8 @@ impl Worker {
         }
         worker.n_kept_tasks = 0;
         if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
-            worker.next = KEPT.take();
-            KEPT.set(Some(worker));
+            worker.next = UNUSED_WORKERS.take();
+            UNUSED_WORKERS.set(Some(worker));
         }
     }
 
@@ -336,7 +336,7 @@ impl Worker {
         // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
         let stream = 0;
         let agenda = &mut self.agenda;
-        agenda.activate(new_frame.frame().address(), stream, consumer.zip(new_frame.returns()));
+        agenda.activate(new_frame.frame().address(), stream, consumer.zip(new_frame.take_results_token()));
         let mut unresolved = std::mem::take(&mut agenda.unresolved);
         agenda.with_sink(|sink| {
             let done = new_frame.begin(sink, &mut unresolved);

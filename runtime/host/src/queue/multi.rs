@@ -29,14 +29,14 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::local::{self, LocalQueue, NestedWait, QueueScope};
 use super::permits::Permits;
-use super::shared_tasks::{First, SearchResult, SharedTasks};
+use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// Every `FAIR`th task is taken from the shared ones first, so that a chain of tasks does not delay all
+/// Every `FAIRNESS_INTERVAL`th task is taken from the shared ones first, so that a chain of tasks does not delay all
 /// others.
-const FAIR: u32 = 7;
+const FAIRNESS_INTERVAL: u32 = 7;
 /// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
@@ -118,7 +118,7 @@ impl QueueState {
     /// Body of a worker. It begins with a permit.
     fn serve(&self) {
         let scope = QueueScope::enter(self.id());
-        self.wait_inside(|| self.is_closed.load(Ordering::Acquire));
+        self.run_or_sleep_until(|| self.is_closed.load(Ordering::Acquire));
         self.leave(scope);
     }
 
@@ -140,22 +140,23 @@ impl QueueState {
 
     /// Runs tasks until there are none, or until `is_done`. The thread has a permit, and no local tasks
     /// afterwards.
-    fn work(&self, is_done: impl Fn() -> bool) {
+    fn run_tasks(&self, is_done: impl Fn() -> bool) {
         let mut round = 0;
         let mut idle = None;
         while !is_done() {
             round += 1;
-            let first = if round % (2 * FAIR) == 0 { First::Inbox } else { First::Own };
+            let first =
+                if round % (2 * FAIRNESS_INTERVAL) == 0 { FirstSource::Inbox } else { FirstSource::Own };
             let open = || self.tasks.take(self.id(), first);
-            let task = match round % FAIR {
+            let task = match round % FAIRNESS_INTERVAL {
                 0 => open().or_else(local::take),
                 _ => local::take().or_else(open),
             };
             let task = match task {
                 Some(task) => task,
                 None => match self.tasks.search(self.id(), &mut idle) {
-                    SearchResult::Nothing => return,
-                    SearchResult::Again => continue,
+                    SearchResult::Empty => return,
+                    SearchResult::Retry => continue,
                     SearchResult::Task(task) => {
                         // While the tasks stolen together with this one moved between deques, a worker may
                         // have seen none and fallen asleep.
@@ -185,10 +186,10 @@ impl QueueState {
     }
 
     /// Runs tasks, or sleeps, until `is_done`. The thread has a permit, before and afterwards.
-    fn wait_inside(&self, is_done: impl Fn() -> bool) {
+    fn run_or_sleep_until(&self, is_done: impl Fn() -> bool) {
         let sleeper = Arc::new(std::thread::current());
         loop {
-            self.work(&is_done);
+            self.run_tasks(&is_done);
             if is_done() {
                 return;
             }
@@ -312,12 +313,12 @@ impl WorkQueue for MultiThreaded {
         let nested = NestedWait::enter();
         if local::is_in(state.id()) {
             first();
-            return state.wait_inside(|| latch.is_open());
+            return state.run_or_sleep_until(|| latch.is_open());
         }
         if state.permits.try_acquire() {
             let scope = QueueScope::enter(state.id());
             let done = catch_unwind(AssertUnwindSafe(first));
-            state.work(|| done.is_err() || latch.is_open());
+            state.run_tasks(|| done.is_err() || latch.is_open());
             state.leave(scope);
             done.unwrap_or_else(|panic| resume_unwind(panic));
         } else {

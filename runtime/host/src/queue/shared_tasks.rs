@@ -9,7 +9,7 @@
 //! A worker usually runs its shared tasks itself. Then no other thread writes to its deque, so that costs no
 //! contended atomic operation. Moving a task to another core takes longer than many tasks run. So a thief
 //! first measures how quickly the owner proceeds, and does not steal while the owner's tasks are too small
-//! ([`WORTHWHILE`]).
+//! ([`MIN_STOLEN_DURATION`]).
 //!
 //! The deque of a thread is part of its thread-local state (`local`). It is lent to the thread when it first
 //! shares tasks, and returned when the thread is a worker no longer. Remaining tasks stay in it, for others
@@ -25,12 +25,12 @@ use super::Task;
 use super::local::{self, QueueScope};
 
 /// Duration that tasks must have to be stolen, as measured by the owner's recent steps.
-const WORTHWHILE: Duration = Duration::from_nanos(250);
+const MIN_STOLEN_DURATION: Duration = Duration::from_nanos(250);
 /// Time for which an idle worker searches before it sleeps: about as long as waking a thread takes.
-const PATIENCE: Duration = Duration::from_micros(4);
+const SEARCH_TIME: Duration = Duration::from_micros(4);
 /// Intervals between an idle worker's looks at the others' deques, at first and at most. Reading what their
 /// owners write slows the owners down.
-const LOOKS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
+const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
 
 /// The tasks that a worker has shared.
 pub(super) struct Deque {
@@ -56,13 +56,13 @@ pub(super) struct SharedTasks {
 
 /// Source in which a worker looks for a task first.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum First {
+pub(super) enum FirstSource {
     Own,
     Inbox,
 }
 
 /// Observations of an idle worker.
-pub(super) struct Idle {
+pub(super) struct IdleState {
     /// Time since which there have been no tasks at all.
     since: Instant,
     /// Time of the last look at the others' deques, and the wait until the next one.
@@ -76,9 +76,9 @@ pub(super) struct Idle {
 pub(super) enum SearchResult {
     Task(Task),
     /// The worker has to search again.
-    Again,
+    Retry,
     /// There have been no tasks for long.
-    Nothing,
+    Empty,
 }
 
 impl SharedTasks {
@@ -171,20 +171,20 @@ impl SharedTasks {
     }
 
     /// Takes a task without stealing.
-    pub(super) fn take(&self, queue: usize, first: First) -> Option<Task> {
+    pub(super) fn take(&self, queue: usize, first: FirstSource) -> Option<Task> {
         // The check for emptiness is cheaper than a pop that finds nothing.
         let inbox = || if self.inbox.is_empty() { None } else { self.inbox.pop() };
         let own = || local::with(queue, |_, deque| self.pop(deque))?;
         match first {
-            First::Own => own().or_else(inbox),
-            First::Inbox => inbox().or_else(own),
+            FirstSource::Own => own().or_else(inbox),
+            FirstSource::Inbox => inbox().or_else(own),
         }
     }
 
     /// Searches the other workers' deques, for a worker that has found no task without stealing.
-    pub(super) fn search(&self, queue: usize, idle: &mut Option<Idle>) -> SearchResult {
+    pub(super) fn search(&self, queue: usize, idle: &mut Option<IdleState>) -> SearchResult {
         let now = Instant::now();
-        let idle = idle.get_or_insert_with(|| Idle {
+        let idle = idle.get_or_insert_with(|| IdleState {
             since: now,
             looked: now,
             wait: Duration::ZERO,
@@ -193,7 +193,7 @@ impl SharedTasks {
         let passed = now - idle.looked;
         if passed < idle.wait {
             std::hint::spin_loop();
-            return SearchResult::Again;
+            return SearchResult::Retry;
         }
         let mut are_empty = true;
         for (peer, steps) in self.peers.iter().zip(&mut idle.steps) {
@@ -201,7 +201,7 @@ impl SharedTasks {
             // Relaxed: a hint.
             let now = (!is_empty).then(|| peer.steps.load(Ordering::Relaxed));
             if let (Some(now), Some(before)) = (now, std::mem::replace(steps, now))
-                && WORTHWHILE * now.wrapping_sub(before).min(1 << 20) as u32 <= passed
+                && MIN_STOLEN_DURATION * now.wrapping_sub(before).min(1 << 20) as u32 <= passed
                 && let Some(task) = self.steal(queue, &peer.tasks)
             {
                 return SearchResult::Task(task);
@@ -212,8 +212,9 @@ impl SharedTasks {
             idle.since = now;
         }
         idle.looked = now;
-        idle.wait = (idle.wait * 2).clamp(LOOKS.0, if are_empty { LOOKS.0 } else { LOOKS.1 });
-        if now - idle.since >= PATIENCE { SearchResult::Nothing } else { SearchResult::Again }
+        idle.wait = (idle.wait * 2)
+            .clamp(LOOK_INTERVALS.0, if are_empty { LOOK_INTERVALS.0 } else { LOOK_INTERVALS.1 });
+        if now - idle.since >= SEARCH_TIME { SearchResult::Empty } else { SearchResult::Retry }
     }
 
     /// Steals a task of another worker. If the thread has a deque, further tasks may be moved to it.

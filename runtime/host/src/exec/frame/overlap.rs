@@ -11,7 +11,7 @@
 //! kernel has completed. The kernel that asked for the loop is complete when the head and all iterations are
 //! gone; the last of them completes it.
 
-#![allow(unsafe_code, reason = "a cell that one thread at a time may touch; the proof is in `Gate`")]
+#![allow(unsafe_code, reason = "a cell that one thread at a time may touch; the proof is in `Semaphore`")]
 
 use std::sync::{Arc, OnceLock};
 

@@ -102,7 +102,7 @@ pub(in crate::exec) struct Completing(KernelInFrame);
 #[must_use]
 pub(in crate::exec) struct NewFrame {
     done: Done,
-    returns: Option<ResultsToken>,
+    results_token: Option<ResultsToken>,
 }
 
 /// The right to take a function's results once. Keeps nothing alive.
@@ -240,7 +240,7 @@ impl Running {
 
     /// The straight line that begins with the kernel. `None` if there is none.
     pub(in crate::exec) fn into_straight_run(self) -> Option<StraightRun> {
-        let &StraightLine { n_slots, first, end, n_entering: _ } =
+        let &StraightLine { n_slots, first, end, n_inputs: _ } =
             self.frame().general().straight_line(self.info())?;
         Some(StraightRun { at: self.0, first, end, next: Cell::new(first), n_slots })
     }
@@ -428,13 +428,13 @@ impl NewFrame {
         let frame = pool::boxed(frame);
         // SAFETY: the frame has just been made; nothing else refers to it.
         unsafe { (*frame.as_ptr()).me = frame };
-        NewFrame { done: Done { frame, n: 1 }, returns: None }
+        NewFrame { done: Done { frame, n: 1 }, results_token: None }
     }
 
     /// Adds a [`ResultsToken`], for a frame whose end does not take its results.
-    pub(super) fn with_returns(self) -> NewFrame {
-        let returns = Some(ResultsToken { frame: self.frame() });
-        NewFrame { returns, ..self }
+    pub(super) fn with_results_token(self) -> NewFrame {
+        let results_token = Some(ResultsToken { frame: self.frame() });
+        NewFrame { results_token, ..self }
     }
 
     pub(in crate::exec) fn frame(&self) -> &Frame {
@@ -442,8 +442,8 @@ impl NewFrame {
     }
 
     /// The right to take the results. `None` if it was taken before or does not exist.
-    pub(in crate::exec) fn returns(&mut self) -> Option<ResultsToken> {
-        self.returns.take()
+    pub(in crate::exec) fn take_results_token(&mut self) -> Option<ResultsToken> {
+        self.results_token.take()
     }
 
     /// Makes the first kernels ready, and appends the arguments that are not final to `unresolved`.

@@ -91,8 +91,8 @@ impl Worker {
         }
         let (program, context) = (&execution.program, &execution.context);
         let limits = execution.remaining(frame.depth);
-        let mut line = SequentialExecutor::new((program, context), callee, limits, Some(running));
-        line.call(trips, arguments, &mut self.results);
+        let mut executor = SequentialExecutor::new((program, context), callee, limits, Some(running));
+        executor.call(trips, arguments, &mut self.results);
         true
     }
 

@@ -21,7 +21,7 @@ impl Worker {
     /// Runs a straight line, whose first kernel is ready, in the top activation.
     #[inline(never)]
     pub(super) fn run_straight_line(&mut self, ready: Ready) {
-        let Some((n_entering, n_slots)) = ready.straight_line().map(|line| (line.n_entering, line.n_slots))
+        let Some((n_inputs, n_slots)) = ready.straight_line().map(|line| (line.n_inputs, line.n_slots))
         else {
             return;
         };
@@ -30,7 +30,7 @@ impl Worker {
         }
         // Operands that are not concrete are handled by the kernels that use them.
         let running = ready.read_operands(&mut self.scratch, &mut None);
-        self.scratch[n_entering..n_slots].iter_mut().for_each(|slot| slot.overwrite(Value::Empty));
+        self.scratch[n_inputs..n_slots].iter_mut().for_each(|slot| slot.overwrite(Value::Empty));
         if std::mem::take(&mut self.n_kept_tasks) > 0 {
             running.frame().execution.context.queue().hand_over();
         }
@@ -147,7 +147,7 @@ fn outside_values<'s>(
     lists: &'s [u32],
     slots: &'s mut KernelFrame<'_>,
 ) -> impl Iterator<Item = Value> {
-    member.outs(lists).enumerate().map(|(i, out)| {
+    member.outside_uses(lists).enumerate().map(|(i, out)| {
         let value = match out {
             OutsideUse::None => return Value::Empty,
             OutsideUse::Copy => slots.result(i).cloned(),

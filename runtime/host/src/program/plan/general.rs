@@ -6,7 +6,7 @@ use std::ops::Range;
 use bef_format::{FunctionView, Image, OperandMode};
 
 use super::straight::{
-    self, StraightKernel, StraightLine, StraightLineBuilder, StraightLineInputs, StraightLines,
+    self, StraightKernel, StraightLine, StraightLineBuilder, StraightLineContext, StraightLines,
 };
 use super::{AdjacencyLists, FunctionPlan};
 use crate::kernel::{CopyStep, Span};
@@ -204,16 +204,16 @@ impl GeneralPlan {
         };
         let user_lists = Users::new(function, plan, |kernel| !found.follows(kernel));
         let (mut operands, mut kernels, mut n_any) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut entering, mut lines) = (Vec::new(), StraightLineBuilder::default());
+        let (mut inputs, mut lines) = (Vec::new(), StraightLineBuilder::default());
         let used_outside = found.used_outside(function);
         for line in &found.lines {
-            let inputs = StraightLineInputs {
+            let cx = StraightLineContext {
                 function,
                 plan,
                 is_counted: &is_counted,
                 is_used_outside: &used_outside,
             };
-            entering.push(lines.push(&inputs, line));
+            inputs.push(lines.push(&cx, line));
         }
         for (k, (kernel, known)) in function.kernels().zip(&plan.kernels).enumerate() {
             let (entry, k) = (&plan.table.kernels[k], k as u32);
@@ -229,7 +229,7 @@ impl GeneralPlan {
                 Some(line) => {
                     let required =
                         |&register| Operand { register, mode: OperandMode::Required, is_passed: true };
-                    entering[line as usize].iter().map(required).collect()
+                    inputs[line as usize].iter().map(required).collect()
                 }
                 None if found.follows(k) => Vec::new(),
                 None => {

@@ -58,7 +58,7 @@ impl StraightLines {
     }
 
     /// By register: whether it is a result of the function, or read by a kernel outside of the line of its
-    /// maker.
+    /// producer.
     pub(super) fn used_outside(&self, function: &FunctionView<'_, '_>) -> impl Fn(u32) -> bool {
         let mut made_in = vec![NONE; function.n_registers() as usize];
         let mut is_used = vec![false; function.n_registers() as usize];
@@ -118,7 +118,7 @@ struct Search<'f> {
     /// By kernel: whether it is synchronous and strict.
     may_join: Vec<bool>,
     /// By register: the kernel that makes it, or [`NONE`].
-    maker: Vec<u32>,
+    producer: Vec<u32>,
     /// First kernel of the current line.
     first: u32,
     /// By register: the first kernel of the last line at whose beginning the value is known to be final.
@@ -128,14 +128,14 @@ struct Search<'f> {
 impl<'f> Search<'f> {
     fn new(function: &FunctionView<'f, 'f>, plan: &FunctionPlan) -> Search<'f> {
         let kernels: Vec<_> = function.kernels().collect();
-        let mut maker = vec![NONE; function.n_registers() as usize];
+        let mut producer = vec![NONE; function.n_registers() as usize];
         let mut may_join = Vec::with_capacity(kernels.len());
         for ((k, kernel), known) in kernels.iter().enumerate().zip(&plan.kernels) {
-            results(kernel).for_each(|register| maker[register as usize] = k as u32);
+            results(kernel).for_each(|register| producer[register as usize] = k as u32);
             let is_required = |i| kernel.operand_mode(i as u32) == OperandMode::Required;
             may_join.push(known.is_sync && (0..kernel.operands().len()).all(is_required));
         }
-        Search { kernels, may_join, known_at: vec![NONE; maker.len()], maker, first: NONE }
+        Search { kernels, may_join, known_at: vec![NONE; producer.len()], producer, first: NONE }
     }
 
     /// Begins a line, and finds the values that are final when its first kernel is ready.
@@ -150,10 +150,12 @@ impl<'f> Search<'f> {
             {
                 continue;
             }
-            let Some(maker) = self.kernels.get(self.maker[register as usize] as usize) else { continue };
+            let Some(producer) = self.kernels.get(self.producer[register as usize] as usize) else {
+                continue;
+            };
             let is_counted =
-                |i| matches!(maker.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
-            let operands = maker.operands().iter().enumerate().take(MAX_KNOWN);
+                |i| matches!(producer.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
+            let operands = producer.operands().iter().enumerate().take(MAX_KNOWN);
             known.extend(operands.filter(|(i, _)| is_counted(*i)).map(|(_, register)| *register));
         }
     }
@@ -175,8 +177,8 @@ impl<'f> Search<'f> {
 pub(crate) struct StraightLine {
     /// Number of slots of the line.
     pub(crate) n_slots: usize,
-    /// Number of inputs.
-    pub(crate) n_entering: usize,
+    /// Number of cx.
+    pub(crate) n_inputs: usize,
     /// Range of the kernels in `GeneralPlan::members`.
     pub(crate) first: u32,
     pub(crate) end: u32,
@@ -190,7 +192,7 @@ pub(crate) struct StraightKernel {
     /// Slots to free after the kernel.
     frees: Span,
     /// An [`OutsideUse`] for each result. Empty if no result is used outside.
-    outs: Span,
+    outside_uses: Span,
     /// Whether the kernel does not check all its operands itself.
     pub(crate) is_checked: bool,
     pub(crate) stores_all: bool,
@@ -199,7 +201,7 @@ pub(crate) struct StraightKernel {
     pub(crate) is_simple: bool,
 }
 
-/// Use of a result outside of its line. See [`StraightKernel::outs`].
+/// Use of a result outside of its line. See [`StraightKernel::outside_uses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutsideUse {
     /// The result is not used outside.
@@ -221,12 +223,12 @@ impl StraightKernel {
     /// Whether a result is used outside of the line.
     #[inline]
     pub(crate) fn is_used_outside(&self) -> bool {
-        !self.outs.is_empty()
+        !self.outside_uses.is_empty()
     }
 
     /// For each result, its use outside of the line.
-    pub(crate) fn outs<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = OutsideUse> + use<'l> {
-        self.outs.of(lists).iter().map(|out| match out {
+    pub(crate) fn outside_uses<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = OutsideUse> + use<'l> {
+        self.outside_uses.of(lists).iter().map(|out| match out {
             0 => OutsideUse::None,
             1 => OutsideUse::Copy,
             _ => OutsideUse::Move,
@@ -243,7 +245,7 @@ pub(super) struct StraightLineBuilder {
 }
 
 /// Description of the function for [`StraightLineBuilder::push`].
-pub(super) struct StraightLineInputs<'s> {
+pub(super) struct StraightLineContext<'s> {
     pub(super) function: &'s FunctionView<'s, 's>,
     pub(super) plan: &'s FunctionPlan,
     /// By register: whether its value is worth freeing.
@@ -254,18 +256,18 @@ pub(super) struct StraightLineInputs<'s> {
 
 impl StraightLineBuilder {
     /// Adds a line of these kernels. Returns the registers of its inputs, in the order of their slots.
-    pub(super) fn push(&mut self, inputs: &StraightLineInputs<'_>, kernels: &[u32]) -> Vec<u32> {
-        let views: Vec<_> = kernels.iter().map(|&k| inputs.function.kernel(k)).collect();
+    pub(super) fn push(&mut self, cx: &StraightLineContext<'_>, kernels: &[u32]) -> Vec<u32> {
+        let views: Vec<_> = kernels.iter().map(|&k| cx.function.kernel(k)).collect();
         let mut slot_of = BTreeMap::new();
-        let mut entering = Vec::new();
+        let mut inputs = Vec::new();
         let made: BTreeSet<u32> = views.iter().flat_map(|view| results(view)).collect();
         for &register in views.iter().flat_map(|view| view.operands()) {
             if !made.contains(&register) && !slot_of.contains_key(&register) {
-                slot_of.insert(register, entering.len() as u32);
-                entering.push(register);
+                slot_of.insert(register, inputs.len() as u32);
+                inputs.push(register);
             }
         }
-        let mut n_slots = entering.len() as u32;
+        let mut n_slots = inputs.len() as u32;
         for view in &views {
             for register in results(view) {
                 slot_of.insert(register, n_slots);
@@ -278,23 +280,23 @@ impl StraightLineBuilder {
         let mut is_needed = BTreeSet::new();
         let mut members = Vec::new();
         for (view, &k) in views.iter().zip(kernels).rev() {
-            let (entry, known) = (&inputs.plan.table.kernels[k as usize], &inputs.plan.kernels[k as usize]);
+            let (entry, known) = (&cx.plan.table.kernels[k as usize], &cx.plan.kernels[k as usize]);
             let slots: Vec<u32> = view.operands().iter().map(|register| slot_of[register]).collect();
             let made = results(view);
-            let outs: Vec<u32> = made
+            let outside_uses: Vec<u32> = made
                 .clone()
-                .map(|register| match (inputs.is_used_outside)(register) {
+                .map(|register| match (cx.is_used_outside)(register) {
                     false => 0,
                     true if is_needed.contains(&register) => 1,
                     true => 2,
                 })
                 .collect();
             let is_free = |register: &u32, is_needed: &mut BTreeSet<u32>| {
-                is_needed.insert(*register) && (inputs.is_counted)(*register)
+                is_needed.insert(*register) && (cx.is_counted)(*register)
             };
             // A result that is used outside is moved there, not freed.
             let frees = made.filter(|register| is_free(register, &mut is_needed));
-            let mut frees: Vec<u32> = frees.filter(|register| !(inputs.is_used_outside)(*register)).collect();
+            let mut frees: Vec<u32> = frees.filter(|register| !(cx.is_used_outside)(*register)).collect();
             let last_read: Vec<u32> = view
                 .operands()
                 .iter()
@@ -311,13 +313,17 @@ impl StraightLineBuilder {
             let lists = &mut self.lists;
             let last_uses = last_uses(lists, passed, &last_read);
             let passed = Span::push(lists, passed.iter().copied());
-            let is_seen = outs.iter().any(|&out| out != 0);
+            let is_seen = outside_uses.iter().any(|&out| out != 0);
             members.push(StraightKernel {
                 step: StraightStep::new(step, n_slots as usize, passed, last_uses),
                 operands: Span::push(lists, slots.into_iter()),
                 is_simple: frees.is_empty() && !is_seen && entry.stores_all,
                 frees: Span::push(lists, frees.into_iter()),
-                outs: if is_seen { Span::push(lists, outs.into_iter()) } else { Span::default() },
+                outside_uses: if is_seen {
+                    Span::push(lists, outside_uses.into_iter())
+                } else {
+                    Span::default()
+                },
                 is_checked: !entry.checked.is_empty(),
                 stores_all: entry.stores_all,
                 is_last: members.is_empty(),
@@ -326,7 +332,7 @@ impl StraightLineBuilder {
         members.reverse();
         self.members.extend(members);
         let end = self.members.len() as u32;
-        self.lines.push(StraightLine { n_slots: n_slots as usize, n_entering: entering.len(), first, end });
-        entering
+        self.lines.push(StraightLine { n_slots: n_slots as usize, n_inputs: inputs.len(), first, end });
+        inputs
     }
 }
