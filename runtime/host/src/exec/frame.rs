@@ -10,10 +10,10 @@
 //!    (published, by rule 1), and those of its lenient operands, which hold an AsyncValue or an argument from
 //!    the start and never change.
 //! 3. Only `write_results`, which consumes `Running(k)`, writes the registers of k's results, before their
-//!    users are notified. Each register is written by k alone (validated). Registers of lenient operands
-//!    (rule 2) are not written; their promise is set instead. Of a straight line, only the first kernel
-//!    receives events: its `Running` stands for all kernels of the line, one after the other. Values used
-//!    only inside the line are in no register.
+//!    users are notified. Each register is written by k alone (validated). Async registers, among them those
+//!    of lenient operands (rule 2), are not written; their promise is set instead. Of a straight line, only
+//!    the first kernel receives events: its `Running` stands for all kernels of the line, one after the
+//!    other. Values used only inside the line are in no register.
 //! 4. A register whose value is worth freeing counts its remaining reads. The reader that brings the count to
 //!    zero is the last one and takes the value.
 //!
@@ -21,8 +21,7 @@
 //! |---|---|---|
 //! | `slots.registers` | rule 3, and by the last read (rule 4) | rules 2 and 4 |
 //! | `slots.promises` | rule 3 (taken) | rule 3 |
-//! | `slots.ready_counts`, `read_counts`, `any_counts` | atomically, with a token | atomically, with a token
-//! |
+//! | the counts in `slots` | atomically, with a token | atomically, with a token |
 //! | `continuation` | before the first activation ends | at the frame's end |
 //! | `unfinished` | atomically, with a token | atomically, with a token |
 //! | all others | before the first token exists | with a token |
@@ -257,7 +256,7 @@ impl Frame {
             match pending {
                 // An argument without users need not keep the frame alive.
                 Some(value) if self.has_users(register) => {
-                    unresolved.push((PendingRegister::new(self, register), value))
+                    unresolved.push((PendingRegister::new(self, register), value));
                 }
                 Some(_) => {}
                 None => self.notify_users(register, is_dead, sink),

@@ -54,7 +54,7 @@ struct Activation {
     /// Begin of the activation's parts of `Agenda::inline` and `Agenda::outline`.
     inline: usize,
     outline: usize,
-    /// Finished items that the frame does not know of.
+    /// Finished items that are not subtracted from the frame's count yet.
     done: Option<Done>,
     consumer: Option<(ResultConsumer, ResultsToken)>,
 }
@@ -114,8 +114,8 @@ const MAX_KEPT: usize = 1 << 10;
 /// Limit of deferred parts in a row that run without a task.
 const MAX_IMMEDIATE: u32 = 31;
 
-/// Limit of tasks in the local queue that wait for kernels that take no time, so that not every task is
-/// handed over by itself.
+/// Limit of tasks that stay in the local queue while kernels run that defer their long part, so that not
+/// every task is handed over by itself.
 const MAX_KEPT_TASKS: u32 = 16;
 
 thread_local! {

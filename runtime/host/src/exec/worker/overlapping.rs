@@ -98,7 +98,7 @@ impl Worker {
         }
     }
 
-    /// Ends an iteration outside of [`Worker::finish`].
+    /// Ends the last iteration of a loop, if it has no frame: it ran sequentially or did not start.
     fn end_in_flight(&mut self, in_flight: InFlight) {
         match in_flight.end() {
             InFlightEnd::Nothing => {}
