@@ -104,7 +104,7 @@ impl<'p> PreparedCall<'p> {
         results: &mut Vec<Value>,
     ) -> Result<(), KernelError> {
         if !self.plan.accepts(arguments) {
-            return Err(misfit(self.program, self.plan, arguments));
+            return Err(mismatch(self.program, self.plan, arguments));
         }
         match &mut self.sequential {
             Some(sequential) if arguments.iter().all(|value| value.final_value().is_some()) => {
@@ -208,14 +208,14 @@ impl std::fmt::Debug for PreparedCall<'_> {
 
 /// The error for arguments that do not fit, or for a function that cannot be called.
 #[cold]
-fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
+fn mismatch(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
     let view = program.image().function(plan.index());
     if plan.is_native {
         let message = format!("'{}' is native code: not supported yet", view.name());
         return KernelError::new(ErrorCode::Unimplemented, message);
     }
-    let misfits = arguments.iter().zip(&plan.arg_types).enumerate();
-    let message = match misfits.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
+    let mismatches = arguments.iter().zip(&plan.arg_types).enumerate();
+    let message = match mismatches.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
         Some((i, (argument, _))) if arguments.len() == plan.arg_types.len() => {
             let (name, found, want) = (view.name(), argument.type_name(), view.arg_type(i as u32));
             format!("argument #{i} of '{name}' has type {found}, expected {want}")

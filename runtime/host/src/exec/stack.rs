@@ -276,7 +276,8 @@ impl<'x> Stack<'x> {
     }
 
     /// Runs steps until one needs the executor, or the outermost frame has ended. `attention` is set if a
-    /// request has been cancelled or counts its kernels: then only the first step runs, and only if `may_run`.
+    /// request has been cancelled or counts its kernels: then only the first step runs, and only if
+    /// `may_run`.
     #[inline(never)]
     pub(super) fn run(&mut self, attention: &AtomicBool, may_run: bool) -> Stop {
         // Relaxed: only a hint; the reader of the details acquires them.
@@ -490,7 +491,7 @@ impl<'x> Stack<'x> {
                 return self.return_to_caller();
             }
             (NextIteration::IfTrue(_), condition) => {
-                let substitute = instead_of_condition(condition);
+                let substitute = substitute_for_condition(condition);
                 return self.stop(Stop::Substitute(substitute));
             }
         }
@@ -677,7 +678,7 @@ impl<'x> Stack<'x> {
 
 /// The value that replaces the results of a loop whose condition is no boolean.
 #[cold]
-fn instead_of_condition(condition: &Value) -> Value {
+fn substitute_for_condition(condition: &Value) -> Value {
     match condition {
         value @ (Value::Error(_) | Value::Dead) => value.clone(),
         _ => Value::Error(operand_error().into()),

@@ -34,8 +34,8 @@ use super::sleepers::Sleepers;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// Every `FAIRNESS_INTERVAL`th task is taken from the shared ones first, so that a chain of tasks does not delay all
-/// others.
+/// Once in so many tasks, a worker looks at the shared tasks before its local ones, so that a chain of tasks
+/// does not delay all others.
 const FAIRNESS_INTERVAL: u32 = 7;
 /// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;

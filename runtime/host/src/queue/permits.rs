@@ -126,7 +126,7 @@ mod loom_tests {
     }
 
     #[test]
-    fn loom_a_sleeping_donor_is_found_or_finds_the_task() {
+    fn loom_a_sleeper_is_found_or_finds_the_task() {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {

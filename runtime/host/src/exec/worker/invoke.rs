@@ -172,7 +172,7 @@ impl Worker {
 
     /// Serves the request of a kernel; its operands are in `scratch`.
     fn serve_request(&mut self, running: Running, request: Request) {
-        if let Err((running, error)) = self.request(running, request) {
+        if let Err((running, error)) = self.run_requested(running, request) {
             let value = Value::Error(running.located(&error));
             self.settle_with(running, &value);
         }

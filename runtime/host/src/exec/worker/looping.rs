@@ -19,7 +19,7 @@ pub(super) struct Iteration {
 impl Worker {
     /// Serves the request of a kernel of the top activation. Its operands and the room for its results are in
     /// `scratch`.
-    pub(super) fn request(
+    pub(super) fn run_requested(
         &mut self,
         running: Running,
         Request { call, runs }: Request,
