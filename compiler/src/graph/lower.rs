@@ -1,7 +1,6 @@
-//! `tf-to-kernels`: what runs.
+//! `tf-to-kernels`: lowering of the op graph to a kernel graph.
 //!
-//! Operators that are kernels stay as they are. Control flow becomes calls of functions, effects become
-//! chains:
+//! Operators with kernels stay. Control flow becomes calls of functions; effects become chains:
 //!
 //! ```text
 //! tf.If(p, x)      tfrt.cond(tf._Predicate(p), x)
@@ -10,10 +9,10 @@
 //! tf.NoOp          tfrt.merge.chains
 //! ```
 //!
-//! **Effects.** In a block, what reads a resource waits for what has written it before, what writes it waits for what has read or written it before
-//! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its
-//! effects are there. One that is called from outside keeps its signature: all of its results wait for its
-//! effects, so that an error among these is not lost.
+//! In a block, a read of a resource waits for earlier writes of it, and a write for earlier reads and writes
+//! (`effects`). A function with effects takes a chain as its last argument and returns one, final when its
+//! effects are complete. A public function with effects keeps its signature: all of its results wait for its
+//! effects, so that errors of effects are not lost.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -77,13 +76,13 @@ struct Lowering<'a, 'm, 'c> {
     n_loops: u64,
 }
 
-/// A use of a function: its results, and the completion of its effects.
+/// The results of a call, and the completion of its effects.
 struct Called {
     results: Vec<ValueId>,
     chain: Option<ValueId>,
 }
 
-/// A constant holds no more strings than this.
+/// Maximum number of strings in a constant.
 const MAX_STRINGS: usize = 1 << 20;
 
 const CHAIN: TypeId = KnownType::Chain.id();
@@ -93,7 +92,7 @@ impl Lowering<'_, '_, '_> {
         self.r.ir()
     }
 
-    /// Functions with effects that are called from here and from outside.
+    /// Functions with effects that are called inside the module and are public.
     fn wrapped(&self, called: &FxHashSet<StrId>) -> Vec<(StrId, OpId)> {
         let both = |name: &StrId, op: OpId| {
             called.contains(name) && self.effectful.contains(name) && !self.m().is_private(op)
@@ -108,7 +107,7 @@ impl Lowering<'_, '_, '_> {
         found
     }
 
-    /// Makes a function private, and one of its name that calls it, for those outside.
+    /// Makes a function private, and creates a public function of its name that calls it.
     fn wrap(&mut self, name: StrId, function: OpId) {
         let text = self.m().cx.str(name).to_owned();
         let inner = self.unused(&format!("{text}_effects"));
@@ -145,7 +144,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Makes an op refer to another function.
+    /// Replaces references of an op to the function `old` by `new`.
     fn rename(&mut self, op: OpId, old: StrId, new: StrId) {
         for (attr_name, attr) in self.m().attrs(op).to_vec() {
             let renamed = |cx: &mut crate::ir::Context, attr: AttrId| match cx.attr(attr) {
@@ -166,7 +165,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A name that no function has: this one, or with a number.
+    /// A function name that is not taken: `text`, or `text` with a number.
     fn unused(&mut self, text: &str) -> StrId {
         let mut name = self.r.cx().str_id(text);
         let mut n = 0;
@@ -195,7 +194,7 @@ impl Lowering<'_, '_, '_> {
         m.regions_of(function).first().and_then(|&region| m.entry(region))
     }
 
-    /// A chain more as argument and result.
+    /// Appends a chain to the arguments and to the results.
     fn add_chain(&mut self, function: OpId) {
         let Some(block) = self.block_of(function) else { return };
         let (mut inputs, mut results) = self.signature(function);
@@ -255,7 +254,7 @@ impl Lowering<'_, '_, '_> {
         self.r.create_named(At::Before(before), loc, name, operands, results, attrs)
     }
 
-    /// One chain that is there when all of these are; nothing if there are none.
+    /// One chain that is final when all `values` are; `None` for no values.
     fn join(&mut self, before: OpId, values: &[ValueId]) -> Option<ValueId> {
         match values {
             [] => None,
@@ -267,7 +266,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The same, or a new one.
+    /// [`Lowering::join`], or a new chain for no values.
     fn chain(&mut self, before: OpId, values: &[ValueId]) -> ValueId {
         match self.join(before, values) {
             Some(chain) => chain,
@@ -291,7 +290,7 @@ impl Lowering<'_, '_, '_> {
         m.results(op).take(tf::n_data_results(m, op)).map(|value| m.value_type(value)).collect()
     }
 
-    /// Makes users of an op's results use these, and those of its completion a chain.
+    /// Replaces the results of an op, and its completion by a chain.
     fn replace(&mut self, op: OpId, called: Called) {
         let Called { mut results, chain } = called;
         let n = tf::n_data_results(self.m(), op);
@@ -350,7 +349,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, Called { results, chain });
     }
 
-    /// An op that runs as it is, in its place among the effects.
+    /// Orders an op with a kernel among the effects.
     fn ordered(&mut self, op: OpId, state: &mut State) {
         let order = order(self.m(), op);
         if order == Order::Free {
@@ -377,7 +376,7 @@ impl Lowering<'_, '_, '_> {
         state.done(order, resources.as_deref(), done);
     }
 
-    /// What all effects so far wait for.
+    /// The chains that all effects so far complete with, joined to at most one.
     fn now(&mut self, before: OpId, state: &State) -> Vec<ValueId> {
         let all = state.before(Order::Write, None);
         if all.len() <= 1 {
@@ -386,7 +385,7 @@ impl Lowering<'_, '_, '_> {
         self.join(before, &all).into_iter().collect()
     }
 
-    /// The end of a function with effects.
+    /// Lowers the return of a function with effects.
     fn returns(&mut self, op: OpId, private: bool, state: &mut State) {
         let waits = self.now(op, state);
         let values: Vec<ValueId> = self.m().operands(op).collect();
@@ -406,7 +405,7 @@ impl Lowering<'_, '_, '_> {
         self.r.set_operands(op, &guarded);
     }
 
-    /// The functions that an op names, by attribute.
+    /// The function that an attribute of an op refers to.
     fn callee(&mut self, op: OpId, attr: &str) -> Option<StrId> {
         let attr = self.m().attr_named(op, attr)?;
         let AttrKind::Symbol { root, nested } = self.m().cx.attr(attr) else { return None };
@@ -419,12 +418,13 @@ impl Lowering<'_, '_, '_> {
         self.cx.say(Diagnostic::error("E0510", message).at(m.op_spans.at(op).copied()));
     }
 
-    /// Whether one of these has effects.
+    /// True if one of the callees has effects.
     fn have_effects(&self, callees: &[StrId]) -> bool {
         callees.iter().any(|name| self.effectful.contains(name))
     }
 
-    /// Calls of functions of which one has effects: those without take a chain too, and give it back.
+    /// The callees of one control flow op with equal signatures: if one has effects, the others are wrapped
+    /// to take and return a chain.
     fn alike(&mut self, callees: &[StrId]) -> Vec<StrId> {
         if !self.have_effects(callees) {
             return callees.to_vec();
@@ -435,7 +435,7 @@ impl Lowering<'_, '_, '_> {
             .collect()
     }
 
-    /// A function that calls one without effects, takes a chain and gives it back.
+    /// A function that calls `callee`, which has no effects, and returns its chain argument.
     fn with_chain(&mut self, callee: StrId) -> StrId {
         let function = self.functions[&callee];
         let text = self.m().cx.str(callee).to_owned();
@@ -453,7 +453,7 @@ impl Lowering<'_, '_, '_> {
         name
     }
 
-    /// A private function without ops, behind another.
+    /// An empty private function after another.
     fn new_function(
         &mut self,
         name: StrId,
@@ -480,7 +480,7 @@ impl Lowering<'_, '_, '_> {
         (block, args)
     }
 
-    /// Makes a call of a control-flow op: `before` stands in front of the arguments.
+    /// Creates the call for a control flow op; `before` are the operands in front of the arguments.
     #[allow(clippy::too_many_arguments, reason = "what a call is made of")]
     fn invoke(
         &mut self,
@@ -532,7 +532,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, called);
     }
 
-    /// An op that makes a scalar of a tensor, when the control edges of `op` are there.
+    /// A scalar from a tensor, after the control edges of `op`.
     fn scalar(
         &mut self,
         op: OpId,
@@ -605,7 +605,7 @@ impl Lowering<'_, '_, '_> {
         let types = self.data_types(op);
         let has_effects = self.have_effects(&[cond, body]);
         let step = self.step(op, function, cond, body, &types, has_effects);
-        // The condition before the first iteration.
+        // The condition in front of the first iteration.
         let loc = self.m().loc(op);
         let mut chain = None;
         if has_effects {
@@ -631,7 +631,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, Called { results, chain });
     }
 
-    /// Makes a call of a function.
+    /// Creates a `tfrt.call`.
     fn call_kernel(
         &mut self,
         at: At,
@@ -644,7 +644,7 @@ impl Lowering<'_, '_, '_> {
         self.r.create_named(at, loc, "tfrt.call", args, results, &[("callee", symbol)])
     }
 
-    /// Calls a condition; its answer, and the chain behind its effects.
+    /// Calls the condition; returns its result and the chain after its effects.
     fn ask(
         &mut self,
         at: At,
@@ -665,7 +665,7 @@ impl Lowering<'_, '_, '_> {
         (self.m().result(call, 0), if has_effects { Some(self.m().result(call, 1)) } else { chain })
     }
 
-    /// The function that does one iteration, and asks whether there is another.
+    /// The function of one iteration: the body, then the condition.
     fn step(
         &mut self,
         op: OpId,

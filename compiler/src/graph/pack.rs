@@ -1,14 +1,15 @@
-//! `tf-pack-weights`: constants that products read become what their kernels want to read.
+//! `tf-pack-weights`: constant weights of products are packed in the order in which kernels read them.
 //!
 //! ```text
-//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w) _PackedMatMul(x, weights, ...)
-//! Conv2D | _FusedConv2D (x, w)                     ──▶  _PackedConv2D(x, weights, ...)                weights: tensor<nxui8>, in the file
-//! DepthwiseConv2dNative | _Fused... (x, w)              _PackedDepthwiseConv2dNative(x, weights, ...)
+//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w)  ─▶  _PackedMatMul(x, weights, ...)
+//! Conv2D | _FusedConv2D (x, w)                           ─▶  _PackedConv2D(x, weights, ...)
+//! DepthwiseConv2dNative | _Fused... (x, w)               ─▶  _PackedDepthwiseConv2dNative(x, weights, ...)
+//!     with weights: tensor<nxui8>, in the file
 //! ```
 //!
-//! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is
-//! decided when it runs. Filters are transformed for Winograd's convolution where that is faster;
-//! `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
+//! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
+//! is chosen at run time. Filters are transformed for Winograd's convolution where that is faster.
+//! `winograd=false` and the op attribute `no_winograd` disable the transform.
 
 use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Narrower matrices would mostly be padding.
+/// Minimum number of columns; packed narrower matrices would mostly be padding.
 const MIN_COLUMNS: i64 = 8;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -58,13 +59,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// How weights are packed.
+/// The ways in which weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Layout {
     Matrix {
         is_transposed: bool,
     },
-    /// Of a sum over the first `n` axes: these are the rows.
+    /// For a contraction of the first `n` axes, which become the rows.
     Summed {
         n: usize,
     },
@@ -74,7 +75,7 @@ enum Layout {
 
 struct Packed {
     may_transform: bool,
-    /// What was packed before.
+    /// The weights that are packed already.
     known: FxHashMap<(AttrId, Layout), AttrId>,
 }
 
@@ -157,7 +158,7 @@ impl Packed {
         Some(())
     }
 
-    /// The packed bytes.
+    /// The packed form of a constant.
     fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, layout: Layout) -> Option<AttrId> {
         if let Some(&known) = self.known.get(&(weights, layout)) {
             return Some(known);
@@ -182,7 +183,7 @@ impl Packed {
         Some(packed)
     }
 
-    /// How the filters of a convolution without groups are packed.
+    /// The packing of the filters of a convolution without groups.
     fn filters(&self, m: &Module, op: OpId) -> Option<Layout> {
         let filter = dims(m, m.operand(op, 1))?;
         let &[height, width, from, to] = filter else { return None };
@@ -203,7 +204,7 @@ impl Packed {
     }
 }
 
-/// The right operand of a product, if it is one matrix, and its rows and columns.
+/// The packing of the right operand of a product, if it is one matrix, with its rows and columns.
 fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
@@ -216,8 +217,8 @@ fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
 }
 
-/// The dimensions of an einsum's right operand, and how many of its axes are summed over, if these are the
-/// last of the left one and the first of the right one, in the same order: `btd,dhe->bthe`.
+/// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
+/// of the left operand and the first of the right one, in the same order: `btd,dhe->bthe`.
 fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
     let (operands, result) = equation.split_once("->")?;
@@ -241,7 +242,7 @@ fn depthwise(m: &Module, op: OpId) -> Option<Layout> {
     (from > 0).then_some(Layout::Depthwise)
 }
 
-/// Where the axes of images are.
+/// Positions of the axes of images.
 struct Planes {
     is_nchw: bool,
 }
@@ -259,14 +260,14 @@ impl Planes {
         shape(m, x)?.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
     }
 
-    /// Height and width, if they are known.
+    /// Height and width, if known.
     fn plane(&self, m: &Module, x: ValueId) -> Option<(usize, usize)> {
         let shape = shape(m, x)?;
         let [height, width] = self.axes().map(|axis| usize::try_from(*shape.get(axis)?).ok());
         Some((height?, width?))
     }
 
-    /// Those of an attribute's numbers that are for height and width; 1 where it is not written.
+    /// The elements of a list attribute for height and width; 1 if the attribute is absent.
     fn pair(&self, m: &Module, op: OpId, attr: &str) -> Option<(usize, usize)> {
         use befrost_tensor::tf::op::Attrs as _;
         let signature = tf::row(m, op)?.signature();

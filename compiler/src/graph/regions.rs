@@ -1,14 +1,13 @@
-//! `tf-outline-regions`: control flow whose branches and bodies are regions becomes control flow that calls
-//! functions.
+//! `tf-outline-regions`: outlining of the regions of `tf` control flow ops into functions.
 //!
 //! ```text
-//! tf.IfRegion(p) ({ %y = tf.Neg(%x) tf.Yield(%y) }, {..})      tf.If(p, x) {then_branch = @f_then, else_branch = @f_else}
-//! tf.WhileRegion(i) ({..}, {..})                               tf.While(i, x) {cond = @f_cond, body = @f_body}
-//! tf.CaseRegion(n) ({..}, {..}, {..})                          tf.Case(n, x) {branches = [@f_branch, ...]}
+//! tf.IfRegion(p) ({ %y = tf.Neg(%x) tf.Yield(%y) }, {..})   ──▶   tf.If(p, x) {then_branch = @f_then, ..}
+//! tf.WhileRegion(i) ({..}, {..})                            ──▶   tf.While(i, x) {cond = @f_cond, ..}
+//! tf.CaseRegion(n) ({..}, {..}, {..})                       ──▶   tf.Case(n, x) {branches = [@f_branch, ..]}
 //! ```
 //!
-//! What regions use from outside, `x` here, becomes an argument of the functions, and goes around the loop
-//! unchanged. A control edge from outside becomes one of the new op, for which all of it waits.
+//! Captured values, here `x`, become arguments of the functions, and loop-carried values that do not change.
+//! A captured chain becomes a control edge of the new op, so the whole op waits for it.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,7 +35,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return Change::Unchanged;
     }
     let mut taken: FxHashSet<StrId> = functions(m).into_keys().collect();
-    // Inner ones stand behind those that hold them.
+    // Inner ops follow the ops that contain them in the walk.
     found.reverse();
     for op in found {
         let n = outline(r, op, &mut taken);
@@ -45,7 +44,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The control flow that an op with regions becomes.
+/// The kind of a control flow op with regions.
 fn kind(m: &Module, op: OpId) -> Option<Control> {
     match tf::op_of(m.op_name_str(op))? {
         "IfRegion" => Some(Control::If),
@@ -55,11 +54,11 @@ fn kind(m: &Module, op: OpId) -> Option<Control> {
     }
 }
 
-/// Values that regions use from outside.
+/// Values that regions use and do not define.
 #[derive(Default)]
 struct Captured {
     data: Vec<ValueId>,
-    /// Completions.
+    /// Chains.
     edges: Vec<ValueId>,
 }
 
@@ -84,8 +83,8 @@ fn captured(m: &Module, op: OpId) -> Captured {
     captured
 }
 
-/// Makes functions of an op's regions; says how many. Regions of several blocks are left, as they are nothing
-/// that runs.
+/// Outlines the regions of an op; returns their number. Regions with several blocks are not outlined: no
+/// kernel executes them.
 fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 {
     let m = r.ir();
     let regions = m.regions_of(op).to_vec();
@@ -149,7 +148,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     symbols.len() as u64
 }
 
-/// The function that an op is in.
+/// The function that contains an op.
 fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
     let mut at = m.parent_op(op)?;
     while m.symbol_name(at).is_none() {
@@ -158,7 +157,7 @@ fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
     Some(at)
 }
 
-/// A name that no function has: this one, or with a number.
+/// A function name that is not taken: `text`, or `text` with a number.
 fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> String {
     let mut name = text.to_owned();
     let mut n = 0;
@@ -169,7 +168,7 @@ fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> Str
     name
 }
 
-/// Makes a private function of a region; what is captured goes around if it is the body of a loop.
+/// Creates a private function from a region. The body of a loop returns its captured values (`goes_around`).
 fn function_of(
     r: &mut Rewriter<'_>,
     parent: OpId,

@@ -1,4 +1,4 @@
-//! `tf-arithmetic` and `tf-remap`: rewrites applied until nothing changes.
+//! `tf-arithmetic` and `tf-remap`: the greedy application of a family of patterns.
 
 use super::patterns::{self, Family};
 use super::{fold, signatures};

@@ -1,8 +1,7 @@
-//! `canonicalize`: the simplest form of each op, by folding and by the patterns of the op table.
+//! `canonicalize`: folding and the canonicalization patterns of all ops.
 //!
-//! What is simplest is upstream's choice where upstream has the op. Options have upstream's names. Every
-//! pattern either removes an op, or replaces one by a simpler one, or orders operands; so the pass ends, and
-//! doing it again changes nothing.
+//! Canonical forms and option names are MLIR's where MLIR has the op. Each pattern removes an op, replaces it
+//! by a simpler one, or orders operands; so the pass terminates and is idempotent.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;

@@ -1,4 +1,4 @@
-//! `print-stream`: remarks, in TFRT's words, about the stream of each op.
+//! `print-stream`: remarks on the stream of each op, in TFRT's wording.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::diag::{Diagnostic, Severity};
@@ -40,7 +40,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     Change::Unchanged
 }
 
-/// What is said of an op, or of the root.
+/// The remark for an op, or for the root stream.
 fn text(streams: &Streams, id: u32, position: Option<u32>) -> String {
     let number = |id: u32| streams.stream(id).map_or(-1, |stream| i64::from(stream.number));
     let stream = streams.stream(id);

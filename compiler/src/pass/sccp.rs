@@ -5,16 +5,16 @@
 //! value:  unknown ──▶ constant ──▶ varying          block:  not reached ──▶ reached
 //! ```
 //!
-//! Blocks are taken to be unreachable and values to be unknown until something says otherwise; so a value
-//! that is the same constant on all paths that can be taken is found, even round a loop. Ops are evaluated by
-//! their folders. A branch whose condition is known reaches one successor. Private functions whose every
-//! reference is a call get their arguments from the calls, and calls their results from the returns; all
-//! other functions may be given anything. Regions of other ops may run with anything, and give anything.
+//! Blocks start as unreachable and values as unknown, so a value that is the same constant on all executable
+//! paths is found, even around a loop. Ops are evaluated by their folders. A branch with a constant condition
+//! reaches one successor. A private function whose references are all calls gets its arguments from the
+//! calls, and the calls get their results from its returns. The arguments of other functions, and of regions
+//! of other ops, are varying.
 //!
-//! Then constants take the place of what was found to be constant. Branches stay: `canonicalize` folds them.
+//! Finally constants replace the values found. Branches remain: `canonicalize` folds them.
 //!
-//! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes
-//! all results.
+//! The results of `tfrt.call` are constant only if all of its operands are: an operand that is an error
+//! becomes all results.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Folded, Traits, cf};
@@ -33,14 +33,14 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// What is known about a value.
+/// A lattice value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Nothing was seen so far.
+    /// No executable definition so far.
     Unknown,
-    /// This, always.
+    /// Always this constant.
     Constant(AttrId),
-    /// Not one constant.
+    /// Not a constant.
     Varying,
 }
 
@@ -70,7 +70,7 @@ struct Callee {
 
 struct Solver<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    /// By number of the value.
+    /// By value index.
     values: Vec<Known>,
     reached: FxHashSet<BlockId>,
     work: Vec<OpId>,
@@ -96,7 +96,7 @@ impl<'a, 'm> Solver<'a, 'm> {
         self.values.get(value.0 as usize).copied().unwrap_or(Known::Varying)
     }
 
-    /// Joins what is known of a value with something new.
+    /// Joins `new` into the lattice value of a value.
     fn learn(&mut self, value: ValueId, new: Known) {
         let Some(old) = self.values.get_mut(value.0 as usize) else { return };
         let joined = old.join(new);
@@ -112,12 +112,12 @@ impl<'a, 'm> Solver<'a, 'm> {
         if self.reached.insert(block) {
             let start = self.work.len();
             self.work.extend(self.r.ir().ops_in(block));
-            // The first op is to be visited first.
+            // The first op is visited first.
             self.work[start..].reverse();
         }
     }
 
-    /// The regions of an op may run with anything.
+    /// Enters the regions of an op with varying arguments.
     fn enter_regions(&mut self, op: OpId) {
         for region in self.r.ir().regions_of(op).to_vec() {
             if let Some(entry) = self.r.ir().entry(region) {
@@ -137,7 +137,7 @@ impl<'a, 'm> Solver<'a, 'm> {
         let m = self.r.ir();
         let traits = m.traits(op);
         if !m.regions_of(op).is_empty() {
-            // A function that is called by known calls only is entered by them.
+            // A function with known calls is entered by these only.
             if !self.callees.contains_key(&op) {
                 self.enter_regions(op);
             }
@@ -193,7 +193,7 @@ impl<'a, 'm> Solver<'a, 'm> {
         }
     }
 
-    /// A return gives its operands to all calls of its function.
+    /// Joins the operands of a return into the results of all calls of its function.
     fn give_back(&mut self, op: OpId) {
         let m = self.r.ir();
         let Some(function) = m.parent_op(op) else { return };
@@ -271,7 +271,7 @@ fn constant_value(m: &Module, op: OpId) -> Option<AttrId> {
     m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
 }
 
-/// The private functions in `root` whose every reference is a call, and which function each call calls.
+/// The private functions in `root` whose references are all calls, and the callee of each call.
 fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<OpId, OpId>) {
     let mut callees = FxHashMap::default();
     let mut callee_of = FxHashMap::default();
@@ -314,7 +314,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
 
 type Path<'a> = (crate::ir::StrId, &'a [crate::ir::StrId]);
 
-/// The symbols in an attribute. Attributes nest no deeper than the parser's limit.
+/// The symbols in an attribute. The nesting depth of attributes is limited by the parser.
 fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>) {
     match cx.attr(attr) {
         AttrKind::Symbol { root, nested } => out.push((attr, (*root, &**nested))),
@@ -324,7 +324,7 @@ fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>)
     }
 }
 
-/// Puts constants in place of what is constant; returns how many values that were.
+/// Replaces constant values; returns their number.
 fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>) -> u64 {
     let mut n = 0;
     for (i, known) in values.iter().enumerate() {
@@ -356,8 +356,7 @@ fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>)
     n
 }
 
-/// The dialect for which a constant in place of `value` is made: that of the op which computed it, or else of
-/// its users.
+/// The dialect of the constant for `value`: that of the op that defines it, or else that of its users.
 fn dialect_for(m: &Module, value: ValueId) -> &'static str {
     let dialect = |op: OpId| m.def(op).map_or("", |d| d.dialect());
     let users = m.users(value).map(|(user, _)| dialect(user));

@@ -1,4 +1,4 @@
-//! Tests of passes and pipelines. What passes do to programs is tested by the files in `testdata/pass`.
+//! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
 
 use super::*;
 use crate::diag::{Diagnostic, Severity};
@@ -16,7 +16,7 @@ fn module(text: &str) -> Module {
     }
 }
 
-/// Passes as only tests have them.
+/// Passes for tests.
 const TEST_PASSES: &[Pass] = &[
     Pass {
         name: "fails",
@@ -76,7 +76,7 @@ fn verified(program: &str) -> Verified {
     }
 }
 
-/// The answer of a run, without the module.
+/// The result of a run, without the module.
 fn change(ran: Result<(Verified, Change), Vec<Diagnostic>>) -> Result<Change, Vec<Diagnostic>> {
     ran.map(|(_, change)| change)
 }
@@ -206,7 +206,7 @@ fn times_are_a_tree() {
     assert_eq!(names(&rows[0].rows), ["Options", "Fails"]);
 }
 
-/// A run fails with this error, and what reproduces it is the rest of the pipeline.
+/// Checks that a run fails with this error, and that the reproducer has the rest of the pipeline.
 #[track_caller]
 fn check_failure(pipeline: &str, code: &str, message: &str, rest: &str) {
     let mut pm = manager(pipeline);

@@ -1,7 +1,7 @@
-//! Uniquing of constants: one op per constant, in front of all possible uses.
+//! Uniquing of constants: one op per constant, in front of all uses.
 //!
-//! The constants of an isolated region move to the start of its entry block, each value and type once per
-//! dialect. So folding finds them by one lookup, and equal constants need no CSE.
+//! The constants of an isolated region move to the start of its entry block, one per value, type and dialect.
+//! So folding finds them by one lookup, and equal constants need no CSE.
 
 use super::{At, Rewriter};
 use crate::dialects::Traits;

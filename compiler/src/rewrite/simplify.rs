@@ -1,5 +1,5 @@
-//! Simplification of regions: removal of unreachable blocks and of dead ops and block arguments, and merging
-//! of blocks with their only predecessor.
+//! Simplification of regions: removal of unreachable blocks, dead ops and dead block arguments, and merging
+//! of blocks.
 //!
 //! A block with a single predecessor that has no other successor is merged into the predecessor.
 //!

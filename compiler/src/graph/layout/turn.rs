@@ -1,4 +1,4 @@
-//! Operators for images in the other layout.
+//! Layout conversion of operators.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
@@ -14,18 +14,18 @@ use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, BlockId, DYNAMIC, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
 
-/// The lists with a number for each axis.
+/// List attributes with one element per axis.
 const PER_AXIS: &[&str] = &["strides", "ksize", "dilations"];
 
 struct Turning<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    /// Values and what transpositions made of them.
+    /// Values and their transposes.
     turned: FxHashMap<(ValueId, Order), ValueId>,
-    /// The transpositions, which may not be needed.
+    /// Created transpositions; unused ones are erased at the end.
     made: Vec<OpId>,
 }
 
-/// Gives the ops of a block their layouts.
+/// Converts the ops of a block to their new layouts.
 pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId, Layout>) {
     let ops: Vec<OpId> = r.ir().ops_in(block).collect();
     let mut turning = Turning { r, turned: FxHashMap::default(), made: Vec::new() };
@@ -34,7 +34,7 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
             turning.note(op);
             continue;
         };
-        // What has been turned already keeps the ranks of all values, so the role is what it was.
+        // Conversions keep the ranks of all values, so the roles are still the same.
         if let Some(role) = roles::of(turning.r.ir(), op) {
             let before = turning.r.checkpoint();
             if turning.one(op, &role, layout).is_none() {
@@ -56,7 +56,7 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
     }
 }
 
-/// The axes of a type in another order.
+/// A tensor type with permuted axes.
 fn reordered(r: &mut Rewriter<'_>, ty: TypeId, order: &Order) -> TypeId {
     let m = r.ir();
     let Some(dims) = shape_of(m, ty).filter(|dims| dims.len() == order.len()) else { return ty };
@@ -69,7 +69,7 @@ fn numbers(order: &Order) -> Vec<i64> {
 }
 
 impl Turning<'_, '_> {
-    /// Keeps a transposition between layouts in mind, for all behind it.
+    /// Records a transposition between layouts for reuse.
     fn note(&mut self, op: OpId) {
         let m = self.r.ir();
         if operator(m, op) == Some(Op::Transpose)
@@ -80,7 +80,7 @@ impl Turning<'_, '_> {
         }
     }
 
-    /// A value with its axes in another order.
+    /// A value converted to `layout`.
     fn transposed(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
         if let Some((x, made)) = between_layouts(self.r.ir(), value)
             && made == layout.other()
@@ -104,7 +104,7 @@ impl Turning<'_, '_> {
         Some(turned)
     }
 
-    /// The rows of a vector or matrix in another order.
+    /// Permutes the rows of a vector or matrix.
     fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
         let mut b = Builder::before(self.r, before);
         let indices = b.ints(&numbers(order), DType::I32).ok()?;
@@ -112,7 +112,7 @@ impl Turning<'_, '_> {
         b.one(Op::GatherV2, &[value, indices, axis]).ok()
     }
 
-    /// Numbers of axes, renumbered.
+    /// Renumbers axes.
     fn axes(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
         let m = self.r.ir();
         let new: Vec<i64> =
@@ -121,7 +121,7 @@ impl Turning<'_, '_> {
         Builder::before(self.r, before).ints_of_shape(&new, &dims, dtype).ok()
     }
 
-    /// A tensor of lower rank than the image over which it is broadcast.
+    /// Converts a tensor of lower rank that is broadcast to the image.
     fn small(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
         let dims = dims(self.r.ir(), value)?;
         let mut full = vec![1; 4 - dims.len()];
@@ -134,7 +134,7 @@ impl Turning<'_, '_> {
             value = self.reshape(before, value, &full)?;
             value = self.transposed(before, value, layout)?;
         }
-        // As few dimensions as can be: a vector along the last axis is a bias.
+        // As few dimensions as possible: a vector along the last axis is a bias.
         let leading = turned.iter().take_while(|&&dim| dim == 1).count();
         self.reshape(before, value, &turned[leading..])
     }
@@ -145,14 +145,14 @@ impl Turning<'_, '_> {
         b.one(Op::Reshape, &[value, to]).ok()
     }
 
-    /// Forgets the values of ops that were taken back.
+    /// Forgets the values of erased ops.
     fn forget_erased(&mut self) {
         let m = self.r.ir();
         self.made.retain(|&op| !m.is_erased(op));
         self.turned.retain(|_, &mut value| m.defining_op(value).is_none_or(|op| !m.is_erased(op)));
     }
 
-    /// Turns one op; nothing is left to be done if one of the ops that this takes is refused.
+    /// Converts one op; on `None` the caller rolls back.
     fn one(&mut self, op: OpId, role: &Role, layout: Layout) -> Option<()> {
         let order = layout.order();
         let back = layout.other().order();
@@ -240,7 +240,7 @@ impl Turning<'_, '_> {
     }
 }
 
-/// A transposition that moves only axes of one element is a reshape, which moves nothing.
+/// Replaces a transposition that only moves size-1 axes by a reshape, which copies nothing.
 fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     let m = r.ir();
     let Some(order) = ints(m, m.operand(op, 1)) else { return };

@@ -1,4 +1,4 @@
-//! What is simpler by the laws of arithmetic.
+//! Algebraic simplifications.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
@@ -12,7 +12,7 @@ use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// The rewrites of an operator.
+/// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
     match operator {
         Op::Neg | Op::Reciprocal | Op::Inv | Op::LogicalNot | Op::Invert | Op::Conj => patterns! {
@@ -46,14 +46,14 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
     }
 }
 
-/// g(g(x)) is x.
+/// `g(g(x))` → `x`.
 fn involution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[operator(m, op)?])?;
     Some(m.operand(inner, 0))
 }
 
-/// Not(x < y) is x >= y, where nothing is NaN; Not(x == y) is x != y.
+/// `!(x < y)` → `x >= y` unless the operands are floats, where NaN forbids it; `!(x == y)` → `x != y`.
 fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     if operator(m, op) != Some(Op::LogicalNot) {
@@ -78,11 +78,11 @@ fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     b.op(negated, &[x, y]).attrs_of(inner, |_| true).like(result).one().ok()
 }
 
-/// A value as a number of times another one.
+/// Decomposition of a value into `x * n` with a constant scalar `n`; `(value, 1.0)` if it is no such product.
 fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
     if let Some(product) = made_by(m, value, &[Op::Mul]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
-        // The other factor's shape is the product's if the number is a scalar.
+        // The product has the shape of the other factor if the number is a scalar.
         let number =
             |x: ValueId| if dims(m, x).is_some_and(|dims| dims.is_empty()) { splat(m, x) } else { None };
         match (number(x), number(y)) {
@@ -94,7 +94,7 @@ fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
     (value, 1.0)
 }
 
-/// x + x is 2*x, and so on.
+/// `x + x` → `2*x`, `x + 3*x` → `4*x`, and so on.
 fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| times(m, value)).collect();
@@ -111,7 +111,7 @@ fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Mul, &[x, factor])
 }
 
-/// x + Neg(y) is x - y.
+/// `x + Neg(y)` → `x - y`.
 fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
@@ -123,7 +123,7 @@ fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Sub, &[x, y])
 }
 
-/// x - Neg(y) is x + y.
+/// `x - Neg(y)` → `x + y`.
 fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let negation = made_by(m, m.operand(op, 1), &[Op::Neg])?;
@@ -131,7 +131,7 @@ fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::AddV2, &[x, y])
 }
 
-/// x*y1 + x*y2 is x*(y1+y2), of any number of terms that nobody else uses.
+/// `x*y1 + x*y2` → `x*(y1 + y2)`, for any number of terms that have no other use.
 fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     if !is_float(m, m.result(op, 0)) {
@@ -152,7 +152,8 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         .iter()
         .map(|&p| if m.operand(p, 0) == x { m.operand(p, 1) } else { m.operand(p, 0) })
         .collect();
-    // The sum of the others must not be smaller than a product was, nor larger.
+    // The sum of the other factors must have the size of one product's other factor: all equal types or all
+    // scalars.
     let alike = others.windows(2).all(|pair| same_type(m, pair[0], pair[1]));
     let scalars = others.iter().all(|&y| dims(m, y).is_some_and(|dims| dims.is_empty()));
     if !alike && !scalars {
@@ -163,7 +164,7 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Mul, &[x, sum])
 }
 
-/// (x + s) + (y + t) is (x + y) + (s + t): what is small is added before it is spread.
+/// `(x + s) + (y + t)` → `(x + y) + (s + t)`: small operands are added before they are broadcast.
 fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let operator = operator(m, op)?;
@@ -194,7 +195,7 @@ fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, operator, &[large, small])
 }
 
-/// x * x is Square(x).
+/// `x * x` → `Square(x)`.
 fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
@@ -206,7 +207,7 @@ fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Square, &[x])
 }
 
-/// x / Sqrt(y) is x * Rsqrt(y).
+/// `x / Sqrt(y)` → `x * Rsqrt(y)`.
 fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, root) = (m.operand(op, 0), m.operand(op, 1));
@@ -216,7 +217,7 @@ fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Mul, &[x, root])
 }
 
-/// A product of a transposed matrix turns it itself.
+/// `MatMul(Transpose(x), y)` → `MatMul(x, y) {transpose_a}`, for both operands and for batches.
 fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let is_batch = operator(m, op) != Some(Op::MatMul);
@@ -252,7 +253,7 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     product.one().ok()
 }
 
-/// Whether a transposition swaps the last two axes, and no other.
+/// True if the permutation swaps the last two axes and keeps all others.
 fn swaps_last(order: &[i64]) -> bool {
     let n = order.len();
     n >= 2
@@ -260,7 +261,7 @@ fn swaps_last(order: &[i64]) -> bool {
         && order[..n - 2].iter().enumerate().all(|(i, &axis)| axis == i as i64)
 }
 
-/// Concat(f(a), f(b)) is f(Concat(a, b)).
+/// `Concat(f(a), f(b))` → `f(Concat(a, b))` for a unary operator `f`.
 fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = m.n_operands(op).checked_sub(1).filter(|&n| n >= 2)?;
@@ -281,7 +282,7 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, operator, &[joined])
 }
 
-/// Transpose(Cast(x)) is Cast(Transpose(x)) where x is smaller.
+/// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller.
 fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (cast, order) = (m.operand(op, 0), m.operand(op, 1));

@@ -1,4 +1,4 @@
-//! What is simpler because an operand is a constant.
+//! Simplifications of ops with constant operands.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -18,7 +18,7 @@ macro_rules! patterns {
 }
 pub(super) use patterns;
 
-/// The rewrites of an operator.
+/// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
     match operator {
         Op::Add | Op::AddV2 | Op::Mul => patterns! {
@@ -58,13 +58,13 @@ fn pass(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     passing::operand(b.ir(), op)
 }
 
-/// `x` if the op's result has its shape.
+/// `x` if it has the shape of the op's result.
 fn as_is(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
     let found = dims(m, x);
     (found.is_some() && found == dims(m, m.result(op, 0))).then_some(x)
 }
 
-/// x + 0, x - 0, x * 1, x / 1; and x * 0.
+/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0`.
 fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
@@ -82,7 +82,7 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return as_is(m, op, y);
     }
     if operator == Op::Mul && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
-        // As TensorFlow has it, for infinities and NaN too.
+        // Infinities and NaN become 0 too, as in TensorFlow's optimizer.
         let (sizes, dtype) = (dims(m, m.result(op, 0))?.to_vec(), dtype(m, x)?);
         let zero = b.scalar(0.0, dtype).ok()?;
         if sizes.is_empty() {
@@ -94,7 +94,7 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     None
 }
 
-/// 0 - x is Neg(x).
+/// `0 - x` → `Neg(x)`.
 fn negate(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
@@ -104,7 +104,8 @@ fn negate(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     None
 }
 
-/// Mul(c1, Mul(x, c2)) is Mul(x, c1*c2), and its relatives of Add, Sub, RealDiv.
+/// Reassociation of constants: `Mul(c1, Mul(x, c2))` → `Mul(x, c1*c2)`, and the same for Add, Sub and
+/// RealDiv.
 fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
@@ -130,7 +131,8 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         (Some(_), None) => (q, p, false),
         _ => return None,
     };
-    // As sums with signs, or products with exponents: outer = s_i*inner + s_1*c1, inner = s_x*x + s_2*c2.
+    // Both ops as signed sums (or products with exponents ±1): outer = s_inner*inner + s_1*c1, inner = s_x*x
+    // + s_2*c2.
     let inverse = |operator: Op| matches!(operator, Op::Sub | Op::RealDiv | Op::Div);
     let (s_inner, s_1) = match (inverse(outer), constant_first) {
         (false, _) => (1, 1),
@@ -159,7 +161,7 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
 }
 
-/// x ** n for small n.
+/// `Pow(x, n)` with a small constant n.
 fn power(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
@@ -180,14 +182,14 @@ fn power(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
 }
 
-/// A choice whose condition is a constant.
+/// `Select` with a constant condition.
 fn choose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let condition = splat(m, m.operand(op, 0))?;
     as_is(m, op, m.operand(op, if condition != 0.0 { 1 } else { 2 }))
 }
 
-/// A reshape of something that has only been reshaped.
+/// `Reshape(Reshape(x))` → `Reshape(x)`.
 fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
@@ -198,14 +200,14 @@ fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Reshape, &[x, shape])
 }
 
-/// A change of shape that gives back what was there before.
+/// `Squeeze(Reshape(x))` → `x` if the shapes are equal.
 fn undo(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     as_is(m, op, m.operand(inner, 0))
 }
 
-/// Two transpositions are one.
+/// `Transpose(Transpose(x))` → `Transpose(x)` or `x`.
 fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Transpose])?;
@@ -222,7 +224,8 @@ fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     instead(b, op, Op::Transpose, &[x, order])
 }
 
-/// Neighbours that are constants are joined first.
+/// Adjacent constant operands of a concatenation are concatenated first, which constant folding then
+/// computes.
 fn concat(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = m.n_operands(op) - 1;

@@ -1,9 +1,8 @@
-//! Loops whose body sees nothing from outside: `tfrt.repeat.i32` and `tfrt.parallel_for.i32`.
+//! Loops with isolated bodies: `tfrt.repeat.i32` and `tfrt.parallel_for.i32`.
 //!
-//! What comes in are arguments, which stand for operands of the loop. An argument is the same in every
-//! iteration if the loop hands nothing on, or if the body hands on just this argument. What is computed from
-//! such arguments alone moves out, with the operands for the arguments, and comes back in as one more
-//! argument:
+//! Arguments of the body stand for operands of the loop. An argument is invariant if the loop carries no
+//! values, or if the body returns it unchanged. An op whose operands are all invariant moves in front of the
+//! loop, with the operands in place of the arguments, and its result becomes a further argument:
 //!
 //! ```text
 //! tfrt.repeat.i32 %n, %a, %x : i32, i32 {          %y = tfrt.mul.i32 %x, %x
@@ -13,28 +12,27 @@
 //! }                                                }
 //! ```
 //!
-//! What may fail stays, even if it cannot trap: its error would be an operand of the loop, and so one of all
-//! its results, though the loop may run no iteration or need the value for one result only.
+//! Ops that may fail stay even if they cannot trap: the error would be an operand of the loop, hence an error
+//! of all of its results, although the loop may run no iteration or need the value for one result only.
 //!
-//! What has no operands, such as a constant, stays: to carry it around costs no less than to make it anew.
-//! What moves gets a copy of it.
+//! Ops without operands, such as constants, stay: carrying them costs no less than recomputing them. Moved
+//! ops get a copy.
 
 use crate::dialects::tfrt_control::{ParallelFor, Repeat};
 use crate::ir::{BlockId, Module, NewOp, OpId, TypeId, ValueId};
 use crate::rewrite::{At, Rewriter, is_speculatable, is_total};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A loop of which is known what its arguments stand for.
+/// An isolated loop with the correspondence of its arguments and operands.
 struct Loop {
     op: OpId,
     block: BlockId,
     /// The terminator.
     end: OpId,
-    /// How many operands stand before those that are passed on, and how many arguments before those that
-    /// stand for them.
+    /// Number of operands before the carried ones, and of arguments before those that correspond to them.
     first_operand: usize,
     first_arg: usize,
-    /// Whether the body returns the next iteration's arguments.
+    /// True if the body returns the arguments of the next iteration.
     hands_on: bool,
 }
 
@@ -53,7 +51,7 @@ impl Loop {
         fits.then_some(Loop { op, block, end, first_operand, first_arg, hands_on })
     }
 
-    /// The arguments that are the same in every iteration, and the operands that they are.
+    /// The invariant arguments and their operands.
     fn invariants(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let args = m.args(self.block)[self.first_arg..].iter().copied().enumerate();
         let same = args.filter(|&(i, arg)| !self.hands_on || m.operand(self.end, i) == arg);
@@ -61,7 +59,7 @@ impl Loop {
     }
 }
 
-/// Moves what it can out of an isolated loop; says how many ops that were.
+/// Moves invariant ops out of an isolated loop; returns their number.
 pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
     let Some(looping) = Loop::of(r.ir(), looping) else { return 0 };
     let mut outside = looping.invariants(r.ir());
@@ -90,7 +88,7 @@ pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
     chosen.len() as u64
 }
 
-/// The ops that compute the same in every iteration, producers first.
+/// The invariant ops, producers first.
 fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
@@ -106,7 +104,7 @@ fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) 
     chosen
 }
 
-/// Copies the op without operands that defines `inner` in front of the loop; the copy of `inner`.
+/// Copies the op without operands that defines `inner` in front of the loop; returns the copy of `inner`.
 fn copy_out(
     r: &mut Rewriter<'_>,
     looping: OpId,
@@ -124,8 +122,7 @@ fn copy_out(
     outside.get(&inner).copied().unwrap_or(inner)
 }
 
-/// Makes the loop pass more values to its body: for each new argument that is used the value that it stands
-/// for.
+/// Passes further values to the body of the loop: (argument, value outside) for each used new argument.
 fn carry(r: &mut Rewriter<'_>, looping: &Loop, mut carried: Vec<(ValueId, ValueId)>) {
     let unused: Vec<usize> = (0..r.ir().args(looping.block).len())
         .rev()

@@ -1,12 +1,12 @@
-//! `loop-invariant-code-motion`: what is the same in every iteration is computed once, before the loop.
+//! `loop-invariant-code-motion`: invariant ops of loops move in front of the loop.
 //!
-//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all that it
-//! uses is defined outside of the loop, and if it is speculatable (`rewrite/effects.rs`), since the loop may
-//! run no iteration. Inner loops come first, so that what moves out of them may move on. Ops with regions
-//! stay, as upstream's do: they may be loops without an end.
+//! A loop is an op with the trait `LOOP`. An op directly inside of it moves if its operands are defined
+//! outside of the loop and it is speculatable (`rewrite/effects.rs`), since the loop may run no iteration.
+//! Inner loops come first, so that ops can leave several loops. Ops with regions stay, as in MLIR: they may
+//! be infinite loops.
 //!
-//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`), and
-//! loops of functions (`graph/licm.rs`).
+//! Loops with isolated regions get moved values as arguments (`isolated`). Loops over functions are in
+//! `graph/licm.rs`.
 
 mod isolated;
 
@@ -32,7 +32,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let is_loop = |op: &OpId| m.traits(*op).has(Traits::LOOP);
     let loops: Vec<OpId> = m.walk(r.root()).filter(is_loop).collect();
-    // The walk has outer loops before inner ones.
+    // The walk visits outer loops first.
     for op in loops.into_iter().rev() {
         let is_isolated = r.ir().traits(op).has(Traits::ISOLATED);
         cx.count(MOVED, if is_isolated { isolated::hoist(r, op) } else { hoist(r, op) });
@@ -40,10 +40,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Moves what it can out of a loop; says how many ops that were.
+/// Moves invariant ops out of a loop; returns their number.
 fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
     let m = r.ir();
-    // What is defined inside, and moves.
+    // Moved ops, which are defined outside of the loop from now on.
     let mut moved: FxHashSet<OpId> = FxHashSet::default();
     let mut order: Vec<OpId> = Vec::new();
     for &region in m.regions_of(looping) {
@@ -55,7 +55,7 @@ fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
             }
             moved.insert(op);
             order.push(op);
-            // Its users may be free now.
+            // Its users may be invariant now.
             todo.extend(m.results(op).flat_map(|v| m.users(v)).map(|(user, _)| user));
         }
     }
