@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! tf.If(p, x)      tfrt.cond(tf._Predicate(p), x)
-//! tf.While(x)      tfrt.while @w(x), where @w does the body and then asks the condition
+//! tf.While(x)      tfrt.while @w(x), where @w calls the body, then the condition
 //! tf.Case(i, x)    tfrt.case(tf._BranchIndex(i), x)
 //! tf.NoOp          tfrt.merge.chains
 //! ```
@@ -306,7 +306,7 @@ impl Lowering<'_, '_, '_> {
         self.r.replace_op(op, &results);
     }
 
-    /// A constant of strings, which no payload holds, is made of its strings.
+    /// Lowers a constant of strings, which has no payload, to `tf._Strings` with its strings.
     fn constant(&mut self, op: OpId) {
         let m = self.m();
         let value = m.attr(op, names::VALUE).map(|attr| m.cx.attr(attr));

@@ -4,7 +4,7 @@
 //! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       all changes by a pass
 //!             │ touched ops
 //!             ▼
-//!     greedy driver ──▶ folders, then patterns of each op by benefit, to a fixpoint or until the budget is spent
+//!     greedy driver ──▶ folders, then patterns of each op by benefit, to a fixpoint or the end of the budget
 //! ```
 //!
 //! A [`Rewriter`] is a view of the module for changes inside of one op. Its methods keep use lists and the

@@ -1,4 +1,4 @@
-//! What goes into a function and comes out of it.
+//! Arguments and results of functions.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use befrost_tensor::HostTensor;
 pub struct Datum(Value);
 
 impl Datum {
-    /// The runtime's value.
+    /// The host runtime's value.
     pub fn value(&self) -> &Value {
         &self.0
     }
@@ -39,7 +39,7 @@ impl Datum {
     /// The tensor.
     ///
     /// # Errors
-    /// The error that it is, or that it is something else than a tensor.
+    /// The error that it is, or a type error if it is no tensor.
     pub fn tensor(&self) -> Result<&HostTensor, Error> {
         let value = self.ok()?;
         value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Datum {
 }
 
 impl fmt::Display for Datum {
-    /// As `bef-exec` prints results.
+    /// Prints as `bef-exec` prints results.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

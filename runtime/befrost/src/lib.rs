@@ -1,4 +1,4 @@
-//! Befrost's front door for those who embed it: load a BEF file, call its functions.
+//! The API for embedding Befrost: load a BEF file, call its functions.
 //!
 //! ```no_run
 //! use befrost::{Runtime, npy};
@@ -13,11 +13,11 @@
 //! # }
 //! ```
 //!
-//! A [`Runtime`] is a work queue, an allocator and a set of kernels; a [`Program`] is a loaded file; a
-//! [`Function`] can be called from any thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
-//! does not take the others with it.
+//! A [`Runtime`] is a work queue, an allocator and a set of kernels. A [`Program`] is a loaded file. A
+//! [`Function`] can be called from any thread, also concurrently. Results are [`Datum`]s, each of which may
+//! be an error: a failed branch of the graph does not affect the other results.
 //!
-//! A program can be part of the executable; see [`include_bef!`].
+//! A program can be embedded in the executable; see [`include_bef!`].
 
 mod datum;
 mod program;
@@ -32,10 +32,10 @@ pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, k
 pub use befrost_kernels::{registry, variable_values};
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
 
-/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and
-/// its tensors where they are.
+/// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
+/// and its tensors in place.
 ///
-/// The path is that of [`include_bytes!`]: relative to the file in which the macro stands.
+/// As for [`include_bytes!`], the path is relative to the file that uses the macro.
 ///
 /// ```
 /// use befrost::{Datum, Runtime, Value};

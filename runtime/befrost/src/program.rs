@@ -10,7 +10,7 @@ use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
 use crate::datum::Datum;
 use crate::runtime::Runtime;
 
-/// A loaded file. Cheap to clone.
+/// A loaded file. Clones share it.
 #[derive(Clone)]
 pub struct Program {
     pub(crate) runtime: Runtime,
@@ -27,24 +27,24 @@ pub struct Function {
 /// An argument or a result of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Its name; empty if it has none.
+    /// Name; empty if it has none.
     pub name: String,
-    /// Its type, as MLIR prints it.
+    /// Type, as MLIR prints it.
     pub ty: String,
 }
 
-/// How to execute one call.
+/// Options of a call.
 #[derive(Clone)]
 pub struct CallOptions {
-    /// The caller's number for the call, such as the step of a training loop; kernels see it.
+    /// A number chosen by the caller, such as the step of a training loop; kernels can read it.
     pub step: u64,
-    /// Stops the call, by hand or by deadline.
+    /// Stops the call, on request or at a deadline.
     pub cancellation: Cancellation,
-    /// Where kernels that print write to.
+    /// Output of kernels that print.
     pub output: Arc<dyn Output>,
-    /// Named things that the call shares with others.
+    /// Named resources, which several calls can share.
     pub resources: Resources,
-    /// Who is told of every error that a kernel raises, whether or not a result depends on it.
+    /// Observer of all errors that kernels raise, whether or not a result depends on them.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
@@ -64,7 +64,7 @@ impl Program {
     /// The function called `name`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such function.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         match self.program.find(name) {
             Some(id) => Ok(Function { owner: self.clone(), id }),
@@ -76,32 +76,32 @@ impl Program {
         }
     }
 
-    /// All functions that can be called, in the order of the file.
+    /// All public functions, in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
     }
 
-    /// Compares the tensors with their checksum, which loading does not, so that it need not read them.
+    /// Verifies the checksum of the tensors. Loading does not, so that it need not read them.
     ///
     /// # Errors
-    /// If they are not those that were written.
+    /// If the tensors differ from those that were written.
     pub fn verify_checksums(&self) -> Result<(), LoadError> {
         bef_format::validate::verify_payload(self.program.image()).map_err(LoadError::Format)
     }
 
-    /// The runtime's view of it.
+    /// The host runtime's program.
     pub fn inner(&self) -> &Arc<befrost_host::Program> {
         &self.program
     }
 }
 
 impl Function {
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         self.owner.program.image().function(self.id.0).name()
     }
 
-    /// Its arguments.
+    /// The arguments.
     pub fn arguments(&self) -> Vec<Port> {
         let view = self.owner.program.image().function(self.id.0);
         (0..view.n_args())
@@ -109,7 +109,7 @@ impl Function {
             .collect()
     }
 
-    /// Its results.
+    /// The results.
     pub fn results(&self) -> Vec<Port> {
         let view = self.owner.program.image().function(self.id.0);
         (0..view.n_results())
@@ -117,15 +117,15 @@ impl Function {
             .collect()
     }
 
-    /// Whether its kernels run one after the other, until one fails.
+    /// True for a synchronous function: its kernels run in sequence until one fails.
     pub fn is_sync(&self) -> bool {
         self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync
     }
 
-    /// Calls it and waits for the results.
+    /// Calls the function and waits for the results.
     ///
     /// # Errors
-    /// If the arguments do not fit. What fails inside is an error *result*.
+    /// If the arguments do not fit. A failing kernel gives an error *result* instead.
     pub fn call(&self, arguments: impl IntoIterator<Item = Datum>) -> Result<Vec<Datum>, Error> {
         self.call_with(arguments, &CallOptions::default())
     }
@@ -159,7 +159,7 @@ impl Function {
 }
 
 impl fmt::Debug for Function {
-    /// `main(images: !t.tensor) -> (logits: !t.tensor)`
+    /// Prints as `main(images: !t.tensor) -> (logits: !t.tensor)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ports = |ports: Vec<Port>| {
             let port = |Port { name, ty }: Port| if name.is_empty() { ty } else { format!("{name}: {ty}") };

@@ -1,8 +1,8 @@
-//! `eigen`: what TFRT computes with Eigen: images (NHWC) and matrices, into tensors that are there already,
-//! ordered by chains.
+//! `eigen`: the kernels that TFRT implements with Eigen, on images (NHWC) and matrices. Results are written
+//! into existing tensors, ordered by chains.
 //!
-//! What they compute are TensorFlow's operators, by all of the execution's workers. A batch is normalized by
-//! the moments that it is given, so they do not depend on it in gradients.
+//! The kernels call TensorFlow's operators on all workers of the queue. Batch normalization takes the moments
+//! as operands, so gradients treat them as constants.
 
 use befrost_host::kernel::{Attr, RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
@@ -64,7 +64,7 @@ pub fn eigen(registry: &mut Registry) {
     matmul!("f32" f32 "i32" i32);
 }
 
-/// So many zeros above and below images, and left and right of them.
+/// Zero padding: rows above and below images, and columns left and right of them.
 pub(crate) fn zero_padding(
     x: &Tensor,
     out: &Tensor,
@@ -105,7 +105,7 @@ fn convolved(
     fast::conv2d(x, filter, attrs, cx)
 }
 
-/// Images, filters and the vectors of a normalization, then where the result goes.
+/// Images, filters, the vectors of a normalization, and the output.
 type Normalized<'f> = Tensors<'f, 7>;
 
 fn convolutions(registry: &mut Registry) {

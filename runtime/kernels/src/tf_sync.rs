@@ -1,5 +1,4 @@
-//! `tf_sync`: some of TensorFlow's operators for synchronous functions: without chains, into tensors that are
-//! there already.
+//! `tf_sync`: TensorFlow operators for synchronous functions: without chains, in destination-passing style.
 
 use bef_format::AttrView;
 use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};
@@ -103,7 +102,7 @@ fn floats(registry: &mut Registry) {
     float_kernels!(registry, "f32" f32, "f64" f64,);
 }
 
-/// All elements of a tensor of numbers.
+/// A tensor of numbers as a dense tensor.
 fn dense<T: Element>(x: &AnyTensor<'_>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let tensor = match x {
         AnyTensor::Dense(tensor) => tensor.0.clone(),
@@ -117,14 +116,14 @@ fn dense<T: Element>(x: &AnyTensor<'_>, cx: &Cx<'_>) -> Result<HostTensor, Tenso
     Ok(tensor)
 }
 
-/// The elements of a vector of integers.
+/// The elements of an integer vector.
 fn positions(x: &Tensor) -> Result<Vec<i64>, TensorError> {
     use befrost_tensor::{DType, tf};
     let wide = tf::cast(x, DType::I64, &befrost_tensor::mem::Malloc::shared())?;
     Ok(wide.read::<i64>()?.to_vec())
 }
 
-/// All tensors but the last one, after one another, into that.
+/// Concatenates all tensors but the last into the last.
 fn join<T: Element>(axis: i32, tensors: &Rest<'_, Value>, cx: &ExecContext) -> Result<(), KernelError> {
     let tensors: Option<Vec<&Tensor>> = tensors.iter().map(Value::downcast_ref).collect();
     let Some([inputs @ .., out]) = tensors.as_deref() else {
@@ -137,7 +136,7 @@ fn join<T: Element>(axis: i32, tensors: &Rest<'_, Value>, cx: &ExecContext) -> R
     })
 }
 
-/// A product, and what its attribute names done with it in that order. A bias is one of the further operands.
+/// A product with fused functions, in the order of the attribute. Biases are among the further operands.
 fn fused_matmul<T: Element>(
     [a, b]: [&Tensor; 2],
     transposed: [bool; 2],
@@ -174,13 +173,13 @@ fn fused_matmul<T: Element>(
     })
 }
 
-/// What is done with a product.
+/// A function fused with a product.
 enum Step<'a> {
     Bias(&'a Tensor),
     Function(Unary),
 }
 
-/// Strings, repeated along each axis as often as there is room for them.
+/// Tiles strings along each axis to the size of `out`.
 fn tile_strings(x: AnyTensor<'_>, out: &StringsToBe, cx: &ExecContext) -> Result<(), KernelError> {
     let AnyTensor::Strings(x) = x else { return Err(KernelError::invalid("expected a tensor of strings")) };
     out.write(x, cx.allocator())

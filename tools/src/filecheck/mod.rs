@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
-//! input ──source.rs: canonical form──▶ text ──run.rs────────────────────┴─▶ messages, events ──dump.rs──▶ dump
+//! input ──source.rs: canonical form──▶ text ──run.rs────────────────────┴▶ messages, events ──dump.rs──▶ dump
 //! ```
 //!
 //! Known differences, all towards refusing more:

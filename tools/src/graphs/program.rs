@@ -1,7 +1,7 @@
 //! Random programs of op graphs: functions, branches, loops, state, lists, control edges, and ops that fail.
 //!
 //! ```text
-//! Program ─ main ──▶ FunctionBody: a graph of pure ops, and what is in scope: variables, lists, conditions, control edges
+//! Program ─ main ──▶ FunctionBody: a graph of pure ops, and the scope: variables, lists, conditions, edges
 //!             ├── calls, branches, loops ──▶ functions with bodies of their own, or regions in the same one
 //!             └── variables, lists, arrays, stacks, optionals, checks
 //! ```

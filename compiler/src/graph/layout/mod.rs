@@ -52,9 +52,9 @@ pub(crate) const PASS: Pass = Pass {
 /// Position of the channel axis of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// Last: NHWC.
+    /// After the batch: NCHW.
     First,
-    /// Behind the plane: NHWC.
+    /// Last: NHWC.
     Last,
 }
 

@@ -1,7 +1,7 @@
 //! `tf-plan-memory`: static allocation of the results of a function's operators in one arena per call.
 //!
 //! ```text
-//! ops ──storage──▶ storages: values that share memory, with producer, readers and size    (views, in-place ops)
+//! ops ──storage──▶ storages: values that share memory, with producer, readers and size (views, in-place ops)
 //!     ──order────▶ the ops that are complete before an op starts
 //!     ──place────▶ offsets; storages overlap only if one is dead before the other is written
 //! ```

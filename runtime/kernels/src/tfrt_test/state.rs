@@ -1,4 +1,4 @@
-//! Things that change, or that say when they are made and dropped.
+//! Mutable objects, and objects that print when they are created and dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.atomic.create.i32", || Atomic(AtomicI32::new(0))));
-    // Relaxed: what orders the accesses to a counter is its chains.
+    // Relaxed: chains order the accesses to a counter.
     registry.add(kernel!("tfrt_test.atomic.inc.i32", |counter: &Atomic| {
         counter.0.fetch_add(1, Ordering::Relaxed);
         Chain
@@ -46,7 +46,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.unique_loc", |name: StrAttr<'_>, site: Site, cx: &ExecContext| {
         let known = cx.request.resources.or_insert_with(&"tfrt_test.unique_loc".into(), Locations::default);
-        // One that is not known is no other kernel's.
+        // A kernel without a location is not compared.
         site.location().map_or(Ok(Chain), |location| known.check(location, name.0).map(|()| Chain))
     }));
     registry.add(kernel!("vt.constant", |value: Attr<i32>, cx: &ExecContext| Vt::new(cx, value.0)));
@@ -75,7 +75,7 @@ impl Object for Atomic {
     }
 }
 
-/// Says when it is made and when it is dropped.
+/// Prints when it is created and dropped.
 struct Loud {
     output: Arc<dyn Output>,
     last_words: String,
@@ -90,7 +90,7 @@ impl Loud {
 
 impl Drop for Loud {
     fn drop(&mut self) {
-        // Nobody is left who could be told that the output is gone.
+        // A failure of the output cannot be reported from a destructor.
         _ = self.output.write(&self.last_words);
     }
 }
@@ -113,7 +113,7 @@ impl Object for TestResource {
     }
 }
 
-/// A `!vt.value`. Copies share it.
+/// A `!vt.value`. Copies share the printing object.
 #[derive(Clone, Debug)]
 struct Vt {
     value: i32,
@@ -121,7 +121,7 @@ struct Vt {
 }
 
 impl Vt {
-    /// Made, and moved to where it is held.
+    /// A value that prints its creation and the move into its holder.
     fn new(cx: &ExecContext, value: i32) -> Result<Vt, KernelError> {
         let made = format!("constructed vt.value({value})\nmove constructed vt.value({value})");
         let loud = Loud::new(cx, &made, &format!("destroyed vt.value({value})"))?;
@@ -152,7 +152,7 @@ impl Object for Coordinate {
     }
 }
 
-/// Which name was used at which location.
+/// The location of the kernel that used each name.
 #[derive(Default)]
 struct Locations(Mutex<BTreeMap<String, String>>);
 

@@ -1,7 +1,7 @@
 //! The oracle of op graphs: a program of `tf` ops, interpreted one op after the other in textual order.
 //!
 //! ```text
-//! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, printed lines
+//! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, output
 //!                        ├── functions   dense tensors: the tensor library's reference functions
 //!                        └── variables, updates, lists, arrays, stacks, optionals, checks: own code
 //! ```
