@@ -43,7 +43,7 @@ pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
 
 /// The ordering of an op against other effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum EffectOrder {
     /// No ordering.
     Free,
     /// After writes.
@@ -53,14 +53,14 @@ pub(super) enum Order {
 }
 
 /// The ordering of a `tf` op, without the effects of its callees.
-pub(super) fn order(m: &Module, op: OpId) -> Order {
+pub(super) fn order(m: &Module, op: OpId) -> EffectOrder {
     if m.op_name_str(op) == tf::READ_REF {
-        return Order::Read;
+        return EffectOrder::Read;
     }
     match tf::row(m, op).map(OpRow::effect) {
-        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => Order::Free,
-        Some(Effect::Read) => Order::Read,
-        Some(Effect::Write) => Order::Write,
+        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => EffectOrder::Free,
+        Some(Effect::Read) => EffectOrder::Read,
+        Some(Effect::Write) => EffectOrder::Write,
     }
 }
 
@@ -79,30 +79,30 @@ fn is_ref(m: &Module, value: ValueId) -> bool {
 
 /// The origin of a resource.
 enum Origin {
-    Here(Resource),
+    Resource(Resource),
     /// The same resource as this value.
-    Passed(ValueId),
+    SameAs(ValueId),
     Unknown,
 }
 
 fn origin(m: &Module, value: ValueId) -> Origin {
     let Some(op) = m.defining_op(value) else { return Origin::Unknown };
     match tf::operator(m, op) {
-        Some(Op::Identity) => Origin::Passed(m.operand(op, 0)),
+        Some(Op::Identity) => Origin::SameAs(m.operand(op, 0)),
         Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable) => {
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
                 AttrKind::Str { text, .. } => Some(*text),
                 _ => None,
             };
-            Origin::Here(match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
+            Origin::Resource(match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
                 Some(name) => Resource::Named(text("container"), name),
                 None => Resource::Made(value),
             })
         }
-        Some(Op::TensorArrayV3 | Op::StackV2) => Origin::Here(Resource::Made(value)),
+        Some(Op::TensorArrayV3 | Op::StackV2) => Origin::Resource(Resource::Made(value)),
         // Ops that change a variable forward its reference.
         Some(_) if is_ref(m, value) => {
-            m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::Passed)
+            m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::SameAs)
         }
         _ => Origin::Unknown,
     }
@@ -126,7 +126,7 @@ impl Lane {
 }
 
 /// The chains of the effects of a block so far.
-pub(super) struct State {
+pub(super) struct EffectState {
     /// Effects on unknown resources. All lanes start after its last write.
     all: Lane,
     lanes: FxHashMap<Resource, Lane>,
@@ -134,15 +134,15 @@ pub(super) struct State {
     resources: FxHashMap<ValueId, Option<Resource>>,
 }
 
-impl State {
+impl EffectState {
     /// The state of a block whose effects wait for `chain`.
-    pub(super) fn after(chain: Option<ValueId>) -> State {
+    pub(super) fn after(chain: Option<ValueId>) -> EffectState {
         let all = Lane { written: chain, read: Vec::new() };
-        State { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
+        EffectState { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
     }
 
     /// Makes all later effects wait for `chain`, which itself waits for all effects so far.
-    pub(super) fn go_on_after(&mut self, chain: Option<ValueId>) {
+    pub(super) fn barrier(&mut self, chain: Option<ValueId>) {
         self.all = Lane { written: chain, read: Vec::new() };
         self.lanes.clear();
     }
@@ -173,8 +173,8 @@ impl State {
             }
             passed.push(value);
             match origin(m, value) {
-                Origin::Here(resource) => break Some(resource),
-                Origin::Passed(from) => value = from,
+                Origin::Resource(resource) => break Some(resource),
+                Origin::SameAs(from) => value = from,
                 Origin::Unknown => break None,
             }
         };
@@ -183,15 +183,15 @@ impl State {
     }
 
     /// The chains that an op waits for.
-    pub(super) fn before(&self, order: Order, resources: Option<&[Resource]>) -> Vec<ValueId> {
+    pub(super) fn waits(&self, order: EffectOrder, resources: Option<&[Resource]>) -> Vec<ValueId> {
         let mut found = Vec::new();
         match (resources, order) {
-            (_, Order::Free) => {}
-            (None, Order::Read) => {
+            (_, EffectOrder::Free) => {}
+            (None, EffectOrder::Read) => {
                 found.extend(self.all.written);
                 found.extend(self.lanes.values().filter_map(|lane| lane.written));
             }
-            (None, Order::Write) => {
+            (None, EffectOrder::Write) => {
                 let is_first = self.lanes.is_empty();
                 found.extend(self.all.last().filter(|_| is_first || !self.all.read.is_empty()));
                 found.extend(self.lanes.values().flat_map(Lane::last));
@@ -199,13 +199,13 @@ impl State {
             (Some(resources), _) => {
                 for lane in resources.iter().map(|resource| self.lanes.get(resource)) {
                     let own: Vec<ValueId> = match lane {
-                        Some(lane) if order == Order::Write => lane.last().collect(),
+                        Some(lane) if order == EffectOrder::Write => lane.last().collect(),
                         Some(lane) => lane.written.into_iter().collect(),
                         None => Vec::new(),
                     };
                     found.extend(if own.is_empty() { self.all.written.into_iter().collect() } else { own });
                 }
-                if order == Order::Write {
+                if order == EffectOrder::Write {
                     found.extend(&self.all.read);
                 }
             }
@@ -216,16 +216,16 @@ impl State {
     }
 
     /// Records that an op's effect is complete at `chain`.
-    pub(super) fn done(&mut self, order: Order, resources: Option<&[Resource]>, chain: ValueId) {
+    pub(super) fn record(&mut self, order: EffectOrder, resources: Option<&[Resource]>, chain: ValueId) {
         match (resources, order) {
-            (_, Order::Free) => {}
-            (None, Order::Write) => self.go_on_after(Some(chain)),
-            (None, Order::Read) => self.all.read.push(chain),
+            (_, EffectOrder::Free) => {}
+            (None, EffectOrder::Write) => self.barrier(Some(chain)),
+            (None, EffectOrder::Read) => self.all.read.push(chain),
             (Some(resources), _) => {
                 for &resource in resources {
                     let lane = self.lanes.entry(resource).or_default();
                     match order {
-                        Order::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
+                        EffectOrder::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
                         _ => lane.read.push(chain),
                     }
                 }
@@ -240,7 +240,7 @@ pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHas
     let mut todo = Vec::new();
     for (&name, &function) in functions {
         for op in body(m, function) {
-            if order(m, op) != Order::Free {
+            if order(m, op) != EffectOrder::Free {
                 todo.push(name);
             }
             for callee in callees(m, op) {

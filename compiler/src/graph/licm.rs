@@ -24,14 +24,14 @@
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::constant_fold::MAX_GROWN;
 use super::effects::{body, callees, functions};
-use super::fold::MAX_GROWN;
 use crate::build::query::{bytes_of, is_free, made_by};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::signatures;
-use crate::rewrite::{At, is_speculatable, is_total};
+use crate::rewrite::{InsertionPoint, is_speculatable, is_total};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-loop-invariant-code-motion",
@@ -77,7 +77,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         }
         let mut hoisted = 0;
         for op in loops {
-            if let Some(parts) = Loop::new(r.ir(), op, &functions, &calls) {
+            if let Some(parts) = WhileLoop::new(r.ir(), op, &functions, &calls) {
                 hoisted += parts.hoist(r);
             }
         }
@@ -91,7 +91,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 }
 
 /// A `tf.While` and the blocks of its functions.
-struct Loop {
+struct WhileLoop {
     op: OpId,
     /// The number of loop-carried values.
     n: usize,
@@ -102,14 +102,14 @@ struct Loop {
     end: OpId,
 }
 
-impl Loop {
+impl WhileLoop {
     /// `None` if the functions may have other callers.
     fn new(
         m: &Module,
         op: OpId,
         functions: &FxHashMap<StrId, OpId>,
         calls: &FxHashMap<StrId, usize>,
-    ) -> Option<Loop> {
+    ) -> Option<WhileLoop> {
         let n = tf::n_data_operands(m, op);
         let own = |attr: &str| {
             let AttrKind::Symbol { root, nested } = m.cx.attr(m.attr_named(op, attr)?) else { return None };
@@ -125,7 +125,7 @@ impl Loop {
         let ((_, cond), (function, block)) = (own("cond")?, own("body")?);
         let mut ops = body(m, function);
         let end = ops.pop()?;
-        (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(Loop {
+        (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(WhileLoop {
             op,
             n,
             cond,
@@ -197,7 +197,7 @@ impl Loop {
             let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
             let new =
                 NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
-            let copy = r.create(At::Before(self.op), new);
+            let copy = r.create(InsertionPoint::Before(self.op), new);
             outside.extend(r.ir().results(op).zip(r.ir().results(copy)));
         }
         self.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());

@@ -6,18 +6,18 @@
 //!
 //! Modules without `tf` ops pass through unchanged.
 
+pub(crate) mod constant_fold;
 mod effects;
-pub(crate) mod elementwise;
-pub(crate) mod fold;
+pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
 pub(crate) mod licm;
 pub(crate) mod lower;
 pub(crate) mod memory;
-pub(crate) mod pack;
+pub(crate) mod outline_regions;
+pub(crate) mod pack_weights;
+pub(crate) mod pattern_passes;
 mod patterns;
-pub(crate) mod regions;
-pub(crate) mod rewrites;
-pub(crate) mod shapes;
+pub(crate) mod shape_inference;
 
 pub(crate) use effects::callees;
 

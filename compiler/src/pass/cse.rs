@@ -48,12 +48,12 @@ enum Visit {
 /// The scoped table of available expressions; the log undoes the entries of a scope that ends.
 #[derive(Default)]
 struct Table {
-    known: FxHashMap<Key, Known>,
-    log: Vec<(Key, Option<Known>)>,
+    known: FxHashMap<Key, AvailableOp>,
+    log: Vec<(Key, Option<AvailableOp>)>,
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct AvailableOp {
     op: OpId,
     /// For reads: the number of writes before.
     writes: u32,
@@ -187,7 +187,7 @@ impl Cse<'_, '_> {
                 self.merge(op, known.op);
             }
             old => {
-                self.table.known.insert(key.clone(), Known { op, writes });
+                self.table.known.insert(key.clone(), AvailableOp { op, writes });
                 self.table.log.push((key, old));
             }
         }

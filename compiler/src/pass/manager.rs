@@ -40,7 +40,7 @@ pub struct PassManager {
     /// Steps on the root op.
     steps: Vec<Step>,
     verifying: Duration,
-    said: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     reproducer: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl PassManager {
     }
 
     fn with(steps: Vec<Step>) -> Self {
-        PassManager { steps, verifying: Duration::ZERO, said: Vec::new(), reproducer: None }
+        PassManager { steps, verifying: Duration::ZERO, diagnostics: Vec::new(), reproducer: None }
     }
 
     /// The text of the pipeline, without options that have their default value.
@@ -104,7 +104,7 @@ impl PassManager {
             match (change, &mut result) {
                 (Ok(change), Ok(sum)) => *sum = sum.or(change),
                 (_, result) => {
-                    *result = Err(self.take_said());
+                    *result = Err(self.take_diagnostics());
                     break;
                 }
             }
@@ -114,8 +114,8 @@ impl PassManager {
     }
 
     /// The diagnostics of the passes; after a successful run they contain no error.
-    pub fn take_said(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.said)
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
     }
 
     /// The text of the reproducer, after a failure of a run with `reproduce`.
@@ -191,10 +191,10 @@ impl Run<'_, '_> {
             change.or(rewriter.change())
         }));
         instance.spent += start.elapsed();
-        let (counters, mut said, text) = cx.finish();
-        diag::sort(&mut said);
-        let failed = diag::has_errors(&said);
-        self.manager.said.extend(said);
+        let (counters, mut diagnostics, text) = cx.finish();
+        diag::sort(&mut diagnostics);
+        let failed = diag::has_errors(&diagnostics);
+        self.manager.diagnostics.extend(diagnostics);
         if !text.is_empty() {
             self.tell(Event::Text(&text), root);
         }
@@ -205,7 +205,7 @@ impl Run<'_, '_> {
             Ok(change) => change,
             // The IR after a panic may be inconsistent, so nothing reads it.
             Err(payload) => {
-                self.manager.said.push(errors::panicked(pass, &*payload));
+                self.manager.diagnostics.push(errors::panicked(pass, &*payload));
                 return Err(Failed);
             }
         };
@@ -227,8 +227,8 @@ impl Run<'_, '_> {
         self.manager.verifying += start.elapsed();
         let good = !diag::has_errors(&found);
         if !good {
-            self.manager.said.push(errors::ill_formed(pass));
-            self.manager.said.extend(found);
+            self.manager.diagnostics.push(errors::ill_formed(pass));
+            self.manager.diagnostics.extend(found);
         }
         good
     }

@@ -9,12 +9,10 @@
 //! The list of passes is [`crate::passes`], above this module; a new pass is one entry there.
 
 pub(crate) mod canonicalize;
+mod context;
 pub(crate) mod cse;
-mod cx;
 pub(crate) mod dce;
 mod errors;
-#[cfg(test)]
-mod flow_tests;
 pub(crate) mod inline;
 pub(crate) mod licm;
 mod manager;
@@ -24,12 +22,12 @@ pub(crate) mod print_stream;
 mod reports;
 mod reproducer;
 pub(crate) mod sccp;
-pub(crate) mod strip;
+pub(crate) mod strip_debuginfo;
 pub(crate) mod symbol_dce;
 #[cfg(test)]
 mod tests;
 
-pub use cx::{OptionValue, PassCx};
+pub use context::{OptionValue, PassCx};
 pub use manager::{Event, PassManager, RunOptions};
 pub use reports::{Row, timing_report};
 pub use reproducer::Reproducer;

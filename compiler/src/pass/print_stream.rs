@@ -26,7 +26,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let remark = |op: OpId, position: Option<u32>| {
             let stream = position.map_or(0, |at| streams.of(at as usize));
             let span = m.op_spans.at(op).copied();
-            cx.say(
+            cx.report(
                 Diagnostic::error("E0509", text(&streams, stream, position))
                     .with_severity(Severity::Remark)
                     .at(span),

@@ -35,7 +35,7 @@ pub(crate) const PASS: Pass = Pass {
 
 /// A lattice value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum LatticeValue {
     /// No executable definition so far.
     Unknown,
     /// Always this constant.
@@ -44,12 +44,15 @@ enum Known {
     Varying,
 }
 
-impl Known {
-    fn join(self, other: Known) -> Known {
+impl LatticeValue {
+    fn join(self, other: LatticeValue) -> LatticeValue {
         match (self, other) {
-            (Known::Unknown, known) | (known, Known::Unknown) => known,
-            (Known::Constant(a), Known::Constant(b)) if a == b => self,
-            (Known::Constant(_) | Known::Varying, Known::Constant(_) | Known::Varying) => Known::Varying,
+            (LatticeValue::Unknown, known) | (known, LatticeValue::Unknown) => known,
+            (LatticeValue::Constant(a), LatticeValue::Constant(b)) if a == b => self,
+            (
+                LatticeValue::Constant(_) | LatticeValue::Varying,
+                LatticeValue::Constant(_) | LatticeValue::Varying,
+            ) => LatticeValue::Varying,
         }
     }
 }
@@ -65,13 +68,13 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// A function whose calls are all known.
 struct Callee {
     calls: Vec<OpId>,
-    results: Vec<Known>,
+    results: Vec<LatticeValue>,
 }
 
 struct Solver<'a, 'm> {
     r: &'a mut Rewriter<'m>,
     /// By value index.
-    values: Vec<Known>,
+    values: Vec<LatticeValue>,
     reached: FxHashSet<BlockId>,
     work: Vec<OpId>,
     callees: FxHashMap<OpId, Callee>,
@@ -80,7 +83,7 @@ struct Solver<'a, 'm> {
 
 impl<'a, 'm> Solver<'a, 'm> {
     fn new(r: &'a mut Rewriter<'m>) -> Self {
-        let values = vec![Known::Unknown; r.ir().n_value_ids()];
+        let values = vec![LatticeValue::Unknown; r.ir().n_value_ids()];
         let (callees, callee_of) = known_callees(r.ir(), r.root());
         Solver { r, values, reached: FxHashSet::default(), work: Vec::new(), callees, callee_of }
     }
@@ -92,12 +95,12 @@ impl<'a, 'm> Solver<'a, 'm> {
         }
     }
 
-    fn known(&self, value: ValueId) -> Known {
-        self.values.get(value.0 as usize).copied().unwrap_or(Known::Varying)
+    fn known(&self, value: ValueId) -> LatticeValue {
+        self.values.get(value.0 as usize).copied().unwrap_or(LatticeValue::Varying)
     }
 
     /// Joins `new` into the lattice value of a value.
-    fn learn(&mut self, value: ValueId, new: Known) {
+    fn learn(&mut self, value: ValueId, new: LatticeValue) {
         let Some(old) = self.values.get_mut(value.0 as usize) else { return };
         let joined = old.join(new);
         if joined != *old {
@@ -128,7 +131,7 @@ impl<'a, 'm> Solver<'a, 'm> {
 
     fn reach_with_anything(&mut self, block: BlockId) {
         for arg in self.r.ir().args(block).to_vec() {
-            self.learn(arg, Known::Varying);
+            self.learn(arg, LatticeValue::Varying);
         }
         self.reach(block);
     }
@@ -158,7 +161,7 @@ impl<'a, 'm> Solver<'a, 'm> {
 
     fn all_varying(&mut self, op: OpId) {
         for result in self.r.ir().results(op) {
-            self.learn(result, Known::Varying);
+            self.learn(result, LatticeValue::Varying);
         }
     }
 
@@ -168,13 +171,13 @@ impl<'a, 'm> Solver<'a, 'm> {
         let mut taken: Vec<usize> = (0..successors.len()).collect();
         if let Some(branch) = cf::CondBr::of(m, op) {
             match self.known(branch.condition(m)) {
-                Known::Unknown => return,
-                Known::Constant(c) => {
+                LatticeValue::Unknown => return,
+                LatticeValue::Constant(c) => {
                     if let Some(truth) = m.cx.as_int(c) {
                         taken = vec![usize::from(truth == 0)];
                     }
                 }
-                Known::Varying => {}
+                LatticeValue::Varying => {}
             }
         }
         for i in taken {
@@ -185,7 +188,7 @@ impl<'a, 'm> Solver<'a, 'm> {
                 self.reach_with_anything(block);
                 continue;
             };
-            let given: Vec<Known> = range.map(|at| self.known(m.operand(op, at))).collect();
+            let given: Vec<LatticeValue> = range.map(|at| self.known(m.operand(op, at))).collect();
             for (arg, known) in args.into_iter().zip(given) {
                 self.learn(arg, known);
             }
@@ -197,7 +200,7 @@ impl<'a, 'm> Solver<'a, 'm> {
     fn give_back(&mut self, op: OpId) {
         let m = self.r.ir();
         let Some(function) = m.parent_op(op) else { return };
-        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let given: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
         let Some(callee) = self.callees.get_mut(&function) else { return };
         let mut changed = false;
         for (result, known) in callee.results.iter_mut().zip(given) {
@@ -217,18 +220,18 @@ impl<'a, 'm> Solver<'a, 'm> {
         let m = self.r.ir();
         let entry = m.regions_of(function).first().and_then(|region| m.entry(*region));
         let Some(entry) = entry else { return self.all_varying(op) };
-        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let given: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
         let args = m.args(entry).to_vec();
         let errors_pass = m.def(op).is_some_and(|d| d.dialect() == "tfrt");
-        let may_fail = errors_pass && given.contains(&Known::Varying);
+        let may_fail = errors_pass && given.contains(&LatticeValue::Varying);
         for (arg, known) in args.into_iter().zip(given) {
             self.learn(arg, known);
         }
         self.reach(entry);
         let results = self.callees.get(&function).map(|c| c.results.clone()).unwrap_or_default();
         for (i, result) in self.r.ir().results(op).enumerate() {
-            let known = results.get(i).copied().unwrap_or(Known::Varying);
-            self.learn(result, if may_fail { Known::Varying } else { known });
+            let known = results.get(i).copied().unwrap_or(LatticeValue::Varying);
+            self.learn(result, if may_fail { LatticeValue::Varying } else { known });
         }
     }
 
@@ -238,17 +241,17 @@ impl<'a, 'm> Solver<'a, 'm> {
             return;
         }
         if let Some(value) = constant_value(m, op) {
-            return self.learn(m.result(op, 0), Known::Constant(value));
+            return self.learn(m.result(op, 0), LatticeValue::Constant(value));
         }
-        let operands: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
-        if operands.contains(&Known::Unknown) {
+        let operands: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
+        if operands.contains(&LatticeValue::Unknown) {
             return;
         }
         let constants: Vec<Option<AttrId>> = operands
             .iter()
             .map(|known| match known {
-                Known::Constant(attr) => Some(*attr),
-                Known::Unknown | Known::Varying => None,
+                LatticeValue::Constant(attr) => Some(*attr),
+                LatticeValue::Unknown | LatticeValue::Varying => None,
             })
             .collect();
         let Some(folded) = self.r.would_fold(op, &constants) else { return self.all_varying(op) };
@@ -257,9 +260,9 @@ impl<'a, 'm> Solver<'a, 'm> {
                 Folded::Attr(attr)
                     if self.r.ir().cx.attr_type(attr) == Some(self.r.ir().value_type(result)) =>
                 {
-                    Known::Constant(attr)
+                    LatticeValue::Constant(attr)
                 }
-                Folded::Attr(_) => Known::Varying,
+                Folded::Attr(_) => LatticeValue::Varying,
                 Folded::Value(value) => self.known(value),
             };
             self.learn(result, known);
@@ -286,7 +289,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
         if op != root && private(op) && m.regions_of(op).first().is_some_and(|r| m.entry(*r).is_some()) {
             let n = m.attr(op, names::FUNCTION_TYPE).and_then(|a| m.cx.as_type(a));
             let n = n.and_then(|t| m.cx.function_signature(t)).map_or(0, |(_, results)| results.len());
-            callees.insert(op, Callee { calls: Vec::new(), results: vec![Known::Unknown; n] });
+            callees.insert(op, Callee { calls: Vec::new(), results: vec![LatticeValue::Unknown; n] });
         }
         let is_call = m.traits(op).has(Traits::CALL);
         for &(name, attr) in m.attrs(op) {
@@ -325,10 +328,10 @@ fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>)
 }
 
 /// Replaces constant values; returns their number.
-fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>) -> u64 {
+fn replace(r: &mut Rewriter<'_>, values: &[LatticeValue], reached: &FxHashSet<BlockId>) -> u64 {
     let mut n = 0;
     for (i, known) in values.iter().enumerate() {
-        let Known::Constant(attr) = *known else { continue };
+        let LatticeValue::Constant(attr) = *known else { continue };
         let value = ValueId(i as u32);
         let m = r.ir();
         if m.is_unused(value) {

@@ -28,7 +28,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if !m.is_symbol_table(root) {
         let name = m.op_name_str(root);
         let message = format!("symbol-dce runs on symbol tables only; `{name}` is none");
-        cx.say(Diagnostic::error("E0508", message).at(m.op_spans.at(root).copied()));
+        cx.report(Diagnostic::error("E0508", message).at(m.op_spans.at(root).copied()));
         return Change::Unchanged;
     }
     let dead = dead_symbols(m, root);

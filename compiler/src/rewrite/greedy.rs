@@ -19,7 +19,7 @@ pub type Materialize = fn(&mut Rewriter<'_>, OpId, &str, AttrId, TypeId) -> Opti
 
 /// Configuration of the driver.
 #[derive(Clone, Copy)]
-pub struct Greedy {
+pub struct GreedyConfig {
     /// Start with the first op of the program instead of the last.
     pub top_down: bool,
     /// Maximum number of iterations over all ops.
@@ -38,9 +38,9 @@ pub struct Greedy {
     pub allowed: fn(&Pattern) -> bool,
 }
 
-impl Default for Greedy {
+impl Default for GreedyConfig {
     fn default() -> Self {
-        Greedy {
+        GreedyConfig {
             top_down: true,
             max_iterations: Some(10),
             max_rewrites: None,
@@ -108,7 +108,7 @@ impl Rewriter<'_> {
 }
 
 /// Folds and rewrites all ops inside of the rewriter's root.
-pub fn greedy(r: &mut Rewriter<'_>, config: &Greedy) -> Outcome {
+pub fn greedy(r: &mut Rewriter<'_>, config: &GreedyConfig) -> Outcome {
     let before = std::mem::replace(&mut r.change, Change::Unchanged);
     r.touched = Some(Vec::new());
     let root = r.root;
@@ -144,7 +144,7 @@ impl Worklist {
 
 struct Driver<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    config: &'a Greedy,
+    config: &'a GreedyConfig,
     root: OpId,
     work: Worklist,
     n_rewrites: u64,

@@ -27,7 +27,7 @@ mod tests;
 
 pub use clone::IrMapping;
 pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
-pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
+pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId};
@@ -62,7 +62,7 @@ pub struct Pattern {
 
 /// An insertion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum InsertionPoint {
     /// Right before an op.
     Before(OpId),
     /// Right after an op.
@@ -165,7 +165,7 @@ impl<'m> Rewriter<'m> {
     // ---- ops ----
 
     /// Creates an op at an insertion point.
-    pub fn create(&mut self, at: At, new: NewOp<'_>) -> OpId {
+    pub fn create(&mut self, at: InsertionPoint, new: NewOp<'_>) -> OpId {
         let op = self.module.create(new);
         self.place(op, at);
         self.touch(op);
@@ -175,7 +175,7 @@ impl<'m> Rewriter<'m> {
     /// Creates an op from strings at an insertion point.
     pub fn create_named(
         &mut self,
-        at: At,
+        at: InsertionPoint,
         loc: LocId,
         name: &str,
         operands: &[ValueId],
@@ -189,12 +189,12 @@ impl<'m> Rewriter<'m> {
         op
     }
 
-    fn place(&mut self, op: OpId, at: At) {
+    fn place(&mut self, op: OpId, at: InsertionPoint) {
         match at {
-            At::Before(other) => self.module.insert_before(op, other),
-            At::After(other) => self.module.insert_after(op, other),
-            At::End(block) => self.module.append(block, op),
-            At::Start(block) => match self.module.first_op(block) {
+            InsertionPoint::Before(other) => self.module.insert_before(op, other),
+            InsertionPoint::After(other) => self.module.insert_after(op, other),
+            InsertionPoint::End(block) => self.module.append(block, op),
+            InsertionPoint::Start(block) => match self.module.first_op(block) {
                 Some(first) => self.module.insert_before(op, first),
                 None => self.module.append(block, op),
             },
@@ -214,7 +214,7 @@ impl<'m> Rewriter<'m> {
         let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
         let regions = m.regions_of(op).to_vec();
         let new = NewOp { loc, operands, results, attrs: &attrs, ..NewOp::new(name) };
-        let new = self.create(At::Before(op), new);
+        let new = self.create(InsertionPoint::Before(op), new);
         for from in regions {
             let to = self.add_region(new);
             self.move_blocks(from, to);
@@ -223,8 +223,8 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Moves an op to another place.
-    pub fn move_to(&mut self, op: OpId, at: At) {
-        if matches!(at, At::Before(other) | At::After(other) if other == op) {
+    pub fn move_to(&mut self, op: OpId, at: InsertionPoint) {
+        if matches!(at, InsertionPoint::Before(other) | InsertionPoint::After(other) if other == op) {
             return;
         }
         self.module.detach(op);
@@ -234,7 +234,7 @@ impl<'m> Rewriter<'m> {
 
     /// Moves an op right before another.
     pub fn move_before(&mut self, op: OpId, before: OpId) {
-        self.move_to(op, At::Before(before));
+        self.move_to(op, InsertionPoint::Before(before));
     }
 
     /// Erases an op, whose results must be unused.

@@ -242,7 +242,7 @@ fn independent_streams_of_2_microseconds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, WIDE + 1, wide("bench.work", WIDE, |i| i));
 }
 
-/// The same in one stream, with deferred kernels.
+/// The same in one stream, with asynchronous kernels that defer their work.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn independent_asynchronous_kernels_of_2_microseconds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, WIDE + 1, wide("bench.work_later", WIDE, |_| 0));

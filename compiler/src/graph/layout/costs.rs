@@ -9,8 +9,8 @@ use super::Layout;
 
 /// The costs of the layouts of operators on a device.
 pub(super) struct Device {
-    first: fn(Op) -> u64,
-    last: fn(Op) -> u64,
+    nchw: fn(Op) -> u64,
+    nhwc: fn(Op) -> u64,
 }
 
 /// Higher than the cost of all transpositions of a graph.
@@ -18,7 +18,7 @@ const NEVER: u64 = 1 << 16;
 
 /// Our CPU kernels: a vector register holds adjacent channels.
 const CPU: Device = Device {
-    first: |op| match op {
+    nchw: |op| match op {
         // In addition to the internal transpositions these cannot be fused, and their weights cannot be
         // packed.
         Op::Conv2D
@@ -32,17 +32,17 @@ const CPU: Device = Device {
         Op::BiasAdd | Op::BiasAddGrad => 1,
         _ => 4,
     },
-    last: |_| 0,
+    nhwc: |_| 0,
 };
 
-const ALWAYS_FIRST: Device = Device { first: |_| 0, last: |_| NEVER };
-const ALWAYS_LAST: Device = Device { first: |_| NEVER, last: |_| 0 };
+const ALWAYS_NCHW: Device = Device { nchw: |_| 0, nhwc: |_| NEVER };
+const ALWAYS_NHWC: Device = Device { nchw: |_| NEVER, nhwc: |_| 0 };
 
 /// The cost table for the value of the pass option.
 pub(super) fn device(choice: &str) -> &'static Device {
     match choice {
-        "nchw" => &ALWAYS_FIRST,
-        "nhwc" => &ALWAYS_LAST,
+        "nchw" => &ALWAYS_NCHW,
+        "nhwc" => &ALWAYS_NHWC,
         _ => &CPU,
     }
 }
@@ -51,8 +51,8 @@ impl Device {
     /// The cost of a layout for each element of the operator's images, in quarters of moving it once.
     pub(super) fn cost(&self, op: Op, layout: Layout) -> u64 {
         match layout {
-            Layout::First => (self.first)(op),
-            Layout::Last => (self.last)(op),
+            Layout::Nchw => (self.nchw)(op),
+            Layout::Nhwc => (self.nhwc)(op),
         }
     }
 }

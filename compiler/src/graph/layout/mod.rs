@@ -23,11 +23,11 @@
 //! with a transposition between layouts, take part. Transpositions of constants are free: `tf-constant-fold`
 //! folds them later, and cancels pairs of transpositions.
 
+mod convert;
 mod costs;
 mod cut;
 mod network;
 mod roles;
-mod turn;
 
 use rustc_hash::FxHashMap;
 
@@ -53,35 +53,35 @@ pub(crate) const PASS: Pass = Pass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// After the batch: NCHW.
-    First,
+    Nchw,
     /// Last: NHWC.
-    Last,
+    Nhwc,
 }
 
 /// A permutation of the axes of an image: axis i of the result is axis `order[i]` of the operand.
-type Order = [usize; 4];
+type Permutation = [usize; 4];
 
 impl Layout {
     fn other(self) -> Layout {
         match self {
-            Layout::First => Layout::Last,
-            Layout::Last => Layout::First,
+            Layout::Nchw => Layout::Nhwc,
+            Layout::Nhwc => Layout::Nchw,
         }
     }
 
     /// The permutation from the other layout to this one.
-    fn order(self) -> Order {
+    fn order(self) -> Permutation {
         match self {
-            Layout::Last => [0, 2, 3, 1],
-            Layout::First => [0, 3, 1, 2],
+            Layout::Nhwc => [0, 2, 3, 1],
+            Layout::Nchw => [0, 3, 1, 2],
         }
     }
 
     /// The layout that a permutation results in from the other layout.
     fn made_by(order: &[i64]) -> Option<Layout> {
         match order {
-            [0, 2, 3, 1] => Some(Layout::Last),
-            [0, 3, 1, 2] => Some(Layout::First),
+            [0, 2, 3, 1] => Some(Layout::Nhwc),
+            [0, 3, 1, 2] => Some(Layout::Nchw),
             _ => None,
         }
     }
@@ -89,8 +89,8 @@ impl Layout {
     /// The layout as a value of `data_format`.
     fn name(self) -> &'static str {
         match self {
-            Layout::First => "NCHW",
-            Layout::Last => "NHWC",
+            Layout::Nchw => "NCHW",
+            Layout::Nhwc => "NHWC",
         }
     }
 }
@@ -103,10 +103,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let m = r.ir();
         let [region] = m.regions_of(function) else { continue };
         let &[block] = m.blocks_of(*region) else { continue };
-        let turned = choose(r, block, device);
-        cx.count("num-turned", turned.len() as u64);
-        if !turned.is_empty() {
-            turn::turn(r, block, &turned);
+        let converted = choose(r, block, device);
+        cx.count("num-turned", converted.len() as u64);
+        if !converted.is_empty() {
+            convert::convert_block(r, block, &converted);
         }
     }
     signatures::refresh(r);

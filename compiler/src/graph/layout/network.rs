@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Layout;
 use super::costs::Device;
 use super::cut::{Graph, INFINITE, SINK, SOURCE};
-use super::roles::{self, Part, Role};
+use super::roles::{self, OpRole, ValueRole};
 use crate::build::query::{ints, is_free, made_by, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
@@ -20,7 +20,7 @@ pub(super) struct Network {
     /// In block order.
     nodes: Vec<OpId>,
     written: FxHashMap<OpId, Layout>,
-    roles: FxHashMap<OpId, Role>,
+    roles: FxHashMap<OpId, OpRole>,
 }
 
 /// An image operand of a node.
@@ -28,7 +28,7 @@ struct Read {
     /// The value behind all transpositions between layouts.
     from: ValueId,
     /// True if the number of these transpositions is odd.
-    is_turned: bool,
+    is_transposed: bool,
 }
 
 /// The operand of a transposition between layouts, and the layout of its result.
@@ -39,20 +39,20 @@ pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, La
 }
 
 fn through(m: &Module, value: ValueId) -> Read {
-    let mut read = Read { from: value, is_turned: false };
+    let mut read = Read { from: value, is_transposed: false };
     let mut last = None;
     while let Some((x, made)) = between_layouts(m, read.from)
         // Two consecutive transpositions that are not inverse change more than the layout.
         && last != Some(made)
     {
-        read = Read { from: x, is_turned: !read.is_turned };
+        read = Read { from: x, is_transposed: !read.is_transposed };
         last = Some(made);
     }
     read
 }
 
-fn turned_if(layout: Layout, is_turned: bool) -> Layout {
-    if is_turned { layout.other() } else { layout }
+fn transposed_if(layout: Layout, is_transposed: bool) -> Layout {
+    if is_transposed { layout.other() } else { layout }
 }
 
 impl Network {
@@ -100,13 +100,13 @@ impl Network {
                 continue;
             }
             self.written.insert(op, layout);
-            let images = |parts: &[Part]| -> Vec<usize> {
-                (0..parts.len()).filter(|&i| parts[i] == Part::Image).collect()
+            let images = |roles: &[ValueRole]| -> Vec<usize> {
+                (0..roles.len()).filter(|&i| roles[i] == ValueRole::Image).collect()
             };
             let (read, made) = (images(&role.operands), images(&role.results));
             for value in read.into_iter().map(|i| m.operand(op, i)) {
-                let Read { from, is_turned } = through(m, value);
-                let layout = turned_if(layout, is_turned);
+                let Read { from, is_transposed } = through(m, value);
+                let layout = transposed_if(layout, is_transposed);
                 todo.extend(m.defining_op(from).filter(|&op| self.makes(m, op, from)).map(|op| (op, layout)));
             }
             for value in made.into_iter().map(|i| m.result(op, i)) {
@@ -118,8 +118,8 @@ impl Network {
                     for (user, i) in m.users(value) {
                         if self.reads(user, i) {
                             todo.push_back((user, layout));
-                        } else if let Some(turned) = transposed(m, user, layout) {
-                            values.push((turned, layout.other()));
+                        } else if let Some(result) = transposed(m, user, layout) {
+                            values.push((result, layout.other()));
                         }
                     }
                 }
@@ -130,14 +130,14 @@ impl Network {
     /// True if `value` is an image result of a convertible op.
     fn makes(&self, m: &Module, op: OpId, value: ValueId) -> bool {
         let at = m.results(op).position(|result| result == value);
-        self.roles.get(&op).is_some_and(|role| at.is_some_and(|at| role.results[at] == Part::Image))
+        self.roles.get(&op).is_some_and(|role| at.is_some_and(|at| role.results[at] == ValueRole::Image))
     }
 
     fn reads(&self, op: OpId, i: usize) -> bool {
-        self.roles.get(&op).is_some_and(|role| role.operands.get(i) == Some(&Part::Image))
+        self.roles.get(&op).is_some_and(|role| role.operands.get(i) == Some(&ValueRole::Image))
     }
 
-    pub(super) fn role(&self, op: OpId) -> Option<&Role> {
+    pub(super) fn role(&self, op: OpId) -> Option<&OpRole> {
         self.roles.get(&op)
     }
 
@@ -152,9 +152,9 @@ impl Network {
         readers.connect(m, &mut graph);
         // Without a cut all ops keep their layout.
         let Some(is_last) = graph.cut() else { return FxHashMap::default() };
-        let label = |op: &OpId| if is_last[number[op]] { Layout::Last } else { Layout::First };
-        let turned = self.nodes.iter().map(|op| (*op, label(op)));
-        turned.filter(|(op, label)| self.written[op] != *label).collect()
+        let label = |op: &OpId| if is_last[number[op]] { Layout::Nhwc } else { Layout::Nchw };
+        let labels = self.nodes.iter().map(|op| (*op, label(op)));
+        labels.filter(|(op, label)| self.written[op] != *label).collect()
     }
 
     /// Adds the op's own cost, the readers of its results, and its operands without a convertible producer.
@@ -170,15 +170,15 @@ impl Network {
         let (node, written) = (number[&op], self.written[&op]);
         let Some(role) = self.role(op) else { return };
         let mut moved = 0;
-        for (i, value) in m.operands(op).enumerate().filter(|(i, _)| role.operands[*i] == Part::Image) {
-            let Read { from, is_turned } = through(m, value);
+        for (i, value) in m.operands(op).enumerate().filter(|(i, _)| role.operands[*i] == ValueRole::Image) {
+            let Read { from, is_transposed } = through(m, value);
             moved += size(m, value);
             if constant_of(m, from).is_some() {
                 continue;
             }
             let is_first_read = m.operands(op).take(i).all(|other| other != value);
             let producer = m.defining_op(from).filter(|&op| self.makes(m, op, from));
-            let from_layout = turned_if(written, is_turned);
+            let from_layout = transposed_if(written, is_transposed);
             match producer.and_then(|op| Some((*number.get(&op)?, self.written[&op]))) {
                 Some((maker, made)) if made == from_layout => readers.add(from, maker, node, is_first_read),
                 Some((maker, made)) => {
@@ -189,7 +189,7 @@ impl Network {
                 None => readers.add_fixed(from, from_layout, node),
             }
         }
-        for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == Part::Image) {
+        for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == ValueRole::Image) {
             moved += size(m, m.result(op, i));
             // Users that cannot be converted need the layout as written, behind any transpositions.
             let mut values = vec![(value, written)];
@@ -199,7 +199,7 @@ impl Network {
                         continue;
                     }
                     match transposed(m, user, layout) {
-                        Some(turned) => values.push((turned, layout.other())),
+                        Some(result) => values.push((result, layout.other())),
                         None => readers.add(value, node, terminal(layout), true),
                     }
                 }
@@ -207,8 +207,8 @@ impl Network {
         }
         if let (Some(operator), Some(_)) = (operator(m, op), roles::written(m, op)) {
             let cost = |layout| device.cost(operator, layout).saturating_mul(SCALE * moved);
-            keep(graph, node, Layout::Last, cost(Layout::First));
-            keep(graph, node, Layout::First, cost(Layout::Last));
+            keep(graph, node, Layout::Nhwc, cost(Layout::Nchw));
+            keep(graph, node, Layout::Nchw, cost(Layout::Nhwc));
         }
         // Among choices of equal cost the one with fewer changes wins.
         keep(graph, node, written, 1);
@@ -222,16 +222,16 @@ const SCALE: u64 = 64;
 /// The terminal of a layout.
 fn terminal(layout: Layout) -> usize {
     match layout {
-        Layout::Last => SOURCE,
-        Layout::First => SINK,
+        Layout::Nhwc => SOURCE,
+        Layout::Nchw => SINK,
     }
 }
 
 /// Adds the cost of a node that does not get `layout`.
 fn keep(graph: &mut Graph, node: usize, layout: Layout, cost: u64) {
     match layout {
-        Layout::Last => graph.add_edge(SOURCE, node, cost, 0),
-        Layout::First => graph.add_edge(node, SINK, cost, 0),
+        Layout::Nhwc => graph.add_edge(SOURCE, node, cost, 0),
+        Layout::Nchw => graph.add_edge(node, SINK, cost, 0),
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! Attributes are converted by their names, for all operators.
 
-use super::{Layout, Order};
+use super::{Layout, Permutation};
 use crate::build::query::{ints, is_free, shape};
 use crate::dialects::tf;
 use crate::fold::constant_of;
@@ -22,7 +22,7 @@ use befrost_tensor::tf::op::{Attrs as _, Class, Op};
 
 /// The role of an operand or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ValueRole {
     /// Transposed.
     Image,
     /// Independent of the layout.
@@ -37,9 +37,9 @@ pub(super) enum Part {
 
 /// The roles of an op's operands and results.
 #[derive(Clone, Debug)]
-pub(super) struct Role {
-    pub operands: Vec<Part>,
-    pub results: Vec<Part>,
+pub(super) struct OpRole {
+    pub operands: Vec<ValueRole>,
+    pub results: Vec<ValueRole>,
 }
 
 /// The letters of `n` values.
@@ -74,52 +74,52 @@ pub(super) fn written(m: &Module, op: OpId) -> Option<Layout> {
     let signature = tf::row(m, op)?.signature();
     signature.attr("data_format")?;
     match tf::attrs_of(m, op, signature).string("data_format").as_deref() {
-        Some(b"NCHW") => Some(Layout::First),
-        Some(b"NHWC") | None => Some(Layout::Last),
+        Some(b"NCHW") => Some(Layout::Nchw),
+        Some(b"NHWC") | None => Some(Layout::Nhwc),
         _ => None,
     }
 }
 
 /// The roles of a convertible op, for either layout.
-pub(super) fn of(m: &Module, op: OpId) -> Option<Role> {
+pub(super) fn of(m: &Module, op: OpId) -> Option<OpRole> {
     if !is_free(m, op) {
         return None;
     }
     let (inputs, outputs) = tf::row(m, op)?.layout()?.split_once('>')?;
-    let operands: Vec<Part> = spread(inputs, m.n_operands(op))?
+    let operands: Vec<ValueRole> = spread(inputs, m.n_operands(op))?
         .into_iter()
         .zip(m.operands(op))
         .map(|(letter, value)| operand(m, letter, value))
         .collect::<Option<_>>()?;
-    let results: Vec<Part> = spread(outputs, m.n_results(op))?
+    let results: Vec<ValueRole> = spread(outputs, m.n_results(op))?
         .into_iter()
         .zip(m.results(op))
         .map(|(letter, value)| match letter {
-            b'i' => is_image(m, value).then_some(Part::Image),
-            b'k' if is_image(m, value) => Some(Part::Image),
-            b'r' => Some(Part::Rows),
-            _ => Some(Part::Same),
+            b'i' => is_image(m, value).then_some(ValueRole::Image),
+            b'k' if is_image(m, value) => Some(ValueRole::Image),
+            b'r' => Some(ValueRole::Rows),
+            _ => Some(ValueRole::Same),
         })
         .collect::<Option<_>>()?;
-    (operands.contains(&Part::Image) && attributes_fit(m, op)).then_some(Role { operands, results })
+    (operands.contains(&ValueRole::Image) && attributes_fit(m, op)).then_some(OpRole { operands, results })
 }
 
-fn operand(m: &Module, letter: u8, value: ValueId) -> Option<Part> {
+fn operand(m: &Module, letter: u8, value: ValueId) -> Option<ValueRole> {
     let rank = rank(m, value);
     match (letter, rank) {
-        (b'i' | b'f' | b'b' | b'g' | b'e', Some(4)) => Some(Part::Image),
-        (b'b' | b'e', Some(0)) | (b'g', Some(_)) => Some(Part::Same),
+        (b'i' | b'f' | b'b' | b'g' | b'e', Some(4)) => Some(ValueRole::Image),
+        (b'b' | b'e', Some(0)) | (b'g', Some(_)) => Some(ValueRole::Same),
         (b'b', Some(1..4)) => {
             let dims = shape(m, value)?;
             let n_wide = dims.iter().filter(|&&dim| dim != 1).count();
             let known = !dims.contains(&DYNAMIC);
-            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(Part::Small)
+            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(ValueRole::Small)
         }
-        (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(Part::Rows),
-        (b'a', _) => {
-            ints(m, value).filter(|axes| axes.iter().all(|axis| (-4..4).contains(axis))).map(|_| Part::Axes)
-        }
-        (b'.', _) => Some(Part::Same),
+        (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(ValueRole::Rows),
+        (b'a', _) => ints(m, value)
+            .filter(|axes| axes.iter().all(|axis| (-4..4).contains(axis)))
+            .map(|_| ValueRole::Axes),
+        (b'.', _) => Some(ValueRole::Same),
         _ => None,
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn axes(numbers: &[i64]) -> Vec<usize> {
 }
 
 /// The index of an axis after the permutation.
-pub(super) fn turned_axis(order: &Order, axis: usize) -> usize {
+pub(super) fn permuted_axis(order: &Permutation, axis: usize) -> usize {
     order.iter().position(|&from| from == axis).unwrap_or(axis)
 }
 
@@ -153,8 +153,8 @@ pub(super) fn turned_axis(order: &Order, axis: usize) -> usize {
 pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
     let order = written.other().order();
     let in_order = |kept: &[usize]| {
-        let turned: Vec<usize> = kept.iter().map(|&axis| turned_axis(&order, axis)).collect();
-        turned.is_sorted()
+        let permuted: Vec<usize> = kept.iter().map(|&axis| permuted_axis(&order, axis)).collect();
+        permuted.is_sorted()
     };
     let result_is_image = is_image(m, m.result(op, 0));
     match tf::operator(m, op) {

@@ -27,7 +27,7 @@ use super::effects::functions;
 use crate::dialects::tf;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-plan-memory",
@@ -138,7 +138,8 @@ impl Planned {
         let loc = r.ir().loc(first);
         let bytes = r.cx().int_attr(KnownType::I64.id(), self.plan.peak as i64);
         let ty = KnownType::Arena.id();
-        let arena = r.create_named(At::Before(first), loc, ARENA, &[], &[ty], &[("bytes", bytes)]);
+        let arena =
+            r.create_named(InsertionPoint::Before(first), loc, ARENA, &[], &[ty], &[("bytes", bytes)]);
         let arena = r.ir().result(arena, 0);
         let waited: FxHashSet<usize> = self.edges.values().flatten().copied().collect();
         let mut chains: FxHashMap<usize, ValueId> = FxHashMap::default();

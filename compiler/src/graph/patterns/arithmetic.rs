@@ -221,7 +221,7 @@ fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let is_batch = operator(m, op) != Some(Op::MatMul);
-    let turns = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
+    let flags = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
     if is_batch
         && dtype(m, m.operand(op, 0))
             .is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128))
@@ -229,14 +229,14 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let mut operands = [m.operand(op, 0), m.operand(op, 1)];
-    let mut turned = [flag(m, op, turns[0]), flag(m, op, turns[1])];
+    let mut transposed = [flag(m, op, flags[0]), flag(m, op, flags[1])];
     let mut changed = false;
-    for (operand, turned) in operands.iter_mut().zip(&mut turned) {
+    for (operand, transposed) in operands.iter_mut().zip(&mut transposed) {
         if let Some(inner) = made_by(m, *operand, &[Op::Transpose])
             && swaps_last(&ints(m, m.operand(inner, 1))?)
         {
             *operand = m.operand(inner, 0);
-            *turned = !*turned;
+            *transposed = !*transposed;
             changed = true;
         }
     }
@@ -244,9 +244,9 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let (result, operator) = (m.result(op, 0), operator(m, op)?);
-    let mut product = b.op(operator, &operands).attrs_of(op, |name| !turns.contains(&name)).like(result);
-    for (name, turned) in turns.iter().zip(turned) {
-        if turned {
+    let mut product = b.op(operator, &operands).attrs_of(op, |name| !flags.contains(&name)).like(result);
+    for (name, transposed) in flags.iter().zip(transposed) {
+        if transposed {
             product = product.bool(name, true);
         }
     }
@@ -292,6 +292,6 @@ fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let result = m.result(op, 0);
-    let turned = b.one(Op::Transpose, &[x, order]).ok()?;
-    b.op(Op::Cast, &[turned]).attrs_of(inner, |_| true).like(result).one().ok()
+    let transposed = b.one(Op::Transpose, &[x, order]).ok()?;
+    b.op(Op::Cast, &[transposed]).attrs_of(inner, |_| true).like(result).one().ok()
 }

@@ -5,7 +5,7 @@ use befrost_tensor::tf::op::Op;
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Change, Pattern, Rewriter};
+use crate::rewrite::{Change, InsertionPoint, Pattern, Rewriter};
 
 /// The patterns of `If` and `Case`.
 pub(super) const PATTERNS: &[Pattern] =
@@ -19,7 +19,7 @@ fn call_branch(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let operands: Vec<ValueId> = m.operands(op).skip(1).collect();
     let types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
     let name = Op::StatefulPartitionedCall.op_name();
-    let call = r.create_named(At::Before(op), loc, name, &operands, &types, &[("f", branch)]);
+    let call = r.create_named(InsertionPoint::Before(op), loc, name, &operands, &types, &[("f", branch)]);
     let results: Vec<ValueId> = r.ir().results(call).collect();
     r.replace_op(op, &results);
     Change::Changed

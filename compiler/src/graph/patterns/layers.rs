@@ -350,11 +350,11 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if q_dims[..2] != k_dims[..2] || q_dims[..2] != v_dims[..2] {
         return None;
     }
-    let turned = |value: ValueId| {
+    let untransposed = |value: ValueId| {
         let transpose = made_by(m, value, &[Op::Transpose])?;
         (ints(m, m.operand(transpose, 1))? == [0, 2, 1, 3]).then(|| m.operand(transpose, 0))
     };
-    let sources = [q, k, v].map(turned);
+    let sources = [q, k, v].map(untransposed);
     let (operands, heads_inside) = match sources {
         [Some(q), Some(k), Some(v)] => ([q, k, v], true),
         _ => ([q, k, v], false),

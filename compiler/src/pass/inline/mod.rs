@@ -29,7 +29,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::dialects::Traits;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, BlockId, KnownType, LocId, LocKind, Module, OpId, ValueId, names};
-use crate::rewrite::{At, IrMapping, signatures};
+use crate::rewrite::{InsertionPoint, IrMapping, signatures};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const INLINED: &str = "num-inlined";
@@ -82,7 +82,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                     let message = "not inlined: too many operations would be added";
                     let span = r.ir().op_spans.at(call.op).copied();
                     let remark = Diagnostic::error("E0507", message).with_severity(Severity::Remark).at(span);
-                    cx.say(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
+                    cx.report(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
                     continue;
                 }
                 types_differ |= !is(r.ir(), call.op, Traits::CALL);
@@ -219,7 +219,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
         if is(r.ir(), end, Traits::RETURN) {
             let values: Vec<ValueId> = r.ir().operands(end).collect();
             let loc = r.ir().loc(end);
-            let branch = r.create_named(At::Before(end), loc, "cf.br", &values, &[], &[]);
+            let branch = r.create_named(InsertionPoint::Before(end), loc, "cf.br", &values, &[], &[]);
             r.set_successors(branch, &[rest]);
             r.erase(end);
         }

@@ -20,11 +20,11 @@
 
 use crate::dialects::tfrt_control::{ParallelFor, Repeat};
 use crate::ir::{BlockId, Module, NewOp, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Rewriter, is_speculatable, is_total};
+use crate::rewrite::{InsertionPoint, Rewriter, is_speculatable, is_total};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An isolated loop with the correspondence of its arguments and operands.
-struct Loop {
+struct IsolatedLoop {
     op: OpId,
     block: BlockId,
     /// The terminator.
@@ -36,8 +36,8 @@ struct Loop {
     hands_on: bool,
 }
 
-impl Loop {
-    fn of(m: &Module, op: OpId) -> Option<Loop> {
+impl IsolatedLoop {
+    fn of(m: &Module, op: OpId) -> Option<IsolatedLoop> {
         let (body, first_operand, first_arg, hands_on) = if let Some(repeat) = Repeat::of(m, op) {
             (repeat.body(m), 1, 0, true)
         } else {
@@ -48,7 +48,7 @@ impl Loop {
         let n_args = m.args(block).len();
         let fits = n_args + first_operand == m.n_operands(op) + first_arg
             && (!hands_on || m.n_operands(end) == n_args && m.n_results(op) == n_args);
-        fits.then_some(Loop { op, block, end, first_operand, first_arg, hands_on })
+        fits.then_some(IsolatedLoop { op, block, end, first_operand, first_arg, hands_on })
     }
 
     /// The invariant arguments and their operands.
@@ -61,7 +61,7 @@ impl Loop {
 
 /// Moves invariant ops out of an isolated loop; returns their number.
 pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
-    let Some(looping) = Loop::of(r.ir(), looping) else { return 0 };
+    let Some(looping) = IsolatedLoop::of(r.ir(), looping) else { return 0 };
     let mut outside = looping.invariants(r.ir());
     let chosen = choose(r.ir(), &looping, &outside);
     let mut carried: Vec<(ValueId, ValueId)> = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
 }
 
 /// The invariant ops, producers first.
-fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
+fn choose(m: &Module, looping: &IsolatedLoop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
     for op in m.ops_in(looping.block).filter(|op| *op != looping.end) {
@@ -116,14 +116,16 @@ fn copy_out(
     let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     let old: Vec<ValueId> = m.results(op).collect();
     let types: Vec<TypeId> = old.iter().map(|v| m.value_type(*v)).collect();
-    let copy =
-        r.create(At::Before(looping), NewOp { loc, results: &types, attrs: &attrs, ..NewOp::new(name) });
+    let copy = r.create(
+        InsertionPoint::Before(looping),
+        NewOp { loc, results: &types, attrs: &attrs, ..NewOp::new(name) },
+    );
     outside.extend(old.into_iter().zip(r.ir().results(copy)));
     outside.get(&inner).copied().unwrap_or(inner)
 }
 
 /// Passes further values to the body of the loop: (argument, value outside) for each used new argument.
-fn carry(r: &mut Rewriter<'_>, looping: &Loop, mut carried: Vec<(ValueId, ValueId)>) {
+fn carry(r: &mut Rewriter<'_>, looping: &IsolatedLoop, mut carried: Vec<(ValueId, ValueId)>) {
     let unused: Vec<usize> = (0..r.ir().args(looping.block).len())
         .rev()
         .filter(|&i| {

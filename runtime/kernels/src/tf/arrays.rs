@@ -44,9 +44,9 @@ enum Slot {
 }
 
 #[derive(Clone, Debug)]
-struct Handle(Arc<Array>);
+struct ArrayHandle(Arc<Array>);
 
-impl Object for Handle {
+impl Object for ArrayHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
@@ -65,13 +65,13 @@ pub(super) const OPS: &[Row] = &[
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
             let element = element.clone();
             let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
-            Ok([Value::object(Handle(Arc::new(array))), scalar(0f32, cx)?])
+            Ok([Value::object(ArrayHandle(Arc::new(array))), scalar(0f32, cx)?])
         })
     }),
     (&[Op::TensorArrayGradV3], |attrs| {
         let source = attrs.string("source")?;
         of(attrs, move |[of, flow], _| {
-            Ok([Value::object(Handle(array(of)?.gradient(&source))), flow.clone()])
+            Ok([Value::object(ArrayHandle(array(of)?.gradient(&source))), flow.clone()])
         })
     }),
     (&[Op::TensorArrayWriteV3], |attrs| {
@@ -146,7 +146,7 @@ pub(super) const OPS: &[Row] = &[
 ];
 
 fn array(value: &Value) -> Result<&Array, KernelError> {
-    value.downcast_ref::<Handle>().map(|handle| &*handle.0).ok_or_else(|| {
+    value.downcast_ref::<ArrayHandle>().map(|handle| &*handle.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a TensorArray, got a value of type {}", value.type_name()))
     })
 }

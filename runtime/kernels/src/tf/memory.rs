@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! %arena = cpu.arena {bytes = 4096}
-//! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 0, 1088]}   result at 0: 1,088 bytes with header; not in place
+//! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 0, 1088]}   result at 0, 1,088 bytes; not in place
 //! %2 = tf.Relu(%1) {memory = [1]}                          in place
 //! ```
 //!

@@ -1,5 +1,6 @@
 //! Optionals: variants with components, or without. The gradient of a branch op reads the optionals that the
 //! executed branch stored. `ZerosLike` and `AddN` on variants are here too.
+
 use std::sync::Arc;
 
 use befrost_host::object::Object;

@@ -57,9 +57,9 @@ impl Resource for Variable {
 
 /// A resource or a reference.
 #[derive(Clone, Debug)]
-pub(super) struct Handle(pub(super) Arc<Variable>);
+pub(super) struct VariableHandle(pub(super) Arc<Variable>);
 
-impl Object for Handle {
+impl Object for VariableHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
@@ -204,7 +204,7 @@ pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostT
 
 /// The variable of a handle.
 pub(super) fn variable(value: &Value) -> Result<&Arc<Variable>, KernelError> {
-    value.downcast_ref::<Handle>().map(|handle| &handle.0).ok_or_else(|| {
+    value.downcast_ref::<VariableHandle>().map(|handle| &handle.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a variable, got a value of type {}", value.type_name()))
     })
 }
@@ -238,7 +238,7 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
             let problem = format!("the variable '{name}' is of type {}, not {dtype}", found.dtype);
             return Err(KernelError::invalid(problem));
         }
-        Ok([Value::object(Handle(found))])
+        Ok([Value::object(VariableHandle(found))])
     })
 }
 

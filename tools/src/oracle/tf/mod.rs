@@ -42,7 +42,7 @@ use befrost_compiler::ir::Module;
 use super::Refusal;
 
 pub use state::{Strictness, TfExecution};
-pub use value::Value;
+pub use value::TfValue;
 pub use variables::VariableStore;
 
 /// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
@@ -53,7 +53,7 @@ pub use variables::VariableStore;
 pub fn call(
     module: &Module,
     function: &str,
-    arguments: &[Value],
+    arguments: &[TfValue],
     variables: &mut VariableStore,
     strictness: Strictness,
 ) -> Result<TfExecution, Refusal> {

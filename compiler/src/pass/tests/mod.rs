@@ -1,5 +1,7 @@
 //! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
 
+mod control_flow;
+
 use super::*;
 use crate::diag::{Diagnostic, Severity};
 use crate::ir::Module;
@@ -26,7 +28,7 @@ const TEST_PASSES: &[Pass] = &[
         statistics: &[],
         run: |r, cx| {
             let span = r.ir().op_spans.at(r.root()).copied();
-            cx.say(Diagnostic::error("E0000", "as it should").at(span));
+            cx.report(Diagnostic::error("E0000", "as it should").at(span));
             Change::Unchanged
         },
     },
@@ -51,7 +53,7 @@ const TEST_PASSES: &[Pass] = &[
                 cx.text("text"),
                 cx.text("word")
             );
-            cx.say(Diagnostic::error("E0000", text).with_severity(Severity::Remark));
+            cx.report(Diagnostic::error("E0000", text).with_severity(Severity::Remark));
             Change::Unchanged
         },
     },
@@ -101,7 +103,7 @@ fn check_options(pipeline: &str, said: &str, again: &str) {
     let mut pm = manager(pipeline);
     assert_eq!(pm.text(), again);
     assert_eq!(change(pm.run(verified(PROGRAM))), Ok(Change::Unchanged));
-    let texts: Vec<String> = pm.take_said().into_iter().map(|d| d.message).collect();
+    let texts: Vec<String> = pm.take_diagnostics().into_iter().map(|d| d.message).collect();
     assert_eq!(texts.join("; "), said);
 }
 
@@ -164,7 +166,7 @@ fn nested_pipelines_match_names() {
     ] {
         let mut pm = manager(pipeline);
         assert!(pm.run(verified(PROGRAM)).is_ok());
-        assert_eq!(pm.take_said().len(), runs, "{pipeline}");
+        assert_eq!(pm.take_diagnostics().len(), runs, "{pipeline}");
     }
 }
 

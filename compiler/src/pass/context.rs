@@ -31,7 +31,7 @@ pub struct PassCx<'a> {
     pass: &'static Pass,
     options: &'a [OptionValue],
     counters: Vec<Cell<u64>>,
-    said: RefCell<Vec<Diagnostic>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
     printed: RefCell<String>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> PassCx<'a> {
             pass,
             options,
             counters: vec![Cell::new(0); pass.statistics.len()],
-            said: RefCell::default(),
+            diagnostics: RefCell::default(),
             printed: RefCell::default(),
         }
     }
@@ -96,8 +96,8 @@ impl<'a> PassCx<'a> {
     }
 
     /// Reports a diagnostic. An error makes the pass fail.
-    pub fn say(&self, diagnostic: Diagnostic) {
-        self.said.borrow_mut().push(diagnostic);
+    pub fn report(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
     }
 
     /// Prints text for the user, the output of printing passes.
@@ -108,6 +108,6 @@ impl<'a> PassCx<'a> {
     /// The outcome of the run: counters in the order of the table, diagnostics, text.
     pub(super) fn finish(self) -> (Vec<u64>, Vec<Diagnostic>, String) {
         let counters = self.counters.into_iter().map(Cell::into_inner).collect();
-        (counters, self.said.into_inner(), self.printed.into_inner())
+        (counters, self.diagnostics.into_inner(), self.printed.into_inner())
     }
 }

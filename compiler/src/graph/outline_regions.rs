@@ -17,7 +17,7 @@ use crate::build::query::flag;
 use crate::dialects::tf::{self, Control};
 use crate::ir::{AttrId, KnownType, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-outline-regions",
@@ -141,7 +141,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let name = operators[usize::from(is_stateless)].op_name();
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();
-    let made = r.create_named(At::Before(op), loc, name, &operands, &types, &attrs);
+    let made = r.create_named(InsertionPoint::Before(op), loc, name, &operands, &types, &attrs);
     let all: Vec<ValueId> = r.ir().results(made).collect();
     let (first, rest) = all.split_at(n_results);
     r.replace_op(op, &[first, &rest[extra.len()..]].concat());
@@ -180,7 +180,7 @@ fn function_of(
     let (loc, func) = (r.ir().loc(parent), r.ir().op_name(parent));
     let (sym_name, private) = (r.cx().str_attr(name), r.cx().str_attr("private"));
     let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-    let function = r.create(At::Before(parent), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
+    let function = r.create(InsertionPoint::Before(parent), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
     let body = r.add_region(function);
     r.move_blocks(region, body);
     let Some(block) = r.ir().entry(body) else { return };
@@ -208,7 +208,7 @@ fn function_of(
     let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
     let results: Vec<TypeId> = returned.iter().map(|&value| m.value_type(value)).collect();
     r.erase(end);
-    r.create_named(At::End(block), loc, "func.return", &returned, &[], &[]);
+    r.create_named(InsertionPoint::End(block), loc, "func.return", &returned, &[], &[]);
     let ty = r.cx().function_type(&inputs, &results);
     let ty = r.cx().type_attr(ty);
     r.set_attr(function, names::FUNCTION_TYPE, ty);

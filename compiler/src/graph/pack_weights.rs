@@ -61,7 +61,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// The ways in which weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Layout {
+enum Packing {
     Matrix {
         is_transposed: bool,
     },
@@ -76,7 +76,7 @@ enum Layout {
 struct Packed {
     may_transform: bool,
     /// The weights that are packed already.
-    known: FxHashMap<(AttrId, Layout), AttrId>,
+    known: FxHashMap<(AttrId, Packing), AttrId>,
 }
 
 impl Packed {
@@ -112,7 +112,7 @@ impl Packed {
             return None;
         }
         let mut contracted = None;
-        let (packed_operator, layout, shape) = match operator(m, op)? {
+        let (packed_operator, packing, shape) = match operator(m, op)? {
             Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?.to_vec()),
             Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
                 (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
@@ -120,14 +120,14 @@ impl Packed {
             Op::Einsum => {
                 let (shape, n) = summed(m, op)?;
                 contracted = Some(n as i64);
-                (Op::_PackedMatMul, Layout::Summed { n }, shape)
+                (Op::_PackedMatMul, Packing::Summed { n }, shape)
             }
             _ => {
-                let (layout, shape) = matrix(m, op)?;
-                (Op::_PackedMatMul, layout, shape)
+                let (packing, shape) = matrix(m, op)?;
+                (Op::_PackedMatMul, packing, shape)
             }
         };
-        let packed = self.weights(r, weights, layout)?;
+        let packed = self.weights(r, weights, packing)?;
         let m = r.ir();
         let n_args = (tf::n_data_operands(m, op) - 2) as i64;
         let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
@@ -159,32 +159,32 @@ impl Packed {
     }
 
     /// The packed form of a constant.
-    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, layout: Layout) -> Option<AttrId> {
-        if let Some(&known) = self.known.get(&(weights, layout)) {
+    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, packing: Packing) -> Option<AttrId> {
+        if let Some(&known) = self.known.get(&(weights, packing)) {
             return Some(known);
         }
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
-        let packed = match layout {
-            Layout::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
-            Layout::Summed { n } => {
+        let packed = match packing {
+            Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
+            Packing::Summed { n } => {
                 let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
                 let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
                 Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
             }
-            Layout::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
-            Layout::Filters(Some(patch)) => {
+            Packing::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
+            Packing::Filters(Some(patch)) => {
                 Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
             }
-            Layout::Depthwise => Weights::pack_depthwise(&tensor, &plain),
+            Packing::Depthwise => Weights::pack_depthwise(&tensor, &plain),
         };
         let packed = tf::tensor_attr(r.cx(), packed.ok()?.tensor())?;
-        self.known.insert((weights, layout), packed);
+        self.known.insert((weights, packing), packed);
         Some(packed)
     }
 
     /// The packing of the filters of a convolution without groups.
-    fn filters(&self, m: &Module, op: OpId) -> Option<Layout> {
+    fn filters(&self, m: &Module, op: OpId) -> Option<Packing> {
         let filter = dims(m, m.operand(op, 1))?;
         let &[height, width, from, to] = filter else { return None };
         let planes = Planes::of(m, op);
@@ -192,10 +192,10 @@ impl Packed {
             return None;
         }
         let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
-        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Layout::Filters(None)) };
+        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Packing::Filters(None)) };
         let size = |n: i64| usize::try_from(n).ok();
         let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
-        Some(Layout::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
+        Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
             Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "no_winograd").is_none() => {
                 Some(patch)
             }
@@ -205,7 +205,7 @@ impl Packed {
 }
 
 /// The packing of the right operand of a product, if it is one matrix, with its rows and columns.
-fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
+fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
     let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
     let &[a, b] = dims(m, m.operand(op, 1))? else { return None };
@@ -214,7 +214,7 @@ fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
         return None;
     }
-    Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
+    Some((Packing::Matrix { is_transposed }, vec![rows, cols]))
 }
 
 /// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
@@ -237,9 +237,9 @@ fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then(|| (dims.to_vec(), n))
 }
 
-fn depthwise(m: &Module, op: OpId) -> Option<Layout> {
+fn depthwise(m: &Module, op: OpId) -> Option<Packing> {
     let &[_, _, from, 1] = dims(m, m.operand(op, 1))? else { return None };
-    (from > 0).then_some(Layout::Depthwise)
+    (from > 0).then_some(Packing::Depthwise)
 }
 
 /// Positions of the axes of images.

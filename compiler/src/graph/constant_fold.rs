@@ -22,7 +22,7 @@ use crate::dialects::{Folded, tf};
 use crate::fold;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{Greedy, greedy};
+use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-constant-fold",
@@ -40,11 +40,11 @@ pub(super) const MAX_GROWN: usize = 100 << 10;
 const MAX_USED: usize = 64 << 20;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
-    let config = Greedy {
+    let config = GreedyConfig {
         fold,
         materialize,
         patterns: |def| patterns::of(Family::Constant, def),
-        ..Greedy::default()
+        ..GreedyConfig::default()
     };
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);

@@ -1,8 +1,8 @@
 //! Tests of passes over loops and branches, with a dialect for the tests.
 
-use super::{Change, PassManager, RunOptions};
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint};
 use crate::ir::{KnownType, Module};
+use crate::pass::{Change, PassManager, RunOptions};
 use crate::print::{PrintOptions, print};
 use crate::syntax::{ParseOptions, parse};
 use crate::verify::Verified;
