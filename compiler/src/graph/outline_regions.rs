@@ -108,7 +108,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
         .iter()
         .enumerate()
         .map(|(i, &region)| {
-            let (what, goes_around) = match (kind, i) {
+            let (what, is_loop_body) = match (kind, i) {
                 (Control::If, 0) => ("then", false),
                 (Control::If, _) => ("else", false),
                 (Control::Case | Control::Call, _) => ("branch", false),
@@ -116,7 +116,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
                 (Control::While, _) => ("body", true),
             };
             let name = unused(r, &format!("{stem}_{what}"), taken);
-            function_of(r, function, region, &name, &captured, goes_around);
+            function_of(r, function, region, &name, &captured, is_loop_body);
             r.cx().symbol_attr(&name)
         })
         .collect();
@@ -168,14 +168,14 @@ fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> Str
     name
 }
 
-/// Creates a private function from a region. The body of a loop returns its captured values (`goes_around`).
+/// Creates a private function from a region. The body of a loop returns its captured values (`is_loop_body`).
 fn function_of(
     r: &mut Rewriter<'_>,
     parent: OpId,
     region: RegionId,
     name: &str,
     captured: &Captured,
-    goes_around: bool,
+    is_loop_body: bool,
 ) {
     let (loc, func) = (r.ir().loc(parent), r.ir().op_name(parent));
     let (sym_name, private) = (r.cx().str_attr(name), r.cx().str_attr("private"));
@@ -201,7 +201,7 @@ fn function_of(
     let m = r.ir();
     let Some(end) = m.last_op(block) else { return };
     let mut returned: Vec<ValueId> = m.operands(end).collect();
-    if goes_around {
+    if is_loop_body {
         returned.extend(args);
     }
     let loc = m.loc(end);

@@ -66,7 +66,7 @@ enum Packing {
         is_transposed: bool,
     },
     /// For a contraction of the first `n` axes, which become the rows.
-    Summed {
+    Contraction {
         n: usize,
     },
     Filters(Option<befrost_tensor::conv::Patch>),
@@ -118,9 +118,9 @@ impl Packed {
                 (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
             }
             Op::Einsum => {
-                let (shape, n) = summed(m, op)?;
+                let (shape, n) = contraction(m, op)?;
                 contracted = Some(n as i64);
-                (Op::_PackedMatMul, Packing::Summed { n }, shape)
+                (Op::_PackedMatMul, Packing::Contraction { n }, shape)
             }
             _ => {
                 let (packing, shape) = matrix(m, op)?;
@@ -167,7 +167,7 @@ impl Packed {
         let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
         let packed = match packing {
             Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
-            Packing::Summed { n } => {
+            Packing::Contraction { n } => {
                 let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
                 let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
                 Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
@@ -219,7 +219,7 @@ fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
 
 /// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
 /// of the left operand and the first of the right one, in the same order: `btd,dhe->bthe`.
-fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
+fn contraction(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
     let (operands, result) = equation.split_once("->")?;
     let (left, right) = operands.split_once(',')?;

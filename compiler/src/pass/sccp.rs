@@ -124,12 +124,12 @@ impl<'a, 'm> Solver<'a, 'm> {
     fn enter_regions(&mut self, op: OpId) {
         for region in self.r.ir().regions_of(op).to_vec() {
             if let Some(entry) = self.r.ir().entry(region) {
-                self.reach_with_anything(entry);
+                self.enter_with_varying_args(entry);
             }
         }
     }
 
-    fn reach_with_anything(&mut self, block: BlockId) {
+    fn enter_with_varying_args(&mut self, block: BlockId) {
         for arg in self.r.ir().args(block).to_vec() {
             self.learn(arg, LatticeValue::Varying);
         }
@@ -151,7 +151,7 @@ impl<'a, 'm> Solver<'a, 'm> {
             return self.all_varying(op);
         }
         if traits.has(Traits::RETURN) {
-            self.give_back(op);
+            self.propagate_return(op);
         }
         if traits.has(Traits::CALL) {
             return self.call(op);
@@ -185,7 +185,7 @@ impl<'a, 'm> Solver<'a, 'm> {
             let args = m.args(block).to_vec();
             let given = m.successor_operands(op, i).filter(|range| range.len() == args.len());
             let Some(range) = given else {
-                self.reach_with_anything(block);
+                self.enter_with_varying_args(block);
                 continue;
             };
             let given: Vec<LatticeValue> = range.map(|at| self.known(m.operand(op, at))).collect();
@@ -197,7 +197,7 @@ impl<'a, 'm> Solver<'a, 'm> {
     }
 
     /// Joins the operands of a return into the results of all calls of its function.
-    fn give_back(&mut self, op: OpId) {
+    fn propagate_return(&mut self, op: OpId) {
         let m = self.r.ir();
         let Some(function) = m.parent_op(op) else { return };
         let given: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();

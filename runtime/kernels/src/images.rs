@@ -39,7 +39,7 @@ pub(crate) fn compute<R>(
 }
 
 /// Runs a computation on all workers of the queue, and writes the result to `out`.
-pub(crate) fn put(
+pub(crate) fn compute_into(
     cx: &ExecContext,
     out: &Tensor,
     f: impl FnOnce(&Cx<'_>) -> Result<HostTensor, TensorError>,

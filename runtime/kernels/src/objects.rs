@@ -58,14 +58,14 @@ impl Object for Strings {
 
 /// A `!t.tensor` of strings that is written once; before, its strings are empty.
 #[derive(Debug)]
-pub(crate) struct StringsToBe {
+pub(crate) struct WriteOnceStrings {
     empty: StringTensor,
     written: OnceLock<StringTensor>,
 }
 
-impl StringsToBe {
-    pub(crate) fn new(empty: StringTensor) -> StringsToBe {
-        StringsToBe { empty, written: OnceLock::new() }
+impl WriteOnceStrings {
+    pub(crate) fn new(empty: StringTensor) -> WriteOnceStrings {
+        WriteOnceStrings { empty, written: OnceLock::new() }
     }
 
     pub(crate) fn strings(&self) -> &StringTensor {
@@ -98,7 +98,7 @@ impl StringsToBe {
     }
 }
 
-impl Object for StringsToBe {
+impl Object for WriteOnceStrings {
     const TYPES: &'static [&'static str] = Tensor::TYPES;
 
     fn display(&self) -> String {
@@ -163,7 +163,7 @@ impl Param for AnyTensor<'_> {
         let tensor = value.downcast_ref().map(AnyTensor::Dense);
         let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
         let strings = || value.downcast_ref().map(|Strings(strings)| strings);
-        let strings = || strings().or_else(|| value.downcast_ref().map(StringsToBe::strings));
+        let strings = || strings().or_else(|| value.downcast_ref().map(WriteOnceStrings::strings));
         let tensor = tensor.or_else(|| strings().map(AnyTensor::Strings));
         tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar)).ok_or(Outcome::Operand)
     }

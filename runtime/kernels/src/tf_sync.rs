@@ -8,8 +8,8 @@ use befrost_tensor::tf::{Binary, ImageFormat, Transposition, Unary, broadcast_to
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::cpu::constant;
-use crate::images::{put, typed};
-use crate::objects::{AnyTensor, StringsToBe, Tensor, refused};
+use crate::images::{compute_into, typed};
+use crate::objects::{AnyTensor, Tensor, WriteOnceStrings, refused};
 
 /// Adds the kernels of the `tf_sync` dialect.
 pub fn tf_sync(registry: &mut Registry) {
@@ -31,7 +31,7 @@ macro_rules! number_kernels {
         $registry.add(kernel!(
             concat!("tf_sync.Tile.", $t),
             |x: &Tensor, multiples: &Tensor, out: &Tensor, cx: &ExecContext| {
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     typed::<$ty>(&[x])?;
                     tile(x, &positions(multiples)?, cx.allocator)
                 })
@@ -45,7 +45,7 @@ macro_rules! binary_kernels {
         $registry.add(kernel!(
             concat!("tf_sync.", $name, ".", $t),
             |a: AnyTensor<'_>, b: AnyTensor<'_>, out: &Tensor, cx: &ExecContext| {
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     let (a, b) = (dense::<$ty>(&a, cx)?, dense::<$ty>(&b, cx)?);
                     fast::binary(Binary::$op, a, b, cx)
                 })
@@ -89,7 +89,7 @@ macro_rules! unary_kernels {
             concat!("tf_sync.", $name, ".", $t),
             |x: &Tensor, out: &Tensor, cx: &ExecContext| {
                 let function: fn(HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> = $function;
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     typed::<$ty>(&[x])?;
                     function(x.0.clone(), cx)
                 })
@@ -129,7 +129,7 @@ fn join<T: Element>(axis: i32, tensors: &Rest<'_, Value>, cx: &ExecContext) -> R
     let Some([inputs @ .., out]) = tensors.as_deref() else {
         return Err(KernelError::invalid("expected tensors, and one to put them into"));
     };
-    put(cx, out, |cx| {
+    compute_into(cx, out, |cx| {
         typed::<T>(inputs)?;
         let inputs: Vec<&HostTensor> = inputs.iter().map(|tensor| &tensor.0).collect();
         concat(&inputs, i64::from(axis), cx.allocator)
@@ -163,7 +163,7 @@ fn fused_matmul<T: Element>(
     }
     let [trans_a, trans_b] =
         transposed.map(|is| if is { Transposition::Transpose } else { Transposition::None });
-    put(cx, out, |cx| {
+    compute_into(cx, out, |cx| {
         typed::<T>(&[a, b])?;
         let product = fast::matmul(a, trans_a, b, trans_b, cx)?;
         steps.iter().try_fold(product, |x, step| match *step {
@@ -180,7 +180,7 @@ enum Step<'a> {
 }
 
 /// Tiles strings along each axis to the size of `out`.
-fn tile_strings(x: AnyTensor<'_>, out: &StringsToBe, cx: &ExecContext) -> Result<(), KernelError> {
+fn tile_strings(x: AnyTensor<'_>, out: &WriteOnceStrings, cx: &ExecContext) -> Result<(), KernelError> {
     let AnyTensor::Strings(x) = x else { return Err(KernelError::invalid("expected a tensor of strings")) };
     out.write(x, cx.allocator())
 }

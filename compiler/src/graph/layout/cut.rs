@@ -12,7 +12,7 @@ pub(super) const SOURCE: usize = 0;
 pub(super) const SINK: usize = 1;
 
 /// Limit on visits per edge; the graphs of networks need a few dozen.
-const LOOKS_PER_EDGE: usize = 500;
+const VISITS_PER_EDGE: usize = 500;
 
 /// A flow network.
 pub(super) struct Graph {
@@ -48,14 +48,14 @@ impl Graph {
     /// The nodes on the source's side of a minimum cut, the smallest such side. `None` if the search exceeds
     /// its budget.
     pub(super) fn cut(mut self) -> Option<Vec<bool>> {
-        let mut looks = self.edges.len().saturating_mul(LOOKS_PER_EDGE);
+        let mut visits = self.edges.len().saturating_mul(VISITS_PER_EDGE);
         loop {
             let levels = self.levels();
-            looks = looks.checked_sub(self.edges.len())?;
+            visits = visits.checked_sub(self.edges.len())?;
             if levels[SINK].is_none() {
                 return Some(levels.iter().map(Option::is_some).collect());
             }
-            self.fill(&levels, &mut looks)?;
+            self.fill(&levels, &mut visits)?;
         }
     }
 
@@ -78,21 +78,21 @@ impl Graph {
     }
 
     /// Finds a blocking flow along shortest paths.
-    fn fill(&mut self, levels: &[Option<usize>], looks: &mut usize) -> Option<()> {
+    fn fill(&mut self, levels: &[Option<usize>], visits: &mut usize) -> Option<()> {
         let mut tried = vec![0; self.from.len()];
-        let mut way: Vec<usize> = Vec::new();
+        let mut path: Vec<usize> = Vec::new();
         loop {
-            *looks = looks.checked_sub(1)?;
-            let node = way.last().map_or(SOURCE, |&edge| self.edges[edge].0);
+            *visits = visits.checked_sub(1)?;
+            let node = path.last().map_or(SOURCE, |&edge| self.edges[edge].0);
             if node == SINK {
-                *looks = looks.checked_sub(way.len())?;
-                let most = way.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
-                for &edge in &way {
+                *visits = visits.checked_sub(path.len())?;
+                let most = path.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
+                for &edge in &path {
                     self.edges[edge].1 -= most;
                     self.edges[edge ^ 1].1 += most;
                 }
-                let full = way.iter().position(|&edge| self.edges[edge].1 == 0).unwrap_or(0);
-                way.truncate(full);
+                let full = path.iter().position(|&edge| self.edges[edge].1 == 0).unwrap_or(0);
+                path.truncate(full);
                 continue;
             }
             let forward = self.from[node][tried[node]..].iter().position(|&edge| {
@@ -102,11 +102,11 @@ impl Graph {
             match forward {
                 Some(skipped) => {
                     tried[node] += skipped;
-                    way.push(self.from[node][tried[node]]);
+                    path.push(self.from[node][tried[node]]);
                 }
                 None => {
                     tried[node] = self.from[node].len();
-                    let Some(edge) = way.pop() else { return Some(()) };
+                    let Some(edge) = path.pop() else { return Some(()) };
                     tried[self.edges[edge ^ 1].0] += 1;
                 }
             }

@@ -105,7 +105,7 @@ impl Planned {
     fn of(m: &Module, block: BlockId) -> Option<Planned> {
         let ops: Vec<OpId> = m.ops_in(block).collect();
         let is_planned = ops.iter().any(|&op| m.op_name_str(op) == ARENA);
-        if is_planned || ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::computes(m, op)) {
+        if is_planned || ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::allocates_results(m, op)) {
             return None;
         }
         let before = Ancestors::of(m, &ops);
@@ -121,7 +121,7 @@ impl Planned {
         if free.peak <= lower_bound + lower_bound / 10 {
             return Some(Planned { storages, plan: free, edges: no_edges, lower_bound, ops });
         }
-        let can_wait = |op: usize| storage::computes(m, ops[op]);
+        let can_wait = |op: usize| storage::allocates_results(m, ops[op]);
         let strict = Plan::new(&placed, |done, next| {
             done.events().all(|op| before.is_before(op, next.maker) || op < next.maker && can_wait(op))
         });
@@ -144,7 +144,7 @@ impl Planned {
         let waited: FxHashSet<usize> = self.edges.values().flatten().copied().collect();
         let mut chains: FxHashMap<usize, ValueId> = FxHashMap::default();
         for (i, &op) in self.ops.iter().enumerate() {
-            if !storage::computes(r.ir(), op) {
+            if !storage::allocates_results(r.ir(), op) {
                 continue;
             }
             let is_in_place = self.storages.is_in_place(i);

@@ -15,7 +15,7 @@ const ALIGNMENT: usize = 64;
 /// Maximum rounds for each start order.
 const ROUNDS: usize = 40;
 /// Budget of visited pairs over all rounds.
-const MAX_LOOKS: usize = 1 << 24;
+const MAX_VISITS: usize = 1 << 24;
 
 /// The offsets of storages.
 pub(super) struct Plan {
@@ -43,7 +43,7 @@ impl Plan {
         by_size.sort_by_key(|&i| std::cmp::Reverse(storages[i].bytes));
         let least = lower_bound(storages);
         let n_pairs: usize = overlap.iter().map(Vec::len).sum();
-        let rounds = (MAX_LOOKS / n_pairs.max(1)).clamp(1, ROUNDS);
+        let rounds = (MAX_VISITS / n_pairs.max(1)).clamp(1, ROUNDS);
         let mut best: Option<Plan> = None;
         for mut order in [by_size, by_program] {
             for _ in 0..rounds {

@@ -16,7 +16,7 @@ const HEADER: usize = 64;
 const MAX_BYTES: usize = 1 << 40;
 
 /// Ops that read an operand and retain nothing.
-const LOOKS: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
+const READ_ONLY: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
 
 /// The memory of one tensor, or of several in sequence.
 pub(super) struct Storage {
@@ -56,7 +56,7 @@ pub(super) struct Storages {
 }
 
 /// True if the op's kernel allocates its results.
-pub(super) fn computes(m: &Module, op: OpId) -> bool {
+pub(super) fn allocates_results(m: &Module, op: OpId) -> bool {
     tf::row(m, op)
         .is_some_and(|row| row.has_function() && !row.has(Traits::CONSTANT) && !row.has(Traits::PASSING))
 }
@@ -68,11 +68,12 @@ impl Storages {
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
             let passes = tf::is_passing(m, op);
-            let computes = computes(m, op);
+            let allocates_results = allocates_results(m, op);
             for value in m.operands(op) {
                 if let Some(&storage) = of.get(&value) {
                     all[storage].readers.push(i);
-                    all[storage].escapes |= !computes && !passes && !LOOKS.contains(&m.op_name_str(op));
+                    all[storage].escapes |=
+                        !allocates_results && !passes && !READ_ONLY.contains(&m.op_name_str(op));
                 }
             }
             if passes || tf::row(m, op).is_some_and(|row| row.has(Traits::VIEW)) {
@@ -82,7 +83,7 @@ impl Storages {
                         of.insert(result, storage);
                     }
                 }
-            } else if computes {
+            } else if allocates_results {
                 for result in m.results(op).take(tf::n_data_results(m, op)) {
                     let bytes =
                         bytes_of(m, m.value_type(result)).filter(|bytes| (1..=MAX_BYTES).contains(bytes));

@@ -4,7 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::constant::patterns;
-use super::{apply, instead, is_float, same_type};
+use super::{apply, is_float, replacement, same_type};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, made_by, splat};
 use crate::dialects::tf::operator;
@@ -79,7 +79,7 @@ fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 }
 
 /// Decomposition of a value into `x * n` with a constant scalar `n`; `(value, 1.0)` if it is no such product.
-fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
+fn as_multiple(m: &Module, value: ValueId) -> (ValueId, f64) {
     if let Some(product) = made_by(m, value, &[Op::Mul]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
         // The product has the shape of the other factor if the number is a scalar.
@@ -97,7 +97,7 @@ fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
 /// `x + x` → `2*x`, `x + 3*x` → `4*x`, and so on.
 fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| times(m, value)).collect();
+    let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| as_multiple(m, value)).collect();
     let &(x, _) = terms.first()?;
     if terms.len() < 2 || terms.iter().any(|&(y, _)| y != x) || constant_of(m, x).is_some() {
         return None;
@@ -108,7 +108,7 @@ fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let factor = b.scalar(n, dtype).ok()?;
-    instead(b, op, Op::Mul, &[x, factor])
+    replacement(b, op, Op::Mul, &[x, factor])
 }
 
 /// `x + Neg(y)` → `x - y`.
@@ -120,7 +120,7 @@ fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         None => (right, made_by(m, left, &[Op::Neg])?),
     };
     let y = m.operand(negation, 0);
-    instead(b, op, Op::Sub, &[x, y])
+    replacement(b, op, Op::Sub, &[x, y])
 }
 
 /// `x - Neg(y)` → `x + y`.
@@ -128,7 +128,7 @@ fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let negation = made_by(m, m.operand(op, 1), &[Op::Neg])?;
     let (x, y) = (m.operand(op, 0), m.operand(negation, 0));
-    instead(b, op, Op::AddV2, &[x, y])
+    replacement(b, op, Op::AddV2, &[x, y])
 }
 
 /// `x*y1 + x*y2` → `x*(y1 + y2)`, for any number of terms that have no other use.
@@ -161,7 +161,7 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let operator = operator(m, op)?;
     let sum = b.one(operator, &others).ok()?;
-    instead(b, op, Op::Mul, &[x, sum])
+    replacement(b, op, Op::Mul, &[x, sum])
 }
 
 /// `(x + s) + (y + t)` → `(x + y) + (s + t)`: small operands are added before they are broadcast.
@@ -192,7 +192,7 @@ fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let large = b.one(operator, &[x, y]).ok()?;
     let small = b.one(operator, &[s, t]).ok()?;
-    instead(b, op, operator, &[large, small])
+    replacement(b, op, operator, &[large, small])
 }
 
 /// `x * x` → `Square(x)`.
@@ -204,7 +204,7 @@ fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     {
         return None;
     }
-    instead(b, op, Op::Square, &[x])
+    replacement(b, op, Op::Square, &[x])
 }
 
 /// `x / Sqrt(y)` → `x * Rsqrt(y)`.
@@ -214,7 +214,7 @@ fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let inner = made_by(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
     let y = m.operand(inner, 0);
     let root = b.one(Op::Rsqrt, &[y]).ok()?;
-    instead(b, op, Op::Mul, &[x, root])
+    replacement(b, op, Op::Mul, &[x, root])
 }
 
 /// `MatMul(Transpose(x), y)` → `MatMul(x, y) {transpose_a}`, for both operands and for batches.
@@ -278,8 +278,8 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         })
         .collect::<Option<_>>()?;
     let operands: Vec<ValueId> = inner.into_iter().chain([m.operand(op, n)]).collect();
-    let joined = instead(b, op, Op::ConcatV2, &operands)?;
-    instead(b, op, operator, &[joined])
+    let joined = replacement(b, op, Op::ConcatV2, &operands)?;
+    replacement(b, op, operator, &[joined])
 }
 
 /// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller.

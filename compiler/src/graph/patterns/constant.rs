@@ -3,7 +3,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{apply, branches, instead, is_float, order_in, passing};
+use super::{apply, branches, is_float, passing, permutation, replacement};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, made_by, splat};
 use crate::dialects::tf::operator;
@@ -59,7 +59,7 @@ fn pass(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 }
 
 /// `x` if it has the shape of the op's result.
-fn as_is(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
+fn if_same_shape(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
     let found = dims(m, x);
     (found.is_some() && found == dims(m, m.result(op, 0))).then_some(x)
 }
@@ -76,10 +76,10 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         _ => (1.0, false),
     };
     if splat(m, y) == Some(neutral) {
-        return as_is(m, op, x);
+        return if_same_shape(m, op, x);
     }
     if commutes && splat(m, x) == Some(neutral) {
-        return as_is(m, op, y);
+        return if_same_shape(m, op, y);
     }
     if operator == Op::Mul && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
         // Infinities and NaN become 0 too, as in TensorFlow's optimizer.
@@ -89,7 +89,7 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
             return Some(zero);
         }
         let shape = b.ints(&sizes, DType::I64).ok()?;
-        return instead(b, op, Op::Fill, &[shape, zero]);
+        return replacement(b, op, Op::Fill, &[shape, zero]);
     }
     None
 }
@@ -98,8 +98,8 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn negate(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
-    if operator(m, op) == Some(Op::Sub) && splat(m, x) == Some(0.0) && as_is(m, op, y).is_some() {
-        return instead(b, op, Op::Neg, &[y]);
+    if operator(m, op) == Some(Op::Sub) && splat(m, x) == Some(0.0) && if_same_shape(m, op, y).is_some() {
+        return replacement(b, op, Op::Neg, &[y]);
     }
     None
 }
@@ -154,9 +154,9 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     };
     let c = c.ok()?;
     match (s_x, c_sign) {
-        (1, 1) => instead(b, op, plus, &[x, c]),
-        (1, _) => instead(b, op, minus, &[x, c]),
-        (_, 1) => instead(b, op, minus, &[c, x]),
+        (1, 1) => replacement(b, op, plus, &[x, c]),
+        (1, _) => replacement(b, op, minus, &[x, c]),
+        (_, 1) => replacement(b, op, minus, &[c, x]),
         _ => None,
     }
 }
@@ -166,18 +166,18 @@ fn power(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
     let exponent = splat(m, m.operand(op, 1))?;
-    as_is(m, op, x)?;
+    if_same_shape(m, op, x)?;
     let float = is_float(m, x);
     match exponent {
         1.0 => Some(x),
-        2.0 => instead(b, op, Op::Square, &[x]),
+        2.0 => replacement(b, op, Op::Square, &[x]),
         3.0 => {
-            let square = instead(b, op, Op::Square, &[x])?;
-            instead(b, op, Op::Mul, &[x, square])
+            let square = replacement(b, op, Op::Square, &[x])?;
+            replacement(b, op, Op::Mul, &[x, square])
         }
-        0.5 if float => instead(b, op, Op::Sqrt, &[x]),
-        -0.5 if float => instead(b, op, Op::Rsqrt, &[x]),
-        -1.0 if float => instead(b, op, Op::Reciprocal, &[x]),
+        0.5 if float => replacement(b, op, Op::Sqrt, &[x]),
+        -0.5 if float => replacement(b, op, Op::Rsqrt, &[x]),
+        -1.0 if float => replacement(b, op, Op::Reciprocal, &[x]),
         _ => None,
     }
 }
@@ -186,7 +186,7 @@ fn power(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn choose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let condition = splat(m, m.operand(op, 0))?;
-    as_is(m, op, m.operand(op, if condition != 0.0 { 1 } else { 2 }))
+    if_same_shape(m, op, m.operand(op, if condition != 0.0 { 1 } else { 2 }))
 }
 
 /// `Reshape(Reshape(x))` → `Reshape(x)`.
@@ -194,24 +194,25 @@ fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     let (x, shape) = (m.operand(inner, 0), m.operand(op, 1));
-    if let Some(x) = as_is(m, op, x) {
+    if let Some(x) = if_same_shape(m, op, x) {
         return Some(x);
     }
-    instead(b, op, Op::Reshape, &[x, shape])
+    replacement(b, op, Op::Reshape, &[x, shape])
 }
 
 /// `Squeeze(Reshape(x))` → `x` if the shapes are equal.
 fn undo(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
-    as_is(m, op, m.operand(inner, 0))
+    if_same_shape(m, op, m.operand(inner, 0))
 }
 
 /// `Transpose(Transpose(x))` → `Transpose(x)` or `x`.
 fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Transpose])?;
-    let (outer_order, inner_order) = (order_in(m, m.operand(op, 1))?, order_in(m, m.operand(inner, 1))?);
+    let (outer_order, inner_order) =
+        (permutation(m, m.operand(op, 1))?, permutation(m, m.operand(inner, 1))?);
     let order: Vec<i64> = outer_order
         .iter()
         .map(|&axis| usize::try_from(axis).ok().and_then(|axis| inner_order.get(axis)).copied())
@@ -221,7 +222,7 @@ fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return Some(x);
     }
     let order = b.ints(&order, DType::I32).ok()?;
-    instead(b, op, Op::Transpose, &[x, order])
+    replacement(b, op, Op::Transpose, &[x, order])
 }
 
 /// Adjacent constant operands of a concatenation are concatenated first, which constant folding then
@@ -240,5 +241,5 @@ fn concat(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let joined = b.one(Op::ConcatV2, &[&parts[start..end], &[axis]].concat()).ok()?;
     let all = [&parts[..start], &[joined], &parts[end..], &[axis]].concat();
-    instead(b, op, Op::ConcatV2, &all)
+    replacement(b, op, Op::ConcatV2, &all)
 }

@@ -14,7 +14,7 @@ use super::constant::patterns;
 use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
-use super::{apply, either_way, same_type};
+use super::{apply, operand_orders, same_type};
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, flag, is_used_once, made_by, shape};
 use crate::dialects::tf::operator;
@@ -134,7 +134,7 @@ fn is_packed(m: &Module, op: OpId) -> bool {
 fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let is_bias_add = matches!(operator(m, op)?, Op::BiasAdd | Op::BiasAddV1);
-    let pairs = either_way(m, op);
+    let pairs = operand_orders(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
     let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
         let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
@@ -171,7 +171,7 @@ fn columns(m: &Module, op: OpId) -> usize {
 /// A product with a bias, then a residual.
 fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let (inner, residual) = either_way(m, op).into_iter().find_map(|(x, residual)| {
+    let (inner, residual) = operand_orders(m, op).into_iter().find_map(|(x, residual)| {
         let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
         let done = words(m, inner, "fused_ops");
         let is_first = done.is_empty() && is_packed(m, inner) || done == [BIAS];

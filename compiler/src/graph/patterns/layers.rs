@@ -17,7 +17,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{either_way, instead, ty};
+use super::{operand_orders, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_free, is_used_once, made_by, shape, splat};
 use crate::dialects::tf::operator;
@@ -77,9 +77,9 @@ impl Factors {
 }
 
 /// The other operand of a sum with the constant `number`.
-fn beside(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
+fn other_addend(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
     let op = made_by(m, value, &[Op::Add, Op::AddV2])?;
-    either_way(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
+    operand_orders(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
 }
 
 /// Gelu, exact or in TensorFlow's tanh approximation.
@@ -89,13 +89,13 @@ pub(super) fn gelu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     // Candidates for the factor with Erf, Erfc or Tanh: operands, and operands of operands.
-    let near = || {
+    let candidates = || {
         let below =
             m.operands(op).filter_map(|value| m.defining_op(value)).flat_map(|inner| m.operands(inner));
         m.operands(op).chain(below)
     };
-    let (x, is_approximate) = near().find_map(|factor| {
-        let (x, is_approximate) = curve(m, factor)?;
+    let (x, is_approximate) = candidates().find_map(|factor| {
+        let (x, is_approximate) = gelu_factor(m, factor)?;
         let is_gelu = Factors::of(m, m.result(op, 0), &[x, factor])?.are(0.5, &[x, factor]);
         (is_gelu && ty(m, x) == ty(m, m.result(op, 0))).then_some((x, is_approximate))
     })?;
@@ -103,24 +103,24 @@ pub(super) fn gelu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 }
 
 /// The operand x of gelu's factor `1 + Erf(x / sqrt 2)`, and whether the factor is the tanh approximation.
-fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
+fn gelu_factor(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     if let Some(erfc) = made_by(m, factor, &[Op::Erfc]) {
         let (x, number) = scaled(m, m.operand(erfc, 0))?;
         return ((number + half).abs() < 1e-5).then_some((x, false));
     }
-    let bent = beside(m, factor, 1.0)?;
-    if let Some(erf) = made_by(m, bent, &[Op::Erf]) {
+    let inner = other_addend(m, factor, 1.0)?;
+    if let Some(erf) = made_by(m, inner, &[Op::Erf]) {
         let (x, number) = scaled(m, m.operand(erf, 0))?;
         return ((number - half).abs() < 1e-5).then_some((x, false));
     }
-    let tanh = made_by(m, bent, &[Op::Tanh])?;
+    let tanh = made_by(m, inner, &[Op::Tanh])?;
     let (sum, number) = scaled(m, m.operand(tanh, 0))?;
     if (number - (2.0 / std::f64::consts::PI).sqrt()).abs() > 1e-5 {
         return None;
     }
     let sum = made_by(m, sum, &[Op::Add, Op::AddV2])?;
-    let x = either_way(m, sum)
+    let x = operand_orders(m, sum)
         .into_iter()
         .find_map(|(x, cube)| Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x))?;
     Some((x, true))
@@ -158,7 +158,7 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
 }
 
 /// The value behind `Identity`, `StopGradient` and the like.
-fn past(m: &Module, mut value: ValueId) -> ValueId {
+fn skip_identities(m: &Module, mut value: ValueId) -> ValueId {
     while let Some(op) = made_by(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
         value = m.operand(op, 0);
     }
@@ -174,18 +174,18 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let shifted = made_by(m, m.operand(made_by(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
-    let most = past(m, m.operand(shifted, 1));
+    let most = skip_identities(m, m.operand(shifted, 1));
     if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != ty(m, m.result(op, 0)) {
         return None;
     }
-    instead(b, op, Op::Softmax, &[x])
+    replacement(b, op, Op::Softmax, &[x])
 }
 
 /// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
 fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
     let sub = made_by(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
-    let is_mean = over_last_axis(m, past(m, mean), Op::Mean) == Some(x);
+    let is_mean = over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x);
     let (of, epsilon) = inverse_deviation(m, inverse)?;
     (is_mean && of == x).then_some((x, epsilon))
 }
@@ -194,7 +194,7 @@ fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(Valu
 fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let rsqrt = made_by(m, value, &[Op::Rsqrt])?;
     let sum = made_by(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
-    either_way(m, sum).into_iter().find_map(|(variance, epsilon)| {
+    operand_orders(m, sum).into_iter().find_map(|(variance, epsilon)| {
         let epsilon = splat(m, epsilon)?;
         let squares = over_last_axis(m, variance, Op::Mean)?;
         let op = made_by(m, squares, &[Op::SquaredDifference, Op::Square])?;
@@ -204,9 +204,12 @@ fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
         } else {
             (m.operand(op, 0), m.operand(op, 1))
         };
-        let (x, mean) =
-            if over_last_axis(m, past(m, mean), Op::Mean) == Some(x) { (x, mean) } else { (mean, x) };
-        (over_last_axis(m, past(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
+        let (x, mean) = if over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x) {
+            (x, mean)
+        } else {
+            (mean, x)
+        };
+        (over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
     })
 }
 
@@ -224,12 +227,12 @@ fn is_row(m: &Module, value: ValueId, n: i64) -> bool {
 pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let (x, epsilon, gamma) = either_way(m, op).into_iter().find_map(|(difference, inverse)| {
+    let (x, epsilon, gamma) = operand_orders(m, op).into_iter().find_map(|(difference, inverse)| {
         if let Some((x, epsilon)) = normalized(m, difference, inverse) {
             return Some((x, epsilon, None));
         }
         let product = made_by(m, inverse, &[Op::Mul])?;
-        either_way(m, product).into_iter().find_map(|(inverse, gamma)| {
+        operand_orders(m, product).into_iter().find_map(|(inverse, gamma)| {
             let (x, epsilon) = normalized(m, difference, inverse)?;
             is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
         })
@@ -239,9 +242,9 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let gamma = match gamma {
         Some(gamma) => gamma,
-        None => row_of(b, n, 1.0)?,
+        None => constant_row(b, n, 1.0)?,
     };
-    let beta = row_of(b, n, 0.0)?;
+    let beta = constant_row(b, n, 0.0)?;
     norm(b, x, gamma, beta, epsilon as f32)
 }
 
@@ -250,15 +253,15 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let (x, gamma, beta, epsilon) = either_way(m, op).into_iter().find_map(|(product, rest)| {
+    let (x, gamma, beta, epsilon) = operand_orders(m, op).into_iter().find_map(|(product, rest)| {
         let product = made_by(m, product, &[Op::Mul])?;
         let rest = made_by(m, rest, &[Op::Sub])?;
         let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &[Op::Mul])?);
-        either_way(m, product).into_iter().find_map(|(x, g)| {
-            let has_mean = either_way(m, shift)
-                .into_iter()
-                .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), Op::Mean) == Some(x));
-            let (inverse, gamma) = either_way(m, made_by(m, g, &[Op::Mul])?)
+        operand_orders(m, product).into_iter().find_map(|(x, g)| {
+            let has_mean = operand_orders(m, shift).into_iter().any(|(mean, other)| {
+                other == g && over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)
+            });
+            let (inverse, gamma) = operand_orders(m, made_by(m, g, &[Op::Mul])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
             let (of, epsilon) = inverse_deviation(m, inverse)?;
@@ -273,7 +276,7 @@ fn norm(b: &mut Builder<'_, '_>, x: ValueId, gamma: ValueId, beta: ValueId, epsi
 }
 
 /// A constant vector with n equal elements.
-fn row_of(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId> {
+fn constant_row(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId> {
     let one = b.scalar(number, DType::F32).ok()?;
     let size = b.ints(&[n], DType::I32).ok()?;
     b.one(Op::Fill, &[size, one]).ok()
@@ -298,7 +301,7 @@ pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Valu
 
 /// A layer norm without other users, and the constant vector that is the op's other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
-    either_way(m, op).into_iter().find_map(|(x, vector)| {
+    operand_orders(m, op).into_iter().find_map(|(x, vector)| {
         let inner = made_by(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
         (constant_of(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
@@ -322,7 +325,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let mut scores = m.operand(softmax, 0);
     let mut mask = None;
     if let Some(sum) = once(scores, &[Op::Add, Op::AddV2]) {
-        let (inner, other) = either_way(m, sum).into_iter().find(|&(inner, other)| {
+        let (inner, other) = operand_orders(m, sum).into_iter().find(|&(inner, other)| {
             ty(m, inner) == ty(m, scores)
                 && once(inner, &[Op::Mul, Op::RealDiv, products[0], products[1]]).is_some()
                 && rank_4(other)

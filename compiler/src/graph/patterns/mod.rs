@@ -79,7 +79,7 @@ fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
 }
 
 /// An op that replaces `old`; its result has the type of the first result of `old`.
-fn instead(b: &mut Builder<'_, '_>, old: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
+fn replacement(b: &mut Builder<'_, '_>, old: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
     let result = b.ir().result(old, 0);
     b.op(operator, operands).like(result).one().ok()
 }
@@ -98,7 +98,7 @@ fn same_type(m: &Module, a: ValueId, b: ValueId) -> bool {
 }
 
 /// The elements of a constant that is a permutation of axes.
-fn order_in(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+fn permutation(m: &Module, value: ValueId) -> Option<Vec<i64>> {
     let order = ints(m, value)?;
     let mut sorted = order.clone();
     sorted.sort_unstable();
@@ -106,6 +106,6 @@ fn order_in(m: &Module, value: ValueId) -> Option<Vec<i64>> {
 }
 
 /// The two operands of an op in both orders.
-fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
+fn operand_orders(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
     [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))]
 }

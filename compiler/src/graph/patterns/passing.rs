@@ -1,6 +1,6 @@
 //! Operators that return an operand unchanged for their attributes and shapes.
 
-use super::order_in;
+use super::permutation;
 use crate::build::query::{dims, flag, ints, shape};
 use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};
@@ -22,9 +22,9 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
         {
             x(0)
         }
-        Op::StridedSlice if same_shape(0) && steps_forward(m, op) => x(0),
+        Op::StridedSlice if same_shape(0) && is_full_slice(m, op) => x(0),
         Op::Transpose if keeps_order(m, op) => x(0),
-        Op::ReverseV2 | Op::Roll if touches_nothing(m, op) => x(0),
+        Op::ReverseV2 | Op::Roll if affects_size_1_axes_only(m, op) => x(0),
         Op::Cast
             if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) =>
         {
@@ -50,7 +50,7 @@ fn same_elements(m: &Module, op: OpId) -> bool {
 }
 
 /// True if a slice has unit steps and changes no axes. If its shape is that of its operand it is the operand.
-fn steps_forward(m: &Module, op: OpId) -> bool {
+fn is_full_slice(m: &Module, op: OpId) -> bool {
     let positive = ints(m, m.operand(op, 3)).is_some_and(|steps| steps.iter().all(|&step| step == 1));
     let no_new_axis = m.attr_named(op, "new_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
     let no_shrunk = m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
@@ -59,7 +59,7 @@ fn steps_forward(m: &Module, op: OpId) -> bool {
 
 /// True if the permutation only moves size-1 axes.
 fn keeps_order(m: &Module, op: OpId) -> bool {
-    let Some(order) = order_in(m, m.operand(op, 1)) else { return false };
+    let Some(order) = permutation(m, m.operand(op, 1)) else { return false };
     let sizes = dims(m, m.operand(op, 0));
     let matters = |&axis: &i64| {
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
@@ -73,7 +73,7 @@ fn keeps_order(m: &Module, op: OpId) -> bool {
 }
 
 /// True if all reversed or rolled axes have size 1.
-fn touches_nothing(m: &Module, op: OpId) -> bool {
+fn affects_size_1_axes_only(m: &Module, op: OpId) -> bool {
     let axes = if operator(m, op) == Some(Op::Roll) { 2 } else { 1 };
     let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else {
         return false;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Limit on ops visited to prove that a value is no error.
-const MAX_LOOK: usize = 64;
+const MAX_VISITS: usize = 64;
 /// Maximum number of arguments that may be errors; calls with more are not inlined.
 const MAX_ARGS: usize = 8;
 
@@ -68,7 +68,7 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
 /// False if only total ops compute the value.
 fn may_be_error(m: &Module, value: ValueId) -> bool {
     let mut todo = vec![value];
-    for _ in 0..MAX_LOOK {
+    for _ in 0..MAX_VISITS {
         let Some(value) = todo.pop() else { return false };
         match m.defining_op(value) {
             Some(op) if is_total(m, op) => todo.extend(m.operands(op)),

@@ -33,12 +33,12 @@ struct IsolatedLoop {
     first_operand: usize,
     first_arg: usize,
     /// True if the body returns the arguments of the next iteration.
-    hands_on: bool,
+    carries_values: bool,
 }
 
 impl IsolatedLoop {
     fn of(m: &Module, op: OpId) -> Option<IsolatedLoop> {
-        let (body, first_operand, first_arg, hands_on) = if let Some(repeat) = Repeat::of(m, op) {
+        let (body, first_operand, first_arg, carries_values) = if let Some(repeat) = Repeat::of(m, op) {
             (repeat.body(m), 1, 0, true)
         } else {
             (ParallelFor::of(m, op)?.body(m), 3, 2, false)
@@ -47,29 +47,29 @@ impl IsolatedLoop {
         let end = m.last_op(block)?;
         let n_args = m.args(block).len();
         let fits = n_args + first_operand == m.n_operands(op) + first_arg
-            && (!hands_on || m.n_operands(end) == n_args && m.n_results(op) == n_args);
-        fits.then_some(IsolatedLoop { op, block, end, first_operand, first_arg, hands_on })
+            && (!carries_values || m.n_operands(end) == n_args && m.n_results(op) == n_args);
+        fits.then_some(IsolatedLoop { op, block, end, first_operand, first_arg, carries_values })
     }
 
     /// The invariant arguments and their operands.
     fn invariants(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let args = m.args(self.block)[self.first_arg..].iter().copied().enumerate();
-        let same = args.filter(|&(i, arg)| !self.hands_on || m.operand(self.end, i) == arg);
+        let same = args.filter(|&(i, arg)| !self.carries_values || m.operand(self.end, i) == arg);
         same.map(|(i, arg)| (arg, m.operand(self.op, self.first_operand + i))).collect()
     }
 }
 
 /// Moves invariant ops out of an isolated loop; returns their number.
-pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
-    let Some(looping) = IsolatedLoop::of(r.ir(), looping) else { return 0 };
-    let mut outside = looping.invariants(r.ir());
-    let chosen = choose(r.ir(), &looping, &outside);
+pub(super) fn hoist(r: &mut Rewriter<'_>, loop_op: OpId) -> u64 {
+    let Some(isolated) = IsolatedLoop::of(r.ir(), loop_op) else { return 0 };
+    let mut outside = isolated.invariants(r.ir());
+    let chosen = choose(r.ir(), &isolated, &outside);
     let mut carried: Vec<(ValueId, ValueId)> = Vec::new();
     for &op in &chosen {
         let results: Vec<ValueId> = r.ir().results(op).collect();
         for result in results {
             let ty = r.ir().value_type(result);
-            let arg = r.add_arg(looping.block, ty);
+            let arg = r.add_arg(isolated.block, ty);
             r.replace(result, arg);
             outside.insert(arg, result);
             carried.push((arg, result));
@@ -78,21 +78,21 @@ pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
             let inner = r.ir().operand(op, i);
             let outer = match outside.get(&inner) {
                 Some(&outer) => outer,
-                None => copy_out(r, looping.op, inner, &mut outside),
+                None => copy_out(r, isolated.op, inner, &mut outside),
             };
             r.set_operand(op, i, outer);
         }
-        r.move_before(op, looping.op);
+        r.move_before(op, isolated.op);
     }
-    carry(r, &looping, carried);
+    carry(r, &isolated, carried);
     chosen.len() as u64
 }
 
 /// The invariant ops, producers first.
-fn choose(m: &Module, looping: &IsolatedLoop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
+fn choose(m: &Module, isolated: &IsolatedLoop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
-    for op in m.ops_in(looping.block).filter(|op| *op != looping.end) {
+    for op in m.ops_in(isolated.block).filter(|op| *op != isolated.end) {
         let is_invariant = m.operands(op).all(|value| same.contains(&value));
         if is_invariant && is_speculatable(m, op) && is_total(m, op) {
             same.extend(m.results(op));
@@ -107,7 +107,7 @@ fn choose(m: &Module, looping: &IsolatedLoop, invariants: &FxHashMap<ValueId, Va
 /// Copies the op without operands that defines `inner` in front of the loop; returns the copy of `inner`.
 fn copy_out(
     r: &mut Rewriter<'_>,
-    looping: OpId,
+    loop_op: OpId,
     inner: ValueId,
     outside: &mut FxHashMap<ValueId, ValueId>,
 ) -> ValueId {
@@ -117,7 +117,7 @@ fn copy_out(
     let old: Vec<ValueId> = m.results(op).collect();
     let types: Vec<TypeId> = old.iter().map(|v| m.value_type(*v)).collect();
     let copy = r.create(
-        InsertionPoint::Before(looping),
+        InsertionPoint::Before(loop_op),
         NewOp { loc, results: &types, attrs: &attrs, ..NewOp::new(name) },
     );
     outside.extend(old.into_iter().zip(r.ir().results(copy)));
@@ -125,31 +125,31 @@ fn copy_out(
 }
 
 /// Passes further values to the body of the loop: (argument, value outside) for each used new argument.
-fn carry(r: &mut Rewriter<'_>, looping: &IsolatedLoop, mut carried: Vec<(ValueId, ValueId)>) {
-    let unused: Vec<usize> = (0..r.ir().args(looping.block).len())
+fn carry(r: &mut Rewriter<'_>, isolated: &IsolatedLoop, mut carried: Vec<(ValueId, ValueId)>) {
+    let unused: Vec<usize> = (0..r.ir().args(isolated.block).len())
         .rev()
         .filter(|&i| {
-            let arg = r.ir().args(looping.block)[i];
+            let arg = r.ir().args(isolated.block)[i];
             r.ir().is_unused(arg) && carried.iter().any(|&(new, _)| new == arg)
         })
         .collect();
     for i in unused {
-        let arg = r.ir().args(looping.block)[i];
+        let arg = r.ir().args(isolated.block)[i];
         carried.retain(|&(new, _)| new != arg);
-        r.remove_arg(looping.block, i);
+        r.remove_arg(isolated.block, i);
     }
     if carried.is_empty() {
         return;
     }
-    let (op, end) = (looping.op, looping.end);
-    if looping.hands_on {
+    let (op, end) = (isolated.op, isolated.end);
+    if isolated.carries_values {
         let given: Vec<ValueId> = r.ir().operands(end).chain(carried.iter().map(|&(arg, _)| arg)).collect();
         r.set_operands(end, &given);
     }
     let m = r.ir();
     let operands: Vec<ValueId> = m.operands(op).chain(carried.iter().map(|&(_, outer)| outer)).collect();
     let old: Vec<ValueId> = m.results(op).collect();
-    let more = carried.iter().filter(|_| looping.hands_on).map(|&(arg, _)| arg);
+    let more = carried.iter().filter(|_| isolated.carries_values).map(|&(arg, _)| arg);
     let types: Vec<TypeId> = old.iter().copied().chain(more).map(|v| m.value_type(v)).collect();
     let new = r.rebuild(op, &operands, &types);
     for (i, old) in old.into_iter().enumerate() {

@@ -41,15 +41,15 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 }
 
 /// Moves invariant ops out of a loop; returns their number.
-fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
+fn hoist(r: &mut Rewriter<'_>, loop_op: OpId) -> u64 {
     let m = r.ir();
     // Moved ops, which are defined outside of the loop from now on.
     let mut moved: FxHashSet<OpId> = FxHashSet::default();
     let mut order: Vec<OpId> = Vec::new();
-    for &region in m.regions_of(looping) {
+    for &region in m.regions_of(loop_op) {
         let mut todo: VecDeque<OpId> = m.blocks_of(region).iter().flat_map(|b| m.ops_in(*b)).collect();
         while let Some(op) = todo.pop_front() {
-            if moved.contains(&op) || m.parent_region(op) != Some(region) || !may_move(m, op, looping, &moved)
+            if moved.contains(&op) || m.parent_region(op) != Some(region) || !may_move(m, op, loop_op, &moved)
             {
                 continue;
             }
@@ -60,17 +60,17 @@ fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
         }
     }
     for op in &order {
-        r.move_before(*op, looping);
+        r.move_before(*op, loop_op);
     }
     order.len() as u64
 }
 
-fn may_move(m: &Module, op: OpId, looping: OpId, moved: &FxHashSet<OpId>) -> bool {
+fn may_move(m: &Module, op: OpId, loop_op: OpId, moved: &FxHashSet<OpId>) -> bool {
     is_speculatable(m, op)
         && m.operands(op).all(|value| {
             let Some(block) = m.defining_block(value) else { return false };
             let holder = m.block_parent(block).map(|region| m.region_parent(region));
-            holder.is_some_and(|holder| !m.is_inside(holder, looping))
+            holder.is_some_and(|holder| !m.is_inside(holder, loop_op))
                 || m.defining_op(value).is_some_and(|d| moved.contains(&d))
         })
 }

@@ -1,7 +1,7 @@
 //! `tf`: kernels of TensorFlow's operators, generated from their rows.
 //!
 //! ```text
-//! tf.Conv2D ──load──▶ Op: the tensor library's function with decoded attributes ──call──▶ tensors
+//! tf.Conv2D ──load──▶ PreparedOp: the tensor library's function with decoded attributes ──call──▶ tensors
 //! ```
 //!
 //! Operators on state and on objects are an `Action`, a function of values. They are listed in the tables of
@@ -85,7 +85,7 @@ fn pass(operands: Rest<'_, Value>) -> Results {
 }
 
 /// An operator with decoded attributes and planned places for its results.
-struct Op {
+struct PreparedOp {
     eval: OwnedEval,
     /// Its implementation for variants, if it takes them.
     of_variants: Option<OfVariants>,
@@ -95,8 +95,8 @@ struct Op {
 /// A function of variants.
 type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
-impl Op {
-    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<Op, String> {
+impl PreparedOp {
+    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
         let eval = attributes(row, site, |attrs| {
             row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
         })?;
@@ -106,14 +106,14 @@ impl Op {
             Some(op::Op::AddN) => Some(optionals::add_n),
             _ => None,
         };
-        Ok(Op { eval, of_variants, memory: Memory::of(site)? })
+        Ok(PreparedOp { eval, of_variants, memory: Memory::of(site)? })
     }
 }
 
 fn signature_of_evaluate(row: &'static OpRow) -> Signature {
     let mut signature = Signature {
         attr_names: Some(attrs::names(row)),
-        prepare: Some(MakePrepared::new(|site| Op::new(row, site))),
+        prepare: Some(MakePrepared::new(|site| PreparedOp::new(row, site))),
         ..Signature::default()
     };
     <Rest<'_, Value> as Param>::declare(&mut signature);
@@ -123,7 +123,7 @@ fn signature_of_evaluate(row: &'static OpRow) -> Signature {
 
 /// Executes an operator. Operands that the frame gives up and no other owner shares may be overwritten.
 fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
-    let op = match frame.prepared::<Op>() {
+    let op = match frame.prepared::<PreparedOp>() {
         Ok(op) => op.0,
         Err(outcome) => return outcome,
     };
@@ -134,7 +134,11 @@ fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
     }
 }
 
-fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Result<Results, KernelError> {
+fn compute(
+    op: &PreparedOp,
+    mut values: SmallVec<[Value; 4]>,
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
     if let Some(of_variants) = op.of_variants
         && values.first().is_some_and(|value| value.downcast_ref::<Tensor>().is_none())
     {

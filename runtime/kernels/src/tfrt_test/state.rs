@@ -26,8 +26,8 @@ pub(super) fn add(registry: &mut Registry) {
         (counter.0.load(Ordering::Relaxed), Chain)
     }));
     registry.add(kernel!("tfrt_test.allocate_resource", |_: Chain, cx: &ExecContext| {
-        Loud::new(cx, "Allocated TestResource", "Destroyed TestResource")
-            .map(|loud| (TestResource(Mutex::new(Some(loud))), Chain))
+        LifetimeLog::new(cx, "Allocated TestResource", "Destroyed TestResource")
+            .map(|log| (TestResource(Mutex::new(Some(log))), Chain))
     }));
     registry.add(kernel!(
         "tfrt_test.deallocate_resource",
@@ -76,34 +76,34 @@ impl Object for Atomic {
 }
 
 /// Prints when it is created and dropped.
-struct Loud {
+struct LifetimeLog {
     output: Arc<dyn Output>,
-    last_words: String,
+    drop_message: String,
 }
 
-impl Loud {
-    fn new(cx: &ExecContext, made: &str, dropped: &str) -> Result<Loud, KernelError> {
+impl LifetimeLog {
+    fn new(cx: &ExecContext, made: &str, dropped: &str) -> Result<LifetimeLog, KernelError> {
         cx.print(&format!("{made}\n"))?;
-        Ok(Loud { output: cx.request.output.clone(), last_words: format!("{dropped}\n") })
+        Ok(LifetimeLog { output: cx.request.output.clone(), drop_message: format!("{dropped}\n") })
     }
 }
 
-impl Drop for Loud {
+impl Drop for LifetimeLog {
     fn drop(&mut self) {
         // A failure of the output cannot be reported from a destructor.
-        _ = self.output.write(&self.last_words);
+        _ = self.output.write(&self.drop_message);
     }
 }
 
-impl fmt::Debug for Loud {
+impl fmt::Debug for LifetimeLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Loud")
+        f.write_str("LifetimeLog")
     }
 }
 
 /// A `!tfrt.test.resource`, until it is deallocated.
 #[derive(Debug)]
-struct TestResource(Mutex<Option<Loud>>);
+struct TestResource(Mutex<Option<LifetimeLog>>);
 
 impl Object for TestResource {
     const TYPES: &'static [&'static str] = &["!tfrt.test.resource"];
@@ -117,15 +117,15 @@ impl Object for TestResource {
 #[derive(Clone, Debug)]
 struct Vt {
     value: i32,
-    _loud: Arc<Loud>,
+    _log: Arc<LifetimeLog>,
 }
 
 impl Vt {
     /// A value that prints its creation and the move into its holder.
     fn new(cx: &ExecContext, value: i32) -> Result<Vt, KernelError> {
         let made = format!("constructed vt.value({value})\nmove constructed vt.value({value})");
-        let loud = Loud::new(cx, &made, &format!("destroyed vt.value({value})"))?;
-        Ok(Vt { value, _loud: Arc::new(loud) })
+        let log = LifetimeLog::new(cx, &made, &format!("destroyed vt.value({value})"))?;
+        Ok(Vt { value, _log: Arc::new(log) })
     }
 }
 
