@@ -43,8 +43,8 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// True if an op may be computed before the loop: it is speculatable and total (an error would be an error of
-/// all results of the loop), and its results need little more memory than its operands, or it only forwards
-/// them.
+/// all results of the loop), and its results need little more memory than its operands, or it is a constant
+/// or forwards its operands.
 fn may_move(m: &Module, op: OpId) -> bool {
     let Some(row) = tf::row(m, op) else { return false };
     let bytes = |value| bytes_of(m, m.value_type(value));

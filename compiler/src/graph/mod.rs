@@ -28,7 +28,7 @@ use crate::rewrite::signatures;
 /// True if the module has ops of the `tf` dialect, which `tf-to-kernels` lowers.
 pub fn is_op_graph(m: &Module) -> bool {
     let is_op = |op| tf::op_of(m.op_name_str(op)).is_some();
-    // Modules for `compile` kernels may have `tf` ops as well.
+    // Opaque modules, which kernels compile, may have `tf` ops as well.
     m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some()) && m.walk_functions().any(is_op)
 }
 

@@ -1,7 +1,8 @@
 //! Layout costs of operators by device.
 //!
-//! A cost is in quarters of one pass over the operator's images. A kernel that transposes its operand and its
-//! result internally costs 4. An explicit transposition passes over the image once.
+//! A cost is additional data movement, in quarters of one pass over the operator's images. A kernel that
+//! transposes its operand and its result internally costs 4. An explicit transposition passes over the image
+//! once.
 
 use befrost_tensor::tf::op::Op;
 

@@ -8,7 +8,7 @@
 //! b   broadcast: an image, or reshaped at lower rank    e   an image or a scalar
 //! g   an image, or independent at any other rank        a   axes, a constant: renumbered
 //! r   a row for each axis (sizes, paddings): permuted   k   a reduced image; its axes must keep their order
-//! f   an image that is flattened in the same order      s   as many elements in both layouts
+//! f   an image that is flattened in the same order
 //! ```
 //!
 //! Attributes are converted by their names, for all operators.

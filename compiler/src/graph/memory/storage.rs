@@ -101,7 +101,7 @@ impl Storages {
 
     /// Lets ops overwrite dead operands.
     fn overwrite(&mut self, m: &Module, ops: &[OpId], of: &FxHashMap<ValueId, usize>, before: &Ancestors) {
-        // The storages that hold the contents of others.
+        // The storage that holds the contents of each result that overwrites an operand.
         let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
             let Some(&[result]) = self.made.get(&i).map(Vec::as_slice) else { continue };
