@@ -1,7 +1,7 @@
 //! Execution of untrusted files, for tests and fuzzers: for any bytes, [`Sandbox::run`] returns.
 //!
 //! ```text
-//! bytes ──validate──▶ Program ──arguments by type──▶ every function, with little fuel and memory, without output
+//! bytes ──validate──▶ Program ──arguments by type──▶ all functions, with little fuel and memory, no output
 //! ```
 //!
 //! The kernels are those of the shipped runtime. None of them touches anything outside of the process except

@@ -1,4 +1,4 @@
-//! What goes into a function and comes out of it.
+//! Arguments and results of functions.
 
 use std::convert::identity;
 use std::fmt;
@@ -17,7 +17,7 @@ impl Datum {
         self.0
     }
 
-    /// The runtime's value.
+    /// The host runtime's value.
     pub fn value(&self) -> &Value {
         &self.0
     }
@@ -45,7 +45,7 @@ impl Datum {
     /// The tensor.
     ///
     /// # Errors
-    /// The error that it is, or that it is something else than a tensor.
+    /// The error that it is, or a type error if it is no tensor.
     pub fn tensor(&self) -> Result<&HostTensor, Error> {
         let value = self.ok()?;
         value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
@@ -76,7 +76,7 @@ impl Datum {
 }
 
 impl fmt::Display for Datum {
-    /// As `bef-exec` prints results.
+    /// Prints as `bef-exec` prints results.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, numpy::ALL_UP_TO)
     }

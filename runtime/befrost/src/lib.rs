@@ -1,4 +1,4 @@
-//! Befrost's front door for those who embed it: load a BEF file, call its functions.
+//! The API for embedding Befrost: load a BEF file, call its functions.
 //!
 //! ```no_run
 //! use befrost::{HostTensor, Runtime};
@@ -46,10 +46,10 @@ pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, mem, npy};
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 
-/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and
-/// its tensors where they are.
+/// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
+/// and its tensors in place.
 ///
-/// The path is that of [`include_bytes!`]: relative to the file in which the macro stands.
+/// As for [`include_bytes!`], the path is relative to the file that uses the macro.
 ///
 /// ```
 /// use befrost::{Datum, Runtime, Value};

@@ -40,15 +40,15 @@ pub struct Function {
 /// Options of one call.
 #[derive(Clone)]
 pub struct CallOptions {
-    /// The caller's number for the call, such as the step of a training loop; kernels see it.
+    /// A number chosen by the caller, such as the step of a training loop; kernels can read it.
     pub step: u64,
-    /// Stops the call, by hand or by deadline.
+    /// Stops the call, on request or at a deadline.
     pub cancellation: Cancellation,
-    /// Where kernels that print write to.
+    /// Output of kernels that print.
     pub output: Arc<dyn Output>,
-    /// Named things that the call shares with others.
+    /// Named resources, which several calls can share.
     pub resources: Resources,
-    /// Who is told of every error that a kernel raises, whether or not a result depends on it.
+    /// Observer of all errors that kernels raise, whether or not a result depends on them.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
@@ -73,7 +73,7 @@ impl Program {
     /// The function called `name`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such function.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         match self.program.find(name) {
             Some(id) => Ok(Function { owner: self.clone(), id }),
@@ -85,15 +85,15 @@ impl Program {
         }
     }
 
-    /// All functions that can be called, in the order of the file.
+    /// All public functions, in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
     }
 
-    /// Compares the tensors with their checksum, which loading does not, so that it need not read them.
+    /// Verifies the checksum of the tensors. Loading does not, so that it need not read them.
     ///
     /// # Errors
-    /// If they are not those that were written.
+    /// If the tensors differ from those that were written.
     pub fn verify_checksums(&self) -> Result<(), LoadError> {
         let verified = bef_format::validate::verify_payload(self.program.image());
         verified.map_err(|error| LoadError::from(befrost_host::LoadError::Format(error)))
@@ -107,7 +107,7 @@ impl Program {
 }
 
 impl Function {
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         self.owner.program.image().function(self.id.0).name()
     }
@@ -132,7 +132,7 @@ impl Function {
         }))
     }
 
-    /// Whether its kernels run one after the other, until one fails.
+    /// True for a synchronous function: its kernels run in sequence until one fails.
     pub fn is_sync(&self) -> bool {
         self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync
     }
@@ -267,7 +267,7 @@ impl Function {
 }
 
 impl fmt::Debug for Function {
-    /// `main(images: !t.tensor) -> (logits: !t.tensor)`
+    /// Prints as `main(images: !t.tensor) -> (logits: !t.tensor)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let port = |port: &Port| match port.name() {
             "" => port.ty().to_owned(),

@@ -1,4 +1,4 @@
-//! The runtime: what programs run on.
+//! The runtime, which executes programs.
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +12,7 @@ use befrost_tensor::mem::{Allocator, Malloc};
 use crate::error::LoadError;
 use crate::program::Program;
 
-/// A work queue, an allocator and kernels. Cheap to clone.
+/// A work queue, an allocator and kernels. Clones share them.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) queue: Arc<dyn WorkQueue>,
@@ -21,7 +21,7 @@ pub struct Runtime {
     registry: Arc<Registry>,
 }
 
-/// Collects what a [`Runtime`] is made of.
+/// Builder of a [`Runtime`].
 pub struct RuntimeBuilder {
     queue: String,
     allocator: Arc<dyn Allocator>,
@@ -29,7 +29,7 @@ pub struct RuntimeBuilder {
     registry: Registry,
 }
 
-/// Why a runtime could not be built.
+/// Error of [`RuntimeBuilder::build`].
 #[derive(Debug)]
 pub struct BuildError(QueueError);
 
@@ -48,34 +48,34 @@ impl From<BuildError> for Error {
 }
 
 impl RuntimeBuilder {
-    /// Chooses the queue: `s`, or `mstd[:N[,B]]`, the default.
+    /// Sets the work queue: `s`, or `mstd[:N[,B]]`, the default.
     #[must_use]
     pub fn work_queue(self, spec: &str) -> RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
     }
 
-    /// Chooses where tensors get their memory; the system's allocator by default.
+    /// Sets the allocator of tensors; the default is the system's.
     #[must_use]
     pub fn allocator(self, allocator: Arc<dyn Allocator>) -> RuntimeBuilder {
         RuntimeBuilder { allocator, ..self }
     }
 
-    /// Chooses how deep calls may nest.
+    /// Sets the limits, such as the depth of nested calls.
     #[must_use]
     pub fn limits(self, limits: Limits) -> RuntimeBuilder {
         RuntimeBuilder { limits, ..self }
     }
 
-    /// Chooses the kernels; the standard ones by default.
+    /// Sets the kernels; the default are the standard kernels.
     #[must_use]
     pub fn kernels(self, registry: Registry) -> RuntimeBuilder {
         RuntimeBuilder { registry, ..self }
     }
 
-    /// Starts the queue.
+    /// Builds the runtime and starts its queue.
     ///
     /// # Errors
-    /// If there is no such queue, or the system refuses its threads.
+    /// If there is no such queue, or the system cannot create its threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let RuntimeBuilder { queue, allocator, limits, registry } = self;
         let queue = from_spec(&queue).map_err(BuildError)?;
@@ -84,7 +84,7 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Starts with the defaults.
+    /// A builder with default settings.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             queue: "mstd".to_owned(),
@@ -94,22 +94,22 @@ impl Runtime {
         }
     }
 
-    /// Where tensors get their memory.
+    /// The allocator of tensors.
     pub fn allocator(&self) -> &Arc<dyn Allocator> {
         &self.allocator
     }
 
-    /// Reads a BEF file into memory and makes it ready to run.
+    /// Reads and loads a BEF file.
     ///
     /// # Errors
-    /// If it cannot be read, is not a valid file, or uses kernels that this runtime does not have.
+    /// If the file cannot be read, is not valid, or uses kernels that are not registered.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Program, LoadError> {
         let path = path.as_ref();
         let program = befrost_host::Program::read(path, &self.registry).map_err(LoadError::of(path))?;
         Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] of bytes that are in memory already; they are copied.
+    /// [`Runtime::load`] from memory; the bytes are copied.
     ///
     /// # Errors
     /// As [`Runtime::load`].
@@ -118,8 +118,8 @@ impl Runtime {
         Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] of a file that is part of the running program, see [`include_bef!`](crate::include_bef). It is used in place if it
-    /// lies at a multiple of 64, as that macro makes it; only else is it copied.
+    /// [`Runtime::load`] of bytes embedded in the executable, see [`include_bef!`](crate::include_bef). They
+    /// are used in place if they are aligned to 64, as with that macro; otherwise they are copied.
     ///
     /// # Errors
     /// As [`Runtime::load`].
@@ -128,7 +128,7 @@ impl Runtime {
         Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] without reading: the file is mapped, its tensors are used where they are.
+    /// [`Runtime::load`] by mapping the file: its tensors are used in place.
     ///
     /// # Errors
     /// As [`Runtime::load`].
@@ -144,16 +144,17 @@ impl Runtime {
         Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::map`] of a file that is open. It stays open, and keeps the locks that the caller took on it, as long as it is mapped.
+    /// [`Runtime::map`] of an open file. It stays open while it is mapped, and keeps the locks that the
+    /// caller has taken on it.
     ///
     /// # Errors
     /// As [`Runtime::load`].
     ///
     /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its
-    /// length. Reading beyond the end of a file that became shorter kills the process (SIGBUS), and bytes
-    /// that change are a data race. A file that is replaced (another one is renamed to its name) does not
-    /// change: the old one lives on.
+    /// The file must not change while the program, or a tensor of it, is alive: neither its bytes nor its
+    /// length. Access beyond the end of a truncated file kills the process (SIGBUS), and concurrent changes
+    /// of bytes are a data race. Replacing the file (renaming another one to its name) is no change: the old
+    /// file stays mapped.
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
     pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.

@@ -1,4 +1,4 @@
-//! `ts` and `ts_sync`: shapes, computed apart from the tensors that will have them.
+//! `ts` and `ts_sync`: shapes as values.
 
 use bef_format::{AttrView, DType};
 use befrost_host::error::ErrorCode;
@@ -42,7 +42,7 @@ fn for_both(registry: &mut Registry) {
     }
 }
 
-/// A shape of a rank that is part of its type.
+/// A shape with a static rank.
 #[derive(Clone, Debug)]
 struct FixedRank<const RANK: usize>(Shape);
 
@@ -100,12 +100,12 @@ fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
     })
 }
 
-/// The shape in an attribute: an array of i64.
+/// The shape in an attribute, an array of i64.
 pub(crate) fn shape_attr(attr: &RawAttr<'_>) -> Result<Shape, KernelError> {
     Shape::from_i64(&dims(attr)?).map_err(refused)
 }
 
-/// The same, where negative dimensions are not known.
+/// The partial shape in an attribute; negative dimensions are unknown.
 fn partial_shape_attr(attr: &RawAttr<'_>) -> Result<PartialShape, KernelError> {
     let dims = dims(attr)?;
     let known = |dim: i64| usize::try_from(dim).ok();

@@ -1,4 +1,4 @@
-//! Operators with state and of objects: attributes are decoded when a program is loaded, calls are functions
+//! Operators on state and on objects. Attributes are decoded when a program is loaded; a call is a function
 //! of values.
 //!
 //! ```text
@@ -14,20 +14,20 @@ use smallvec::SmallVec;
 use super::operands::dense;
 use crate::objects::{Tensor, refused};
 
-/// What an operator does with its operands.
+/// The implementation of an operator.
 type Run = Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
 
-/// How that is made of its attributes.
+/// Creates an action from the attributes.
 pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 
-/// An entry of a table: operators that are made alike.
+/// An entry of a table: operators with the same constructor.
 pub(super) type Row = (&'static [Op], Make);
 
-/// An operator with its attributes.
+/// An operator with decoded attributes.
 pub(super) struct Action(Run);
 
 impl Action {
-    /// Calls it.
+    /// Executes the operator.
     pub(super) fn call(
         &self,
         operands: &[&Value],
@@ -37,7 +37,7 @@ impl Action {
     }
 }
 
-/// A function of `N` operands.
+/// An action with `N` operands.
 pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
     attrs: &Attributes<'_>,
     f: impl Fn([&Value; N], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
@@ -49,7 +49,7 @@ pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
     })))
 }
 
-/// A function of all operands.
+/// An action with any number of operands.
 pub(super) fn of_all<R: IntoIterator<Item = Value>>(
     f: impl Fn(&[&Value], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
@@ -67,7 +67,7 @@ pub(super) fn scalar<T: befrost_tensor::Element>(x: T, cx: &ExecContext) -> Resu
     HostTensor::from_slice(shape, &[x], cx.allocator()).map(tensor).map_err(refused)
 }
 
-/// The number in an operand that is an index or a count.
+/// The element of an operand that is an index or a count.
 pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
     match &ints(value)?[..] {
         &[int] => Ok(int),
@@ -75,7 +75,7 @@ pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
     }
 }
 
-/// The numbers in an operand of indices or sizes.
+/// The elements of an operand with indices or sizes.
 pub(super) fn ints(value: &Value) -> Result<Vec<i64>, KernelError> {
     let x = dense(value)?;
     match x.dtype() {

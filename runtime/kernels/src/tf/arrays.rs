@@ -1,7 +1,7 @@
-//! `TensorArray`: TensorFlow 1's lists of loops. They have state; values `flow` order what is done with them.
+//! `TensorArray`: the mutable lists of loops in TensorFlow 1. `flow` values order operations on them.
 //!
-//! Each execution of `TensorArrayV3` makes one. `TensorArrayGradV3` makes one for the gradients of another,
-//! one for each source, to which writing adds.
+//! Each execution of `TensorArrayV3` creates an array. `TensorArrayGradV3` creates the array of the gradients
+//! of another, one per source; its writes accumulate.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,14 @@ use super::action::{Row, int, ints, of, scalar, tensor};
 use super::operands::dense;
 use crate::objects::refused;
 
-/// An array with its state.
+/// A mutable array.
 #[derive(Debug)]
 struct Array {
     dtype: DType,
     element: PartialShape,
     is_dynamic: bool,
     clears: bool,
-    /// Whether writing adds to what is there.
+    /// True if writes accumulate.
     adds: bool,
     state: Mutex<State>,
 }
@@ -39,14 +39,14 @@ struct State {
 enum Slot {
     Empty,
     Written(HostTensor),
-    /// Read, where reading clears.
+    /// Cleared by a read.
     Cleared,
 }
 
 #[derive(Clone, Debug)]
-struct Handle(Arc<Array>);
+struct ArrayHandle(Arc<Array>);
 
-impl Object for Handle {
+impl Object for ArrayHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
@@ -54,7 +54,7 @@ impl Object for Handle {
     }
 }
 
-/// More slots than any loop fills: a number from outside is not allocated for.
+/// Limit on the number of slots; larger sizes are an error instead of an allocation.
 const MAX_SLOTS: usize = 1 << 20;
 
 pub(super) const OPS: &[Row] = &[
@@ -65,13 +65,13 @@ pub(super) const OPS: &[Row] = &[
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
             let element = element.clone();
             let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
-            Ok([Value::object(Handle(Arc::new(array))), scalar(0f32, cx)?])
+            Ok([Value::object(ArrayHandle(Arc::new(array))), scalar(0f32, cx)?])
         })
     }),
     (&[Op::TensorArrayGradV3], |attrs| {
         let source = attrs.string("source")?;
         of(attrs, move |[of, flow], _| {
-            Ok([Value::object(Handle(array(of)?.gradient(&source))), flow.clone()])
+            Ok([Value::object(ArrayHandle(array(of)?.gradient(&source))), flow.clone()])
         })
     }),
     (&[Op::TensorArrayWriteV3], |attrs| {
@@ -146,7 +146,7 @@ pub(super) const OPS: &[Row] = &[
 ];
 
 fn array(value: &Value) -> Result<&Array, KernelError> {
-    value.downcast_ref::<Handle>().map(|handle| &*handle.0).ok_or_else(|| {
+    value.downcast_ref::<ArrayHandle>().map(|handle| &*handle.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a TensorArray, got a value of type {}", value.type_name()))
     })
 }
@@ -161,7 +161,7 @@ impl Array {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The array of the gradients for a source, as long as this one.
+    /// The array of the gradients for a source, with the same number of slots.
     fn gradient(&self, source: &str) -> Arc<Array> {
         let mut state = self.lock();
         let slots = vec![Slot::Empty; state.slots.len()];
@@ -199,7 +199,7 @@ impl Array {
         Ok(())
     }
 
-    /// An element; one of gradients that nothing was added to is zeros, if its shape is known.
+    /// An element. An empty slot of a gradient array is zeros, if the shape is known.
     fn read(&self, index: i64, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
         let mut state = self.lock();
         let n = state.slots.len();

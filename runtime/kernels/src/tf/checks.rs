@@ -1,4 +1,4 @@
-//! `Assert` and `Print`: they look at values, and fail or write.
+//! `Assert` and `Print`, which format values.
 
 use befrost_host::error::ErrorCode;
 use befrost_host::{KernelError, Value};
@@ -55,7 +55,7 @@ fn is_true(condition: &Value) -> Result<bool, KernelError> {
     }
 }
 
-/// A value in a message: a string as it is, other values as they are printed.
+/// The text of a value in a message: a string without quotes, other values as printed.
 fn text(value: &Value) -> String {
     if let Some(strings) = value.downcast_ref::<Strings>()
         && strings.0.num_elements() == 1

@@ -1,10 +1,9 @@
-//! `TensorList`: the lists that loops put the values of their steps into. A list is a value: an operator
-//! gives a new one.
+//! `TensorList`: immutable lists that loops accumulate values in. Operators return new lists.
 //!
-//! A list has tensors of one dtype, or variants: lists and optionals, as the gradients of branches within
-//! loops need them.
+//! The elements are tensors of one dtype, or variants: lists and optionals, which the gradients of branches
+//! in loops use.
 //!
-//! Not here: tensors of lists.
+//! Lists of tensors are implemented in the tensor library.
 
 use std::sync::Arc;
 
@@ -20,14 +19,14 @@ use super::operands::dense;
 use super::optionals::nested;
 use crate::objects::refused;
 
-/// A variant that is a list, and how many elements it may have.
+/// A list variant, with the maximum number of its elements.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     items: Items,
     max: Option<usize>,
 }
 
-/// What is in a list.
+/// The elements of a list.
 #[derive(Clone, Debug)]
 pub(super) enum Items {
     Tensors(TensorList),
@@ -38,11 +37,11 @@ pub(super) enum Items {
 #[derive(Clone, Debug)]
 pub(super) struct Variants {
     slots: Vec<Option<Value>>,
-    /// How deep it is nested; more than its elements.
+    /// Nesting depth; greater than that of the elements.
     nesting: usize,
 }
 
-/// More slots than any loop fills: a number from outside is not allocated for.
+/// Limit on the number of slots; larger sizes are an error instead of an allocation.
 const MAX_SLOTS: usize = 1 << 20;
 
 impl Object for List {
@@ -71,7 +70,7 @@ impl List {
         }
     }
 
-    /// The list that has what `tensor` and `variant` make of its items.
+    /// A list with the mapped elements.
     pub(super) fn map(
         &self,
         tensors: impl FnOnce(&TensorList) -> Result<TensorList, TensorError>,
@@ -91,7 +90,7 @@ impl List {
         &self.items
     }
 
-    /// Those of a list of tensors.
+    /// The elements of a list of tensors.
     fn tensors(&self) -> Result<&TensorList, KernelError> {
         match &self.items {
             Items::Tensors(items) => Ok(items),
@@ -109,20 +108,20 @@ impl Variants {
         self.slots.len()
     }
 
-    /// Where an index is.
+    /// The slot at an index.
     fn at(&self, index: i64) -> Result<usize, KernelError> {
         usize::try_from(index).ok().filter(|&i| i < self.slots.len()).ok_or_else(|| {
             KernelError::invalid(format!("index {index} in a list of length {}", self.slots.len()))
         })
     }
 
-    /// Something to put in.
+    /// A value to store in the list; updates the nesting depth.
     fn taken(&mut self, x: &Value) -> Result<Value, KernelError> {
         self.nesting = self.nesting.max(nested(x)?);
         Ok(x.clone())
     }
 
-    /// As many slots as this.
+    /// Changes the number of slots.
     fn resize(&mut self, n: i64) -> Result<(), KernelError> {
         self.slots.resize(slots(n)?, None);
         Ok(())
@@ -135,7 +134,7 @@ fn slots(n: i64) -> Result<usize, KernelError> {
     })
 }
 
-/// An empty slot of a list of variants, which has no value.
+/// Error for the use of an empty slot of a list of variants.
 fn empty_slot() -> KernelError {
     KernelError::invalid("the slot of the list of variants is empty")
 }
@@ -149,7 +148,7 @@ fn reserve(ty: Type, shape: &Value, n: i64, max: Option<usize>) -> Result<[Value
     Ok([Value::object(List { items, max })])
 }
 
-/// The element type of lists: of numbers, or variant.
+/// The element type of a list: a numeric type or variant.
 fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     match attrs.ty("element_dtype")? {
         Type::Variant => Ok(Type::Variant),
@@ -321,7 +320,7 @@ pub(super) fn list(value: &Value) -> Result<&List, KernelError> {
     })
 }
 
-/// A list of this element type.
+/// The list in `value`, if it has this element type.
 fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     let list = list(value)?;
     let found = match &list.items {
@@ -334,7 +333,7 @@ fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     }
 }
 
-/// What is in a list of numbers of this type.
+/// The elements of the list in `value`, if they are tensors of this dtype.
 fn of_dtype(value: &Value, dtype: DType) -> Result<&TensorList, KernelError> {
     typed(value, dtype.into())?.tensors()
 }
@@ -343,7 +342,7 @@ fn element(shape: &Value) -> Result<PartialShape, KernelError> {
     PartialShape::from_tensor(dense(shape)?).map_err(refused)
 }
 
-/// A dense tensor, for the tensor library.
+/// A dense tensor, or an error of the tensor library.
 fn dense_or(value: &Value) -> Result<&HostTensor, TensorError> {
     let wrong = || "expected a dense tensor".to_owned();
     dense(value).map_err(|_| TensorError::Invalid { op: "TensorList", problem: wrong() })
@@ -378,7 +377,7 @@ fn parts(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Vec<HostTenso
     unpack(x, 0, allocator).map_err(refused)
 }
 
-/// The list with each part at its index; it grows as far as needed.
+/// The list with each part stored at its index; it grows if needed.
 fn put(items: TensorList, parts: &[HostTensor], indices: &[i64]) -> Result<TensorList, TensorError> {
     if parts.len() != indices.len() {
         return Err(TensorError::Count { want: indices.len(), got: parts.len() });
@@ -405,7 +404,7 @@ fn concat(
     let dtype = attrs.dtype("element_dtype")?;
     super::action::of_all(move |operands, cx| {
         let Some(from) = operands.first() else { return Err(KernelError::invalid("no operands")) };
-        // What is said of the elements leaves out their first axis.
+        // The shape attribute includes the first axis, which differs between elements.
         let rows = shape(operands)?;
         let element = rows.as_slice().map_or(PartialShape::unknown(), |dims| {
             PartialShape::new(std::iter::once(None).chain(dims.iter().skip(1).copied()).collect())

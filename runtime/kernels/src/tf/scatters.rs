@@ -1,4 +1,4 @@
-//! Updates of parts of variables, by index.
+//! Scatter updates of variables.
 
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, scatter_update};
@@ -28,7 +28,7 @@ fn gives(attrs: &Attributes<'_>) -> bool {
     !attrs.signature().outputs.is_empty()
 }
 
-/// `indices` are rows of the variable; one update for each, or a scalar for all.
+/// `indices` select rows of the variable, with an update for each row, or a scalar for all.
 fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
     let gives = gives(attrs);
     of(attrs, move |[to, indices, updates], cx| {
@@ -47,7 +47,7 @@ fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
     })
 }
 
-/// The last axis of `indices` names elements or slices of the variable.
+/// The last axis of `indices` selects elements or slices of the variable.
 fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
     let gives = gives(attrs);
     of(attrs, move |[to, indices, updates], cx| {
@@ -60,7 +60,7 @@ fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> 
 /// `x[begin:end:strides] = value`.
 fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let gives = gives(attrs);
-    // The attributes have the same names.
+    // Both operators have the same attributes.
     let Some(eval) = Op::TensorStridedSliceUpdate.row().prepare(attrs.given())? else {
         return Err(TensorError::Invalid { op: attrs.op(), problem: "there is no such function".to_owned() });
     };

@@ -1,5 +1,5 @@
-//! Stacks: what TensorFlow 1's gradients of loops keep the values of the steps in. Each execution of
-//! `StackV2` makes one.
+//! Stacks, in which the gradients of TensorFlow 1's loops store the values of iterations. Each execution of
+//! `StackV2` creates one.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The operators whose kernels are actions, by table.
+//! The operators that are implemented by actions.
 
 use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
@@ -29,7 +29,7 @@ pub(super) fn add(registry: &mut Registry) {
     }
 }
 
-/// The function that makes the action of an operator.
+/// The constructor of an operator's action.
 pub(super) fn of_operator(operator: Op) -> Option<Make> {
     let mut entries = TABLES.iter().copied().flatten();
     entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)

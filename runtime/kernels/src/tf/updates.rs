@@ -1,4 +1,4 @@
-//! Steps of training: variables and their slots, updated in place by the tensor library with a gradient.
+//! Optimizer steps: in-place updates of variables and their slots by gradients.
 //!
 //! ```text
 //! ResourceApplyMomentum(var, accum, lr, grad, momentum)      state: var, accum      the rest: tensors
@@ -70,7 +70,7 @@ pub(super) const OPS: &[Row] = &[
     }),
 ];
 
-/// A step of `S` variables by `N` tensors. An operator of references gives the first one on.
+/// An optimizer step on `S` variables with `N` tensors. Operators on references return the first reference.
 fn step<const S: usize, const N: usize>(
     attrs: &Attributes<'_>,
     f: impl Fn([&mut HostTensor; S], [&HostTensor; N], &Arc<dyn Allocator>) -> Result<(), TensorError>

@@ -1,4 +1,4 @@
-//! Memory as a value: allocated, cut into slices, made into tensors.
+//! Host buffers as values: allocation, slices, conversion to tensors.
 
 use befrost_host::error::ErrorCode;
 use befrost_host::object::Object;

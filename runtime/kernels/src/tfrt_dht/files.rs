@@ -1,4 +1,4 @@
-//! `btf`: tensors of BTF files.
+//! `btf`: tensors from BTF files.
 
 use std::fs::File;
 use std::sync::Arc;

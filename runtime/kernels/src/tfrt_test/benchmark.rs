@@ -1,8 +1,7 @@
-//! `tfrt_test.benchmark`: runs its body again and again, and prints how long it took, line by line as TFRT
-//! does.
+//! `tfrt_test.benchmark`: runs its body repeatedly and prints times in TFRT's format.
 //!
-//! A run is over when everything that it started has completed. Percentiles are of single runs; the CPU's
-//! time is the process's, so other work at the same time counts.
+//! A run ends when everything that it started is complete. Percentiles are over single runs. CPU time is that
+//! of the process and includes other concurrent work.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -72,7 +71,7 @@ struct Benchmark {
     limits: Limits,
 }
 
-/// The time on the wall and that of the process's threads.
+/// Wall time, and CPU time of all threads of the process.
 #[derive(Clone, Copy)]
 struct Times {
     wall: Duration,
@@ -88,7 +87,7 @@ fn cpu_time() -> Duration {
 }
 
 impl Benchmark {
-    /// Prints the times of its runs.
+    /// Runs the benchmark and prints the times.
     ///
     /// # Errors
     /// The body's first error, or that of the output.

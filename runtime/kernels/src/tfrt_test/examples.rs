@@ -1,4 +1,4 @@
-//! `tf.Example`: records of named features, of which training data is made.
+//! `tf.Example`: records of named features in training data.
 
 use befrost_host::error::ErrorCode;
 use befrost_host::object::Object;
@@ -36,7 +36,7 @@ impl Example {
         self.0.features.iter().flat_map(|features| &features.feature)
     }
 
-    /// The one value of a feature, of those that `values` finds if it is of the right kind.
+    /// The only value of a feature; `values` selects its kind.
     fn only<'e, T>(
         &'e self,
         key: &Text,

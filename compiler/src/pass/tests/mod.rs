@@ -1,4 +1,6 @@
-//! Tests of passes and pipelines. What passes do to programs is tested by the files in `testdata/pass`.
+//! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
+
+mod control_flow;
 
 use super::*;
 use crate::diag::{Diagnostic, Severity};
@@ -16,7 +18,7 @@ fn module(text: &str) -> Module {
     }
 }
 
-/// Passes as only tests have them.
+/// Passes for tests.
 const TEST_PASSES: &[Pass] = &[
     Pass {
         name: "fails",
@@ -26,7 +28,7 @@ const TEST_PASSES: &[Pass] = &[
         statistics: &[],
         run: |r, cx| {
             let span = r.ir().op_spans.at(r.root()).copied();
-            cx.say(Diagnostic::error("E0000", "as it should").at(span));
+            cx.report(Diagnostic::error("E0000", "as it should").at(span));
             Change::Unchanged
         },
     },
@@ -51,7 +53,7 @@ const TEST_PASSES: &[Pass] = &[
                 cx.text("text"),
                 cx.text("word")
             );
-            cx.say(Diagnostic::error("E0000", text).with_severity(Severity::Remark));
+            cx.report(Diagnostic::error("E0000", text).with_severity(Severity::Remark));
             Change::Unchanged
         },
     },
@@ -76,7 +78,7 @@ fn verified(program: &str) -> Verified {
     }
 }
 
-/// The answer of a run, without the module.
+/// The result of a run, without the module.
 fn change(ran: Result<(Verified, Change), Vec<Diagnostic>>) -> Result<Change, Vec<Diagnostic>> {
     ran.map(|(_, change)| change)
 }
@@ -101,7 +103,7 @@ fn check_options(pipeline: &str, said: &str, again: &str) {
     let mut pm = manager(pipeline);
     assert_eq!(pm.text(), again);
     assert_eq!(change(pm.run(verified(PROGRAM))), Ok(Change::Unchanged));
-    let texts: Vec<String> = pm.take_said().into_iter().map(|d| d.message).collect();
+    let texts: Vec<String> = pm.take_diagnostics().into_iter().map(|d| d.message).collect();
     assert_eq!(texts.join("; "), said);
 }
 
@@ -164,7 +166,7 @@ fn nested_pipelines_match_names() {
     ] {
         let mut pm = manager(pipeline);
         assert!(pm.run(verified(PROGRAM)).is_ok());
-        assert_eq!(pm.take_said().len(), runs, "{pipeline}");
+        assert_eq!(pm.take_diagnostics().len(), runs, "{pipeline}");
     }
 }
 
@@ -206,7 +208,7 @@ fn times_are_a_tree() {
     assert_eq!(names(&rows[0].rows), ["Options", "Fails"]);
 }
 
-/// A run fails with this error, and what reproduces it is the rest of the pipeline.
+/// Checks that a run fails with this error, and that the reproducer has the rest of the pipeline.
 #[track_caller]
 fn check_failure(pipeline: &str, code: &str, message: &str, rest: &str) {
     let mut pm = manager(pipeline);

@@ -1,16 +1,17 @@
-//! `tf-shape-inference`: what is known of the shapes of all values.
+//! `tf-shape-inference`: refinement of the types of values by shape inference, across calls and loops.
 //!
 //! ```text
-//! arguments ──rules of the tensor library, op by op──▶ results ──▶ arguments of callees ──▶ results of calls ──▶ ... to a fixpoint
+//! arguments ──rules of the tensor library, op by op──▶ results ──▶ arguments of callees ──▶ results of calls
+//!     ──▶ ... to a fixpoint
 //! ```
 //!
-//! An op is inferred again only if a type changed from which its shapes follow ([`Inference`]).
+//! An op is inferred again only if a type that its shapes depend on has changed ([`Inference`]).
 //!
-//! What was known stays known. A private function whose every use is a call or a loop gets what all of these
-//! agree on. A shape that no operand can have is left to fail when it runs, since it may never run.
+//! Types are only refined. The arguments of a private function get the shapes that all its calls agree on. An
+//! op with impossible shapes is not an error here, since it may never run.
 //!
-//! A loop carries values whose shapes are those that it begins with, as far as its body gives them back: it
-//! is tried out, and what changes is forgotten, until nothing does ([`View::carried`]).
+//! The shapes of loop-carried values are found by speculation: the body is inferred with the initial shapes,
+//! and dimensions that it changes become unknown, until nothing changes ([`View::carried`]).
 
 use std::cell::Cell;
 
@@ -34,7 +35,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// So often functions are looked at again when what they call or what calls them has become known better.
+/// Limit on rounds over all functions; a change in a callee or a caller starts another round.
 const MAX_ROUNDS: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -51,17 +52,18 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The memory of the pass: which types changed since an op was inferred. The pass changes types alone.
+/// The incremental state of the pass: the ops whose inputs have changed since they were inferred. The pass
+/// changes nothing but types.
 ///
 /// ```text
-/// an operator                follows from the types of its operands, also those behind `DIMS`
-/// a call, a branch, a loop   follows from its operands and the bodies of functions: from any type
+/// an operator                depends on the types of its operands, also through `DIMS`
+/// a call, a branch, a loop   depends on its operands and on the bodies of functions: on any type
 /// ```
 #[derive(Default)]
 struct Inference {
-    /// The number of types that changed so far.
+    /// The number of changes of types so far.
     n_changes: u64,
-    /// That number when an op was inferred; nothing if a type that it follows from changed since then.
+    /// `n_changes` at the time an op was inferred; removed when a type that it depends on changes.
     inferred_at: FxHashMap<OpId, u64>,
 }
 
@@ -80,7 +82,7 @@ impl Inference {
         self.n_changes - before
     }
 
-    /// Infers the results of one op, if they may be news.
+    /// Infers the results of an op, unless nothing that they depend on has changed.
     fn op(&mut self, r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left: &Cell<usize>) {
         let m = r.ir();
         let Some(row) = tf::row(m, op) else { return };
@@ -96,7 +98,7 @@ impl Inference {
         }
     }
 
-    /// Makes a value's type say what `shape` says as well.
+    /// Merges `shape` into the type of a value.
     fn refine(&mut self, r: &mut Rewriter<'_>, value: ValueId, shape: &PartialShape) {
         let m = r.ir();
         let old = m.value_type(value);
@@ -114,7 +116,7 @@ impl Inference {
         self.forget_users(r.ir(), value);
     }
 
-    /// The users of a value are to be inferred again, with those that look through them for dimensions.
+    /// Invalidates the users of a value, also those that look through `DIMS` ops.
     fn forget_users(&mut self, m: &Module, value: ValueId) {
         let mut todo = vec![value];
         let mut seen = FxHashSet::from_iter([value]);
@@ -128,7 +130,7 @@ impl Inference {
         }
     }
 
-    /// Gives private functions what their callers pass.
+    /// Propagates the shapes of call operands to the arguments of private functions.
     fn arguments(
         &mut self,
         r: &mut Rewriter<'_>,
@@ -165,27 +167,27 @@ impl Inference {
     }
 }
 
-/// The operators through which [`View::known_dims`] looks.
+/// The operators that [`View::known_dims`] looks through.
 const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
 
-/// Loops and calls are tried out inside of others up to this depth.
+/// Depth limit of nested speculation.
 const MAX_DEPTH: usize = 8;
 
-/// So many ops are tried out in all, then what is written has to do: calls in calls in loops would take for
-/// ever.
+/// Global budget of speculatively inferred ops. Calls beyond it use declared types. It bounds nested calls in
+/// loops.
 const MAX_TRIED: usize = 1 << 20;
 
-/// A loop whose shapes have not come to rest by then carries any shapes. Every trial forgets a dimension or a
-/// rank.
+/// Limit on the iterations of a loop's fixpoint, after which its shapes are unknown. Each iteration drops a
+/// dimension or a rank.
 const MAX_TRIALS: usize = 64;
 
-/// The shapes of values, some of which are supposed to be better known than their types say.
+/// The shapes of values, partly by assumption.
 struct View<'m> {
     m: &'m Module,
     functions: &'m FxHashMap<StrId, OpId>,
     supposed: FxHashMap<ValueId, PartialShape>,
     depth: usize,
-    /// How many ops may still be tried out.
+    /// The remaining budget.
     left: &'m Cell<usize>,
 }
 
@@ -200,13 +202,13 @@ impl<'m> View<'m> {
         merged.unwrap_or(written)
     }
 
-    /// What an op passes on, apart from the first few operands.
+    /// The shapes of the data operands, without the first `first` ones.
     fn passed(&self, op: OpId, first: usize) -> Vec<PartialShape> {
         let n = tf::n_data_operands(self.m, op);
         self.m.operands(op).take(n).skip(first).map(|value| self.of(value)).collect()
     }
 
-    /// What an op passes to the functions that it calls; nothing if that is not known.
+    /// The shapes of the arguments of the callees, if known.
     fn passed_to(&self, op: OpId) -> Option<Vec<PartialShape>> {
         match tf::Control::of(self.m, op)? {
             tf::Control::Call => Some(self.passed(op, 0)),
@@ -215,7 +217,7 @@ impl<'m> View<'m> {
         }
     }
 
-    /// The shapes of an op's results, as far as they are known.
+    /// The shapes of the results of an op, as far as known.
     fn results(&self, op: OpId) -> Vec<PartialShape> {
         let m = self.m;
         let Some(row) = tf::row(m, op) else { return Vec::new() };
@@ -243,7 +245,7 @@ impl<'m> View<'m> {
         Some(results.into_iter().map(|result| result.shape).collect())
     }
 
-    /// What the functions return that an op calls.
+    /// The common shapes of the results of the callees.
     fn called(&self, op: OpId) -> Option<Vec<PartialShape>> {
         let passed = self.passed_to(op)?;
         let callees = callees(self.m, op).into_iter().map(|name| self.functions.get(&name).copied());
@@ -253,12 +255,12 @@ impl<'m> View<'m> {
         Some((0..n).map(|i| common(returns.iter().map(|shapes| &shapes[i]))).collect())
     }
 
-    /// What a function returns if it is passed this.
+    /// The shapes of a function's results for arguments of these shapes.
     fn returned(&self, function: OpId, passed: &[PartialShape]) -> Option<Vec<PartialShape>> {
         let ops = body(self.m, function);
         let (&end, ops) = ops.split_last()?;
         let mut inside = View { supposed: FxHashMap::default(), depth: self.depth + 1, ..*self };
-        // What callers pass is written in the function, unless this one is only supposed to pass it.
+        // Without assumptions the types in the function already hold the shapes of all calls.
         let left = self.left.get().checked_sub(ops.len());
         if !self.supposed.is_empty()
             && self.depth < MAX_DEPTH
@@ -276,14 +278,14 @@ impl<'m> View<'m> {
         Some(self.m.operands(end).map(|value| inside.of(value)).collect())
     }
 
-    /// The shapes of what a loop carries, in every iteration.
+    /// The shapes of loop-carried values in all iterations.
     fn carried(&self, op: OpId) -> Option<Vec<PartialShape>> {
         let name = self.m.attr_named(op, "body").map(|attr| self.m.cx.attr(attr));
         let Some(AttrKind::Symbol { root, .. }) = name else { return None };
         let function = *self.functions.get(root)?;
         let mut carried = self.passed(op, 0);
         for _ in 0..MAX_TRIALS {
-            // Whoever tries out supposes something.
+            // A trial always has assumptions.
             let known = self.m.operands(op).zip(carried.iter().cloned());
             let trial = View { supposed: known.collect(), ..*self };
             let returned = trial.returned(function, &carried)?;
@@ -298,7 +300,7 @@ impl<'m> View<'m> {
     }
 }
 
-/// What all of these shapes have in common.
+/// The most exact shape that covers all of these.
 fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> PartialShape {
     let same = |a: PartialShape, b: &PartialShape| {
         let (mut dims, other) =

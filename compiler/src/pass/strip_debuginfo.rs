@@ -1,4 +1,4 @@
-//! `strip-debuginfo`: forgets where operations and arguments came from.
+//! `strip-debuginfo`: removal of the locations of ops and block arguments.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::ir::{LocId, OpId, ValueId};

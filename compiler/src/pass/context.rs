@@ -1,4 +1,4 @@
-//! What a pass has besides the IR: its options, its counters, and a place to say something.
+//! Context of a pass: options, statistics, diagnostics and output.
 
 use super::{OptionKind, Pass};
 use crate::diag::Diagnostic;
@@ -11,7 +11,7 @@ pub enum OptionValue {
     Flag(bool),
     /// A number.
     Number(i64),
-    /// A text, maybe empty.
+    /// A string, possibly empty.
     Text(String),
 }
 
@@ -26,23 +26,23 @@ impl std::fmt::Display for OptionValue {
     }
 }
 
-/// What is given to a pass for one run.
+/// The context of one run of a pass.
 pub struct PassCx<'a> {
     pass: &'static Pass,
     options: &'a [OptionValue],
     counters: Vec<Cell<u64>>,
-    said: RefCell<Vec<Diagnostic>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
     printed: RefCell<String>,
 }
 
 impl<'a> PassCx<'a> {
-    /// For one run of a pass; `options` in the order of the pass's table.
+    /// A context for one run of `pass`; `options` are in the order of the pass's table.
     pub(super) fn new(pass: &'static Pass, options: &'a [OptionValue]) -> Self {
         PassCx {
             pass,
             options,
             counters: vec![Cell::new(0); pass.statistics.len()],
-            said: RefCell::default(),
+            diagnostics: RefCell::default(),
             printed: RefCell::default(),
         }
     }
@@ -54,7 +54,7 @@ impl<'a> PassCx<'a> {
         }
     }
 
-    /// An option that is on or off.
+    /// The value of a flag.
     ///
     /// # Panics
     /// If the pass's table has no such option.
@@ -62,7 +62,7 @@ impl<'a> PassCx<'a> {
         matches!(self.option(name, |k| matches!(k, OptionKind::Flag(_))), OptionValue::Flag(true))
     }
 
-    /// An option that is a number.
+    /// The value of an integer option.
     ///
     /// # Panics
     /// If the pass's table has no such option.
@@ -73,7 +73,7 @@ impl<'a> PassCx<'a> {
         }
     }
 
-    /// An option that is a text, or one of several words.
+    /// The value of a string option or of a choice of words.
     ///
     /// # Panics
     /// If the pass's table has no such option.
@@ -84,7 +84,7 @@ impl<'a> PassCx<'a> {
         }
     }
 
-    /// Adds to a statistic.
+    /// Adds `n` to a statistic.
     ///
     /// # Panics
     /// If the pass's table has no such statistic.
@@ -95,19 +95,19 @@ impl<'a> PassCx<'a> {
         }
     }
 
-    /// Says something about the program. An error makes the pass fail.
-    pub fn say(&self, diagnostic: Diagnostic) {
-        self.said.borrow_mut().push(diagnostic);
+    /// Reports a diagnostic. An error makes the pass fail.
+    pub fn report(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
     }
 
-    /// Shows text to the user: what a pass that only looks has found.
+    /// Prints text for the user, the output of printing passes.
     pub fn print(&self, text: &str) {
         self.printed.borrow_mut().push_str(text);
     }
 
-    /// What the run left: counters in the order of the table, diagnostics, text.
+    /// The outcome of the run: counters in the order of the table, diagnostics, text.
     pub(super) fn finish(self) -> (Vec<u64>, Vec<Diagnostic>, String) {
         let counters = self.counters.into_iter().map(Cell::into_inner).collect();
-        (counters, self.said.into_inner(), self.printed.into_inner())
+        (counters, self.diagnostics.into_inner(), self.printed.into_inner())
     }
 }

@@ -1,14 +1,15 @@
-//! `tf-pack-weights`: constants that products read become what their kernels want to read.
+//! `tf-pack-weights`: constant weights of products are packed in the order in which kernels read them.
 //!
 //! ```text
-//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w) _PackedMatMul(x, weights, ...)
-//! Conv2D | _FusedConv2D (x, w)                     ──▶  _PackedConv2D(x, weights, ...)                weights: tensor<nxui8>, in the file
-//! DepthwiseConv2dNative | _Fused... (x, w)              _PackedDepthwiseConv2dNative(x, weights, ...)
+//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w)  ─▶  _PackedMatMul(x, weights, ...)
+//! Conv2D | _FusedConv2D (x, w)                           ─▶  _PackedConv2D(x, weights, ...)
+//! DepthwiseConv2dNative | _Fused... (x, w)               ─▶  _PackedDepthwiseConv2dNative(x, weights, ...)
+//!     with weights: tensor<nxui8>, in the file
 //! ```
 //!
-//! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is
-//! decided when it runs. Filters are transformed for Winograd's convolution where that is faster;
-//! `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
+//! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
+//! is chosen at run time. Filters are transformed for Winograd's convolution where that is faster.
+//! `winograd=false` and the op attribute `no_winograd` disable the transform.
 
 use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Narrower matrices would mostly be padding.
+/// Minimum number of columns; packed narrower matrices would mostly be padding.
 const MIN_COLUMNS: i64 = 8;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -58,14 +59,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// How weights are packed.
+/// The ways in which weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Layout {
+enum Packing {
     Matrix {
         is_transposed: bool,
     },
-    /// Of a sum over the first `n` axes: these are the rows.
-    Summed {
+    /// For a contraction of the first `n` axes, which become the rows.
+    Contraction {
         n: usize,
     },
     Filters(Option<befrost_tensor::conv::Patch>),
@@ -74,8 +75,8 @@ enum Layout {
 
 struct Packed {
     may_transform: bool,
-    /// What was packed before.
-    known: FxHashMap<(AttrId, Layout), AttrId>,
+    /// The weights that are packed already.
+    known: FxHashMap<(AttrId, Packing), AttrId>,
 }
 
 impl Packed {
@@ -111,22 +112,22 @@ impl Packed {
             return None;
         }
         let mut contracted = None;
-        let (packed_operator, layout, shape) = match operator(m, op)? {
+        let (packed_operator, packing, shape) = match operator(m, op)? {
             Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?.to_vec()),
             Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
                 (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
             }
             Op::Einsum => {
-                let (shape, n) = summed(m, op)?;
+                let (shape, n) = contraction(m, op)?;
                 contracted = Some(n as i64);
-                (Op::_PackedMatMul, Layout::Summed { n }, shape)
+                (Op::_PackedMatMul, Packing::Contraction { n }, shape)
             }
             _ => {
-                let (layout, shape) = matrix(m, op)?;
-                (Op::_PackedMatMul, layout, shape)
+                let (packing, shape) = matrix(m, op)?;
+                (Op::_PackedMatMul, packing, shape)
             }
         };
-        let packed = self.weights(r, weights, layout)?;
+        let packed = self.weights(r, weights, packing)?;
         let m = r.ir();
         let n_args = (tf::n_data_operands(m, op) - 2) as i64;
         let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
@@ -157,33 +158,33 @@ impl Packed {
         Some(())
     }
 
-    /// The packed bytes.
-    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, layout: Layout) -> Option<AttrId> {
-        if let Some(&known) = self.known.get(&(weights, layout)) {
+    /// The packed form of a constant.
+    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, packing: Packing) -> Option<AttrId> {
+        if let Some(&known) = self.known.get(&(weights, packing)) {
             return Some(known);
         }
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
-        let packed = match layout {
-            Layout::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
-            Layout::Summed { n } => {
+        let packed = match packing {
+            Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
+            Packing::Contraction { n } => {
                 let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
                 let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
                 Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
             }
-            Layout::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
-            Layout::Filters(Some(patch)) => {
+            Packing::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
+            Packing::Filters(Some(patch)) => {
                 Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
             }
-            Layout::Depthwise => Weights::pack_depthwise(&tensor, &plain),
+            Packing::Depthwise => Weights::pack_depthwise(&tensor, &plain),
         };
         let packed = tf::tensor_attr(r.cx(), packed.ok()?.tensor())?;
-        self.known.insert((weights, layout), packed);
+        self.known.insert((weights, packing), packed);
         Some(packed)
     }
 
-    /// How the filters of a convolution without groups are packed.
-    fn filters(&self, m: &Module, op: OpId) -> Option<Layout> {
+    /// The packing of the filters of a convolution without groups.
+    fn filters(&self, m: &Module, op: OpId) -> Option<Packing> {
         let filter = dims(m, m.operand(op, 1))?;
         let &[height, width, from, to] = filter else { return None };
         let planes = Planes::of(m, op);
@@ -191,10 +192,10 @@ impl Packed {
             return None;
         }
         let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
-        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Layout::Filters(None)) };
+        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Packing::Filters(None)) };
         let size = |n: i64| usize::try_from(n).ok();
         let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
-        Some(Layout::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
+        Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
             Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "no_winograd").is_none() => {
                 Some(patch)
             }
@@ -203,8 +204,8 @@ impl Packed {
     }
 }
 
-/// The right operand of a product, if it is one matrix, and its rows and columns.
-fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
+/// The packing of the right operand of a product, if it is one matrix, with its rows and columns.
+fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
     let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
     let &[a, b] = dims(m, m.operand(op, 1))? else { return None };
@@ -213,12 +214,12 @@ fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
         return None;
     }
-    Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
+    Some((Packing::Matrix { is_transposed }, vec![rows, cols]))
 }
 
-/// The dimensions of an einsum's right operand, and how many of its axes are summed over, if these are the
-/// last of the left one and the first of the right one, in the same order: `btd,dhe->bthe`.
-fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
+/// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
+/// of the left operand and the first of the right one, in the same order: `btd,dhe->bthe`.
+fn contraction(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
     let (operands, result) = equation.split_once("->")?;
     let (left, right) = operands.split_once(',')?;
@@ -236,12 +237,12 @@ fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then(|| (dims.to_vec(), n))
 }
 
-fn depthwise(m: &Module, op: OpId) -> Option<Layout> {
+fn depthwise(m: &Module, op: OpId) -> Option<Packing> {
     let &[_, _, from, 1] = dims(m, m.operand(op, 1))? else { return None };
-    (from > 0).then_some(Layout::Depthwise)
+    (from > 0).then_some(Packing::Depthwise)
 }
 
-/// Where the axes of images are.
+/// Positions of the axes of images.
 struct Planes {
     is_nchw: bool,
 }
@@ -259,14 +260,14 @@ impl Planes {
         shape(m, x)?.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
     }
 
-    /// Height and width, if they are known.
+    /// Height and width, if known.
     fn plane(&self, m: &Module, x: ValueId) -> Option<(usize, usize)> {
         let shape = shape(m, x)?;
         let [height, width] = self.axes().map(|axis| usize::try_from(*shape.get(axis)?).ok());
         Some((height?, width?))
     }
 
-    /// Those of an attribute's numbers that are for height and width; 1 where it is not written.
+    /// The elements of a list attribute for height and width; 1 if the attribute is absent.
     fn pair(&self, m: &Module, op: OpId, attr: &str) -> Option<(usize, usize)> {
         use befrost_tensor::tf::op::Attrs as _;
         let signature = tf::row(m, op)?.signature();

@@ -1,4 +1,4 @@
-//! Operators for images in the other layout.
+//! Layout conversion of operators.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
@@ -6,45 +6,45 @@ use rustc_hash::FxHashMap;
 use befrost_tensor::DType;
 
 use super::network::between_layouts;
-use super::roles::{self, Part, Role, axes, list, turned_axis};
-use super::{Layout, Order};
+use super::roles::{self, OpRole, ValueRole, axes, list, permuted_axis};
+use super::{Layout, Permutation};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, ints, made_by, shape, shape_of};
 use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, BlockId, DYNAMIC, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
 
-/// The lists with a number for each axis.
+/// List attributes with one element per axis.
 const PER_AXIS: &[&str] = &["strides", "ksize", "dilations"];
 
-struct Turning<'a, 'm> {
+struct Conversion<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    /// Values and what transpositions made of them.
-    turned: FxHashMap<(ValueId, Order), ValueId>,
-    /// The transpositions, which may not be needed.
-    made: Vec<OpId>,
+    /// Values and their transposes.
+    transposes: FxHashMap<(ValueId, Permutation), ValueId>,
+    /// Created transpositions; unused ones are erased at the end.
+    created: Vec<OpId>,
 }
 
-/// Gives the ops of a block their layouts.
-pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId, Layout>) {
+/// Converts the ops of a block to their new layouts.
+pub(super) fn convert_block(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId, Layout>) {
     let ops: Vec<OpId> = r.ir().ops_in(block).collect();
-    let mut turning = Turning { r, turned: FxHashMap::default(), made: Vec::new() };
+    let mut conversion = Conversion { r, transposes: FxHashMap::default(), created: Vec::new() };
     for op in ops {
         let Some(&layout) = chosen.get(&op) else {
-            turning.note(op);
+            conversion.record(op);
             continue;
         };
-        // What has been turned already keeps the ranks of all values, so the role is what it was.
-        if let Some(role) = roles::of(turning.r.ir(), op) {
-            let before = turning.r.checkpoint();
-            if turning.one(op, &role, layout).is_none() {
-                turning.r.rollback(before);
-                turning.forget_erased();
+        // Conversions keep the ranks of all values, so the roles are still the same.
+        if let Some(role) = roles::of(conversion.r.ir(), op) {
+            let before = conversion.r.checkpoint();
+            if conversion.convert(op, &role, layout).is_none() {
+                conversion.r.rollback(before);
+                conversion.forget_erased();
             }
         }
     }
-    let Turning { r, made, .. } = turning;
-    for op in made.into_iter().rev() {
+    let Conversion { r, created, .. } = conversion;
+    for op in created.into_iter().rev() {
         if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
             r.erase(op);
         }
@@ -56,31 +56,31 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
     }
 }
 
-/// The axes of a type in another order.
-fn reordered(r: &mut Rewriter<'_>, ty: TypeId, order: &Order) -> TypeId {
+/// A tensor type with permuted axes.
+fn reordered(r: &mut Rewriter<'_>, ty: TypeId, order: &Permutation) -> TypeId {
     let m = r.ir();
     let Some(dims) = shape_of(m, ty).filter(|dims| dims.len() == order.len()) else { return ty };
     let (dims, element) = (order.map(|axis| dims[axis]), m.cx.element(ty));
     tf::tensor(r.cx(), Some(&dims), element)
 }
 
-fn numbers(order: &Order) -> Vec<i64> {
+fn numbers(order: &Permutation) -> Vec<i64> {
     order.iter().map(|&axis| axis as i64).collect()
 }
 
-impl Turning<'_, '_> {
-    /// Keeps a transposition between layouts in mind, for all behind it.
-    fn note(&mut self, op: OpId) {
+impl Conversion<'_, '_> {
+    /// Records a transposition between layouts for reuse.
+    fn record(&mut self, op: OpId) {
         let m = self.r.ir();
         if operator(m, op) == Some(Op::Transpose)
             && let result = m.result(op, 0)
             && let Some((x, made)) = between_layouts(m, result)
         {
-            self.turned.entry((x, made.order())).or_insert(result);
+            self.transposes.entry((x, made.order())).or_insert(result);
         }
     }
 
-    /// A value with its axes in another order.
+    /// A value converted to `layout`.
     fn transposed(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
         if let Some((x, made)) = between_layouts(self.r.ir(), value)
             && made == layout.other()
@@ -88,55 +88,55 @@ impl Turning<'_, '_> {
             return Some(x);
         }
         let order = layout.order();
-        if let Some(&known) = self.turned.get(&(value, order)) {
+        if let Some(&known) = self.transposes.get(&(value, order)) {
             return Some(known);
         }
-        let turned = self.transpose(before, value, &order)?;
-        self.turned.insert((value, order), turned);
-        Some(turned)
+        let transposed = self.transpose(before, value, &order)?;
+        self.transposes.insert((value, order), transposed);
+        Some(transposed)
     }
 
-    fn transpose(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
+    fn transpose(&mut self, before: OpId, value: ValueId, order: &Permutation) -> Option<ValueId> {
         let mut b = Builder::before(self.r, before);
         let perm = b.ints(&numbers(order), DType::I32).ok()?;
-        let turned = b.one(Op::Transpose, &[value, perm]).ok()?;
-        self.made.extend(self.r.ir().defining_op(turned));
-        Some(turned)
+        let transposed = b.one(Op::Transpose, &[value, perm]).ok()?;
+        self.created.extend(self.r.ir().defining_op(transposed));
+        Some(transposed)
     }
 
-    /// The rows of a vector or matrix in another order.
-    fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
+    /// Permutes the rows of a vector or matrix.
+    fn rows(&mut self, before: OpId, value: ValueId, order: &Permutation) -> Option<ValueId> {
         let mut b = Builder::before(self.r, before);
         let indices = b.ints(&numbers(order), DType::I32).ok()?;
         let axis = b.ints_of_shape(&[0], &[], DType::I32).ok()?;
         b.one(Op::GatherV2, &[value, indices, axis]).ok()
     }
 
-    /// Numbers of axes, renumbered.
-    fn axes(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
+    /// Renumbers axes.
+    fn axes(&mut self, before: OpId, value: ValueId, order: &Permutation) -> Option<ValueId> {
         let m = self.r.ir();
         let new: Vec<i64> =
-            axes(&ints(m, value)?).into_iter().map(|axis| turned_axis(order, axis) as i64).collect();
+            axes(&ints(m, value)?).into_iter().map(|axis| permuted_axis(order, axis) as i64).collect();
         let (dims, dtype) = (dims(m, value)?.to_vec(), dtype(m, value)?);
         Builder::before(self.r, before).ints_of_shape(&new, &dims, dtype).ok()
     }
 
-    /// A tensor of lower rank than the image over which it is broadcast.
+    /// Converts a tensor of lower rank that is broadcast to the image.
     fn small(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
         let dims = dims(self.r.ir(), value)?;
         let mut full = vec![1; 4 - dims.len()];
         full.extend(dims);
         let order = layout.order();
-        let turned: Vec<i64> = order.iter().map(|&axis| full[axis]).collect();
+        let transposed: Vec<i64> = order.iter().map(|&axis| full[axis]).collect();
         let mut value = value;
         let mut wide = full.iter().filter(|&&dim| dim != 1);
         if wide.next().is_some() && wide.next().is_some() {
             value = self.reshape(before, value, &full)?;
             value = self.transposed(before, value, layout)?;
         }
-        // As few dimensions as can be: a vector along the last axis is a bias.
-        let leading = turned.iter().take_while(|&&dim| dim == 1).count();
-        self.reshape(before, value, &turned[leading..])
+        // As few dimensions as possible: a vector along the last axis is a bias.
+        let leading = transposed.iter().take_while(|&&dim| dim == 1).count();
+        self.reshape(before, value, &transposed[leading..])
     }
 
     fn reshape(&mut self, before: OpId, value: ValueId, dims: &[i64]) -> Option<ValueId> {
@@ -145,15 +145,15 @@ impl Turning<'_, '_> {
         b.one(Op::Reshape, &[value, to]).ok()
     }
 
-    /// Forgets the values of ops that were taken back.
+    /// Forgets the values of erased ops.
     fn forget_erased(&mut self) {
         let m = self.r.ir();
-        self.made.retain(|&op| !m.is_erased(op));
-        self.turned.retain(|_, &mut value| m.defining_op(value).is_none_or(|op| !m.is_erased(op)));
+        self.created.retain(|&op| !m.is_erased(op));
+        self.transposes.retain(|_, &mut value| m.defining_op(value).is_none_or(|op| !m.is_erased(op)));
     }
 
-    /// Turns one op; nothing is left to be done if one of the ops that this takes is refused.
-    fn one(&mut self, op: OpId, role: &Role, layout: Layout) -> Option<()> {
+    /// Converts one op; on `None` the caller rolls back.
+    fn convert(&mut self, op: OpId, role: &OpRole, layout: Layout) -> Option<()> {
         let order = layout.order();
         let back = layout.other().order();
         let values: Vec<ValueId> = self.r.ir().operands(op).collect();
@@ -161,18 +161,18 @@ impl Turning<'_, '_> {
             .into_iter()
             .zip(&role.operands)
             .map(|(value, part)| match part {
-                Part::Image => self.transposed(op, value, layout),
-                Part::Same => Some(value),
-                Part::Small => self.small(op, value, layout),
-                Part::Rows => self.rows(op, value, &order),
-                Part::Axes => self.axes(op, value, &order),
+                ValueRole::Image => self.transposed(op, value, layout),
+                ValueRole::Same => Some(value),
+                ValueRole::Small => self.small(op, value, layout),
+                ValueRole::Rows => self.rows(op, value, &order),
+                ValueRole::Axes => self.axes(op, value, &order),
             })
             .collect::<Option<_>>()?;
         let types: Vec<TypeId> = self.r.ir().results(op).map(|value| self.r.ir().value_type(value)).collect();
         let types: Vec<TypeId> = types
             .into_iter()
             .zip(&role.results)
-            .map(|(ty, part)| if *part == Part::Image { reordered(self.r, ty, &order) } else { ty })
+            .map(|(ty, part)| if *part == ValueRole::Image { reordered(self.r, ty, &order) } else { ty })
             .collect();
         let attrs = self.attrs(op, layout);
         let new = self.r.rebuild(op, &operands, &types);
@@ -184,8 +184,8 @@ impl Turning<'_, '_> {
             .into_iter()
             .zip(&role.results)
             .map(|(value, part)| match part {
-                Part::Image => self.transpose(op, value, &back),
-                Part::Rows => self.rows(op, value, &back),
+                ValueRole::Image => self.transpose(op, value, &back),
+                ValueRole::Rows => self.rows(op, value, &back),
                 _ => Some(value),
             })
             .collect::<Option<_>>()?;
@@ -210,7 +210,7 @@ impl Turning<'_, '_> {
         }
         if let Some(gone) = list(m, op, "squeeze_dims") {
             let mut gone: Vec<i64> =
-                axes(&gone).into_iter().map(|axis| turned_axis(&order, axis) as i64).collect();
+                axes(&gone).into_iter().map(|axis| permuted_axis(&order, axis) as i64).collect();
             gone.sort_unstable();
             changed.push(("squeeze_dims", gone));
         }
@@ -240,7 +240,7 @@ impl Turning<'_, '_> {
     }
 }
 
-/// A transposition that moves only axes of one element is a reshape, which moves nothing.
+/// Replaces a transposition that only moves size-1 axes by a reshape, which copies nothing.
 fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     let m = r.ir();
     let Some(order) = ints(m, m.operand(op, 1)) else { return };

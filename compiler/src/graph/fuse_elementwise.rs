@@ -1,12 +1,12 @@
-//! `tf-fuse-elementwise`: operators of f32 that work element by element become one, which goes over memory
-//! once.
+//! `tf-fuse-elementwise`: fusion of elementwise f32 operators into one that passes over memory once.
 //!
 //! ```text
-//! %0 = Mul(%x, %scale)   %1 = AddV2(%0, %bias)   %2 = Tanh(%1)     ──▶     %2 = _FusedElementwise(%x, %scale, %bias) {ops, values}
+//! %0 = Mul(%x, %scale)   %1 = AddV2(%0, %bias)   %2 = Tanh(%1)
+//!     ──▶     %2 = _FusedElementwise(%x, %scale, %bias) {ops, values}
 //! ```
 //!
-//! An operator is taken in if all who need it are in already, and its result has the type of the last one's:
-//! then nothing is computed more than once. Constants that are one number are part of the program.
+//! An operator joins a group if all its users are members and its result has the type of the group's result,
+//! so that nothing is computed twice. Splat constants become part of the fused program.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -27,14 +27,14 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// A fused operator has no more steps, and no more operands.
+/// Limit on the steps and on the operands of a fused operator.
 const MOST: usize = 32;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let ops: Vec<OpId> = m.walk_functions().filter(|&op| is_elementwise(m, op)).collect();
     let mut taken: FxHashSet<OpId> = FxHashSet::default();
-    // Users come behind what they use.
+    // Users follow their operands in the walk.
     for &last in ops.iter().rev() {
         if taken.contains(&last) {
             continue;
@@ -62,7 +62,7 @@ fn is_elementwise(m: &Module, op: OpId) -> bool {
         && m.operands(op).all(|value| dtype(m, value) == Some(DType::F32))
 }
 
-/// An operator, and before it those that only it and they need; in the order of the block.
+/// The fusion group that ends in `last`, in block order.
 fn group(m: &Module, last: OpId) -> Vec<OpId> {
     let ty = m.value_type(m.result(last, 0));
     if shape(m, m.result(last, 0)).is_none() {
@@ -72,8 +72,7 @@ fn group(m: &Module, last: OpId) -> Vec<OpId> {
     let mut members = FxHashSet::from_iter([last]);
     let mut found = vec![last];
     let mut at = 0;
-    // Whoever is refused, since somebody outside needs it, is asked again when another of its users has come
-    // in.
+    // An operator with users outside is tried again when another user has joined the group.
     while let Some(&op) = found.get(at) {
         at += 1;
         for value in m.operands(op) {
@@ -90,7 +89,7 @@ fn group(m: &Module, last: OpId) -> Vec<OpId> {
             }
         }
     }
-    // What one needs was found after it has come in itself, or later.
+    // The order of discovery is not the order of the block.
     let mut order: Vec<OpId> = Vec::with_capacity(found.len());
     let mut next = Some(last);
     while let Some(op) = next {
@@ -103,13 +102,13 @@ fn group(m: &Module, last: OpId) -> Vec<OpId> {
     order
 }
 
-/// How many operands a group may need, at most.
+/// Upper bound on the operands of a group.
 fn outer(m: &Module, found: &[OpId], more: Option<OpId>) -> usize {
     let n: usize = found.iter().chain(&more).map(|&op| m.n_operands(op)).sum();
     n.saturating_sub(found.len())
 }
 
-/// Makes one op of a group; nothing if its operands are all numbers.
+/// Replaces a group by one op; `None` if all operands are constants.
 fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) -> Option<()> {
     let m = r.ir();
     let &last = group.last()?;
@@ -139,7 +138,7 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) -> Option<()> {
             None => operands.iter().position(|&other| other == value).unwrap_or_default() as i64,
         }
     };
-    // A program of numbers alone would be a constant: somebody has to say the shape.
+    // Without operands there is no shape; the group is a constant.
     if operands.is_empty() {
         return None;
     }
@@ -166,7 +165,7 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) -> Option<()> {
     Some(())
 }
 
-/// Whether a constant of one number does not make the result larger than its other operands would.
+/// True if a splat constant cannot broadcast the result to a larger shape.
 fn is_scalar_like(m: &Module, value: ValueId, last: OpId) -> bool {
     let (Some(own), Some(_)) = (shape(m, value), shape(m, m.result(last, 0))) else { return false };
     own.iter().all(|&dim| dim == 1) && own.len() <= 1

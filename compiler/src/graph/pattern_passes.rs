@@ -1,9 +1,9 @@
-//! `tf-arithmetic` and `tf-remap`: rewrites applied until nothing changes.
+//! `tf-arithmetic` and `tf-remap`: the greedy application of a family of patterns.
 
 use super::patterns::{self, Family};
-use super::{fold, signatures};
+use super::{constant_fold, signatures};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{Greedy, greedy};
+use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const ARITHMETIC: Pass = Pass {
     name: "tf-arithmetic",
@@ -12,7 +12,14 @@ pub(crate) const ARITHMETIC: Pass = Pass {
     options: &[],
     statistics: &[("num-rewrites", "Number of folds and rewrites")],
     run: |r, cx| {
-        run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Arithmetic, def), ..Greedy::default() })
+        run(
+            r,
+            cx,
+            &GreedyConfig {
+                patterns: |def| patterns::of(Family::Arithmetic, def),
+                ..GreedyConfig::default()
+            },
+        )
     },
 };
 
@@ -23,12 +30,17 @@ pub(crate) const REMAP: Pass = Pass {
     options: &[],
     statistics: &[("num-rewrites", "Number of folds and rewrites")],
     run: |r, cx| {
-        run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Fusion, def), ..Greedy::default() })
+        run(
+            r,
+            cx,
+            &GreedyConfig { patterns: |def| patterns::of(Family::Fusion, def), ..GreedyConfig::default() },
+        )
     },
 };
 
-fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &Greedy) -> Change {
-    let config = Greedy { fold: fold::fold, materialize: fold::materialize, ..*config };
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &GreedyConfig) -> Change {
+    let config =
+        GreedyConfig { fold: constant_fold::fold, materialize: constant_fold::materialize, ..*config };
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
     signatures::refresh(r);

@@ -1,12 +1,12 @@
-//! `tf-constant-fold`: what does not depend on the graph's inputs is computed here.
+//! `tf-constant-fold`: constant folding.
 //!
 //! ```text
 //! operator of constants   ──tensor library──▶ constant       (the functions that the kernels call)
 //! Shape, Size, Rank of a value whose type is known ──▶ constant
 //! ```
 //!
-//! An operator that fails is left, to fail when it runs. So is one with control edges, and one whose result
-//! is large and larger than what it is made of: files should not grow.
+//! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
+//! whose result is large and larger than the operands, which would make files grow.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::dialects::{Folded, tf};
 use crate::fold;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{Greedy, greedy};
+use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-constant-fold",
@@ -33,18 +33,18 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Results of up to this many bytes may be larger than what they are made of.
+/// Results of at most this many bytes may be larger than the operands.
 pub(super) const MAX_GROWN: usize = 100 << 10;
 
-/// No operator of constants may use more than this beyond what it is given.
+/// Limit on memory that the evaluation of one op may allocate.
 const MAX_USED: usize = 64 << 20;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
-    let config = Greedy {
+    let config = GreedyConfig {
         fold,
         materialize,
         patterns: |def| patterns::of(Family::Constant, def),
-        ..Greedy::default()
+        ..GreedyConfig::default()
     };
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
@@ -52,7 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Folds an op of the `tf` dialect, or another one as ever.
+/// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
     if !is_free(m, op) {
@@ -94,7 +94,7 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     (folded.len() == m.n_results(op)).then_some(folded)
 }
 
-/// What follows from the type of the operand.
+/// Folds ops that depend only on the types of their operands.
 fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>> {
     let operator = operator.filter(|op| matches!(*op, Op::Shape | Op::Size | Op::Rank | Op::ShapeN))?;
     let out = tf::attrs_of(m, op, operator.row().signature())
@@ -116,7 +116,7 @@ fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>
     Some(folded)
 }
 
-/// Makes a constant in front of an op.
+/// Creates a constant in front of an op.
 pub(super) fn materialize(
     r: &mut Rewriter<'_>,
     before: OpId,

@@ -1,8 +1,8 @@
-//! Tests of the passes that need loops and branches, with a dialect of their own.
+//! Tests of passes over loops and branches, with a dialect for the tests.
 
-use super::{Change, PassManager, RunOptions};
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint};
 use crate::ir::{KnownType, Module};
+use crate::pass::{Change, PassManager, RunOptions};
 use crate::print::{PrintOptions, print};
 use crate::syntax::{ParseOptions, parse};
 use crate::verify::Verified;
@@ -46,7 +46,7 @@ fn module(program: &str) -> Module {
     }
 }
 
-/// The ops, a line each, without types.
+/// The ops, one per line, without types.
 fn short(m: &Module) -> String {
     let text = print(m, &PrintOptions { generic: true, ..PrintOptions::default() });
     let lines =
@@ -120,7 +120,7 @@ fn bodies_of_several_blocks_split_the_block_of_the_call() {
   "t.return"(%r) : (i32) -> ()
 }) {sym_name = "caller"} : () -> ()
 "#;
-    // The branch is not registered, so the call stays; and so does the callee.
+    // The branch is not registered, so the call and the callee stay.
     check("inline", program, &short(&module(program)));
     let known = program.replace("\"u.br\"(%x)[^b] : (i32) -> ()", "\"t.return\"(%x) : (i32) -> ()");
     let expected = "t.func() ({

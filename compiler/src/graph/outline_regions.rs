@@ -1,14 +1,13 @@
-//! `tf-outline-regions`: control flow whose branches and bodies are regions becomes control flow that calls
-//! functions.
+//! `tf-outline-regions`: outlining of the regions of `tf` control flow ops into functions.
 //!
 //! ```text
-//! tf.IfRegion(p) ({ %y = tf.Neg(%x) tf.Yield(%y) }, {..})      tf.If(p, x) {then_branch = @f_then, else_branch = @f_else}
-//! tf.WhileRegion(i) ({..}, {..})                               tf.While(i, x) {cond = @f_cond, body = @f_body}
-//! tf.CaseRegion(n) ({..}, {..}, {..})                          tf.Case(n, x) {branches = [@f_branch, ...]}
+//! tf.IfRegion(p) ({ %y = tf.Neg(%x) tf.Yield(%y) }, {..})   ──▶   tf.If(p, x) {then_branch = @f_then, ..}
+//! tf.WhileRegion(i) ({..}, {..})                            ──▶   tf.While(i, x) {cond = @f_cond, ..}
+//! tf.CaseRegion(n) ({..}, {..}, {..})                       ──▶   tf.Case(n, x) {branches = [@f_branch, ..]}
 //! ```
 //!
-//! What regions use from outside, `x` here, becomes an argument of the functions, and goes around the loop
-//! unchanged. A control edge from outside becomes one of the new op, for which all of it waits.
+//! Captured values, here `x`, become arguments of the functions, and loop-carried values that do not change.
+//! A captured chain becomes a control edge of the new op, so the whole op waits for it.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +17,7 @@ use crate::build::query::flag;
 use crate::dialects::tf::{self, Control};
 use crate::ir::{AttrId, KnownType, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-outline-regions",
@@ -36,7 +35,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return Change::Unchanged;
     }
     let mut taken: FxHashSet<StrId> = functions(m).into_keys().collect();
-    // Inner ones stand behind those that hold them.
+    // Inner ops follow the ops that contain them in the walk.
     found.reverse();
     for op in found {
         let n = outline(r, op, &mut taken);
@@ -45,7 +44,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The control flow that an op with regions becomes.
+/// The kind of a control flow op with regions.
 fn kind(m: &Module, op: OpId) -> Option<Control> {
     match tf::op_of(m.op_name_str(op))? {
         "IfRegion" => Some(Control::If),
@@ -55,11 +54,11 @@ fn kind(m: &Module, op: OpId) -> Option<Control> {
     }
 }
 
-/// Values that regions use from outside.
+/// Values that regions use and do not define.
 #[derive(Default)]
 struct Captured {
     data: Vec<ValueId>,
-    /// Completions.
+    /// Chains.
     edges: Vec<ValueId>,
 }
 
@@ -84,8 +83,8 @@ fn captured(m: &Module, op: OpId) -> Captured {
     captured
 }
 
-/// Makes functions of an op's regions; says how many. Regions of several blocks are left, as they are nothing
-/// that runs.
+/// Outlines the regions of an op; returns their number. Regions with several blocks are not outlined: no
+/// kernel executes them.
 fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 {
     let m = r.ir();
     let regions = m.regions_of(op).to_vec();
@@ -109,7 +108,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
         .iter()
         .enumerate()
         .map(|(i, &region)| {
-            let (what, goes_around) = match (kind, i) {
+            let (what, is_loop_body) = match (kind, i) {
                 (Control::If, 0) => ("then", false),
                 (Control::If, _) => ("else", false),
                 (Control::Case | Control::Call, _) => ("branch", false),
@@ -117,7 +116,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
                 (Control::While, _) => ("body", true),
             };
             let name = unused(r, &format!("{stem}_{what}"), taken);
-            function_of(r, function, region, &name, &captured, goes_around);
+            function_of(r, function, region, &name, &captured, is_loop_body);
             r.cx().symbol_attr(&name)
         })
         .collect();
@@ -142,14 +141,14 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let name = operators[usize::from(is_stateless)].op_name();
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();
-    let made = r.create_named(At::Before(op), loc, name, &operands, &types, &attrs);
+    let made = r.create_named(InsertionPoint::Before(op), loc, name, &operands, &types, &attrs);
     let all: Vec<ValueId> = r.ir().results(made).collect();
     let (first, rest) = all.split_at(n_results);
     r.replace_op(op, &[first, &rest[extra.len()..]].concat());
     symbols.len() as u64
 }
 
-/// The function that an op is in.
+/// The function that contains an op.
 fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
     let mut at = m.parent_op(op)?;
     while m.symbol_name(at).is_none() {
@@ -158,7 +157,7 @@ fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
     Some(at)
 }
 
-/// A name that no function has: this one, or with a number.
+/// A function name that is not taken: `text`, or `text` with a number.
 fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> String {
     let mut name = text.to_owned();
     let mut n = 0;
@@ -169,19 +168,19 @@ fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> Str
     name
 }
 
-/// Makes a private function of a region; what is captured goes around if it is the body of a loop.
+/// Creates a private function from a region. The body of a loop returns its captured values (`is_loop_body`).
 fn function_of(
     r: &mut Rewriter<'_>,
     parent: OpId,
     region: RegionId,
     name: &str,
     captured: &Captured,
-    goes_around: bool,
+    is_loop_body: bool,
 ) {
     let (loc, func) = (r.ir().loc(parent), r.ir().op_name(parent));
     let (sym_name, private) = (r.cx().str_attr(name), r.cx().str_attr("private"));
     let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-    let function = r.create(At::Before(parent), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
+    let function = r.create(InsertionPoint::Before(parent), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
     let body = r.add_region(function);
     r.move_blocks(region, body);
     let Some(block) = r.ir().entry(body) else { return };
@@ -202,14 +201,14 @@ fn function_of(
     let m = r.ir();
     let Some(end) = m.last_op(block) else { return };
     let mut returned: Vec<ValueId> = m.operands(end).collect();
-    if goes_around {
+    if is_loop_body {
         returned.extend(args);
     }
     let loc = m.loc(end);
     let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
     let results: Vec<TypeId> = returned.iter().map(|&value| m.value_type(value)).collect();
     r.erase(end);
-    r.create_named(At::End(block), loc, "func.return", &returned, &[], &[]);
+    r.create_named(InsertionPoint::End(block), loc, "func.return", &returned, &[], &[]);
     let ty = r.cx().function_type(&inputs, &results);
     let ty = r.cx().type_attr(ty);
     r.set_attr(function, names::FUNCTION_TYPE, ty);
