@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use befrost_host::{Error, ErrorCode, Value};
+use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::Tensor;
 use befrost_tensor::HostTensor;
 

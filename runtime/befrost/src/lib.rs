@@ -23,12 +23,13 @@ mod datum;
 mod program;
 mod runtime;
 
-pub use befrost_host::context::{
+pub use befrost_host::LoadError;
+pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
-pub use befrost_host::error::{Error, ErrorCode, KernelError};
-pub use befrost_host::kernel::Kernel;
-pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, kernel};
+pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
+pub use befrost_kernel_api::kernel::Kernel;
+pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
 pub use befrost_kernels::{registry, variable_values};
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
 

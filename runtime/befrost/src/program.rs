@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
-use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
+use befrost_host::{LoadError, call};
+use befrost_kernel_api::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
+use befrost_kernel_api::{Error, ErrorCode, ExecContext, Request};
 
 use crate::datum::Datum;
 use crate::runtime::Runtime;

@@ -5,8 +5,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use befrost_host::queue::{QueueError, WorkQueue, from_spec};
-use befrost_host::{Limits, LoadError, Registry};
+use befrost_kernel_api::queue::WorkQueue;
+
+use befrost_host::LoadError;
+use befrost_host::queue::{QueueError, from_spec};
+use befrost_kernel_api::{Limits, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
 
 use crate::program::Program;

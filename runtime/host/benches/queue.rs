@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::async_value::AsyncRef;
-use befrost_host::context::Cancellation;
-use befrost_host::kernel::{Later, Rest};
-use befrost_host::parallel::parallel_for;
-use befrost_host::queue::{self, Latch, Task, WorkQueue};
-use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
+use befrost_host::queue;
+use befrost_host::{Program, call};
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::kernel::{Later, Rest};
+use befrost_kernel_api::parallel::parallel_for;
+use befrost_kernel_api::queue::{Latch, Task, WorkQueue};
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 

@@ -11,10 +11,12 @@ use std::time::Instant;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::kernel::{Async, Later, control};
-use befrost_host::live::live_objects;
-use befrost_host::queue::{Task, from_spec};
-use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
+use befrost_host::queue::from_spec;
+use befrost_host::{Program, call};
+use befrost_kernel_api::kernel::{Async, Later, control};
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("next", |x: i32| x.wrapping_add(1)));

@@ -4,8 +4,8 @@
 //! What they compute are TensorFlow's operators, by all of the execution's workers. A batch is normalized by
 //! the moments that it is given, so they do not depend on it in gradients.
 
-use befrost_host::kernel::{Attr, RawAttr, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{Attr, RawAttr, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};

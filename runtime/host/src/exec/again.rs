@@ -1,6 +1,6 @@
 //! [`Again`]: how often a function is run, and which iteration is running.
 
-use crate::kernel::Runs;
+use befrost_kernel_api::executor::Runs;
 
 /// Whether a function is run again, on the results of the time before, and which iteration it is in. One
 /// word, as it is copied as soon as it is written.

@@ -16,11 +16,12 @@ use super::again::Again;
 use super::frame::Running;
 use super::operands::{blocking, operand_error};
 use super::stack::{Room, Stack, Stop};
-use crate::context::{ExecContext, Limits};
-use crate::error::{Error, KernelError};
-use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
 use crate::program::{FunctionPlan, Program};
-use crate::value::Value;
+use befrost_kernel_api::context::{ExecContext, Limits};
+use befrost_kernel_api::error::{Error, KernelError};
+use befrost_kernel_api::executor::{CallChain, LoadedFile, StepKind};
+use befrost_kernel_api::kernel::Outcome;
+use befrost_kernel_api::value::Value;
 
 /// A thread's execution of a function that has a line, and of what that calls. It runs the function as often
 /// as it is asked to.

@@ -1,9 +1,9 @@
 //! Operands that are not concrete, and requests that are not as declared.
 
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::Call;
 use crate::program::FunctionPlan;
-use crate::value::Value;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::kernel::Call;
+use befrost_kernel_api::value::Value;
 
 /// What a kernel's results become when it cannot run because of its operands: dead before the first error.
 #[derive(Default)]

@@ -32,13 +32,14 @@ use super::again::{After, Again};
 use super::execution::around;
 use super::frame::Running;
 use super::operands::{callee, operand_error};
-use crate::context::{ExecContext, FramePath, KernelRef, Limits, MAX_TRACE};
-use crate::error::KernelError;
-use crate::kernel::{
-    CallChain, KernelFrame, LoadedFile, Outcome, Request, Runs, Step, StepKind, Surroundings,
-};
 use crate::program::{Carry, FunctionPlan, Move, Program, Target};
-use crate::value::Value;
+use befrost_kernel_api::context::{ExecContext, FramePath, Limits};
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::executor::{
+    CallChain, KernelRef, LoadedFile, MAX_TRACE, Request, Runs, Step, StepKind, Surroundings,
+};
+use befrost_kernel_api::kernel::{KernelFrame, Outcome};
+use befrost_kernel_api::value::Value;
 
 /// Why [`Stack::run`] returned.
 pub(super) enum Stop {
@@ -130,7 +131,8 @@ impl<'x> Stack<'x> {
             end: null_mut(),
             values,
             plan,
-            frame: KernelFrame::of_line(&plan.table, around(program, context)),
+            // SAFETY: `begin` enters the first frame and selects its first step, before anything uses the frame.
+            frame: unsafe { KernelFrame::of_line(&plan.table, around(program, context)) },
             again: Again::NEVER,
             next: first_step(plan),
             callers: relabel(callers),

@@ -32,11 +32,11 @@ use std::sync::Arc;
 use super::frame::{
     Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, StraightRun, TurnEnd,
 };
-use crate::async_value::AsyncRef;
-use crate::error::KernelError;
-use crate::kernel::Job;
-use crate::queue::{Task, WorkQueue};
-use crate::value::Value;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::kernel::Job;
+use befrost_kernel_api::queue::{Task, WorkQueue};
+use befrost_kernel_api::value::Value;
 
 use self::invoke::{Owed, may_go_on};
 use self::looping::Iteration;

@@ -24,16 +24,18 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 use self::line::{Line, line, line_order, with_lines, with_paths};
 use super::check::n_passed;
 use super::kernels::Kernels;
-use crate::context::KernelRef;
-use crate::kernel::{Completion, Form, KernelEntry, KernelTable, LoadedFile, Span, immediate};
-use crate::value::{Value, scalar_tag};
+use befrost_kernel_api::executor::{
+    KernelEntry, KernelRef, KernelTable, LoadedFile, Span, immediate, scalar_tag,
+};
+use befrost_kernel_api::kernel::{Completion, Form};
+use befrost_kernel_api::value::Value;
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
 pub(crate) use self::line::{Carry, Move, Target};
 pub(crate) use self::straight::{Member, Out, Straight};
 
 /// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
-/// [`Step`](crate::kernel::Step) has at hand.
+/// [`Step`](befrost_kernel_api::executor::Step) has at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
     /// In the line: what it may call, function by function; in `Line::targets`.

@@ -6,11 +6,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::marker::PhantomData;
 
-use super::Task;
 use super::open::Deque;
-use crate::sync::thread_local_const;
+use super::{Keeper, Task};
+use befrost_kernel_api::executor::sync::thread_local_const;
 
 struct Here {
     /// Which queue; 0 for none.
@@ -119,28 +118,15 @@ pub(super) fn is_last_in(queue: usize) -> bool {
     HERE.with(|here| here.queue.get() == queue && here.own.borrow().is_empty())
 }
 
-/// Where the calling thread keeps tasks of the queue whose tasks it runs.
-#[derive(Debug)]
-pub struct Keeper {
-    owes: bool,
-    /// Of this thread.
-    _not_send: PhantomData<*const ()>,
+/// Where the calling thread keeps tasks of a queue, if it runs tasks of this queue. `owes`: other threads could
+/// run them.
+#[inline]
+pub(super) fn keeper(queue: usize, owes: bool) -> Option<Keeper> {
+    is_in(queue).then(|| Keeper::new(keep, owes))
 }
 
-impl Keeper {
-    /// Nothing if the thread runs no tasks of this queue. `owes`: other threads could run them.
-    #[inline]
-    pub(super) fn of(queue: usize, owes: bool) -> Option<Keeper> {
-        is_in(queue).then_some(Keeper { owes, _not_send: PhantomData })
-    }
-
-    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something
-    /// that it does not follow from.
-    #[inline]
-    pub fn keep(self, task: Task) -> bool {
-        HERE.with(|here| here.own.borrow_mut().push_back(task));
-        self.owes
-    }
+fn keep(task: Task) {
+    HERE.with(|here| here.own.borrow_mut().push_back(task));
 }
 
 /// The oldest task of this thread, if it runs tasks of this queue and `wants` it.

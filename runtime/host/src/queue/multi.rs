@@ -28,11 +28,12 @@ use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::donors::Donors;
-use super::here::{self, Keeper, Nested, Scope};
+use super::here::{self, Nested, Scope};
 use super::open::{First, Look, Open};
 use super::places::Places;
-use super::{Latch, Task, WhenFull, WorkQueue, run};
-use crate::sync::{Ordering, fence};
+use super::{Keeper, Latch, Task, WhenFull, WorkQueue, may_wait, run_task};
+use befrost_kernel_api::KernelError;
+use befrost_kernel_api::executor::sync::{Ordering, fence};
 
 /// One in so many tasks is an open one first, so that a chain of tasks does not keep all others waiting.
 const FAIR: u32 = 7;
@@ -163,7 +164,7 @@ impl Shared {
                 },
             };
             self.hand_over();
-            run(task);
+            run_task(task);
             idle = None;
         }
         self.hand_over();
@@ -211,7 +212,7 @@ impl Shared {
     fn drain_blocking(&self) {
         loop {
             while let Some(task) = self.blocking_tasks.pop() {
-                run(task);
+                run_task(task);
             }
             if !self.blocking_places.leave(|| self.blocking_tasks.is_empty()) {
                 return self.tell_quiescers();
@@ -224,7 +225,7 @@ impl Shared {
         let shared = self.clone();
         let work = move || {
             if let Some(task) = first {
-                run(task);
+                run_task(task);
             }
             shared.drain_blocking();
         };
@@ -273,7 +274,7 @@ impl WorkQueue for MultiThreaded {
 
     #[inline]
     fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.shared.id(), true)
+        here::keeper(self.shared.id(), true)
     }
 
     #[inline]
@@ -323,6 +324,10 @@ impl WorkQueue for MultiThreaded {
         }
         drop(nested);
         latch.park_until_open();
+    }
+
+    fn may_wait(&self) -> Result<(), KernelError> {
+        may_wait()
     }
 
     fn quiesce(&self) {

@@ -10,7 +10,7 @@
 //! adder's task: the two fences are totally ordered, and each stands between a write and the read of what the
 //! other one writes.
 
-use crate::sync::{AtomicUsize, Ordering, fence};
+use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering, fence};
 
 /// How many drainers there are, and may be.
 #[derive(Debug)]

@@ -14,9 +14,10 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
-use super::here::{self, Keeper, Nested, Scope};
-use super::{Latch, Task, WhenFull, WorkQueue, run};
-use crate::sync::{Ordering, fence};
+use super::here::{self, Nested, Scope};
+use super::{Keeper, Latch, Task, WhenFull, WorkQueue, may_wait, run_task};
+use befrost_kernel_api::KernelError;
+use befrost_kernel_api::executor::sync::{Ordering, fence};
 
 /// See the module's essay.
 #[derive(Default)]
@@ -109,7 +110,7 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.id(), false)
+        here::keeper(self.id(), false)
     }
 
     #[inline]
@@ -143,7 +144,7 @@ impl WorkQueue for SingleThreaded {
         first();
         while !latch.is_open() {
             match self.next() {
-                Some(task) => run(task),
+                Some(task) => run_task(task),
                 None => self.sleep(latch),
             }
         }
@@ -161,11 +162,15 @@ impl WorkQueue for SingleThreaded {
         }
     }
 
+    fn may_wait(&self) -> Result<(), KernelError> {
+        may_wait()
+    }
+
     fn quiesce(&self) {
         let _scope = Scope::enter(self.id());
         let _nested = Nested::enter();
         while let Some(task) = self.next() {
-            run(task);
+            run_task(task);
         }
     }
 

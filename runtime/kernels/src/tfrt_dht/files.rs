@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::Later;
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::Later;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::btf::{self, BtfError, Wanted};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::{Element, TensorError};

@@ -7,8 +7,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use befrost_host::kernel::{Attr, Callee, Later, Rest, StrAttr, control};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, Callee, Later, Rest, StrAttr, control};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use rustix::time::{ClockId, clock_gettime};
 
 pub(super) fn add(registry: &mut Registry) {

@@ -1,8 +1,8 @@
 //! Strings: made, joined, compared, printed, read from files.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Later, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Later, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 use crate::objects::Text;
 

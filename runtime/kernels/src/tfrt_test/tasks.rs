@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use bef_format::AttrView;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{
     Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Signature, control,
 };
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));

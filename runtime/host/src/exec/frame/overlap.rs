@@ -16,8 +16,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Completing, Running};
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
-use crate::value::Value;
+use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering, UnsafeCell};
+use befrost_kernel_api::value::Value;
 
 /// A number of places, and the one who may be waiting for one.
 ///
@@ -180,7 +180,7 @@ fn last(shared: Arc<Overlap>) -> Option<Completing> {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::sync::{Mutex, lock};
+    use befrost_kernel_api::executor::sync::{Mutex, lock};
     use loom::thread;
 
     const ITERATIONS: usize = 3;

@@ -29,15 +29,14 @@ use std::task::Waker;
 
 use super::super::again::Again;
 use super::{Frame, Sink, Turn};
-use crate::async_value::AsyncRef;
-use crate::context::{FramePath, KernelRef};
-use crate::error::{Error, KernelError};
-use crate::kernel::CallChain;
-use crate::pool;
 use crate::program::{GeneralKernel, Member, Straight, User};
-use crate::queue::Latch;
-use crate::sync::Ordering;
-use crate::value::Value;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::FramePath;
+use befrost_kernel_api::error::{Error, KernelError};
+use befrost_kernel_api::executor::sync::Ordering;
+use befrost_kernel_api::executor::{CallChain, KernelRef, pool};
+use befrost_kernel_api::queue::Latch;
+use befrost_kernel_api::value::Value;
 
 /// A kernel of a frame that is alive.
 #[derive(Debug, PartialEq)]

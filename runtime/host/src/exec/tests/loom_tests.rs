@@ -1,7 +1,7 @@
 //! The executor under loom: small programs, every order of their threads with a few preemptions.
 
 use super::*;
-use crate::queue::{Latch, Task, WhenFull};
+use befrost_kernel_api::queue::{Latch, Task, WhenFull};
 use loom::thread::JoinHandle;
 
 /// Every task is a thread; waiting joins them all.

@@ -11,11 +11,12 @@ use std::sync::atomic::Ordering;
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
 use super::{Agenda, MAX_AT_ONCE, MAX_OWED, Worker};
-use crate::context::ExecContext;
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
-use crate::queue::{Task, Work};
-use crate::value::Value;
+use befrost_kernel_api::context::ExecContext;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::executor::{Place, Request, Work};
+use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Runs one kernel of the top visit.

@@ -5,9 +5,9 @@ use super::super::frame::{Frame, Head, Looping, Running, Then};
 use super::super::line::LineExecutor;
 use super::super::operands::{callee, operand_error};
 use super::{For, Worker};
-use crate::error::KernelError;
-use crate::kernel::{Request, Runs};
-use crate::value::Value;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::executor::{Request, Runs};
+use befrost_kernel_api::value::Value;
 
 /// An iteration that has ended.
 pub(super) struct Iteration {

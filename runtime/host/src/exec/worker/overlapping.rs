@@ -13,7 +13,7 @@ use super::super::again::Again;
 use super::super::frame::{Frame, Head, Then, Turn, TurnEnd};
 use super::looping::{is_true, may_start};
 use super::{For, Worker};
-use crate::value::Value;
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Starts a loop of a kernel of the top visit.

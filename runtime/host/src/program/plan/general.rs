@@ -6,8 +6,7 @@ use bef_format::{FunctionView, Image, OperandMode};
 
 use super::straight::{self, Found, Lines, Member, Site, Straight};
 use super::{FunctionPlan, Lists};
-use crate::kernel::{CopyStep, Span};
-use crate::value::scalar_tag;
+use befrost_kernel_api::executor::{CopyStep, Span, scalar_tag};
 
 /// Whom to tell of what.
 pub(super) struct Listeners {

@@ -17,8 +17,9 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::general::Listeners;
 use super::{FunctionPlan, Kernels, Lists};
-use crate::kernel::{Completion, Form, KernelFn, Outcome, Slot, Span, Step, StepKind};
-use crate::value::Value;
+use befrost_kernel_api::executor::{Slot, Span, Step, StepKind};
+use befrost_kernel_api::kernel::{Completion, Form, KernelFn, Outcome};
+use befrost_kernel_api::value::Value;
 
 /// A step for a kernel that does not find out by itself whether all its operands are concrete, or that may
 /// store some results and then fail: before it runs, it has none.

@@ -23,7 +23,7 @@ use bef_format::{FunctionView, KernelView, OperandMode};
 use super::FunctionPlan;
 use super::general::Listeners;
 use super::line::yields;
-use crate::kernel::{Span, Step, StraightStep};
+use befrost_kernel_api::executor::{Span, Step, StraightStep};
 
 /// Of a kernel or register without number.
 const NONE: u32 = u32::MAX;

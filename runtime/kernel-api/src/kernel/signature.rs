@@ -128,11 +128,6 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Whether it can run while any of its operands is missing.
-    pub(crate) fn takes_all_in_any_state(&self) -> bool {
-        self.takes_any_state && self.operands.iter().chain(&self.rest).all(|types| types.is_empty())
-    }
-
     /// Whether one more chain is accepted as the last operand: it is if the kernel takes none of its own.
     pub fn accepts_trailing_chain(&self) -> bool {
         !self.operands.iter().any(|types| is_chain(types))
@@ -141,7 +136,15 @@ impl Signature {
     }
 }
 
+#[doc(hidden)]
+impl Signature {
+    /// Whether it can run while any of its operands is missing.
+    pub fn takes_all_in_any_state(&self) -> bool {
+        self.takes_any_state && self.operands.iter().chain(&self.rest).all(|types| types.is_empty())
+    }
+}
+
 /// Whether the types that an operand may have are the chain's.
-pub(crate) fn is_chain(types: Types) -> bool {
+pub fn is_chain(types: Types) -> bool {
     types == Chain::TYPES
 }

@@ -5,28 +5,33 @@ use crate::value::Value;
 
 /// A range of one of a plan's lists.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Span {
-    pub(crate) first: u32,
-    pub(crate) n: u32,
+pub struct Span {
+    /// Number of the first item.
+    pub first: u32,
+    /// The number of items.
+    pub n: u32,
 }
 
 impl Span {
     /// Where it begins, and how long it is.
     #[inline(always)]
-    pub(crate) fn bounds(self) -> (usize, usize) {
+    pub fn bounds(self) -> (usize, usize) {
         (self.first as usize, self.n as usize)
     }
 
+    /// Its items; none if the list is too short.
     #[inline]
-    pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
+    pub fn of<T>(self, list: &[T]) -> &[T] {
         list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
     }
 
-    pub(crate) fn is_empty(self) -> bool {
+    /// True if there are no items.
+    pub fn is_empty(self) -> bool {
         self.n == 0
     }
 
-    pub(crate) fn push<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Span {
+    /// Appends items to a list.
+    pub fn push<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Span {
         let first = list.len() as u32;
         list.extend(items);
         Span { first, n: list.len() as u32 - first }
@@ -40,38 +45,41 @@ pub(crate) fn is_in(set: &[u32], i: usize) -> bool {
 }
 
 /// The lists of a function's kernels. They are shared by the kernels, which have spans of them.
-pub(crate) struct KernelTable {
+pub struct KernelTable {
     /// Number of the function.
-    pub(crate) function: u32,
+    pub function: u32,
     /// Of a frame.
-    pub(crate) n_slots: usize,
-    pub(crate) lists: Box<[u32]>,
-    pub(crate) immediates: Box<[Value]>,
+    pub n_slots: usize,
+    /// Numbers.
+    pub lists: Box<[u32]>,
+    /// Values of attributes.
+    pub immediates: Box<[Value]>,
     /// By kernel index.
-    pub(crate) kernels: Box<[KernelEntry]>,
+    pub kernels: Box<[KernelEntry]>,
     /// In the line: the slots that steps free; in `lists`.
-    pub(crate) retired: Box<[Span]>,
+    pub retired: Box<[Span]>,
 }
 
 /// A kernel of a function, apart from what its [`Step`](super::step::Step) has at hand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KernelEntry {
-    pub(crate) run: KernelFn,
+pub struct KernelEntry {
+    /// The code.
+    pub run: KernelFn,
     /// The slots of what is passed to the kernel; in `lists`.
-    pub(crate) operands: Span,
+    pub operands: Span,
     /// In the line: the operands that the kernel may keep, as a set of 32 bits a word; in `lists`.
-    pub(crate) yields: Span,
+    pub yields: Span,
     /// The registers that must not be an error or dead, unless the kernel finds out about all by reading
     /// them; in `lists`.
-    pub(crate) checked: Span,
+    pub checked: Span,
     /// Attribute ids; in `lists`.
-    pub(crate) attrs: Span,
+    pub attrs: Span,
     /// The attributes that are scalars as values, the others as nothing; in `immediates`.
-    pub(crate) immediates: Span,
+    pub immediates: Span,
     /// Function ids; in `lists`.
-    pub(crate) functions: Span,
+    pub functions: Span,
     /// What it has made of its use, by number in the file.
-    pub(crate) prepared: Option<u32>,
+    pub prepared: Option<u32>,
     /// Whether it stores all of its results or, when it is not done, none.
-    pub(crate) stores_all: bool,
+    pub stores_all: bool,
 }

@@ -13,26 +13,27 @@ pub(crate) const INLINE_OPERANDS: usize = 3;
 
 /// A slot of a frame, as the distance in bytes from the first: what an address is made of with one addition.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot(u32);
+pub struct Slot(u32);
 
 /// More slots than this no frame has.
 pub(crate) const MAX_SLOTS: usize = 1 << 28;
 
 impl Slot {
     /// Slot number `index`, which is less than [`MAX_SLOTS`].
-    pub(crate) fn new(index: usize) -> Slot {
+    pub fn new(index: usize) -> Slot {
         assert!(index < MAX_SLOTS, "a slot that no frame has");
         Slot((index * size_of::<Value>()) as u32)
     }
 
     /// The distance in bytes.
     #[inline(always)]
-    pub(crate) fn bytes(self) -> usize {
+    pub fn bytes(self) -> usize {
         self.0 as usize
     }
 
+    /// The number of the slot.
     #[inline]
-    pub(crate) fn index(self) -> usize {
+    pub fn index(self) -> usize {
         self.bytes() / size_of::<Value>()
     }
 }
@@ -42,7 +43,7 @@ impl Slot {
 /// forms have as many targets as the form chooses from; a [`StepKind::Case`] may be asked for one that it
 /// does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StepKind {
+pub enum StepKind {
     /// A kernel whose code is run.
     Kernel,
     /// No kernel: it prepares or frees registers.
@@ -65,23 +66,26 @@ pub(crate) enum StepKind {
 
 /// One step, with all that a small kernel needs in half a cache line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) run: KernelFn,
+pub struct Step {
+    /// The code.
+    pub run: KernelFn,
     /// The slots of the first operands; where there is none, the last slot.
-    pub(crate) inline: [Slot; INLINE_OPERANDS],
+    pub inline: [Slot; INLINE_OPERANDS],
     /// The slot of the first result; if there is none, the last slot.
-    pub(crate) first_result: Slot,
+    pub first_result: Slot,
     /// The kernel, or the number of the list of registers to free.
-    pub(crate) kernel: u32,
-    pub(crate) n_results: u16,
-    pub(crate) kind: StepKind,
+    pub kernel: u32,
+    /// The number of results.
+    pub n_results: u16,
+    /// How it is executed.
+    pub kind: StepKind,
 }
 
 const _: () = assert!(size_of::<Step>() == 32);
 
 impl Step {
     /// The end of an empty line.
-    pub(crate) const NONE: Step = Step {
+    pub const NONE: Step = Step {
         run: |_| Outcome::Request,
         inline: [Slot(0); INLINE_OPERANDS],
         first_result: Slot(0),
@@ -95,7 +99,7 @@ impl Step {
     ///
     /// # Panics
     /// If the frame does not have the slots.
-    pub(crate) fn new(
+    pub fn new(
         run: KernelFn,
         kernel: u32,
         operands: &[u32],
@@ -114,26 +118,26 @@ impl Step {
     }
 
     /// A step that prepares or frees registers, in a frame with `n_slots` slots.
-    pub(crate) fn registers(run: KernelFn, n_slots: usize) -> Step {
+    pub fn registers(run: KernelFn, n_slots: usize) -> Step {
         let last = Slot::new(n_slots - 1);
         let inline = [last; INLINE_OPERANDS];
         Step { run, inline, first_result: last, kind: StepKind::Registers, ..Step::NONE }
     }
 
     /// The same for a kernel that the executor runs as `kind`, whose first target has this number.
-    pub(crate) fn of_form(self, kind: StepKind, first_target: u32) -> Step {
+    pub fn of_form(self, kind: StepKind, first_target: u32) -> Step {
         let [decides, _, unused] = self.inline;
         Step { run: Step::NONE.run, inline: [decides, Slot(first_target), unused], kind, ..self }
     }
 
     /// The same for a kernel that needs its path: the executor of the line runs its code.
-    pub(crate) fn placed(self) -> Step {
+    pub fn placed(self) -> Step {
         Step { run: Step::NONE.run, kind: StepKind::Placed, ..self }
     }
 
     /// Of a step of a form: the number of its first target. It stands where others have their second operand.
     #[inline(always)]
-    pub(crate) fn first_target(&self) -> usize {
+    pub fn first_target(&self) -> usize {
         self.inline[1].0 as usize
     }
 
@@ -145,40 +149,44 @@ impl Step {
 }
 
 /// A step on copies of a kernel's registers: the operands in order, then the results, then a chain.
-pub(crate) struct CopyStep(Step);
+pub struct CopyStep(Step);
 
 impl CopyStep {
     /// Kernel number `kernel`.
-    pub(crate) fn new(run: KernelFn, kernel: u32, n_operands: u32, n_results: u16) -> CopyStep {
+    pub fn new(run: KernelFn, kernel: u32, n_operands: u32, n_results: u16) -> CopyStep {
         let operands: Vec<u32> = (0..n_operands.min(INLINE_OPERANDS as u32)).collect();
         let n_slots = n_operands as usize + usize::from(n_results) + 1;
         CopyStep(Step::new(run, kernel, &operands, (n_operands, n_results), n_slots))
     }
 
+    /// The step.
     #[inline]
-    pub(crate) fn step(&self) -> &Step {
+    pub fn step(&self) -> &Step {
         &self.0
     }
 
+    /// The number of operands.
     #[inline]
-    pub(crate) fn n_operands(&self) -> usize {
+    pub fn n_operands(&self) -> usize {
         // The slot of the first result, or without one of the chain.
         self.0.first_result.index()
     }
 
+    /// The number of results.
     #[inline]
-    pub(crate) fn n_results(&self) -> usize {
+    pub fn n_results(&self) -> usize {
         usize::from(self.0.n_results)
     }
 
+    /// The number of slots of its frame.
     #[inline]
-    pub(crate) fn n_slots(&self) -> usize {
+    pub fn n_slots(&self) -> usize {
         self.n_operands() + self.n_results() + 1
     }
 }
 
 /// A step of a straight line, on the slots of the line.
-pub(crate) struct StraightStep {
+pub struct StraightStep {
     step: Step,
     n_slots: usize,
     /// The slots of the operands.
@@ -192,28 +200,30 @@ impl StraightStep {
     ///
     /// # Panics
     /// If the line does not have the slots that the step names.
-    pub(crate) fn new(step: Step, n_slots: usize, passed: Span, yields: Span) -> StraightStep {
+    pub fn new(step: Step, n_slots: usize, passed: Span, yields: Span) -> StraightStep {
         assert!(step.fits(n_slots), "a slot that the line does not have");
         StraightStep { step, n_slots, passed, yields }
     }
 
+    /// The step.
     #[inline]
-    pub(crate) fn step(&self) -> &Step {
+    pub fn step(&self) -> &Step {
         &self.step
     }
 
+    /// The number of slots of its frame.
     #[inline]
-    pub(crate) fn n_slots(&self) -> usize {
+    pub fn n_slots(&self) -> usize {
         self.n_slots
     }
 
     /// The slots of the operands, in the lists of the line.
-    pub(crate) fn passed<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
+    pub fn passed<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
         self.passed.of(lists)
     }
 
     /// The operands that the kernel may keep, in the lists of the line.
-    pub(crate) fn yields<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
+    pub fn yields<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
         self.yields.of(lists)
     }
 }

@@ -13,7 +13,7 @@ use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
 use super::attr::RawAttr;
-use crate::mapping::Mapped;
+use crate::image::SharedImage;
 
 /// What was prepared, of any type.
 pub type AnyPrepared = Box<dyn Any + Send + Sync>;
@@ -31,8 +31,11 @@ impl MakePrepared {
     ) -> MakePrepared {
         MakePrepared(Arc::new(move |site| make(site).map(|made| Box::new(made) as AnyPrepared)))
     }
+}
 
-    pub(crate) fn call(&self, site: &KernelUse<'_>) -> Result<AnyPrepared, String> {
+#[doc(hidden)]
+impl MakePrepared {
+    pub fn call(&self, site: &KernelUse<'_>) -> Result<AnyPrepared, String> {
         (self.0)(site)
     }
 }
@@ -55,21 +58,12 @@ pub trait Prepare: Send + Sync + Sized + 'static {
 /// A use of a kernel in a program that is being loaded.
 pub struct KernelUse<'p> {
     name: &'static str,
-    file: &'p Mapped,
+    file: &'p SharedImage,
     function: u32,
     kernel: KernelView<'p, 'p>,
 }
 
 impl<'p> KernelUse<'p> {
-    pub(crate) fn new(
-        name: &'static str,
-        file: &'p Mapped,
-        function: u32,
-        kernel: KernelView<'p, 'p>,
-    ) -> KernelUse<'p> {
-        KernelUse { name, file, function, kernel }
-    }
-
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -136,6 +130,18 @@ impl<'p> KernelUse<'p> {
     /// If `data` is not a part of the file.
     pub fn mapped(&self, data: &[u8]) -> Result<Buffer, ViewError> {
         self.file.view(data)
+    }
+}
+
+#[doc(hidden)]
+impl<'p> KernelUse<'p> {
+    pub fn new(
+        name: &'static str,
+        file: &'p SharedImage,
+        function: u32,
+        kernel: KernelView<'p, 'p>,
+    ) -> KernelUse<'p> {
+        KernelUse { name, file, function, kernel }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::queue::{Parking, WhenFull};
 
 /// Where a job runs.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub enum Place {
     /// On the queue, as a task that does not block.
     Queue,
     /// On a thread for tasks that block.
@@ -65,11 +65,6 @@ impl Job {
         Job(pool::boxed(WithClosure { header: Header { call: call::<F>, place }, closure }).cast())
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        // SAFETY: the job is owned.
-        unsafe { &(*self.0.as_ptr()).place }
-    }
-
     /// A job at the same place: whoever does it calls `around`, which does this one, or not.
     pub fn within<F>(self, around: F) -> Job
     where
@@ -86,6 +81,14 @@ impl Job {
         let call = unsafe { job.as_ref() }.call;
         // SAFETY: stored for this job, which is given up.
         unsafe { call(job, Some(frame)) }
+    }
+}
+
+#[doc(hidden)]
+impl Job {
+    pub fn place(&self) -> &Place {
+        // SAFETY: the job is owned.
+        unsafe { &(*self.0.as_ptr()).place }
     }
 }
 

@@ -5,33 +5,35 @@
 //! [`UnsafeCell`] has loom's closure-shaped interface in both worlds: loom checks every access against the happens-before order.
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::cell::UnsafeCell;
+pub use loom::cell::UnsafeCell;
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::Mutex;
+pub use std::sync::Mutex;
 
 #[cfg(loom)]
-pub(crate) use loom::sync::Mutex;
+pub use loom::sync::Mutex;
 
 /// Takes a lock whose data no panic leaves half-changed.
 #[cfg(not(loom))]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(loom)]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// A thread-local variable whose first value is a constant.
 #[cfg(not(loom))]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! thread_local_const {
     ($(#[$attr:meta])* static $name:ident: $ty:ty = $value:expr;) => {
         std::thread_local! { $(#[$attr])* static $name: $ty = const { $value }; }
@@ -40,34 +42,37 @@ macro_rules! thread_local_const {
 
 /// The same in loom's threads.
 #[cfg(loom)]
+#[macro_export]
+#[doc(hidden)]
 macro_rules! thread_local_const {
     ($(#[$attr:meta])* static $name:ident: $ty:ty = $value:expr;) => {
         loom::thread_local! { $(#[$attr])* static $name: $ty = $value; }
     };
 }
 
-pub(crate) use thread_local_const;
+pub use crate::thread_local_const;
 
 /// `std::cell::UnsafeCell` with loom's interface.
 #[cfg(not(loom))]
 #[derive(Debug)]
-pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
-    pub(crate) const fn new(value: T) -> UnsafeCell<T> {
+    /// A cell with a value.
+    pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))
     }
 
     /// Hands `f` a pointer for reading. Dereferencing it is the caller's proof.
     #[inline]
-    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
     /// Hands `f` a pointer for writing. Dereferencing it is the caller's proof.
     #[inline]
-    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
 }

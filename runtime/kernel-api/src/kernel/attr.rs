@@ -36,7 +36,7 @@ from_attr! {
 }
 
 /// An attribute that is a scalar, as a value; else nothing.
-pub(crate) fn immediate(attr: &AttrView<'_>) -> Value {
+pub fn immediate(attr: &AttrView<'_>) -> Value {
     match *attr {
         AttrView::Bool(value) => Value::I1(value),
         AttrView::Int { dtype: Some(dtype), value, .. } => match dtype {

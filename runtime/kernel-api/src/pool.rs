@@ -171,7 +171,7 @@ thread_local! {
 
 /// Moves `value` to the heap. [`unbox`] or [`free`] take it back.
 #[inline]
-pub(crate) fn boxed<T>(value: T) -> NonNull<T> {
+pub fn boxed<T>(value: T) -> NonNull<T> {
     let memory = match const { class(Layout::new::<T>()) } {
         Some(class) => {
             let free = LISTS.try_with(|lists| lists.take(class)).unwrap_or(null_mut());
@@ -202,7 +202,7 @@ fn system(layout: Layout) -> *mut u8 {
 /// # Safety
 /// `place` must come from [`boxed`] with the same type, and not be used any more.
 #[inline]
-pub(crate) unsafe fn unbox<T>(place: NonNull<T>) -> T {
+pub unsafe fn unbox<T>(place: NonNull<T>) -> T {
     // SAFETY: the caller's contract: initialized, and read only once.
     let value = unsafe { place.read() };
     // SAFETY: the caller's contract; the value has been moved out.

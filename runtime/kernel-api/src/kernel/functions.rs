@@ -12,7 +12,7 @@ use crate::error::KernelError;
 use crate::value::Value;
 
 /// The functions of a program.
-pub(crate) trait Functions: Send + Sync {
+pub trait Functions: Send + Sync {
     /// Whether a kernel asks for its frame in a function, or in one that is called from there.
     fn needs_path(&self, function: FunctionId) -> bool;
 
@@ -30,8 +30,43 @@ pub(crate) trait Functions: Send + Sync {
     fn share(&self) -> Arc<dyn Functions>;
 }
 
+/// A program whose functions kernels can call from a task. A handle of it is [`Functions`].
+pub trait FunctionSource: Send + Sync + Sized + 'static {
+    /// [`Functions::needs_path`].
+    fn needs_path(&self, function: FunctionId) -> bool;
+
+    /// [`Functions::prepare`].
+    ///
+    /// # Errors
+    /// If there is no such function.
+    fn prepare<'c>(
+        self: &'c Arc<Self>,
+        function: FunctionId,
+        context: &'c ExecContext,
+    ) -> Result<Box<dyn FunctionCall + 'c>, KernelError>;
+}
+
+impl<P: FunctionSource> Functions for Arc<P> {
+    #[inline]
+    fn needs_path(&self, function: FunctionId) -> bool {
+        P::needs_path(self, function)
+    }
+
+    fn prepare<'c>(
+        &'c self,
+        function: FunctionId,
+        context: &'c ExecContext,
+    ) -> Result<Box<dyn FunctionCall + 'c>, KernelError> {
+        P::prepare(self, function, context)
+    }
+
+    fn share(&self) -> Arc<dyn Functions> {
+        Arc::new(self.clone())
+    }
+}
+
 /// A function that is ready to be called, again and again.
-pub(crate) trait FunctionCall {
+pub trait FunctionCall {
     /// Makes the calls to come those of an iteration of the kernel that calls.
     fn set_iteration(&mut self, iteration: u32);
 

@@ -158,22 +158,6 @@ impl Cancellation {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and
-    /// `is_cancelled` are to be asked before each.
-    #[inline]
-    pub(crate) fn attention(&self) -> &AtomicBool {
-        &self.0.attention
-    }
-
-    /// Counts a kernel that is about to start.
-    #[inline]
-    pub(crate) fn before_kernel(&self) {
-        // Relaxed: as `is_cancelled`.
-        if self.0.is_limited.load(Ordering::Relaxed) {
-            self.count_kernel();
-        }
-    }
-
     #[cold]
     fn count_kernel(&self) {
         // Relaxed: a count that guards no data.
@@ -205,6 +189,25 @@ impl Cancellation {
     pub fn error(&self) -> Option<&Error> {
         // Acquire pairs with the Release store in `cancel_with`.
         if self.0.cancelled.load(Ordering::Acquire) { self.0.error.get() } else { None }
+    }
+}
+
+#[doc(hidden)]
+impl Cancellation {
+    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and
+    /// `is_cancelled` are to be asked before each.
+    #[inline]
+    pub fn attention(&self) -> &AtomicBool {
+        &self.0.attention
+    }
+
+    /// Counts a kernel that is about to start.
+    #[inline]
+    pub fn before_kernel(&self) {
+        // Relaxed: as `is_cancelled`.
+        if self.0.is_limited.load(Ordering::Relaxed) {
+            self.count_kernel();
+        }
     }
 }
 

@@ -19,43 +19,35 @@
 //! [`KernelTable`] per function, the executor makes a [`KernelFrame`] of them, and implements [`Functions`]
 //! for kernels that call functions from a task.
 
-mod attr;
+pub(crate) mod attr;
 mod callee;
 mod calling;
 pub mod control;
-mod file;
-mod frame;
+pub(crate) mod file;
+pub(crate) mod frame;
 mod frame_cx;
-mod functions;
-mod job;
+pub(crate) mod functions;
+pub(crate) mod job;
 mod later;
 mod one;
 mod param;
 mod prepare;
 mod returns;
-mod signature;
-mod step;
-mod table;
+pub(crate) mod signature;
+pub(crate) mod step;
+pub(crate) mod table;
 
 pub use attr::RawAttr;
-pub(crate) use attr::immediate;
 pub use callee::Callee;
-pub(crate) use file::{LoadedFile, PreparedUse, location_of};
 pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
-pub(crate) use frame::{CallChain, Request, Runs, Surroundings};
 pub use frame_cx::FrameCx;
-pub(crate) use functions::{FunctionCall, Functions};
 pub use job::Job;
-pub(crate) use job::Place;
 pub use later::Later;
 pub use one::{Async, One};
 pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, Rest, StrAttr};
 pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
 pub use returns::{Failure, Returns};
-pub(crate) use signature::is_chain;
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
-pub(crate) use step::{CopyStep, Slot, Step, StepKind, StraightStep};
-pub(crate) use table::{KernelEntry, KernelTable, Span};
 
 use std::fmt;
 use std::sync::LazyLock;

@@ -95,18 +95,6 @@ impl Value {
         Value::Object(ObjRef::new(payload))
     }
 
-    /// Whether dropping it does nothing.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        !matches!(self, Value::Error(_) | Value::Async(_) | Value::Object(_))
-    }
-
-    /// Whether it is final, and neither an error nor dead. Does not look through an AsyncValue.
-    #[inline]
-    pub(crate) fn is_concrete(&self) -> bool {
-        !matches!(self, Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_))
-    }
-
     /// The state, looking through an AsyncValue.
     pub fn state(&self) -> State {
         match self {
@@ -126,22 +114,6 @@ impl Value {
             Value::Async(value) => value.value(),
             value => Some(value),
         }
-    }
-
-    /// Replaces an AsyncValue that is final by its value.
-    #[inline]
-    pub(crate) fn resolve(&mut self) {
-        if let Value::Async(inner) = self
-            && let Some(inner) = inner.value().cloned()
-        {
-            *self = inner;
-        }
-    }
-
-    /// [`Value::resolve`].
-    pub(crate) fn resolved(mut self) -> Value {
-        self.resolve();
-        self
     }
 
     /// The object inside, if it is a `T`.
@@ -209,6 +181,37 @@ impl Value {
             Value::Complex64(_) => "complex<f32>",
             Value::Object(object) => object.type_name(),
         }
+    }
+}
+
+#[doc(hidden)]
+impl Value {
+    /// Whether dropping it does nothing.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        !matches!(self, Value::Error(_) | Value::Async(_) | Value::Object(_))
+    }
+
+    /// Whether it is final, and neither an error nor dead. Does not look through an AsyncValue.
+    #[inline]
+    pub fn is_concrete(&self) -> bool {
+        !matches!(self, Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_))
+    }
+
+    /// Replaces an AsyncValue that is final by its value.
+    #[inline]
+    pub fn resolve(&mut self) {
+        if let Value::Async(inner) = self
+            && let Some(inner) = inner.value().cloned()
+        {
+            *self = inner;
+        }
+    }
+
+    /// [`Value::resolve`].
+    pub fn resolved(mut self) -> Value {
+        self.resolve();
+        self
     }
 }
 
@@ -317,8 +320,9 @@ impl Scalar for Chain {
     }
 }
 
+#[doc(hidden)]
 /// The tag of the values of the IR type `name`, if they are held inline.
-pub(crate) fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
+pub fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
     let zeros = [
         Value::Chain,
         Value::I1(false),
@@ -339,8 +343,9 @@ pub(crate) fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
     zeros.iter().find(|zero| zero.may_be(name) == Some(true)).map(std::mem::discriminant)
 }
 
+#[doc(hidden)]
 /// Whether a type is one of these. `tensor` stands for all `tensor<...>`.
-pub(crate) fn is_of(types: &[&str], name: &str) -> bool {
+pub fn is_of(types: &[&str], name: &str) -> bool {
     types.contains(&name) || name.split_once('<').is_some_and(|(head, _)| types.contains(&head))
 }
 

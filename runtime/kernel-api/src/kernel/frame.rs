@@ -19,11 +19,13 @@ use super::functions::Functions;
 use super::job::Job;
 use super::one::One;
 use super::prepare::Prepared;
-use super::step::{CopyStep, INLINE_OPERANDS, Step, StraightStep};
-use super::table::{KernelEntry, KernelTable, is_in};
+use super::step::{Step, StraightStep};
+use super::table::{KernelTable, is_in};
 use crate::context::{ExecContext, FramePath, KernelRef, Origin};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::value::Value;
+
+mod control;
 
 /// The code of a kernel.
 pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
@@ -50,9 +52,11 @@ const _: () = assert!(size_of::<Outcome>() == 16);
 
 /// What a kernel asks the executor to do on its own stack: to run a function, whose results are the kernel's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
-    pub(crate) call: Call,
-    pub(crate) runs: Runs,
+pub struct Request {
+    /// The function and its arguments.
+    pub call: Call,
+    /// How often it is run.
+    pub runs: Runs,
 }
 
 // Two registers.
@@ -66,16 +70,19 @@ impl Request {
 
 /// How often a kernel asks for a function to be run, each time on the results of the time before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runs {
+pub enum Runs {
     /// Once and as many times more; at most [`Runs::MAX_MORE`].
     More(u32),
     /// As long as one more result, the last, is true. So many iterations may be in flight at once.
-    WhileTrue { in_flight: u32 },
+    WhileTrue {
+        /// At most this many iterations.
+        in_flight: u32,
+    },
 }
 
 impl Runs {
     /// How many times more a function may be run.
-    pub(crate) const MAX_MORE: u32 = (1 << 31) - 1;
+    pub const MAX_MORE: u32 = (1 << 31) - 1;
 }
 
 /// A function and its arguments.
@@ -96,7 +103,7 @@ impl Outcome {
 
 /// The chain of callers of a kernel that runs. The executor keeps it for other purposes, and walks it when
 /// asked.
-pub(crate) trait CallChain {
+pub trait CallChain {
     /// The locations of the kernel and of the calls that led to it, innermost first.
     fn trace(&self) -> Vec<String>;
     /// The path of the frame that the kernel runs in.
@@ -118,10 +125,13 @@ enum Operands<'f> {
 
 /// The surroundings of all kernels of an execution.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'f> {
-    pub(crate) file: &'f Arc<LoadedFile>,
-    pub(crate) functions: &'f dyn Functions,
-    pub(crate) context: &'f ExecContext,
+pub struct Surroundings<'f> {
+    /// The file of the program.
+    pub file: &'f Arc<LoadedFile>,
+    /// The functions of the program.
+    pub functions: &'f dyn Functions,
+    /// The execution.
+    pub context: &'f ExecContext,
 }
 
 /// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
@@ -140,184 +150,6 @@ pub struct KernelFrame<'f> {
 }
 
 impl<'f> KernelFrame<'f> {
-    /// A frame whose registers were copied: `operands` are the slots of the operands, and the results'
-    /// follow.
-    ///
-    /// # Panics
-    /// If these are not as many slots as `step` has.
-    #[inline]
-    pub(crate) fn of_copies(
-        slots: &'f mut [Value],
-        operands: &'f [u32],
-        step: &'f CopyStep,
-        table: &'f KernelTable,
-        around: Surroundings<'f>,
-        callers: &'f dyn CallChain,
-    ) -> KernelFrame<'f> {
-        assert!(slots.len() == step.n_slots(), "a kernel of another frame");
-        KernelFrame {
-            n_slots: slots.len(),
-            slots: NonNull::from(slots).cast(),
-            step: step.step(),
-            table,
-            operands: Operands::Copies(operands),
-            request: Request::NONE,
-            owns: false,
-            around,
-            callers: Some(callers),
-            _slots: PhantomData,
-        }
-    }
-
-    /// A frame of a straight line's slots, without a kernel so far.
-    pub(crate) fn of_straight(
-        slots: &'f mut [Value],
-        table: &'f KernelTable,
-        around: Surroundings<'f>,
-        callers: &'f dyn CallChain,
-    ) -> KernelFrame<'f> {
-        KernelFrame {
-            n_slots: slots.len(),
-            slots: NonNull::from(slots).cast(),
-            callers: Some(callers),
-            ..KernelFrame::of_line(table, around)
-        }
-    }
-
-    /// Makes a kernel of a straight line the one that runs.
-    ///
-    /// # Panics
-    /// If its slots are not those of the frame.
-    #[inline]
-    pub(crate) fn select_straight(&mut self, step: &'f StraightStep, lists: &'f [u32]) {
-        assert!(self.n_slots == step.n_slots(), "a kernel of another straight line");
-        self.step = step.step();
-        self.operands = Operands::Straight(step, lists);
-    }
-
-    /// Makes a slot empty.
-    pub(crate) fn free(&mut self, slot: u32) {
-        self.slots_mut()[slot as usize].clear();
-    }
-
-    /// Whether a result is not stored.
-    pub(crate) fn misses_results(&self) -> bool {
-        (0..self.n_results()).any(|i| self.result(i).is_none())
-    }
-
-    /// Makes those results `value` that are not stored.
-    pub(crate) fn fill_results(&mut self, value: &Value) {
-        for i in 0..self.n_results() {
-            if self.result(i).is_none() {
-                self.set_result(i, value.clone());
-            }
-        }
-    }
-
-    /// A result that is stored, moved.
-    pub(crate) fn take_result(&mut self, i: usize) -> Option<Value> {
-        let slot = self.step.first_result.index() + i;
-        self.slots_mut().get_mut(slot).map(std::mem::take).filter(|value| !matches!(value, Value::Empty))
-    }
-
-    /// A frame of a line, without slots and steps so far.
-    pub(crate) fn of_line(table: &'f KernelTable, around: Surroundings<'f>) -> KernelFrame<'f> {
-        KernelFrame {
-            slots: NonNull::dangling(),
-            n_slots: 0,
-            step: &Step::NONE,
-            table,
-            operands: Operands::Planned,
-            request: Request::NONE,
-            owns: false,
-            around,
-            callers: None,
-            _slots: PhantomData,
-        }
-    }
-
-    /// Moves to the frame of a function that has a line, whose values may own something or do not.
-    ///
-    /// # Safety
-    /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the table's number of
-    /// slots, and nothing else may access them.
-    #[inline(always)]
-    pub(crate) unsafe fn enter(&mut self, table: &'f KernelTable, slots: NonNull<Value>, owns: bool) {
-        self.slots = slots;
-        self.n_slots = table.n_slots;
-        self.table = table;
-        self.owns = owns;
-    }
-
-    /// Where the slots are.
-    #[inline(always)]
-    pub(crate) fn first_slot(&self) -> NonNull<Value> {
-        self.slots
-    }
-
-    /// Makes a step the one that runs.
-    ///
-    /// # Safety
-    /// As for [`run`](KernelFrame::run).
-    #[inline]
-    pub(crate) unsafe fn select(&mut self, step: &'f Step) {
-        self.step = step;
-    }
-
-    /// Runs a step.
-    ///
-    /// # Safety
-    /// It must be a step of the line of the function that this is the frame of.
-    #[inline(always)]
-    pub(crate) unsafe fn run(&mut self, step: &'f Step) -> Outcome {
-        self.step = step;
-        (step.run)(self)
-    }
-
-    /// Runs the code of the kernel of the step that runs, which knows its callers.
-    pub(crate) fn run_placed(&mut self, callers: &dyn CallChain) -> Outcome {
-        // It does not say so if it panics.
-        self.owns = true;
-        let mut placed = KernelFrame { callers: Some(callers), operands: self.operands, ..*self };
-        let outcome = (placed.kernel().run)(&mut placed);
-        self.request = placed.request;
-        outcome
-    }
-
-    /// The step that runs.
-    #[inline]
-    pub(crate) fn step(&self) -> &'f Step {
-        self.step
-    }
-
-    #[inline]
-    pub(crate) fn table(&self) -> &'f KernelTable {
-        self.table
-    }
-
-    pub(crate) fn at(&self) -> KernelRef {
-        KernelRef { function: self.table.function, kernel: self.step.kernel }
-    }
-
-    /// The table's entry of the kernel that runs.
-    #[inline]
-    pub(crate) fn kernel(&self) -> &'f KernelEntry {
-        &self.table.kernels[self.step.kernel as usize]
-    }
-
-    #[inline]
-    pub(crate) fn slots(&self) -> &[Value] {
-        // SAFETY: the contract of `enter`, or the slice of `of_copies`: the slots are ours; `self` is
-        // borrowed as long as they.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.n_slots) }
-    }
-
-    #[inline]
-    pub(crate) fn slots_mut(&mut self) -> &mut [Value] {
-        // SAFETY: as in `slots`, and `self` is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.slots.as_ptr(), self.n_slots) }
-    }
-
     /// The slots of the operands.
     #[inline]
     pub(crate) fn operand_slots(&self) -> &'f [u32] {
@@ -327,20 +159,6 @@ impl<'f> KernelFrame<'f> {
             Operands::Straight(step, lists) => step.passed(lists),
             Operands::Gone => &[],
         }
-    }
-
-    /// The operand as it is; for one that is not passed, some value.
-    #[inline(always)]
-    pub(crate) fn slot(&self, i: usize) -> &Value {
-        static NOTHING: Value = Value::Empty;
-        if i < INLINE_OPERANDS {
-            // SAFETY: `inline` names slots of frames of the step's size only (`Step::new`), of which this is
-            // one: the contract of `run`, the assertions of `of_copies` and `select_straight`.
-            let slot = unsafe { self.slots.byte_add(self.step.inline[i].bytes()) };
-            // SAFETY: the slots are ours, as in `slots`.
-            return unsafe { slot.as_ref() };
-        }
-        self.raw_operand(i).unwrap_or(&NOTHING)
     }
 
     /// Where a result is stored, over nothing; what it stores may own something, if so it `owns`. Nothing if
@@ -360,7 +178,7 @@ impl<'f> KernelFrame<'f> {
 
     /// Stores a result over nothing.
     #[inline(always)]
-    pub(crate) fn store<T: One>(&mut self, i: usize, result: T) {
+    pub fn store<T: One>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
             // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the
             // kernel stores twice, and leaks.
@@ -375,12 +193,6 @@ impl<'f> KernelFrame<'f> {
             // SAFETY: as in `store`.
             unsafe { result.into_value().place_to_copy(slot) };
         }
-    }
-
-    /// Whether a value may have been stored in this frame that owns something.
-    #[inline]
-    pub(crate) fn owns(&self) -> bool {
-        self.owns
     }
 
     /// How many operands are passed.
@@ -425,18 +237,6 @@ impl<'f> KernelFrame<'f> {
         usize::from(self.step.n_results)
     }
 
-    /// A result that is stored.
-    pub(crate) fn result(&self, i: usize) -> Option<&Value> {
-        let value = self.slots().get(self.step.first_result.index() + i)?;
-        (!matches!(value, Value::Empty)).then_some(value)
-    }
-
-    /// Makes all results such as are not stored.
-    pub(crate) fn clear_results(&mut self) {
-        let (first, n) = (self.step.first_result.index(), self.n_results());
-        self.slots_mut()[first..first + n].iter_mut().for_each(Value::clear);
-    }
-
     /// Stores a result. One that the use does not want is dropped.
     pub fn set_result(&mut self, i: usize, value: Value) {
         let first = self.step.first_result.index();
@@ -451,14 +251,6 @@ impl<'f> KernelFrame<'f> {
     /// The operands from `first` on, to be kept beyond the kernel's run.
     pub(crate) fn operands_from(&self, first: usize) -> Vec<Value> {
         (first..self.n_operands()).filter_map(|i| self.raw_operand(i)).cloned().collect()
-    }
-
-    /// Drops the operands of a frame of copies. A job's frame has none.
-    #[inline]
-    pub(crate) fn drop_operands(&mut self) {
-        let first_result = self.step.first_result.index();
-        self.slots_mut().iter_mut().take(first_result).for_each(Value::release);
-        self.operands = Operands::Gone;
     }
 
     /// Gives a job's frame operands again, for a function that it asks for.
@@ -507,18 +299,6 @@ impl<'f> KernelFrame<'f> {
         Outcome::Request
     }
 
-    /// What the kernel has asked for; nothing that can be done, if it has asked for nothing.
-    #[inline]
-    pub(crate) fn take_request(&mut self) -> Request {
-        std::mem::replace(&mut self.request, Request::NONE)
-    }
-
-    /// What the kernel has asked for last.
-    #[inline]
-    pub(crate) fn request(&self) -> Request {
-        self.request
-    }
-
     /// The name of the kernel that runs.
     pub fn name(&self) -> &'f str {
         self.around.file.kernel_view(self.at()).name()
@@ -536,7 +316,7 @@ impl<'f> KernelFrame<'f> {
 
     /// An attribute as a value, if it is a scalar.
     #[inline]
-    pub(crate) fn immediate(&self, i: usize) -> Option<&Value> {
+    pub fn immediate(&self, i: usize) -> Option<&Value> {
         self.kernel().immediates.of(&self.table.immediates).get(i)
     }
 
@@ -568,18 +348,13 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// The file that the kernel stands in.
-    pub(crate) fn file(&self) -> &'f Arc<LoadedFile> {
+    pub fn file(&self) -> &'f Arc<LoadedFile> {
         self.around.file
     }
 
     /// The functions of the file.
-    pub(crate) fn functions(&self) -> &'f dyn Functions {
+    pub fn functions(&self) -> &'f dyn Functions {
         self.around.functions
-    }
-
-    /// What it shares with the other kernels of the execution.
-    pub(crate) fn around(&self) -> Surroundings<'f> {
-        self.around
     }
 
     /// A part of the file as a buffer that keeps the file alive. No copy.

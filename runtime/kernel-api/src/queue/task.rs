@@ -31,7 +31,7 @@ pub struct Task {
 }
 
 /// What a task can be made of, beside closures.
-pub(crate) trait Work: Send + 'static {
+pub trait Work: Send + 'static {
     /// Does it.
     fn work(self);
 }
@@ -93,12 +93,6 @@ impl Task {
         Task::of(Closure(closure))
     }
 
-    /// A task that does `work`.
-    #[inline]
-    pub(crate) fn of<W: Work>(work: W) -> Task {
-        if Of::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
-    }
-
     #[inline]
     fn inline<W: Work>(work: W) -> Task {
         assert!(Of::<W>::FITS, "more than four words");
@@ -108,24 +102,6 @@ impl Task {
         Task { table: Of::<W>::TABLE, place, _owns: PhantomData }
     }
 
-    /// The work that it was made of, if that is a `W` that lies in the task.
-    #[inline]
-    pub(crate) fn as_work<W: Work>(&self) -> Option<&W> {
-        // SAFETY: the type was compared, so there is a `W` in the place; it is borrowed as long as the task.
-        (self.table.ty == TypeId::of::<W>()).then(|| unsafe { &*self.place.as_ptr().cast::<W>() })
-    }
-
-    /// The same, moved out; else the task.
-    #[inline]
-    pub(crate) fn into_work<W: Work>(self) -> Result<W, Task> {
-        if self.table.ty != TypeId::of::<W>() {
-            return Err(self);
-        }
-        let task = ManuallyDrop::new(self);
-        // SAFETY: as in `as_work`; it is moved out once, as nobody drops `task`.
-        Ok(unsafe { task.place.as_ptr().cast::<W>().read() })
-    }
-
     /// Runs it.
     #[inline]
     pub fn run(self) {
@@ -133,6 +109,33 @@ impl Task {
         let run = task.table.run;
         // SAFETY: the table is that of what is in the place, which is given up: nobody drops `task`.
         unsafe { run(&mut task.place) };
+    }
+}
+
+#[doc(hidden)]
+impl Task {
+    /// A task that does `work`.
+    #[inline]
+    pub fn of<W: Work>(work: W) -> Task {
+        if Of::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
+    }
+
+    /// The work that it was made of, if that is a `W` that lies in the task.
+    #[inline]
+    pub fn as_work<W: Work>(&self) -> Option<&W> {
+        // SAFETY: the type was compared, so there is a `W` in the place; it is borrowed as long as the task.
+        (self.table.ty == TypeId::of::<W>()).then(|| unsafe { &*self.place.as_ptr().cast::<W>() })
+    }
+
+    /// The same, moved out; else the task.
+    #[inline]
+    pub fn into_work<W: Work>(self) -> Result<W, Task> {
+        if self.table.ty != TypeId::of::<W>() {
+            return Err(self);
+        }
+        let task = ManuallyDrop::new(self);
+        // SAFETY: as in `as_work`; it is moved out once, as nobody drops `task`.
+        Ok(unsafe { task.place.as_ptr().cast::<W>().read() })
     }
 }
 

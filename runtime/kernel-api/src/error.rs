@@ -66,22 +66,9 @@ impl KernelError {
         KernelError(Box::new(Failure { code, message, inside: error.trace().to_vec() }))
     }
 
-    /// Where it happened inside of a function that the kernel called.
-    pub(crate) fn inside(&self) -> &[String] {
-        &self.0.inside
-    }
-
     /// An [`ErrorCode::InvalidArgument`] error.
     pub fn invalid(message: impl Into<String>) -> KernelError {
         KernelError::new(ErrorCode::InvalidArgument, message)
-    }
-
-    /// What a kernel's panic becomes.
-    pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> KernelError {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let message = format!("a kernel panicked: {}", text.unwrap_or("(no message)"));
-        KernelError::new(ErrorCode::Internal, message)
     }
 
     /// The kind of failure.
@@ -92,6 +79,22 @@ impl KernelError {
     /// What went wrong.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+}
+
+#[doc(hidden)]
+impl KernelError {
+    /// Where it happened inside of a function that the kernel called.
+    pub fn inside(&self) -> &[String] {
+        &self.0.inside
+    }
+
+    /// What a kernel's panic becomes.
+    pub fn of_panic(panic: &(dyn Any + Send)) -> KernelError {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = format!("a kernel panicked: {}", text.unwrap_or("(no message)"));
+        KernelError::new(ErrorCode::Internal, message)
     }
 }
 
@@ -142,14 +145,17 @@ impl Error {
         self.0.trace.get(1..).unwrap_or_default()
     }
 
-    /// Where the failing kernel stands, then the calls that led there, innermost first.
-    pub(crate) fn trace(&self) -> &[String] {
-        &self.0.trace
-    }
-
     /// Whether both are the very same error value.
     pub fn same(&self, other: &Error) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[doc(hidden)]
+impl Error {
+    /// Where the failing kernel stands, then the calls that led there, innermost first.
+    pub fn trace(&self) -> &[String] {
+        &self.0.trace
     }
 }
 

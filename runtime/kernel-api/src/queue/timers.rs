@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Task, WorkQueue, run};
+use super::{Task, WorkQueue, run_task};
 
 /// How long the thread waits for a further timer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -92,7 +92,7 @@ fn serve() {
             Some(first) if first.key().0 <= now => {
                 let task = first.remove();
                 drop(state);
-                run(task);
+                run_task(task);
                 state = self::state();
                 continue;
             }
@@ -111,7 +111,6 @@ fn serve() {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::queue::{Latch, from_spec};
 
     #[test]
     fn timers_happen_in_order_and_not_when_dropped() {
@@ -131,20 +130,5 @@ mod tests {
             [("first", true), ("second", true), ("third", true)]
         );
         drop((second, third));
-    }
-
-    #[test]
-    fn a_task_for_later_runs_on_its_queue() {
-        for spec in ["s", "mstd:2"] {
-            let queue = from_spec(spec).unwrap();
-            let latch = Latch::new(1);
-            let task = {
-                let latch = latch.clone();
-                Task::new(move || latch.count_down())
-            };
-            let timer = add_task_at(&queue, Instant::now() + Duration::from_millis(10), task).unwrap();
-            queue.wait(&latch);
-            drop(timer);
-        }
     }
 }

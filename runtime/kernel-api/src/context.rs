@@ -52,8 +52,9 @@ pub trait Diagnostics: Send + Sync {
     fn report(&self, error: &Error);
 }
 
+#[doc(hidden)]
 /// How many calls the trace of an error shows.
-pub(crate) const MAX_TRACE: usize = 32;
+pub const MAX_TRACE: usize = 32;
 
 /// Bounds on the depth of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +76,11 @@ impl Limits {
     fn inside(self) -> Limits {
         Limits { depth: self.depth.saturating_sub(1), ..self }
     }
+}
 
-    pub(crate) fn error(self) -> KernelError {
+#[doc(hidden)]
+impl Limits {
+    pub fn error(self) -> KernelError {
         let Limits { depth, values } = self;
         let message = format!(
             "calls nest too deeply: at most {depth} calls with {values} registers in all may be active"
@@ -128,12 +132,13 @@ impl Request {
     }
 }
 
+#[doc(hidden)]
 /// One kernel of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KernelRef {
-    pub(crate) function: u32,
+pub struct KernelRef {
+    pub function: u32,
     /// Its number in the function.
-    pub(crate) kernel: u32,
+    pub kernel: u32,
 }
 
 /// One call on the way to a frame. Functions go by their numbers in the program.
@@ -165,15 +170,18 @@ impl FramePath {
     pub fn iteration(&self) -> u64 {
         self.0.last().map_or(0, |step| step.iteration)
     }
+}
 
+#[doc(hidden)]
+impl FramePath {
     /// Goes on to a frame of `callee` that kernel `at` has called.
-    pub(crate) fn push(&mut self, at: KernelRef, callee: u32, iteration: u64) {
+    pub fn push(&mut self, at: KernelRef, callee: u32, iteration: u64) {
         let KernelRef { function: caller, kernel } = at;
         self.0.push(FrameStep { caller, kernel, callee, iteration });
     }
 
     /// Goes on by several calls.
-    pub(crate) fn extend(&mut self, steps: impl Iterator<Item = FrameStep>) {
+    pub fn extend(&mut self, steps: impl Iterator<Item = FrameStep>) {
         self.0.extend(steps);
     }
 }
@@ -184,7 +192,8 @@ pub struct ExecContext {
     /// The call from outside.
     pub request: Arc<Request>,
     /// Those of the request, less what the calls take that lead here.
-    pub(crate) limits: Limits,
+    #[doc(hidden)]
+    pub limits: Limits,
     /// The kernel that began it; none of the call from outside, or if no kernel of the function asks for its
     /// frame.
     origin: Option<Arc<Origin>>,
@@ -224,37 +233,6 @@ impl ExecContext {
         ExecContext { request: self.request.clone(), limits: self.limits.inside(), origin }
     }
 
-    /// The path of the execution's first frame, of `function`; the kernel that began it did so for
-    /// `iteration`.
-    pub(crate) fn path(&self, function: u32, iteration: u64) -> FramePath {
-        let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {
-            return FramePath::default();
-        };
-        let mut path = path.clone();
-        path.push(*at, function, iteration);
-        path
-    }
-
-    /// The error of a kernel with the places that it happened at; the request's diagnostics are told of it.
-    pub(crate) fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
-        if !error.inside().is_empty() {
-            // It was reported where it happened.
-            let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
-            return Error::new(error.code(), error.message(), trace);
-        }
-        let error = Error::new(error.code(), error.message(), trace);
-        if let Some(diagnostics) = &self.request.diagnostics {
-            diagnostics.report(&error);
-        }
-        error
-    }
-
-    /// The result of a kernel that a cancellation keeps from running.
-    pub(crate) fn cancelled(&self) -> Value {
-        let error = self.request.cancellation.error().cloned();
-        Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))
-    }
-
     /// The queue that the execution runs on.
     pub fn queue(&self) -> &Arc<dyn WorkQueue> {
         &self.request.queue
@@ -289,5 +267,39 @@ impl ExecContext {
             .output
             .write(text)
             .map_err(|error| KernelError::new(ErrorCode::Unavailable, format!("cannot print: {error}")))
+    }
+}
+
+#[doc(hidden)]
+impl ExecContext {
+    /// The path of the execution's first frame, of `function`; the kernel that began it did so for
+    /// `iteration`.
+    pub fn path(&self, function: u32, iteration: u64) -> FramePath {
+        let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {
+            return FramePath::default();
+        };
+        let mut path = path.clone();
+        path.push(*at, function, iteration);
+        path
+    }
+
+    /// The error of a kernel with the places that it happened at; the request's diagnostics are told of it.
+    pub fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
+        if !error.inside().is_empty() {
+            // It was reported where it happened.
+            let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
+            return Error::new(error.code(), error.message(), trace);
+        }
+        let error = Error::new(error.code(), error.message(), trace);
+        if let Some(diagnostics) = &self.request.diagnostics {
+            diagnostics.report(&error);
+        }
+        error
+    }
+
+    /// The result of a kernel that a cancellation keeps from running.
+    pub fn cancelled(&self) -> Value {
+        let error = self.request.cancellation.error().cloned();
+        Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))
     }
 }

@@ -7,7 +7,7 @@ use std::task::Wake;
 use super::{Task, WorkQueue};
 
 /// Where a task, such as that of a future, waits to be woken.
-pub(crate) struct Parking {
+pub struct Parking {
     queue: Arc<dyn WorkQueue>,
     task: Mutex<Parked>,
 }
@@ -23,7 +23,7 @@ enum Parked {
 
 impl Parking {
     /// A place for a task of this queue.
-    pub(crate) fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
+    pub fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
         Arc::new(Parking { queue, task: Mutex::default() })
     }
 
@@ -38,7 +38,7 @@ impl Parking {
     }
 
     /// Adds the task to the queue as soon as this is woken: perhaps at once.
-    pub(crate) fn park(&self, task: Task) {
+    pub fn park(&self, task: Task) {
         self.swap(|parked| match parked {
             Parked::Woken => (Parked::Nothing, Some(task)),
             Parked::Nothing | Parked::Task(_) => (Parked::Task(task), None),

@@ -16,13 +16,14 @@ type Words = [MaybeUninit<u64>; 2];
 
 const _: () = assert!(size_of::<Words>() == size_of::<Value>() && align_of::<Words>() == align_of::<Value>());
 
+#[doc(hidden)]
 impl Value {
     /// Writes the value to `to`, without dropping what is there.
     ///
     /// # Safety
     /// `to` must be valid for writing.
     #[inline(always)]
-    pub(crate) unsafe fn place(self, to: NonNull<Value>) {
+    pub unsafe fn place(self, to: NonNull<Value>) {
         let value = ManuallyDrop::new(self);
         // SAFETY: both have the same size, and words may have any bits.
         let words: Words = unsafe { std::mem::transmute(value) };
@@ -55,7 +56,7 @@ impl Value {
     /// # Safety
     /// `to` must be valid for writing.
     #[inline(always)]
-    pub(crate) unsafe fn copy_to(&self, to: NonNull<Value>) {
+    pub unsafe fn copy_to(&self, to: NonNull<Value>) {
         if !self.is_plain() {
             // SAFETY: the caller's contract.
             return unsafe { to.write(self.clone()) };
@@ -89,7 +90,7 @@ impl Value {
     /// `to` must be valid for writing.
     #[inline(always)]
     #[must_use]
-    pub(crate) unsafe fn copy_plain_to(&self, to: NonNull<Value>) -> bool {
+    pub unsafe fn copy_plain_to(&self, to: NonNull<Value>) -> bool {
         let copies = self.is_plain() && !matches!(self, Value::Empty);
         if copies {
             // SAFETY: the caller's contract; it owns nothing.
@@ -105,7 +106,7 @@ impl Value {
     /// `to` must be valid for writing.
     #[inline(always)]
     #[must_use]
-    pub(crate) unsafe fn copy_concrete_to(&self, to: NonNull<Value>) -> bool {
+    pub unsafe fn copy_concrete_to(&self, to: NonNull<Value>) -> bool {
         let copies = self.is_plain() && self.is_concrete();
         if copies {
             // SAFETY: the caller's contract.
@@ -116,20 +117,20 @@ impl Value {
 
     /// Makes it empty.
     #[inline(always)]
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.release();
         self.overwrite(Value::Empty);
     }
 
     /// Makes it `value`, without dropping what is there.
     #[inline(always)]
-    pub(crate) fn overwrite(&mut self, value: Value) {
+    pub fn overwrite(&mut self, value: Value) {
         std::mem::forget(std::mem::replace(self, value));
     }
 
     /// Drops it if it owns anything; else it stays what it is.
     #[inline(always)]
-    pub(crate) fn release(&mut self) {
+    pub fn release(&mut self) {
         if !self.is_plain() {
             *self = Value::Empty;
         }
