@@ -15,7 +15,7 @@ use befrost_host::queue;
 use befrost_host::{Program, call};
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::context::Cancellation;
-use befrost_kernel_api::kernel::{Later, Rest};
+use befrost_kernel_api::kernel::{Deferred, Rest};
 use befrost_kernel_api::parallel::parallel_for;
 use befrost_kernel_api::queue::{Latch, Task, WorkQueue};
 use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
@@ -82,7 +82,7 @@ fn bench_kernels(
     main.result(last, unnamed);
     writer.add(main);
     let registry = Registry::new().with(|registry: &mut Registry| {
-        registry.add(kernel!("later", |x: i32| Later::new(move |_| x + 1)));
+        registry.add(kernel!("later", |x: i32| Deferred::new(move |_| x + 1)));
         registry.add(kernel!("sum", |all: Rest<'_, i32>| {
             all.iter().try_fold(0i32, |sum, x| x.map(|x| sum.wrapping_add(x)))
         }));

@@ -43,11 +43,11 @@ impl fmt::Display for ErrorCode {
 
 /// Why a kernel failed: what its code returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelError(Box<Failure>);
+pub struct KernelError(Box<KernelErrorData>);
 
 /// The facts of a [`KernelError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Failure {
+struct KernelErrorData {
     code: ErrorCode,
     message: String,
     /// Where it happened, if that is in a function that the kernel called: a trace, as an [`Error`] has it.
@@ -57,13 +57,13 @@ struct Failure {
 impl KernelError {
     /// An error of kind `code`.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> KernelError {
-        KernelError(Box::new(Failure { code, message: message.into(), inside: Vec::new() }))
+        KernelError(Box::new(KernelErrorData { code, message: message.into(), inside: Vec::new() }))
     }
 
     /// The failure of a kernel whose function failed.
     pub fn of_call(error: &Error) -> KernelError {
         let (code, message) = (error.code(), error.message().to_owned());
-        KernelError(Box::new(Failure { code, message, inside: error.trace().to_vec() }))
+        KernelError(Box::new(KernelErrorData { code, message, inside: error.trace().to_vec() }))
     }
 
     /// An [`ErrorCode::InvalidArgument`] error.
@@ -108,7 +108,7 @@ impl std::error::Error for KernelError {}
 
 /// The facts of an [`Error`].
 #[derive(Debug)]
-struct Facts {
+struct ErrorData {
     code: ErrorCode,
     message: String,
     /// Where the failing kernel stands, then the calls that led there, innermost first; `file:line:col` each.
@@ -117,12 +117,12 @@ struct Facts {
 
 /// An error value: what failed, where, and through which calls. Cheap to clone; never changes.
 #[derive(Clone, Debug)]
-pub struct Error(Arc<Facts>);
+pub struct Error(Arc<ErrorData>);
 
 impl Error {
     /// An error with the places it happened at, innermost first; empty if nothing is known.
     pub fn new(code: ErrorCode, message: impl Into<String>, trace: Vec<String>) -> Error {
-        Error(Arc::new(Facts { code, message: message.into(), trace }))
+        Error(Arc::new(ErrorData { code, message: message.into(), trace }))
     }
 
     /// The kind of failure.
@@ -161,7 +161,7 @@ impl Error {
 
 impl From<KernelError> for Error {
     fn from(error: KernelError) -> Error {
-        let Failure { code, message, inside } = *error.0;
+        let KernelErrorData { code, message, inside } = *error.0;
         Error::new(code, message, inside)
     }
 }

@@ -11,7 +11,7 @@ pub use crate::context::{KernelRef, MAX_TRACE};
 pub use crate::image::SharedImage;
 pub use crate::kernel::attr::immediate;
 pub use crate::kernel::file::{LoadedFile, PreparedUse, location_of};
-pub use crate::kernel::frame::{CallChain, Request, Runs, Surroundings};
+pub use crate::kernel::frame::{CallChain, CallRequest, Runs, Surroundings};
 pub use crate::kernel::functions::{FunctionCall, FunctionSource, Functions};
 pub use crate::kernel::job::Place;
 pub use crate::kernel::signature::is_chain;

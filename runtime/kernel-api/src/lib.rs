@@ -1,7 +1,7 @@
 //! The interface of kernels: all that a library of kernels links.
 //!
 //! ```
-//! use befrost_kernel_api::kernel::{Attr, Later};
+//! use befrost_kernel_api::kernel::{Attr, Deferred};
 //! use befrost_kernel_api::{KernelError, Registry, kernel};
 //!
 //! /// A plain function: operands come by type, and the result is the kernel's result or its error.
@@ -13,7 +13,7 @@
 //! pub fn geo(registry: &mut Registry) {
 //!     registry.add(kernel!("geo.area", area));
 //!     // Computed by a task of its own; attributes come after operands.
-//!     registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Later::new(move |_| {
+//!     registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Deferred::new(move |_| {
 //!         area.saturating_mul(millimetres.0)
 //!     })));
 //! }

@@ -30,28 +30,28 @@ const BATCH: u32 = 256;
 const MAX_BATCHES: usize = 64;
 
 /// A free block: the next one is named in its first bytes.
-struct Free {
-    next: *mut Free,
+struct FreeBlock {
+    next: *mut FreeBlock,
 }
 
-/// Free blocks of one size.
+/// FreeBlock blocks of one size.
 #[derive(Clone, Copy)]
-struct Chain {
-    head: *mut Free,
+struct FreeList {
+    head: *mut FreeBlock,
     length: u32,
 }
 
 // SAFETY: free blocks belong to whoever has the chain.
-unsafe impl Send for Chain {}
+unsafe impl Send for FreeList {}
 
 /// A thread's free blocks.
-struct Lists {
-    chains: [Cell<Chain>; SIZES.len()],
+struct FreeLists {
+    chains: [Cell<FreeList>; SIZES.len()],
     /// Either empty or a batch.
-    spares: [Cell<Chain>; SIZES.len()],
+    spares: [Cell<FreeList>; SIZES.len()],
 }
 
-static DEPOT: [SegQueue<Chain>; SIZES.len()] = [const { SegQueue::new() }; SIZES.len()];
+static DEPOT: [SegQueue<FreeList>; SIZES.len()] = [const { SegQueue::new() }; SIZES.len()];
 
 /// Which size an object of this layout takes, if any.
 const fn class(layout: Layout) -> Option<usize> {
@@ -76,8 +76,8 @@ const fn block(class: usize) -> Layout {
     }
 }
 
-impl Chain {
-    const EMPTY: Chain = Chain { head: null_mut(), length: 0 };
+impl FreeList {
+    const EMPTY: FreeList = FreeList { head: null_mut(), length: 0 };
 
     /// Gives the blocks, which are of this size, to the system.
     ///
@@ -95,16 +95,16 @@ impl Chain {
     }
 }
 
-impl Lists {
-    const fn new() -> Lists {
-        Lists {
-            chains: [const { Cell::new(Chain::EMPTY) }; SIZES.len()],
-            spares: [const { Cell::new(Chain::EMPTY) }; SIZES.len()],
+impl FreeLists {
+    const fn new() -> FreeLists {
+        FreeLists {
+            chains: [const { Cell::new(FreeList::EMPTY) }; SIZES.len()],
+            spares: [const { Cell::new(FreeList::EMPTY) }; SIZES.len()],
         }
     }
 
     #[inline]
-    fn take(&self, class: usize) -> *mut Free {
+    fn take(&self, class: usize) -> *mut FreeBlock {
         let mut chain = self.chains[class].get();
         if chain.head.is_null() {
             chain = self.more(class);
@@ -113,16 +113,16 @@ impl Lists {
         if !memory.is_null() {
             // SAFETY: a block on the list is free, this thread's, and was written by `give`.
             let head = unsafe { (*memory).next };
-            self.chains[class].set(Chain { head, length: chain.length - 1 });
+            self.chains[class].set(FreeList { head, length: chain.length - 1 });
         }
         memory
     }
 
     /// Blocks, where the thread's first list has none; perhaps none at all.
     #[cold]
-    fn more(&self, class: usize) -> Chain {
-        let spare = self.spares[class].replace(Chain::EMPTY);
-        if spare.head.is_null() { DEPOT[class].pop().unwrap_or(Chain::EMPTY) } else { spare }
+    fn more(&self, class: usize) -> FreeList {
+        let spare = self.spares[class].replace(FreeList::EMPTY);
+        if spare.head.is_null() { DEPOT[class].pop().unwrap_or(FreeList::EMPTY) } else { spare }
     }
 
     /// Takes a free block of a size.
@@ -130,20 +130,20 @@ impl Lists {
     /// # Safety
     /// `memory` must be a block of that size, owned by the caller, who gives it up.
     #[inline]
-    unsafe fn give(&self, class: usize, memory: *mut Free) {
+    unsafe fn give(&self, class: usize, memory: *mut FreeBlock) {
         let mut chain = self.chains[class].get();
         if chain.length >= BATCH {
             self.put_away(class, chain);
-            chain = Chain::EMPTY;
+            chain = FreeList::EMPTY;
         }
-        // SAFETY: the caller owns the block, which is larger than `Free` and aligned for it.
-        unsafe { memory.write(Free { next: chain.head }) };
-        self.chains[class].set(Chain { head: memory, length: chain.length + 1 });
+        // SAFETY: the caller owns the block, which is larger than `FreeBlock` and aligned for it.
+        unsafe { memory.write(FreeBlock { next: chain.head }) };
+        self.chains[class].set(FreeList { head: memory, length: chain.length + 1 });
     }
 
     /// Takes a batch out of the thread's first list.
     #[cold]
-    fn put_away(&self, class: usize, batch: Chain) {
+    fn put_away(&self, class: usize, batch: FreeList) {
         let batch = self.spares[class].replace(batch);
         if DEPOT[class].len() < MAX_BATCHES && !batch.head.is_null() {
             DEPOT[class].push(batch);
@@ -154,19 +154,19 @@ impl Lists {
     }
 }
 
-impl Drop for Lists {
+impl Drop for FreeLists {
     fn drop(&mut self) {
         for class in 0..SIZES.len() {
             for list in [&self.chains[class], &self.spares[class]] {
                 // SAFETY: nobody else has it.
-                unsafe { list.replace(Chain::EMPTY).free(class) };
+                unsafe { list.replace(FreeList::EMPTY).free(class) };
             }
         }
     }
 }
 
 thread_local! {
-    static LISTS: Lists = const { Lists::new() };
+    static LISTS: FreeLists = const { FreeLists::new() };
 }
 
 /// Moves `value` to the heap. [`unbox`] or [`free`] take it back.
@@ -220,7 +220,7 @@ unsafe fn release<T>(place: NonNull<T>) {
         // SAFETY: the caller's contract: `boxed` took it from the system with this layout.
         return unsafe { dealloc(place.as_ptr().cast(), Layout::new::<(T, u8)>()) };
     };
-    let memory = place.as_ptr().cast::<Free>();
+    let memory = place.as_ptr().cast::<FreeBlock>();
     // SAFETY: the caller owns the block, whose size is that of the type's class.
     if LISTS.try_with(|lists| unsafe { lists.give(class, memory) }).is_err() {
         // SAFETY: blocks of the pool come from the system with this layout; the thread is ending, and has no

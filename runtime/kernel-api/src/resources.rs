@@ -49,9 +49,9 @@ impl fmt::Display for ResourceName {
 
 /// Resources that calls share. A clone is another handle of the same ones.
 #[derive(Clone, Default)]
-pub struct Resources(Arc<Mutex<Types>>);
+pub struct Resources(Arc<Mutex<ResourceTable>>);
 
-type Types = BTreeMap<Type, Names>;
+type ResourceTable = BTreeMap<Type, Names>;
 type Names = BTreeMap<ResourceName, Arc<dyn Any + Send + Sync>>;
 
 /// A type in the order of listings.
@@ -119,7 +119,7 @@ impl Resources {
         names.into_iter().flatten().filter_map(|(name, it)| Some((name.clone(), typed(it)?))).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Types> {
+    fn lock(&self) -> MutexGuard<'_, ResourceTable> {
         // A panic of `make` leaves the table as it was.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,7 @@ use befrost_kernel_api::{ExecContext, Registry, Request, Value};
 
 /// The library. It would be a crate of its own.
 mod geo {
-    use befrost_kernel_api::kernel::{Attr, Later};
+    use befrost_kernel_api::kernel::{Attr, Deferred};
     use befrost_kernel_api::{KernelError, Registry, kernel};
 
     fn area(width: i32, length: i32) -> Result<i32, KernelError> {
@@ -23,7 +23,7 @@ mod geo {
 
     pub(super) fn kernels(registry: &mut Registry) {
         registry.add(kernel!("geo.area", area));
-        registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Later::new(move |_| {
+        registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Deferred::new(move |_| {
             area.saturating_mul(millimetres.0)
         })));
     }

@@ -15,7 +15,7 @@ use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
 use befrost_host::{PreparedCall, Program, call, call_into, queue};
 use befrost_kernel_api::error::{ErrorCode, KernelError};
-use befrost_kernel_api::kernel::{Async, Later};
+use befrost_kernel_api::kernel::{Async, Deferred};
 use befrost_kernel_api::queue::timers::Timer;
 use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
@@ -340,7 +340,7 @@ fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str)
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("bench.millisecond", millisecond));
     registry.add(kernel!("bench.work", |x: i32| work(x)));
-    registry.add(kernel!("bench.work_later", |x: i32| Later::new(move |_| work(x))));
+    registry.add(kernel!("bench.work_later", |x: i32| Deferred::new(move |_| work(x))));
 }
 
 /// Keeps one thread busy for about two microseconds.

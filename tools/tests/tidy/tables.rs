@@ -95,10 +95,6 @@ pub(crate) const COMMENTS: &[super::language::Comments] = &[
 /// Permitted duplicates of type names, by crate. A list may only become shorter.
 pub(crate) const DUPLICATES: &[super::language::Duplicates] = &[
     ("compiler", &["Known", "Layout", "Loop", "Order"]),
-    (
-        "runtime/kernel-api",
-        &["Chain", "Failure", "Header", "Place", "Request", "State", "Types", "WithClosure"],
-    ),
     ("runtime/kernels", &["Handle"]),
     (
         "runtime/tensor",

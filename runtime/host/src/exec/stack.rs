@@ -36,7 +36,7 @@ use crate::program::{Carry, FunctionPlan, Move, Program, Target};
 use befrost_kernel_api::context::{ExecContext, FramePath, Limits};
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::executor::{
-    CallChain, KernelRef, LoadedFile, MAX_TRACE, Request, Runs, Step, StepKind, Surroundings,
+    CallChain, CallRequest, KernelRef, LoadedFile, MAX_TRACE, Runs, Step, StepKind, Surroundings,
 };
 use befrost_kernel_api::kernel::{KernelFrame, Outcome};
 use befrost_kernel_api::value::Value;
@@ -364,7 +364,7 @@ impl<'x> Stack<'x> {
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
-        let Request { call, runs } = self.frame.take_request();
+        let CallRequest { call, runs } = self.frame.take_request();
         let again = match runs {
             Runs::More(more) => Again::times(more),
             Runs::WhileTrue { in_flight: _ } => Again::WHILE_TRUE,

@@ -19,7 +19,7 @@ use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::kernel;
 use befrost_kernel_api::kernel::control;
 use befrost_kernel_api::kernel::{
-    Async, Call, CompilationUnit, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature,
+    Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, Outcome, Rest, Signature,
 };
 use befrost_kernel_api::queue::WorkQueue;
 use befrost_kernel_api::registry::Registry;
@@ -58,14 +58,14 @@ fn kernels(registry: &mut Registry) {
     registry.add(kernel!("chain", |_: i32| Chain));
     registry
         .add(kernel!("ordered", |x: i32, _: Chain, cx: &ExecContext| cx.print(&format!("{x} ")).map(|()| x)));
-    registry.add(kernel!("later", |x: i32| Later::new(move |_| x)));
+    registry.add(kernel!("later", |x: i32| Deferred::new(move |_| x)));
     registry.add(kernel!("promised", |x: i32, cx: &ExecContext| {
         let (promise, result) = Async::<i32>::pending();
         cx.queue().add_task(befrost_kernel_api::queue::Task::new(move || promise.set(Value::I32(x))));
         result
     }));
     registry.add(kernel!("panic_later", |x: i32| {
-        Later::new(move |_| -> i32 { std::panic::panic_any(format!("panic {x}")) })
+        Deferred::new(move |_| -> i32 { std::panic::panic_any(format!("panic {x}")) })
     }));
     registry.add(kernel!("first", |c: bool, a: &Value, b: &Value| if c { a.clone() } else { b.clone() }));
     registry.add(kernel!("merge", |a: &Value, b: &Value| {

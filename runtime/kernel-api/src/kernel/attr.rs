@@ -1,4 +1,4 @@
-//! Attributes as kernels read them: scalars, and the views of the file.
+//! Attributes as kernels read them: scalars and views of the file.
 
 use bef_format::layout::DictEntry;
 use bef_format::{AttrId, AttrView, DType, Image};
@@ -7,7 +7,7 @@ use crate::value::{Scalar, Value};
 
 /// A number that an attribute can hold.
 pub trait FromAttr: Scalar {
-    /// What it is called in messages.
+    /// Description in messages.
     const KIND: &'static str;
 }
 
@@ -35,7 +35,7 @@ from_attr! {
     f64 => "an f64 attribute";
 }
 
-/// An attribute that is a scalar, as a value; else nothing.
+/// The value of a scalar attribute. Other attributes give [`Value::Empty`].
 pub fn immediate(attr: &AttrView<'_>) -> Value {
     match *attr {
         AttrView::Bool(value) => Value::I1(value),
@@ -63,10 +63,10 @@ pub fn immediate(attr: &AttrView<'_>) -> Value {
     }
 }
 
-/// An attribute as it is in the file: for kernels that take several kinds.
+/// An attribute as stored in the file, for kernels that accept several kinds.
 #[derive(Clone, Copy)]
 pub struct RawAttr<'f> {
-    /// What it is.
+    /// The decoded attribute.
     pub view: AttrView<'f>,
     image: &'f Image<'f>,
 }
@@ -76,7 +76,7 @@ impl<'f> RawAttr<'f> {
         RawAttr { view, image }
     }
 
-    /// The attributes in it, if it is a list or a dictionary.
+    /// The elements of a list or a dictionary.
     pub fn elements(&self) -> impl Iterator<Item = RawAttr<'f>> + use<'f> {
         let (list, entries): (&[AttrId], &[DictEntry]) = match self.view {
             AttrView::Array(list) => (list, &[]),

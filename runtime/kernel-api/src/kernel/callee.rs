@@ -3,7 +3,7 @@
 //! ```text
 //! kernel!("my.twice", |arguments: Rest<'_, Value>, body: Callee| {
 //!     let arguments = arguments.to_vec();
-//!     Later::new(move |cx| body.call(arguments, cx))
+//!     Deferred::new(move |cx| body.call(arguments, cx))
 //! })
 //! ```
 //!

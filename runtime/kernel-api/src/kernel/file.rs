@@ -7,14 +7,14 @@ use super::prepare::AnyPrepared;
 use crate::context::KernelRef;
 use crate::image::SharedImage;
 
-/// A file in memory, and what kernels have made of their uses in it.
+/// A file in memory with the prepared data of its kernels.
 pub struct LoadedFile {
     image: SharedImage,
-    /// In the order of their places.
+    /// In the order of the kernels.
     prepared: Box<[PreparedUse]>,
 }
 
-/// What a kernel has made of one of its uses.
+/// The prepared data of one use of a kernel.
 pub struct PreparedUse {
     /// The kernel.
     pub at: KernelRef,
@@ -23,7 +23,7 @@ pub struct PreparedUse {
 }
 
 impl LoadedFile {
-    /// `prepared` is in the order of the places.
+    /// `prepared` is in the order of the kernels.
     pub fn new(image: SharedImage, prepared: Box<[PreparedUse]>) -> LoadedFile {
         debug_assert!(prepared.is_sorted_by_key(|prepared| prepared.at), "uses out of order");
         LoadedFile { image, prepared }
@@ -39,12 +39,12 @@ impl LoadedFile {
         self.image().function(at.function).kernel(at.kernel)
     }
 
-    /// The number of what a kernel has made of its use, if it has made something.
+    /// The number of the prepared data of a kernel, if there is any.
     pub fn prepared_at(&self, at: KernelRef) -> Option<u32> {
         self.prepared.binary_search_by_key(&at, |prepared| prepared.at).ok().map(|i| i as u32)
     }
 
-    /// What a kernel has made of its use, by number.
+    /// Prepared data by number.
     #[inline]
     pub fn prepared(&self, i: u32) -> Option<&AnyPrepared> {
         self.prepared.get(i as usize).map(|prepared| &prepared.made)

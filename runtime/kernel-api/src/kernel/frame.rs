@@ -17,8 +17,8 @@ use befrost_mem::{Buffer, ViewError};
 use super::file::LoadedFile;
 use super::functions::Functions;
 use super::job::Job;
-use super::one::One;
 use super::prepare::Prepared;
+use super::result::ResultValue;
 use super::step::{Step, StraightStep};
 use super::table::{KernelTable, is_in};
 use crate::context::{ExecContext, FramePath, KernelRef, Origin};
@@ -52,7 +52,7 @@ const _: () = assert!(size_of::<Outcome>() == 16);
 
 /// What a kernel asks the executor to do on its own stack: to run a function, whose results are the kernel's.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct CallRequest {
     /// The function and its arguments.
     pub call: Call,
     /// How often it is run.
@@ -60,12 +60,12 @@ pub struct Request {
 }
 
 // Two registers.
-const _: () = assert!(size_of::<Request>() == 16);
+const _: () = assert!(size_of::<CallRequest>() == 16);
 
-impl Request {
+impl CallRequest {
     /// No kernel has such a function.
-    const NONE: Request =
-        Request { call: Call { function: u32::MAX, first_operand: 0 }, runs: Runs::More(0) };
+    const NONE: CallRequest =
+        CallRequest { call: Call { function: u32::MAX, first_operand: 0 }, runs: Runs::More(0) };
 }
 
 /// How often a kernel asks for a function to be run, each time on the results of the time before.
@@ -141,7 +141,7 @@ pub struct KernelFrame<'f> {
     step: &'f Step,
     table: &'f KernelTable,
     operands: Operands<'f>,
-    request: Request,
+    request: CallRequest,
     owns: bool,
     around: Surroundings<'f>,
     /// Its callers; in a line, only of a kernel that needs its path.
@@ -178,7 +178,7 @@ impl<'f> KernelFrame<'f> {
 
     /// Stores a result over nothing.
     #[inline(always)]
-    pub fn store<T: One>(&mut self, i: usize, result: T) {
+    pub fn store<T: ResultValue>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
             // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the
             // kernel stores twice, and leaks.
@@ -188,7 +188,7 @@ impl<'f> KernelFrame<'f> {
 
     /// [`KernelFrame::store`] in a job's frame, where results are taken from as they are.
     #[inline(always)]
-    pub(crate) fn store_to_copy<T: One>(&mut self, i: usize, result: T) {
+    pub(crate) fn store_to_copy<T: ResultValue>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
             // SAFETY: as in `store`.
             unsafe { result.into_value().place_to_copy(slot) };
@@ -295,7 +295,7 @@ impl<'f> KernelFrame<'f> {
 
     #[inline]
     fn ask(&mut self, call: Call, runs: Runs) -> Outcome {
-        self.request = Request { call, runs };
+        self.request = CallRequest { call, runs };
         Outcome::Request
     }
 

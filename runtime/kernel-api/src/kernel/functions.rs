@@ -1,6 +1,6 @@
 //! [`Functions`]: the functions of a program, for kernels that call them from a task.
 //!
-//! The executor implements the traits here, so kernels call functions without knowing how they are executed.
+//! The executor implements these traits, so kernels do not depend on how functions are executed.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// The functions of a program.
 pub trait Functions: Send + Sync {
-    /// Whether a kernel asks for its frame in a function, or in one that is called from there.
+    /// True if a kernel of the function, or of a function that it calls, takes its frame.
     fn needs_path(&self, function: FunctionId) -> bool;
 
     /// Prepares a function for calls by this thread, as part of one execution.
@@ -26,7 +26,7 @@ pub trait Functions: Send + Sync {
         context: &'c ExecContext,
     ) -> Result<Box<dyn FunctionCall + 'c>, KernelError>;
 
-    /// The same functions, to keep.
+    /// A handle of the same functions, to keep.
     fn share(&self) -> Arc<dyn Functions>;
 }
 
@@ -67,19 +67,19 @@ impl<P: FunctionSource> Functions for Arc<P> {
 
 /// A function that is ready to be called, again and again.
 pub trait FunctionCall {
-    /// Makes the calls to come those of an iteration of the kernel that calls.
+    /// Sets the iteration of the calling kernel for the calls that follow.
     fn set_iteration(&mut self, iteration: u32);
 
-    /// Calls the function on arguments that it takes out of a list, waits for everything that it starts, and
-    /// appends its results, which are final, to another list.
+    /// Calls the function on the drained arguments, waits for everything that the call starts, and appends the
+    /// results, which are final.
     ///
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for each other.
     fn call_into(&mut self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError>;
 
-    /// [`FunctionCall::call_into`] that does not wait. Answers whether there is something to wait for: then a
-    /// task goes on, the results are in any state, and `ended` is woken when everything that was started has
-    /// completed; else they are final.
+    /// [`FunctionCall::call_into`] without waiting. True if something is still running: then a task continues,
+    /// the results are in any state, and `ended` is woken when everything that was started has completed.
+    /// Otherwise the results are final.
     ///
     /// # Errors
     /// As [`FunctionCall::call_into`].

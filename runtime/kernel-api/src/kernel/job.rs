@@ -1,6 +1,6 @@
-//! Jobs: what a kernel leaves to be done later, by a task.
+//! Jobs: the deferred part of a kernel, run by a task.
 //!
-//! A job is one object of the thread's pool that holds its closure; who holds the job owns it.
+//! A job is one object of the thread's pool that contains its closure. A [`Job`] owns it.
 
 #![allow(
     unsafe_code,
@@ -23,37 +23,36 @@ pub enum Place {
     Queue,
     /// On a thread for tasks that block.
     Blocking(WhenFull),
-    /// On the queue, when it is woken.
+    /// On the queue, after it is woken.
     Parked(Arc<Parking>),
 }
 
-struct Header {
-    /// Moves the closure out, frees the job, and calls the closure, if there is a frame.
-    call: unsafe fn(NonNull<Header>, Option<&mut KernelFrame<'_>>) -> Outcome,
+struct JobHeader {
+    /// Moves the closure out, frees the job, and calls the closure if there is a frame.
+    call: unsafe fn(NonNull<JobHeader>, Option<&mut KernelFrame<'_>>) -> Outcome,
     place: Place,
 }
 
 #[repr(C)]
-struct WithClosure<F> {
-    header: Header,
+struct JobCell<F> {
+    header: JobHeader,
     closure: F,
 }
 
-/// What a kernel leaves to be done. Its frame has the kernel's attributes and results, but no operands any
-/// more.
-pub struct Job(NonNull<Header>);
+/// The deferred part of a kernel. Its frame has the kernel's attributes and results, but no operands.
+pub struct Job(NonNull<JobHeader>);
 
 // SAFETY: `Job::new` takes Send closures only.
 unsafe impl Send for Job {}
 
 /// # Safety
-/// `job` must begin a `WithClosure<F>` from the pool, owned by the caller, who gives it up.
+/// `job` must point to a `JobCell<F>` from the pool that the caller owns. It is freed.
 unsafe fn call<F: FnOnce(&mut KernelFrame<'_>) -> Outcome>(
-    job: NonNull<Header>,
+    job: NonNull<JobHeader>,
     frame: Option<&mut KernelFrame<'_>>,
 ) -> Outcome {
-    // SAFETY: the caller's contract.
-    let WithClosure { closure, header: _ } = unsafe { pool::unbox(job.cast::<WithClosure<F>>()) };
+    // SAFETY: the caller's contract: a cell of this type from the pool, which is freed once.
+    let JobCell { closure, header: _ } = unsafe { pool::unbox(job.cast::<JobCell<F>>()) };
     frame.map_or(Outcome::Done, closure)
 }
 
@@ -62,10 +61,10 @@ impl Job {
     where
         F: FnOnce(&mut KernelFrame<'_>) -> Outcome + Send + 'static,
     {
-        Job(pool::boxed(WithClosure { header: Header { call: call::<F>, place }, closure }).cast())
+        Job(pool::boxed(JobCell { header: JobHeader { call: call::<F>, place }, closure }).cast())
     }
 
-    /// A job at the same place: whoever does it calls `around`, which does this one, or not.
+    /// A job at the same place that calls `around`, which may run this job.
     pub fn within<F>(self, around: F) -> Job
     where
         F: FnOnce(Job, &mut KernelFrame<'_>) -> Outcome + Send + 'static,
@@ -74,12 +73,12 @@ impl Job {
         Job::new(place, move |frame| around(self, frame))
     }
 
-    /// Does it.
+    /// Runs the closure in the kernel's frame.
     pub fn run(self, frame: &mut KernelFrame<'_>) -> Outcome {
         let job = ManuallyDrop::new(self).0;
-        // SAFETY: the job is owned.
+        // SAFETY: the job is owned, so the header is alive.
         let call = unsafe { job.as_ref() }.call;
-        // SAFETY: stored for this job, which is given up.
+        // SAFETY: `call` was stored for this job's type. `job` is not dropped, so it is freed once.
         unsafe { call(job, Some(frame)) }
     }
 }
@@ -87,16 +86,16 @@ impl Job {
 #[doc(hidden)]
 impl Job {
     pub fn place(&self) -> &Place {
-        // SAFETY: the job is owned.
+        // SAFETY: the job is owned, so the header is alive, and borrowed as long as `self`.
         unsafe { &(*self.0.as_ptr()).place }
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: the job is owned.
+        // SAFETY: the job is owned, so the header is alive.
         let call = unsafe { self.0.as_ref() }.call;
-        // SAFETY: stored for this job, which is given up.
+        // SAFETY: `call` was stored for this job's type. The job is not used afterwards.
         let _: Outcome = unsafe { call(self.0, None) };
     }
 }
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_that_is_not_done_drops_what_it_owns() {
+    fn a_job_that_does_not_run_drops_its_closure() {
         let owned = Arc::new(());
         let held = owned.clone();
         let job = Job::new(Place::Queue, move |_| {

@@ -1,8 +1,8 @@
 //! The interface of kernels: plain Rust functions that the executor can run.
 //!
 //! ```text
-//! fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
-//! kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
+//! fn add_i32(a: i32, b: i32) -> i32           the function, without annotations
+//! kernel!("tfrt.add.i32", add_i32)            name, [`Signature`], and code between registers and arguments
 //! ```
 //!
 //! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`](crate::Chain), [`Rest`] of the
@@ -10,28 +10,27 @@
 //! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
 //! its last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
-//! The signature is compared with every use when a program is loaded, so that the code here only meets
-//! operands that are *declared* of the right type; what they *are* is looked at again when they are read: an
-//! error or a dead value there is not the kernel's business, it answers [`Outcome::Operand`] and the executor
-//! passes it on.
+//! The loader compares the signature with every use, so operands are of the *declared* types. Their states are
+//! checked when they are read: for an error or a dead value the kernel returns [`Outcome::Operand`], and the
+//! executor propagates it.
 //!
-//! Nothing here knows plans or the executor. [`program`](crate::program) lays out [`Step`]s and a
-//! [`KernelTable`] per function, the executor makes a [`KernelFrame`] of them, and implements [`Functions`]
-//! for kernels that call functions from a task.
+//! Nothing here knows plans or the executor. The loader lays out steps and a table per function
+//! ([`executor`](crate::executor)). The executor makes a [`KernelFrame`] of them and implements the calls of
+//! functions from a task.
 
 pub(crate) mod attr;
 mod callee;
 mod calling;
 pub mod control;
+mod deferred;
 pub(crate) mod file;
 pub(crate) mod frame;
 mod frame_cx;
 pub(crate) mod functions;
 pub(crate) mod job;
-mod later;
-mod one;
 mod param;
 mod prepare;
+mod result;
 mod returns;
 pub(crate) mod signature;
 pub(crate) mod step;
@@ -39,41 +38,39 @@ pub(crate) mod table;
 
 pub use attr::RawAttr;
 pub use callee::Callee;
+pub use deferred::Deferred;
 pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
 pub use frame_cx::FrameCx;
 pub use job::Job;
-pub use later::Later;
-pub use one::{Async, One};
 pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, Rest, StrAttr};
 pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
+pub use result::{Async, ResultValue};
 pub use returns::{Failure, Returns};
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
 
 use std::fmt;
 use std::sync::LazyLock;
 
-/// A kernel: a name, what it takes and gives, and its code.
+/// A kernel: name, signature and code.
 pub struct Kernel {
-    /// The name that BEF files call it by.
+    /// The name in BEF files.
     pub name: &'static str,
-    /// What it takes and gives; worked out when it is asked for, since of the many kernels that there are a
-    /// program uses few.
+    /// Computed on first use, because a program uses few of the registered kernels.
     pub signature: LazyLock<Signature, MakeSignature>,
     /// Its code.
     pub run: KernelFn,
 }
 
-/// What works out a signature. Nothing is allocated for a closure that captures nothing.
+/// Constructor of a signature. A closure that captures nothing is not allocated.
 pub type MakeSignature = Box<dyn FnOnce() -> Signature + Send>;
 
 impl Kernel {
-    /// Puts the parts together.
+    /// A kernel of its parts.
     pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
         Kernel::lazy(name, || signature, run)
     }
 
-    /// The same with a signature that is worked out when it is asked for; [`kernel!`](crate::kernel!) is the
-    /// usual way.
+    /// A kernel whose signature is computed on first use. [`kernel!`](crate::kernel!) is the usual way.
     pub fn lazy(
         name: &'static str,
         signature: impl FnOnce() -> Signature + Send + 'static,
@@ -95,8 +92,8 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing. With a third argument it
-/// finds its attributes by name: by one of those that this function gives for the kernel's name.
+/// Makes a [`Kernel`] of a name and a function, or a closure that captures nothing. The optional third argument
+/// is a function from the kernel's name to the names of its attributes, which are then found by name.
 #[macro_export]
 macro_rules! kernel {
     ($name:expr, $function:expr, $attr_names:expr) => {{
@@ -118,11 +115,12 @@ macro_rules! kernel {
     };
 }
 
-/// A function that can be a kernel. `M` names its parameter types, so that one type may have several.
+/// A function that can be a kernel. `M` stands for its parameter types, so one type may have several
+/// implementations.
 pub trait IntoKernel<M> {
-    /// What it takes and gives.
+    /// Operands, attributes, functions and results.
     fn signature() -> Signature;
-    /// Takes its arguments from the frame, calls it, stores its results.
+    /// Extracts the arguments from the frame, calls the function and stores the results.
     fn invoke(&self, frame: &mut KernelFrame<'_>) -> Outcome;
 }
 
@@ -149,7 +147,7 @@ macro_rules! into_kernel {
             #[inline(always)]
             #[allow(non_snake_case, reason = "the type parameters' names serve as the variables'")]
             fn invoke(&self, frame: &mut KernelFrame<'_>) -> Outcome {
-                /// Pins down which of the two `Fn` bounds is meant.
+                /// Selects one of the two `Fn` bounds.
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments, reason = "as many as kernels have parameters")]
                 fn call<Fun: Fn($($param),*) -> R, R, $($param),*>(function: &Fun, $($param: $param),*) -> R {

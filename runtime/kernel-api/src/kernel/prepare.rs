@@ -1,9 +1,8 @@
-//! Preparation: what a kernel makes of each of its uses when a program is loaded, once, instead of at every
-//! call.
+//! Preparation of the uses of a kernel, once when a program is loaded instead of at every call.
 //!
-//! A kernel that takes a [`Prepared<T>`] gets the `T` that was made of its use: attributes decoded, code
-//! chosen by types and by what the machine can do, constants laid out. What is wrong with a use is found
-//! then, and the file refused.
+//! A kernel with a parameter [`Prepared<T>`] gets the `T` that was made for its use: decoded attributes, code
+//! selected by types and by the features of the processor, constants in their final layout. Faults of a use are
+//! found then, and the file is refused.
 
 use std::any::Any;
 use std::fmt;
@@ -15,17 +14,17 @@ use befrost_mem::{Buffer, ViewError};
 use super::attr::RawAttr;
 use crate::image::SharedImage;
 
-/// What was prepared, of any type.
+/// The result of a preparation, of any type.
 pub type AnyPrepared = Box<dyn Any + Send + Sync>;
 
-/// The function that prepares a use, or tells what is wrong with it.
+/// A function that prepares a use or returns the fault of the use.
 #[derive(Clone)]
 pub struct MakePrepared(Arc<MakeFn>);
 
 type MakeFn = dyn Fn(&KernelUse<'_>) -> Result<AnyPrepared, String> + Send + Sync;
 
 impl MakePrepared {
-    /// Of a function; a closure may hold what belongs to the kernel.
+    /// Wraps a function. A closure may own data of the kernel.
     pub fn new<T: Send + Sync + 'static>(
         make: impl Fn(&KernelUse<'_>) -> Result<T, String> + Send + Sync + 'static,
     ) -> MakePrepared {
@@ -46,12 +45,12 @@ impl fmt::Debug for MakePrepared {
     }
 }
 
-/// What a kernel makes of each of its uses.
+/// Data of a kernel's use, computed when a program is loaded.
 pub trait Prepare: Send + Sync + Sized + 'static {
-    /// Makes it.
+    /// Computes the data.
     ///
     /// # Errors
-    /// What is wrong with the use.
+    /// The fault of the use.
     fn prepare(site: &KernelUse<'_>) -> Result<Self, String>;
 }
 
@@ -75,7 +74,7 @@ impl<'p> KernelUse<'p> {
         Some(RawAttr::new(self.kernel.attr(i), self.image()))
     }
 
-    /// An attribute, by its name, of a kernel that finds its attributes so.
+    /// An attribute by name, for kernels whose attributes are found by name.
     pub fn attr_named(&self, name: &str) -> Option<RawAttr<'p>> {
         self.kernel.attr_named(name).map(|view| RawAttr::new(view, self.image()))
     }
@@ -98,8 +97,8 @@ impl<'p> KernelUse<'p> {
         (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
     }
 
-    /// For each operand: the kernel that makes it, if it is no argument, and how often it is used by kernels
-    /// and as a result.
+    /// For each operand: its producer, unless it is an argument, and the number of its uses by kernels and as a
+    /// result.
     pub fn operand_sources(&self) -> impl Iterator<Item = (Option<&'p str>, usize)> {
         let function = self.image().function(self.function);
         let n_uses = |register: u32| {
@@ -145,7 +144,7 @@ impl<'p> KernelUse<'p> {
     }
 }
 
-/// What the kernel has made of its use: a parameter of kernels.
+/// Parameter: the data that was computed for the kernel's use.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'f, T>(pub &'f T);
 

@@ -1,22 +1,23 @@
-//! Results: how what a kernel's function returns becomes values in registers.
+//! Conversion of the return value of a kernel's function to values in registers.
 //!
-//! `()`, one result, or a tuple of them, each a [`One`]. Any of these may be wrapped in a `Result`, whose
-//! error fails the kernel. [`Outcome`] itself is for kernels that store their results themselves.
+//! A function returns `()`, one result, or a tuple of results, each a [`ResultValue`]. Any of these may be
+//! wrapped in a `Result`, whose error fails the kernel. Kernels that store their results themselves return an
+//! [`Outcome`].
 
 use super::frame::{KernelFrame, Outcome};
-use super::one::One;
+use super::result::ResultValue;
 use super::signature::{Completion, Signature};
 use crate::error::KernelError;
 use crate::value::Value;
 
-/// What a kernel's function may return.
+/// Return type of a kernel's function.
 pub trait Returns {
-    /// Adds what it gives to a signature. If storing may fail when some results have been stored,
-    /// `stores_all` must stay false there.
+    /// Adds its results to a signature. If storing may fail after some results have been stored,
+    /// `stores_all` must stay false.
     fn declare(signature: &mut Signature);
-    /// Stores it.
+    /// Stores the results.
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome;
-    /// Stores it in the frame of a job.
+    /// Stores the results in the frame of a job.
     #[inline(always)]
     fn store_later(self, frame: &mut KernelFrame<'_>) -> Outcome
     where
@@ -26,7 +27,7 @@ pub trait Returns {
     }
 }
 
-impl<T: One> Returns for T {
+impl<T: ResultValue> Returns for T {
     fn declare(signature: &mut Signature) {
         signature.results.push(T::TYPES);
         signature.stores_all = true;
@@ -46,7 +47,7 @@ impl<T: One> Returns for T {
     }
 }
 
-/// As many results as the use wants, of any types; those that are missing become errors.
+/// As many results as the use has, of any types. Missing ones become errors.
 impl Returns for Vec<Value> {
     fn declare(signature: &mut Signature) {
         signature.rest_results = Some(&[]);
@@ -60,7 +61,7 @@ impl Returns for Vec<Value> {
 
 macro_rules! tuple_result {
     ($($one:ident $i:tt),*) => {
-        impl<$($one: One),*> Returns for ($($one,)*) {
+        impl<$($one: ResultValue),*> Returns for ($($one,)*) {
             fn declare(signature: &mut Signature) {
                 signature.stores_all = true;
                 $(<$one as Returns>::declare(signature);)*
@@ -79,9 +80,9 @@ tuple_result!(A 0, B 1);
 tuple_result!(A 0, B 1, C 2);
 tuple_result!(A 0, B 1, C 2, D 3);
 
-/// What a kernel may fail with: an error, or an outcome to pass on.
+/// Failure of a kernel: an error, or an outcome to pass on.
 pub trait Failure {
-    /// The answer.
+    /// The outcome of the kernel.
     fn outcome(self) -> Outcome;
 }
 

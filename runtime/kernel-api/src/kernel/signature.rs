@@ -1,7 +1,7 @@
-//! Signatures: what a kernel takes and gives, as data.
+//! Signatures: operands, results, attributes and functions of kernels, as data.
 //!
-//! A [`Signature`] is derived from the kernel's Rust types. Loading a program compares it with every use of
-//! the kernel, the contract test with the compiler's op table.
+//! A [`Signature`] is derived from the kernel's Rust types. The loader compares it with every use of the kernel,
+//! and the contract test with the compiler's op table.
 
 use bef_format::AttrView;
 
@@ -9,74 +9,74 @@ use super::attr::{FromAttr, immediate};
 use super::prepare::MakePrepared;
 use crate::value::{Chain, Scalar};
 
-/// IR types, as MLIR prints them, any of which will do; none means any type.
+/// Alternative IR types, as MLIR prints them. An empty list permits any type.
 pub type Types = &'static [&'static str];
 
-/// When a kernel's results are final.
+/// The time at which a kernel's results are final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Completion {
-    /// When it returns.
+    /// The return of the kernel.
     #[default]
     Sync,
-    /// Perhaps later.
+    /// Possibly later.
     Async,
-    /// When the frames that it asks for have ended.
+    /// The end of the frames that it requests.
     Calls,
 }
 
-/// How a kernel calls the functions that it is given.
+/// Calls of a kernel's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallShape {
-    /// Each function takes the operands from this one on.
+    /// The first operand that is an argument of each function. The others follow.
     pub first_operand: u32,
-    /// What each gives.
+    /// The results of each function.
     pub results: CallResults,
-    /// Who decides which one runs, and how often.
+    /// Selection of the function that runs, and of the number of runs.
     pub form: Form,
 }
 
-/// How it is decided which of a kernel's functions runs, and how often. All but [`Form::Own`] are rules that
-/// the executor may follow without asking the kernel, as long as the operand that decides is as the rule
-/// wants it; else the kernel is asked.
+/// Selection of the function that runs, and of the number of runs. The executor may apply all forms but
+/// [`Form::Own`] without running the kernel, if the deciding operand is a concrete value of the form's type;
+/// otherwise it runs the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// By the kernel's code.
+    /// The kernel's code decides.
     Own,
-    /// The first one.
+    /// The first function, once.
     Call,
-    /// The first one if the first operand, an `i1`, is true, else the second.
+    /// The first function if the first operand, an `i1`, is true, otherwise the second.
     Branch,
-    /// The one whose number the first operand is, an `i32`.
+    /// The function whose number is the first operand, an `i32`.
     Case,
-    /// The first one, as many times as the first operand says, an `i32`; each time on the results of the time
-    /// before.
+    /// The first function. The first operand, an `i32`, is the number of iterations, each on the results of the
+    /// previous one.
     Repeat,
-    /// The first one if the first operand, an `i1`, is true; and again on the results of the time before, as
-    /// long as the last one is true.
+    /// The first function if the first operand, an `i1`, is true. It is repeated on the results of the previous
+    /// iteration while its last result is true.
     While,
 }
 
-/// What the functions give that a kernel calls.
+/// Result contract of a kernel's callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallResults {
     /// The kernel's results.
     Kernel,
-    /// The kernel's results, which are its arguments the next time.
+    /// The kernel's results, which are the arguments of the next iteration.
     Carried,
-    /// Anything: the kernel looks at it itself.
+    /// Anything: the kernel checks the results itself.
     Any,
-    /// A chain or nothing; and in front of the operands it takes two `i32`, the start and the end of a block.
+    /// A chain or nothing. The function takes two `i32` in front of the operands: start and end of a block.
     OfBlock,
-    /// As `Carried`, and behind them an `i1`: whether there is a next time.
+    /// As `Carried`, followed by an `i1`: whether there is a next iteration.
     CarriedAndCondition,
 }
 
-/// An attribute that a kernel takes.
+/// An attribute of a kernel.
 #[derive(Clone, Copy)]
 pub struct AttrSpec {
-    /// What it should be, for messages.
+    /// Description in messages.
     pub kind: &'static str,
-    /// Whether an attribute is one.
+    /// True for an attribute of this kind.
     pub accepts: fn(&AttrView<'_>) -> bool,
 }
 
@@ -93,42 +93,41 @@ impl std::fmt::Debug for AttrSpec {
     }
 }
 
-/// What a kernel takes and gives.
+/// Operands, results, attributes and functions of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
     /// The operands.
     pub operands: Vec<Types>,
-    /// The types of any number of further operands.
+    /// The types of further operands, if any number of them is permitted.
     pub rest: Option<Types>,
     /// The results.
     pub results: Vec<Types>,
-    /// The types of any number of further results.
+    /// The types of further results, if any number of them is permitted.
     pub rest_results: Option<Types>,
-    /// The attributes, in the order of the op's definition. A use may have more of them, which are not
-    /// passed.
+    /// The attributes, in the order of the op's definition. Further attributes of a use are not passed.
     pub attrs: Vec<AttrSpec>,
-    /// The names of all attributes that it knows, if it finds them by name; then there are none in `attrs`.
+    /// The names of all known attributes of a kernel that finds them by name; `attrs` is empty then.
     pub attr_names: Option<Vec<&'static str>>,
-    /// How many functions.
+    /// The number of functions.
     pub n_functions: u32,
-    /// Whether there may be any number of further functions.
+    /// True if any number of further functions is permitted.
     pub more_functions: bool,
-    /// How it calls them.
+    /// The calls of the functions.
     pub calls: Option<CallShape>,
-    /// When the results are final.
+    /// The time at which the results are final.
     pub completion: Completion,
-    /// Whether an operand is taken in any state; else all must be concrete.
+    /// True if an operand is taken in any state; otherwise all must be concrete.
     pub takes_any_state: bool,
-    /// Whether it stores all of its results when it is done, and none when it is not.
+    /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
-    /// Whether it takes the identity of its frame.
+    /// True if it takes the identity of its frame.
     pub takes_frame: bool,
-    /// What it makes of each of its uses when a program is loaded.
+    /// Preparation of each use when a program is loaded.
     pub prepare: Option<MakePrepared>,
 }
 
 impl Signature {
-    /// Whether one more chain is accepted as the last operand: it is if the kernel takes none of its own.
+    /// True if one more chain is accepted as the last operand, because the kernel takes no chain itself.
     pub fn accepts_trailing_chain(&self) -> bool {
         !self.operands.iter().any(|types| is_chain(types))
             && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))
@@ -138,13 +137,13 @@ impl Signature {
 
 #[doc(hidden)]
 impl Signature {
-    /// Whether it can run while any of its operands is missing.
+    /// True if it can run while any operand is unavailable.
     pub fn takes_all_in_any_state(&self) -> bool {
         self.takes_any_state && self.operands.iter().chain(&self.rest).all(|types| types.is_empty())
     }
 }
 
-/// Whether the types that an operand may have are the chain's.
+/// True if these are the types of a chain.
 pub fn is_chain(types: Types) -> bool {
     types == Chain::TYPES
 }

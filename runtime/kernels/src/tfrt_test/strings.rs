@@ -1,7 +1,7 @@
 //! Strings: made, joined, compared, printed, read from files.
 
 use befrost_kernel_api::error::ErrorCode;
-use befrost_kernel_api::kernel::{Later, StrAttr};
+use befrost_kernel_api::kernel::{Deferred, StrAttr};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 use crate::objects::Text;
@@ -20,7 +20,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.read_string_from_file", |path: &Text| {
         let path = path.text().into_owned();
-        Later::blocking(move |_| read(&path))
+        Deferred::blocking(move |_| read(&path))
     }));
     registry.add(kernel!("tfrt_test.print_hello", |cx: &ExecContext| {
         cx.print("hello host executor!\n").map(|()| Chain)

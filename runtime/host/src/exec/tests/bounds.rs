@@ -31,7 +31,7 @@ fn more(registry: &mut Registry) {
     registry.add(kernel!("thousands", || fewer(20_000) as i32));
     registry.add(kernel!("carried", || Carried));
     registry.add(kernel!("renew", |_: &Carried| Carried));
-    registry.add(kernel!("renew_later", |_: &Carried| Later::new(move |_| {
+    registry.add(kernel!("renew_later", |_: &Carried| Deferred::new(move |_| {
         let alive = live_objects().into_iter().find(|(name, _)| *name == "!test.carried");
         MOST.fetch_max(alive.map_or(0, |(_, n)| n), Ordering::Relaxed);
         Carried

@@ -16,7 +16,7 @@ fn more(registry: &mut Registry) {
     }));
     registry.add(kernel!("where_later", |x: i32, frame: FrameCx<'_>| {
         let text = format!("{x}{frame} ");
-        Later::new(move |cx: &ExecContext| cx.print(&text).map(|()| x))
+        Deferred::new(move |cx: &ExecContext| cx.print(&text).map(|()| x))
     }));
     registry.add(kernel!("fail_there", |x: i32, frame: FrameCx<'_>| match x {
         2 => Err(KernelError::invalid(format!("at {frame}"))),
@@ -28,7 +28,7 @@ fn more(registry: &mut Registry) {
     }));
     registry.add(kernel!("twice", |arguments: Rest<'_, Value>, body: Callee| {
         let arguments = arguments.to_vec();
-        Later::new(move |cx: &ExecContext| {
+        Deferred::new(move |cx: &ExecContext| {
             body.call(arguments.clone(), cx)?;
             body.call(arguments, cx)
         })

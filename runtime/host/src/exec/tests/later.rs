@@ -28,21 +28,21 @@ impl Future for Twice {
 static INNER: OnceLock<Arc<Program>> = OnceLock::new();
 
 fn more(registry: &mut Registry) {
-    registry.add(kernel!("blocking", |x: i32| Later::blocking(move |_| {
+    registry.add(kernel!("blocking", |x: i32| Deferred::blocking(move |_| {
         std::thread::sleep(Duration::from_millis(1));
         x + 1
     })));
-    registry.add(kernel!("blocking_now", |x: i32| Later::blocking_now(move |_| x)));
-    registry.add(kernel!("future", |x: i32| Later::future(async move {
+    registry.add(kernel!("blocking_now", |x: i32| Deferred::blocking_now(move |_| x)));
+    registry.add(kernel!("future", |x: i32| Deferred::future(async move {
         Twice::default().await;
         Twice::default().await;
         x + 1
     })));
-    registry.add(kernel!("forever", |x: i32| Later::future(async move {
+    registry.add(kernel!("forever", |x: i32| Deferred::future(async move {
         std::future::pending::<()>().await;
         x
     })));
-    registry.add(kernel!("polls", |_: i32| Later::blocking(
+    registry.add(kernel!("polls", |_: i32| Deferred::blocking(
         |cx: &ExecContext| -> Result<i32, KernelError> {
             while !cx.request.cancellation.is_cancelled() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -51,15 +51,15 @@ fn more(registry: &mut Registry) {
         }
     )));
     registry.add(kernel!("fail_later", |x: i32| {
-        Later::new(move |_| Err::<i32, _>(KernelError::invalid(format!("fail {x}"))))
+        Deferred::new(move |_| Err::<i32, _>(KernelError::invalid(format!("fail {x}"))))
     }));
     registry.add(kernel!("fail_future", |x: i32| {
-        Later::future(async move {
+        Deferred::future(async move {
             Twice::default().await;
             Err::<i32, _>(KernelError::invalid(format!("fail {x}")))
         })
     }));
-    registry.add(kernel!("note_later", |x: i32| Later::new(move |cx: &ExecContext| {
+    registry.add(kernel!("note_later", |x: i32| Deferred::new(move |cx: &ExecContext| {
         cx.print(&format!("l{x} ")).map(|()| x)
     })));
     registry.add(kernel!("add_task", |x: i32, cx: &ExecContext| {
@@ -77,7 +77,7 @@ fn more(registry: &mut Registry) {
         }));
         result
     }));
-    registry.add(kernel!("two_later", |x: i32| Later::new(move |_| (x, x + 1))));
+    registry.add(kernel!("two_later", |x: i32| Deferred::new(move |_| (x, x + 1))));
     registry.add(kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
         let program = INNER.get().expect("set by the test");
         let results = call(program, FunctionId(0), vec![Value::I32(x)], cx)?;

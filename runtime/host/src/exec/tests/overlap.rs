@@ -59,7 +59,7 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 
 fn more(registry: &mut Registry) {
     registry.add(kernel!("below", |x: i32| x < ITERATIONS - 1));
-    registry.add(kernel!("below_later", |x: i32| Later::new(move |_| x < ITERATIONS - 1)));
+    registry.add(kernel!("below_later", |x: i32| Deferred::new(move |_| x < ITERATIONS - 1)));
     registry.add(kernel!("below_thousands", |x: i32| x < fewer(4_000) as i32));
     registry.add(kernel!("always", |_: i32| true));
     registry.add(kernel!("next", |x: i32| x + 1));
@@ -112,7 +112,7 @@ fn more(registry: &mut Registry) {
         x => Ok(x),
     }));
     registry.add(kernel!("late", || Late));
-    registry.add(kernel!("renew", |_: &Late| Later::new(move |_| {
+    registry.add(kernel!("renew", |_: &Late| Deferred::new(move |_| {
         let alive = live_objects().into_iter().find(|(name, _)| *name == "!test.late");
         MOST.fetch_max(alive.map_or(0, |(_, n)| n), Ordering::Relaxed);
         Late

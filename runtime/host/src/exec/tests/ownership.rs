@@ -85,7 +85,7 @@ fn more(registry: &mut Registry) {
     registry.add(kernel!("large", |_: i32| Large::new()));
     registry.add(kernel!("larger", |_: &Large| Large::new()));
     registry.add(kernel!("not", |x: bool| !x));
-    registry.add(kernel!("chain_later", |_: i32| Later::new(|_| Chain)));
+    registry.add(kernel!("chain_later", |_: i32| Deferred::new(|_| Chain)));
 }
 
 const PAGE: &str = "!test.page";

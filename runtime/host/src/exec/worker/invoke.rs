@@ -13,7 +13,7 @@ use super::super::operands::operand_error;
 use super::{Agenda, MAX_AT_ONCE, MAX_OWED, Worker};
 use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
-use befrost_kernel_api::executor::{Place, Request, Work};
+use befrost_kernel_api::executor::{CallRequest, Place, Work};
 use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
 use befrost_kernel_api::queue::Task;
 use befrost_kernel_api::value::Value;
@@ -168,7 +168,7 @@ impl Worker {
     }
 
     /// Does what a kernel asks for; its operands are in `scratch`.
-    fn call(&mut self, running: Running, request: Request) {
+    fn call(&mut self, running: Running, request: CallRequest) {
         if let Err((running, error)) = self.request(running, request) {
             let value = Value::Error(running.located(&error));
             self.settle_all(running, &value);

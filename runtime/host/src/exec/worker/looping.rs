@@ -6,7 +6,7 @@ use super::super::line::LineExecutor;
 use super::super::operands::{callee, operand_error};
 use super::{For, Worker};
 use befrost_kernel_api::error::KernelError;
-use befrost_kernel_api::executor::{Request, Runs};
+use befrost_kernel_api::executor::{CallRequest, Runs};
 use befrost_kernel_api::value::Value;
 
 /// An iteration that has ended.
@@ -21,7 +21,7 @@ impl Worker {
     pub(super) fn request(
         &mut self,
         running: Running,
-        Request { call, runs }: Request,
+        CallRequest { call, runs }: CallRequest,
     ) -> Result<(), (Running, KernelError)> {
         let frame = running.frame();
         let function = match callee(call, frame.plan(), running.kernel()) {

@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::{CallChain, KernelFrame, Operands, Outcome, Request, Surroundings};
+use super::{CallChain, CallRequest, KernelFrame, Operands, Outcome, Surroundings};
 use crate::context::KernelRef;
 use crate::kernel::step::{CopyStep, INLINE_OPERANDS, Step, StraightStep};
 use crate::kernel::table::{KernelEntry, KernelTable};
@@ -38,7 +38,7 @@ impl<'f> KernelFrame<'f> {
             step: step.step(),
             table,
             operands: Operands::Copies(operands),
-            request: Request::NONE,
+            request: CallRequest::NONE,
             owns: false,
             around,
             callers: Some(callers),
@@ -115,7 +115,7 @@ impl<'f> KernelFrame<'f> {
             step: &Step::NONE,
             table,
             operands: Operands::Planned,
-            request: Request::NONE,
+            request: CallRequest::NONE,
             owns: false,
             around,
             callers: None,
@@ -247,13 +247,13 @@ impl<'f> KernelFrame<'f> {
 
     /// What the kernel has asked for; nothing that can be done, if it has asked for nothing.
     #[inline]
-    pub fn take_request(&mut self) -> Request {
-        std::mem::replace(&mut self.request, Request::NONE)
+    pub fn take_request(&mut self) -> CallRequest {
+        std::mem::replace(&mut self.request, CallRequest::NONE)
     }
 
     /// What the kernel has asked for last.
     #[inline]
-    pub fn request(&self) -> Request {
+    pub fn request(&self) -> CallRequest {
         self.request
     }
 

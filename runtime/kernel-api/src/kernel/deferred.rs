@@ -1,15 +1,15 @@
-//! [`Later`]: results that a kernel leaves to be computed by a task, on a thread for tasks that block, or by a future.
+//! [`Deferred`]: results computed later, by a task, on a thread for blocking tasks, or by a future.
 //!
 //! ```text
-//! kernel!("geo.scale", |x: i32| Later::new(move |_| x * 2))                 a task of the queue
-//! kernel!("net.read", |path: &Path| Later::blocking(...))                   one of the threads that may block
-//! kernel!("net.fetch", |x: i32| Later::future(async move { ... }))          polled on the queue, where its waker brings it
+//! kernel!("geo.scale", |x: i32| Deferred::new(move |_| x * 2))           a task of the queue
+//! kernel!("net.read", |path: &Path| Deferred::blocking(...))             a thread that may block
+//! kernel!("net.fetch", |x: i32| Deferred::future(async move { ... }))    polled on the queue when woken
 //! ```
 //!
-//! The executor keeps the kernel running, so to speak, until the work is done: its results need no
-//! AsyncValue, and an error of the work is an error of the kernel, with its place. If the execution is
-//! cancelled before the work begins, it does not begin; a future is dropped where it waits. Work that takes
-//! long asks [`Cancellation::is_cancelled`](crate::context::Cancellation::is_cancelled) now and then.
+//! For the executor the kernel runs until the work is done. So the results need no AsyncValue, and an error of
+//! the work is an error of the kernel, with its location. A cancellation before the work begins prevents it; a
+//! waiting future is dropped. Long work polls
+//! [`Cancellation::is_cancelled`](crate::context::Cancellation::is_cancelled).
 
 use std::fmt;
 use std::future::Future;
@@ -25,44 +25,44 @@ use super::signature::{Completion, Signature};
 use crate::context::{ExecContext, OnCancel};
 use crate::queue::{Parking, WhenFull};
 
-/// Results that will be there later.
-pub struct Later<R> {
+/// Results that are computed later.
+pub struct Deferred<R> {
     job: Job,
     _of: PhantomData<fn() -> R>,
 }
 
-impl<R: Returns> Later<R> {
-    fn at(place: Place, work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
+impl<R: Returns> Deferred<R> {
+    fn at(place: Place, work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
         let job = Job::new(place, move |frame| work(frame.context()).store_later(frame));
-        Later { job, _of: PhantomData }
+        Deferred { job, _of: PhantomData }
     }
 
     /// The results of `work`, which runs as a task of its own and does not block.
-    pub fn new(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
-        Later::at(Place::Queue, work)
+    pub fn new(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
+        Deferred::at(Place::Queue, work)
     }
 
-    /// The results of `work`, which may block. It waits for a thread if all that may block are busy; for work
-    /// that does not wait for other such work.
-    pub fn blocking(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
-        Later::at(Place::Blocking(WhenFull::Wait), work)
+    /// The results of `work`, which may block. It waits while all threads for blocking tasks are busy. Only for
+    /// work that does not wait for other blocking work.
+    pub fn blocking(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
+        Deferred::at(Place::Blocking(WhenFull::Wait), work)
     }
 
-    /// The results of `work`, which may block, and wait for other such work; an error if all threads that may
-    /// block are busy.
-    pub fn blocking_now(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
-        Later::at(Place::Blocking(WhenFull::Refuse), work)
+    /// The results of `work`, which may block and wait for other blocking work. An error if all threads for
+    /// blocking tasks are busy.
+    pub fn blocking_now(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
+        Deferred::at(Place::Blocking(WhenFull::Refuse), work)
     }
 
     /// The results of `future`, which is polled on the queue.
-    pub fn future(future: impl Future<Output = R> + Send + 'static) -> Later<R> {
+    pub fn future(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
         let future = Box::pin(future);
         let job = Job::new(Place::Queue, move |frame| poll(Polled { future, waiting: None }, frame));
-        Later { job, _of: PhantomData }
+        Deferred { job, _of: PhantomData }
     }
 }
 
-impl<R: Returns> Returns for Later<R> {
+impl<R: Returns> Returns for Deferred<R> {
     fn declare(signature: &mut Signature) {
         R::declare(signature);
         signature.completion = Completion::Async;
@@ -74,16 +74,16 @@ impl<R: Returns> Returns for Later<R> {
     }
 }
 
-impl<R> fmt::Debug for Later<R> {
+impl<R> fmt::Debug for Deferred<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Later")
+        f.write_str("Deferred")
     }
 }
 
 /// A future between two polls.
 struct Polled<F> {
     future: Pin<Box<F>>,
-    /// What wakes it, and, so that a cancellation does, what holds it there.
+    /// Its waker, and the registration of the waker with the cancellation.
     waiting: Option<(Arc<Parking>, OnCancel)>,
 }
 

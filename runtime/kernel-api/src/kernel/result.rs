@@ -8,20 +8,20 @@ use crate::object::Object;
 use crate::value::{Chain, Scalar, Value};
 
 /// One result.
-pub trait One {
-    /// The IR types that it may have.
+pub trait ResultValue {
+    /// The permitted IR types.
     const TYPES: Types;
-    /// When it is final.
+    /// The time at which it is final.
     const COMPLETION: Completion = Completion::Sync;
-    /// Whether its values own nothing, so that nobody need drop them.
+    /// True if its values own nothing, so that they need not be dropped.
     const IS_PLAIN: bool = false;
-    /// Makes a value of it.
+    /// Conversion to a value.
     fn into_value(self) -> Value;
 }
 
 macro_rules! scalar_result {
     ($($ty:ty),*) => {$(
-        impl One for $ty {
+        impl ResultValue for $ty {
             const TYPES: Types = <$ty as Scalar>::TYPES;
             const IS_PLAIN: bool = true;
             #[inline(always)]
@@ -34,37 +34,37 @@ macro_rules! scalar_result {
 
 scalar_result!(bool, i8, i16, i32, i64, u8, u16, u32, u64, half::f16, half::bf16, f32, f64, [f32; 2], Chain);
 
-impl<T: Object> One for T {
+impl<T: Object> ResultValue for T {
     const TYPES: Types = T::TYPES;
     fn into_value(self) -> Value {
         Value::object(self)
     }
 }
 
-impl One for Value {
+impl ResultValue for Value {
     const TYPES: Types = &[];
-    /// Nobody knows what is in it.
+    /// The value may be unavailable.
     const COMPLETION: Completion = Completion::Async;
     fn into_value(self) -> Value {
         self
     }
 }
 
-/// A result that will be there later.
+/// A result that a promise sets.
 pub struct Async<T> {
     value: AsyncRef,
     _of: PhantomData<T>,
 }
 
-impl<T: One> Async<T> {
-    /// A result, and the promise to set it.
+impl<T: ResultValue> Async<T> {
+    /// A result and the promise that sets it.
     pub fn pending() -> (Promise, Async<T>) {
         let (promise, value) = AsyncRef::pending();
         (promise, Async { value, _of: PhantomData })
     }
 }
 
-impl<T: One> One for Async<T> {
+impl<T: ResultValue> ResultValue for Async<T> {
     const TYPES: Types = T::TYPES;
     const COMPLETION: Completion = Completion::Async;
     fn into_value(self) -> Value {
