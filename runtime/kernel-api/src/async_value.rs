@@ -1,25 +1,25 @@
-//! The life of an AsyncValue.
+//! AsyncValues: states and transitions.
 //!
 //! ```text
-//! Pending(waiters) ──set──────▶ Final        `slot` is written once, before the move
-//!        └──────────forward──▶ Forwarded ──▶ another cell, whose value this one's will be
+//! Pending(waiters) ──set──────▶ Final        `slot` is written once, before the transition
+//!        └──────────forward──▶ Forwarded ──▶ another cell, whose value becomes this one's
 //! ```
 //!
 //! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters,
-//! newest first; once forwarded, it owns a reference to the target. Both right-hand states never change
-//! again, so what [`AsyncRef::value`] lends stays valid as long as the reference it was asked of.
+//! newest first. Once forwarded, it owns a reference to the target. Both right-hand states are permanent, so
+//! the result of [`AsyncRef::value`] is valid as long as the reference.
 //!
 //! Rules:
-//! 1. A cell has one [`Promise`], which is consumed by the move out of pending. Whoever holds it is the only one to write the slot.
-//!    A promise that is dropped sets an error: every value becomes final.
-//! 2. `forward` goes to the end of the target's own forwarding first, so a value that is passed on unavailable through any number
-//!    of calls or iterations is one hop away, and the cells in between are freed. The waiters move to the
-//!    target.
+//! 1. A cell has one [`Promise`], which is consumed by the transition out of pending. Only its holder writes
+//!    the slot. A promise that is dropped sets an error, so every value becomes final.
+//! 2. `forward` first follows the target's own forwarding. So a value that is passed unavailable through any
+//!    number of calls or iterations is one hop away, and the cells in between are freed. The waiters move to
+//!    the target.
 //! 3. Waiters run on the producing thread, newest first (`waiters`).
 //! 4. The slot never holds `Empty` or `Async` once final.
 //!
-//! Cells and waiters come from the thread's pool (`pool`). Not here: what a waiter does (`exec`), and
-//! threads: any thread may do any of this at any time, without locks.
+//! Cells and waiters come from the thread's pool (`pool`). All operations are lock-free and may be called by
+//! any thread at any time.
 
 #![allow(unsafe_code, reason = "a lock-free cell; the protocol is in the essay, its loom tests are below")]
 
@@ -44,7 +44,7 @@ const FORWARDED: usize = 2;
 #[repr(align(8))]
 struct Cell {
     refs: AtomicUsize,
-    /// The state; see the essay. Points to `Node`s or to a `Cell`, by tag.
+    /// The state, see above. The tag says whether it points to `Node`s or to a `Cell`.
     word: AtomicPtr<()>,
     slot: UnsafeCell<Value>,
 }
@@ -52,17 +52,17 @@ struct Cell {
 /// A shared reference to an AsyncValue.
 pub struct AsyncRef(NonNull<Cell>);
 
-/// The right and the duty to make an AsyncValue final, exactly once.
+/// Permission and obligation to make an AsyncValue final, exactly once.
 pub struct Promise(Option<AsyncRef>);
 
-// SAFETY: the count and the word are atomic; the slot is written only by the promise's holder before the
-// Release that makes the cell final, and only read after an Acquire that saw it final; `Value` is Send +
-// Sync; waiters are Send.
+// SAFETY: the count and the word are atomic. The slot is written only by the promise's holder, before the
+// Release that makes the cell final, and read only after an Acquire that saw it final. `Value` is Send and
+// Sync, waiters are Send.
 unsafe impl Send for AsyncRef {}
 // SAFETY: as above.
 unsafe impl Sync for AsyncRef {}
 
-/// What a word says.
+/// A decoded word.
 enum Seen {
     Pending(*mut Node),
     Final,
@@ -84,7 +84,7 @@ impl Cell {
 }
 
 impl AsyncRef {
-    /// A pending value and the promise to set it.
+    /// A pending value and the promise that sets it.
     pub fn pending() -> (Promise, AsyncRef) {
         count_async_value(1);
         let cell = pool::boxed(Cell {
@@ -95,7 +95,7 @@ impl AsyncRef {
         (Promise(Some(AsyncRef(cell))), AsyncRef(cell))
     }
 
-    /// The cell, or one that it forwards to.
+    /// The referenced cell, or one that it forwards to.
     fn deref(&self, cell: NonNull<Cell>) -> &Cell {
         // SAFETY: `self` holds a count of the first cell of a chain of forwards; each forwarded word owns a
         // count of the next and never changes again, so every cell of the chain lives as long as `self`. Only
@@ -103,7 +103,7 @@ impl AsyncRef {
         unsafe { &*cell.as_ptr().cast_const() }
     }
 
-    /// The end of the forwarding that starts here, and its word as it was seen.
+    /// The end of the chain of forwards that starts here, and its word as loaded.
     fn resolve(&self) -> (NonNull<Cell>, *mut ()) {
         let mut cell = self.0;
         loop {
@@ -117,22 +117,23 @@ impl AsyncRef {
         }
     }
 
-    /// The value, once final.
+    /// The value, if it is final.
     #[inline]
     pub fn value(&self) -> Option<&Value> {
         let (cell, word) = self.resolve();
         match Cell::see(word) {
             Seen::Final => self.deref(cell).slot.with(|slot| {
-                // SAFETY: final: the promise is consumed, nobody writes the slot any more; `resolve` acquired
-                // it.
+                // SAFETY: the cell is final, so the promise is consumed and the slot is not written again.
+                // `resolve` acquired the write.
                 Some(unsafe { &*slot })
             }),
             Seen::Pending(_) | Seen::Forwarded(_) => None,
         }
     }
 
-    /// Runs `waiter` with the value: if it is final now, or where waiters nest too deep already, soon, on
-    /// this thread; else on the thread that makes it final, where a panic ends only the waiter.
+    /// Runs `waiter` with the value. If the value is final, it runs on this thread: now, or later if waiters
+    /// nest too deeply. Otherwise it runs on the thread that makes the value final, where a panic ends only
+    /// the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
         match self.value() {
             Some(value) => run_one(waiter, value),
@@ -140,7 +141,7 @@ impl AsyncRef {
         }
     }
 
-    /// Adds a waiter before those that wait already, or runs it if the value is final.
+    /// Adds a waiter in front of the others, or runs it if the value is final.
     fn add(&self, mut waiter: Waiter) {
         let (mut cell, mut word) = self.resolve();
         loop {
@@ -160,7 +161,7 @@ impl AsyncRef {
                         Ok(_) => return,
                         Err(now) => word = now,
                     }
-                    // SAFETY: the exchange failed, so nobody has seen the node.
+                    // SAFETY: the exchange failed, so the node was not published.
                     waiter = unsafe { Waiter::take_back(node) };
                 }
                 Seen::Forwarded(_) => (cell, word) = self.resolve(),
@@ -177,7 +178,7 @@ impl AsyncRef {
 
 impl Clone for AsyncRef {
     fn clone(&self) -> AsyncRef {
-        // Relaxed: made from a reference that is held; publishes nothing.
+        // Relaxed: the new reference is made from an existing one and publishes nothing.
         let before = self.deref(self.0).refs.fetch_add(1, Ordering::Relaxed);
         if before > isize::MAX as usize {
             std::process::abort();
@@ -193,7 +194,7 @@ impl Drop for AsyncRef {
         loop {
             // SAFETY: the count that is given up here keeps the cell alive until the decrement.
             let refs = unsafe { &cell.as_ref().refs };
-            // The only holder needs no decrement: nobody can clone a reference that nobody else has.
+            // The only holder needs no decrement, because no other thread can clone its reference.
             // Acquire: pairs with every other holder's Release decrement.
             if refs.load(Ordering::Acquire) != 1 {
                 // Release: this holder's reads happen before the free; pairs with the Acquire load above and
@@ -201,14 +202,14 @@ impl Drop for AsyncRef {
                 if refs.fetch_sub(1, Ordering::Release) != 1 {
                     return;
                 }
-                // Acquire: as the load above. ThreadSanitizer knows no fences, and may report a race with
-                // another holder's decrement.
+                // Acquire: as the load above. ThreadSanitizer does not support fences, and may report a race
+                // with another holder's decrement.
                 fence(Ordering::Acquire);
             }
-            // SAFETY: the count says that nobody else holds it; it came from `pool::boxed`.
+            // SAFETY: the count says that this is the last reference. The cell came from `pool::boxed`.
             let last = unsafe { pool::unbox(cell) };
             count_async_value(-1);
-            // Freeing is a write, and loom is to know.
+            // For loom: freeing is a write.
             last.slot.with_mut(|_| ());
             // Relaxed: the fence above ordered everything before.
             let word = last.word.load(Ordering::Relaxed);
@@ -244,7 +245,7 @@ impl Promise {
         self.finish(Value::Error(error));
     }
 
-    /// Makes the value whatever `source` is or becomes.
+    /// Makes the value that of `source`, now or when `source` becomes final.
     pub fn forward(mut self, source: &AsyncRef) {
         let (target, _) = source.resolve();
         if let Some(value) = source.value() {
@@ -271,12 +272,11 @@ impl Promise {
     }
 }
 
-/// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which this
-/// consumes.
+/// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which is
+/// consumed.
 fn finish(cell: AsyncRef, value: Value) {
     cell.deref(cell.0).slot.with_mut(|slot| {
-        // SAFETY: the word is pending, so nobody reads the slot; the promise's holder is the only one to
-        // write it.
+        // SAFETY: the word is pending, so the slot is not read. Only the promise's holder writes it.
         unsafe { *slot = value };
     });
     let list = leave_pending(&cell, null_mut::<()>().map_addr(|_| FINAL));
@@ -285,14 +285,14 @@ fn finish(cell: AsyncRef, value: Value) {
     }
 }
 
-/// Moves the cell out of pending and hands over its waiters, to be run or passed on.
+/// Moves the cell out of pending and returns its waiters, to be run or moved.
 #[must_use]
 fn leave_pending(cell: &AsyncRef, word: *mut ()) -> List {
     // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed
     // exchange in `add`. Acquire takes the waiters' nodes; pairs with the Release exchange in `add`.
     let head = cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast();
-    // SAFETY: the word was pending, as the promise was unused, so it named the first node; the swap took the
-    // list.
+    // SAFETY: the word was pending, because the promise was unused, so it pointed to the first node. The swap
+    // took the list.
     unsafe { List::from_head(head) }
 }
 
@@ -301,7 +301,7 @@ fn internal(message: &str) -> Value {
 }
 
 impl Drop for Promise {
-    /// A promise that nobody kept becomes an error, so that nothing waits for ever.
+    /// Sets an error, so that nothing waits for ever.
     fn drop(&mut self) {
         if let Some(cell) = self.0.take() {
             finish(cell, internal("the producer of this value went away without setting it"));

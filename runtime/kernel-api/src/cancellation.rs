@@ -1,13 +1,13 @@
-//! Cancellation: how an execution is stopped from outside, or stops itself.
+//! Cancellation of an execution: by the caller, at a deadline, or at a limit of kernels.
 //!
 //! ```text
-//! cancel ──▶ error is set, once ──▶ no kernel starts any more: results become the error
-//!    ▲                          └──▶ futures that wait are woken, and dropped
-//!    └── by hand, by a timer at the deadline, or by the count of kernels
+//! cancel ──▶ error is set, once ──▶ no further kernel starts: results become the error
+//!    ▲                          └──▶ waiting futures are woken and dropped
+//!    └── by the caller, by a timer at the deadline, or by the count of kernels
 //! ```
 //!
-//! Before a kernel, one flag is looked at; no clock is read and nothing counted but where a bound on kernels
-//! was asked for. Blocks of a `parallel_for` look at the flag too, and so should work that takes long.
+//! Before a kernel one flag is loaded. No clock is read, and kernels are counted only if there is a limit.
+//! Blocks of a `parallel_for` load the flag too, and so should long work.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,28 +19,28 @@ use std::time::Instant;
 use crate::error::{Error, ErrorCode};
 use crate::queue::timers::Timer;
 
-/// Stops an execution, from any thread, at any time: by hand, at a deadline, or after so many kernels. Clones
-/// share one state.
+/// Stops an execution from any thread at any time, at a deadline, or at a limit of kernels. Clones share one
+/// state.
 #[derive(Clone, Default)]
 pub struct Cancellation(Arc<CancelState>);
 
 #[derive(Default)]
 struct CancelState {
-    /// Set after `error`; tested before every kernel.
+    /// Set after `error`. Loaded before every kernel.
     cancelled: AtomicBool,
     error: OnceLock<Error>,
     deadline: Option<Instant>,
-    /// What happens at the deadline.
+    /// The cancellation at the deadline.
     timer: OnceLock<Timer>,
-    /// How many kernels may still start.
+    /// Number of kernels that may still start.
     fuel: Option<AtomicU64>,
-    /// Whether [`Cancellation::before_kernel`] has something to do: to count, or to look at the clock where
-    /// there is no timer.
+    /// True if [`Cancellation::before_kernel`] must count kernels, or read the clock because there is no
+    /// timer.
     is_limited: AtomicBool,
-    /// Whether kernels may not simply start: set if limited, and when cancelled. What is asked before every
+    /// True if limited or cancelled: kernels may not start without further checks. Loaded before every
     /// kernel.
     attention: AtomicBool,
-    /// Whom to wake, by the order in which they came.
+    /// Wakers in the order of their registration.
     wakers: Mutex<Wakers>,
 }
 
@@ -56,7 +56,7 @@ impl CancelState {
     }
 }
 
-/// A waker that a cancellation wakes; not any more when this is dropped.
+/// Registration of a waker with a cancellation, until it is dropped.
 pub(crate) struct OnCancel {
     state: Arc<CancelState>,
     number: u64,
@@ -65,24 +65,23 @@ pub(crate) struct OnCancel {
 impl Drop for OnCancel {
     fn drop(&mut self) {
         let waker = self.state.wakers().by_number.remove(&self.number);
-        // Not under the lock: it may own anything.
+        // Outside of the lock: the waker may own anything.
         drop(waker);
     }
 }
 
 impl Cancellation {
-    /// A cancellation that happens by itself at `deadline`.
+    /// A cancellation at `deadline`.
     pub fn with_deadline(deadline: Instant) -> Cancellation {
         Cancellation::limited(Some(deadline), None)
     }
 
-    /// A cancellation that happens by itself when `kernels` kernels have started. So a program ends that
-    /// would call itself for ever.
+    /// A cancellation after the start of `kernels` kernels, for programs that may not terminate.
     pub fn with_fuel(kernels: u64) -> Cancellation {
         Cancellation::limited(None, Some(kernels))
     }
 
-    /// [`Cancellation::with_deadline`] and [`Cancellation::with_fuel`], or one of them.
+    /// [`Cancellation::with_deadline`] and [`Cancellation::with_fuel`], each optional.
     pub fn limited(deadline: Option<Instant>, kernels: Option<u64>) -> Cancellation {
         let is_limited = kernels.is_some();
         let state = Arc::new(CancelState {
@@ -112,7 +111,7 @@ impl Cancellation {
         };
         match Timer::new(deadline, cancel) {
             Ok(timer) => _ = self.0.timer.set(timer),
-            // No thread for timers: the clock is looked at before every kernel.
+            // No thread for timers: the clock is read before every kernel.
             Err(_) => {
                 self.0.is_limited.store(true, Ordering::Relaxed);
                 self.0.attention.store(true, Ordering::Relaxed);
@@ -120,24 +119,24 @@ impl Cancellation {
         }
     }
 
-    /// Asks the execution to stop: kernels that have not started yield an error.
+    /// Cancels the execution: kernels that have not started fail.
     pub fn cancel(&self) {
         self.cancel_with(Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new()));
     }
 
-    /// Asks the execution to stop with `error`. The first error stays.
+    /// Cancels the execution with `error`. The first error is kept.
     pub fn cancel_with(&self, error: Error) {
         self.0.error.get_or_init(|| error);
         // Release publishes `error`; pairs with the Acquire load in `error`.
         self.0.cancelled.store(true, Ordering::Release);
-        // Relaxed: a hint; who acts on it looks at `cancelled`, and before the next kernel again.
+        // Relaxed: a hint. Readers load `cancelled`, and look again before the next kernel.
         self.0.attention.store(true, Ordering::Relaxed);
-        // Whoever comes to this list later finds `cancelled` set.
+        // A later registration finds `cancelled` set.
         let wakers = std::mem::take(&mut self.0.wakers().by_number);
         wakers.into_values().for_each(Waker::wake);
     }
 
-    /// Has `waker` woken when this is cancelled: now, if it is.
+    /// Registers a waker for the cancellation. It is woken now if the execution is cancelled already.
     pub(crate) fn on_cancel(&self, waker: Waker) -> OnCancel {
         let mut wakers = self.0.wakers();
         let number = wakers.next;
@@ -151,10 +150,10 @@ impl Cancellation {
         OnCancel { state: self.0.clone(), number }
     }
 
-    /// Whether the execution was asked to stop. One load; does not look at the clock.
+    /// True if the execution was cancelled. One load, without reading the clock.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        // Relaxed: a hint to stop early; who acts on it reads the error by `error`.
+        // Relaxed: a hint to stop early. The error is read by `error`, which acquires it.
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
@@ -173,19 +172,19 @@ impl Cancellation {
         }
     }
 
-    /// Looks at the clock: cancels if the deadline has passed.
+    /// Reads the clock and cancels if the deadline has passed.
     pub fn check_deadline(&self) {
         if self.0.deadline.is_some_and(|deadline| Instant::now() >= deadline) && !self.is_cancelled() {
             self.cancel_with(Error::new(ErrorCode::DeadlineExceeded, "Deadline exceeded", Vec::new()));
         }
     }
 
-    /// When the execution will be stopped.
+    /// The deadline.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.deadline
     }
 
-    /// Why the execution was asked to stop.
+    /// The error of the cancellation.
     pub fn error(&self) -> Option<&Error> {
         // Acquire pairs with the Release store in `cancel_with`.
         if self.0.cancelled.load(Ordering::Acquire) { self.0.error.get() } else { None }
@@ -194,8 +193,8 @@ impl Cancellation {
 
 #[doc(hidden)]
 impl Cancellation {
-    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and
-    /// `is_cancelled` are to be asked before each.
+    /// True if kernels may not start without further checks: [`before_kernel`](Cancellation::before_kernel)
+    /// and `is_cancelled` before each.
     #[inline]
     pub fn attention(&self) -> &AtomicBool {
         &self.0.attention

@@ -1,15 +1,18 @@
 //! The execution context: requests, executions in them, and the identity of frames.
 //!
 //! ```text
-//! Request              one call from outside: id, step, limits, cancellation and deadline, resources, allocator, queue, output
-//!    └── ExecContext   one execution of a function in it: that of the call itself, or one that a kernel begins from a task
+//! Request              one call from outside: id, step, limits, cancellation and deadline, resources,
+//!    │                 allocator, queue, output
+//!    └── ExecContext   one execution of a function in it: of the entry function, or of one that a kernel
+//!           │          calls from a task
 //!           └── FramePath   one frame of an execution: the calls that lead to it, and their iterations
 //! ```
 //!
-//! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable but for the cancellation,
-//! which is one atomic flag, and the resources. A [`FramePath`] is kept nowhere: it is put together from the
-//! chain of callers when a kernel asks for it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step
-//! and the number of an edge it is a rendezvous key, so its fields are part of the runtime's contract.
+//! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable except for the
+//! cancellation, which is one atomic flag, and the resources. A [`FramePath`] is not stored: it is computed
+//! from the chain of callers for kernels that take it ([`FrameCx`](crate::kernel::FrameCx)). Together with
+//! the step and the number of an edge it is a rendezvous key, so its fields are part of the runtime's
+//! contract.
 
 use std::io::Write;
 use std::ops::Range;
@@ -26,9 +29,9 @@ use crate::queue::WorkQueue;
 pub use crate::resources::{Resource, ResourceName, Resources};
 use crate::value::Value;
 
-/// Where kernels that print write to.
+/// Sink of kernels that print.
 pub trait Output: Send + Sync {
-    /// Writes `text`, all of it, before anything that is written later.
+    /// Writes all of `text`, before anything that is written later.
     ///
     /// # Errors
     /// If the sink is gone.
@@ -46,22 +49,22 @@ impl Output for Stdout {
     }
 }
 
-/// Who is told of every error that a kernel raises, whether or not a result depends on it.
+/// Receiver of every error that a kernel raises, whether or not a result depends on it.
 pub trait Diagnostics: Send + Sync {
-    /// Is told of an error; by any thread, in the order in which they happen there.
+    /// Receives an error, on the thread on which it happened, in order.
     fn report(&self, error: &Error);
 }
 
 #[doc(hidden)]
-/// How many calls the trace of an error shows.
+/// Limit of the calls in the trace of an error.
 pub const MAX_TRACE: usize = 32;
 
 /// Bounds on the depth of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many calls may be active below one another.
+    /// Limit of nested active calls.
     pub depth: usize,
-    /// How many registers the active calls of one execution may have together; each is 16 bytes.
+    /// Limit of the registers of all active calls of one execution, of 16 bytes each.
     pub values: usize,
 }
 
@@ -89,23 +92,23 @@ impl Limits {
     }
 }
 
-/// One call from outside: what everything that it runs shares.
+/// One call from outside: the data that all its executions share.
 pub struct Request {
     /// Unique in the process.
     pub id: u64,
-    /// The caller's number for it, such as the step of a training loop: one of the parts of a rendezvous key.
+    /// The caller's number of the request, such as the step of a training loop. Part of a rendezvous key.
     pub step: u64,
-    /// Stops it, by hand or by deadline.
+    /// Cancellation and deadline.
     pub cancellation: Cancellation,
-    /// Named things that outlive it.
+    /// Named resources that outlive the request.
     pub resources: Resources,
-    /// Where tensors get their memory.
+    /// Allocator of tensors.
     pub allocator: Arc<dyn Allocator>,
-    /// Where it runs.
+    /// The queue of its tasks.
     pub queue: Arc<dyn WorkQueue>,
-    /// How deep its calls may nest.
+    /// Bounds on nested calls.
     pub limits: Limits,
-    /// Where it prints.
+    /// Sink of printed text.
     pub output: Arc<dyn Output>,
     /// The receiver of the errors that its kernels raise.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
@@ -114,8 +117,8 @@ pub struct Request {
 static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
 
 impl Request {
-    /// A request that runs on `queue`, with everything else as in a plain program: step 0, the system's
-    /// allocator, standard output, the default limits, no resources, no deadline.
+    /// A request on `queue` with defaults: step 0, the system's allocator, standard output, the default
+    /// limits, no resources, no deadline.
     pub fn new(queue: Arc<dyn WorkQueue>) -> Request {
         Request {
             // Relaxed: only uniqueness matters.
@@ -141,22 +144,22 @@ pub struct KernelRef {
     pub kernel: u32,
 }
 
-/// One call on the way to a frame. Functions go by their numbers in the program.
+/// One call in a [`FramePath`]. Functions are identified by their numbers in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameStep {
-    /// The function in which the kernel stands that called.
+    /// The function of the calling kernel.
     pub caller: u32,
-    /// The kernel, by its number in that function.
+    /// The calling kernel, by its number in that function.
     pub kernel: u32,
-    /// The function that was called.
+    /// The called function.
     pub callee: u32,
-    /// The iteration of a loop, the block of a parallel one, or the number of the call of a kernel that calls
-    /// from a task; from 0.
+    /// The iteration of a loop, the block of a parallel loop, or the number of the call of a kernel that
+    /// calls from a task. From 0.
     pub iteration: u64,
 }
 
-/// The identity of a frame in a request: the calls that lead to it, outermost first. That of the entry
-/// function has none.
+/// The identity of a frame in a request: the calls that lead to it, outermost first. Empty for the entry
+/// function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FramePath(Vec<FrameStep>);
 
@@ -174,47 +177,48 @@ impl FramePath {
 
 #[doc(hidden)]
 impl FramePath {
-    /// Goes on to a frame of `callee` that kernel `at` has called.
+    /// Appends a call of `callee` by kernel `at`.
     pub fn push(&mut self, at: KernelRef, callee: u32, iteration: u64) {
         let KernelRef { function: caller, kernel } = at;
         self.0.push(FrameStep { caller, kernel, callee, iteration });
     }
 
-    /// Goes on by several calls.
+    /// Appends calls.
     pub fn extend(&mut self, steps: impl Iterator<Item = FrameStep>) {
         self.0.extend(steps);
     }
 }
 
-/// One execution of a function in a request: by the call from outside, or by a kernel that calls from a task.
+/// One execution of a function in a request: of the entry function, or of one that a kernel calls from a
+/// task.
 #[derive(Clone)]
 pub struct ExecContext {
     /// The call from outside.
     pub request: Arc<Request>,
-    /// Those of the request, less what the calls take that lead here.
+    /// The limits of the request, less the calls that lead here.
     #[doc(hidden)]
     pub limits: Limits,
-    /// The kernel that began it; none of the call from outside, or if no kernel of the function asks for its
-    /// frame.
+    /// The kernel that began the execution. `None` for the entry function, and if no kernel of the function
+    /// takes its frame.
     origin: Option<Arc<Origin>>,
 }
 
-/// A kernel that begins executions, for the paths of their frames.
+/// A kernel that begins executions, as part of the paths of their frames.
 pub(crate) struct Origin {
-    /// The frame that it runs in.
+    /// The kernel's frame.
     path: FramePath,
     at: KernelRef,
-    /// How many calls have got a number.
+    /// Number of calls so far.
     n_calls: AtomicU32,
 }
 
 impl Origin {
-    /// Kernel `at` of the frame at `path`.
+    /// Kernel `at` in the frame at `path`.
     pub(crate) fn new(path: FramePath, at: KernelRef) -> Arc<Origin> {
         Arc::new(Origin { path, at, n_calls: AtomicU32::new(0) })
     }
 
-    /// The number of the next call of a kernel that does not number its calls itself.
+    /// The number of the next call, for kernels that do not number their calls.
     pub(crate) fn next_call(&self) -> u32 {
         // Relaxed: only uniqueness matters.
         self.n_calls.fetch_add(1, Ordering::Relaxed)
@@ -233,21 +237,21 @@ impl ExecContext {
         ExecContext { request: self.request.clone(), limits: self.limits.inside(), origin }
     }
 
-    /// The queue that the execution runs on.
+    /// The queue of the execution.
     pub fn queue(&self) -> &Arc<dyn WorkQueue> {
         &self.request.queue
     }
 
-    /// Where tensors get their memory.
+    /// Allocator of tensors.
     pub fn allocator(&self) -> &Arc<dyn Allocator> {
         &self.request.allocator
     }
 
-    /// Calls `body` for blocks of at most `block` of the indices of `0..n`, here and on the queue's other
-    /// workers, and returns when all are finished; see [`parallel_for`].
+    /// Calls `body` for blocks of at most `block` indices of `0..n`, on this thread and the queue's other
+    /// workers, and returns when all have finished; see [`parallel_for`].
     ///
     /// # Errors
-    /// That of the lowest-numbered block that failed; or that of the cancellation, which is looked for before
+    /// The error of the lowest-numbered block that failed, or of the cancellation, which is checked before
     /// each block.
     pub fn parallel_for(
         &self,
@@ -272,8 +276,7 @@ impl ExecContext {
 
 #[doc(hidden)]
 impl ExecContext {
-    /// The path of the execution's first frame, of `function`; the kernel that began it did so for
-    /// `iteration`.
+    /// The path of the execution's first frame, of `function`, in `iteration` of the kernel that began it.
     pub fn path(&self, function: u32, iteration: u64) -> FramePath {
         let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {
             return FramePath::default();
@@ -283,10 +286,10 @@ impl ExecContext {
         path
     }
 
-    /// The error of a kernel with the places that it happened at; the request's diagnostics are told of it.
+    /// The error of a kernel with its trace. Reports it to the request's diagnostics.
     pub fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
         if !error.inside().is_empty() {
-            // It was reported where it happened.
+            // It was reported in the callee.
             let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
             return Error::new(error.code(), error.message(), trace);
         }
@@ -297,7 +300,7 @@ impl ExecContext {
         error
     }
 
-    /// The result of a kernel that a cancellation keeps from running.
+    /// The result of a kernel that does not run because of the cancellation.
     pub fn cancelled(&self) -> Value {
         let error = self.request.cancellation.error().cloned();
         Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))

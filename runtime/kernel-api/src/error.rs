@@ -1,14 +1,14 @@
 //! Errors as values.
 //!
-//! A kernel fails with a [`KernelError`]: a code and a message, nothing about where. The executor, which
-//! knows the kernel's source location and the calls that led to it, turns it into an [`Error`]: the counted,
-//! immutable value that flows through registers to everything that depends on it.
+//! A kernel fails with a [`KernelError`]: a code and a message, without location. The executor adds the
+//! kernel's source location and its callers and makes it an [`Error`]: the counted, immutable value that
+//! propagates through registers to all dependent kernels.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What kind of failure an error is. The names and meanings are absl's, as in TFRT.
+/// Kind of an error. The names and meanings are absl's, as in TFRT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
     /// The execution was cancelled by its caller.
@@ -19,17 +19,17 @@ pub enum ErrorCode {
     InvalidArgument,
     /// The execution's deadline has passed.
     DeadlineExceeded,
-    /// Something that was asked for by name does not exist.
+    /// There is nothing of the given name.
     NotFound,
-    /// Memory or another bounded resource was refused.
+    /// Memory or another bounded resource is exhausted.
     ResourceExhausted,
     /// The operation is not legal in this state, such as two kernels writing one buffer at once.
     FailedPrecondition,
     /// A value lies outside its range.
     OutOfRange,
-    /// Known, but not built.
+    /// Not implemented.
     Unimplemented,
-    /// Our bug, or a kernel's: a panic ends here.
+    /// A bug of the runtime or of a kernel, such as a panic.
     Internal,
     /// Reading or writing the outside world failed.
     Unavailable,
@@ -41,16 +41,16 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a kernel failed: what its code returns.
+/// Error of a kernel, without location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelError(Box<KernelErrorData>);
 
-/// The facts of a [`KernelError`].
+/// The fields of a [`KernelError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KernelErrorData {
     code: ErrorCode,
     message: String,
-    /// Where it happened, if that is in a function that the kernel called: a trace, as an [`Error`] has it.
+    /// The trace of an error in a function that the kernel called, as in [`Error`]; otherwise empty.
     inside: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl KernelError {
         KernelError(Box::new(KernelErrorData { code, message: message.into(), inside: Vec::new() }))
     }
 
-    /// The failure of a kernel whose function failed.
+    /// The error of a kernel whose function failed.
     pub fn of_call(error: &Error) -> KernelError {
         let (code, message) = (error.code(), error.message().to_owned());
         KernelError(Box::new(KernelErrorData { code, message, inside: error.trace().to_vec() }))
@@ -71,12 +71,12 @@ impl KernelError {
         KernelError::new(ErrorCode::InvalidArgument, message)
     }
 
-    /// The kind of failure.
+    /// The kind of error.
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// What went wrong.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -84,12 +84,12 @@ impl KernelError {
 
 #[doc(hidden)]
 impl KernelError {
-    /// Where it happened inside of a function that the kernel called.
+    /// The trace inside of a function that the kernel called.
     pub fn inside(&self) -> &[String] {
         &self.0.inside
     }
 
-    /// What a kernel's panic becomes.
+    /// The error of a kernel's panic.
     pub fn of_panic(panic: &(dyn Any + Send)) -> KernelError {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -106,31 +106,31 @@ impl fmt::Display for KernelError {
 
 impl std::error::Error for KernelError {}
 
-/// The facts of an [`Error`].
+/// The fields of an [`Error`].
 #[derive(Debug)]
 struct ErrorData {
     code: ErrorCode,
     message: String,
-    /// Where the failing kernel stands, then the calls that led there, innermost first; `file:line:col` each.
+    /// The locations of the failing kernel and of its callers, innermost first, as `file:line:col`.
     trace: Vec<String>,
 }
 
-/// An error value: what failed, where, and through which calls. Cheap to clone; never changes.
+/// An error value: message, location and callers. Immutable and cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Error(Arc<ErrorData>);
 
 impl Error {
-    /// An error with the places it happened at, innermost first; empty if nothing is known.
+    /// An error with its trace, innermost first; empty if unknown.
     pub fn new(code: ErrorCode, message: impl Into<String>, trace: Vec<String>) -> Error {
         Error(Arc::new(ErrorData { code, message: message.into(), trace }))
     }
 
-    /// The kind of failure.
+    /// The kind of error.
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// What went wrong, without where.
+    /// The message, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -140,12 +140,12 @@ impl Error {
         self.0.trace.first().map(String::as_str)
     }
 
-    /// The locations of the calls that led to the failing kernel, innermost first.
+    /// The locations of the failing kernel's callers, innermost first.
     pub fn calls(&self) -> &[String] {
         self.0.trace.get(1..).unwrap_or_default()
     }
 
-    /// Whether both are the very same error value.
+    /// True if both refer to one error value.
     pub fn same(&self, other: &Error) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -153,7 +153,7 @@ impl Error {
 
 #[doc(hidden)]
 impl Error {
-    /// Where the failing kernel stands, then the calls that led there, innermost first.
+    /// The locations of the failing kernel and of its callers, innermost first.
     pub fn trace(&self) -> &[String] {
         &self.0.trace
     }

@@ -1,10 +1,10 @@
-//! The interface of executors: what the runtime needs of values, frames and tables, and kernels must not use.
+//! The interface of executors: values, frames and tables as the runtime needs them. Not for kernels.
 //!
-//! It may change with every version of the runtime. Kernels that keep away from it are safe: the contracts
-//! here, of `unsafe` functions and of those that panic, are between the loader, which lays out [`Step`]s and
-//! [`KernelTable`]s, and the executor, which makes a [`KernelFrame`](crate::kernel::KernelFrame) of them.
+//! It may change with every version of the runtime. The loader lays out [`Step`]s and [`KernelTable`]s, and
+//! the executor makes a [`KernelFrame`](crate::kernel::KernelFrame) of them. The contracts of `unsafe`
+//! functions here are between these two.
 //!
-//! Methods for executors of types that kernels see too stand in `impl` blocks of their own, hidden from the
+//! Types that kernels see have their executor's methods in `impl` blocks that are hidden from the
 //! documentation.
 
 pub use crate::context::{KernelRef, MAX_TRACE};

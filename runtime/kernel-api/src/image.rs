@@ -1,4 +1,4 @@
-//! [`SharedImage`]: the validated bytes of a BEF file, kept alive by whoever reads them.
+//! [`SharedImage`]: the validated bytes of a BEF file, shared by all their readers.
 //!
 //! It holds the bytes and lends the [`Image`] that was validated from them, so nothing is validated or sliced
 //! again per call. Parts of the file become [`Buffer`]s that keep it alive, without a copy.
@@ -12,7 +12,7 @@ use befrost_mem::{Buffer, Frozen, ViewError};
 
 /// A validated file in memory.
 pub struct SharedImage {
-    /// Borrows from `bytes`; only ever lent with the lifetime of a borrow of `self`.
+    /// Borrows from `bytes`. Lent only with the lifetime of a borrow of `self`.
     image: Image<'static>,
     bytes: Frozen,
 }

@@ -28,9 +28,10 @@
 //! that they call ([`kernel::Callee`]), to the work queue ([`queue`]), to resources and memory ([`context`]).
 //! They see neither plans, programs nor the executor, which are the runtime's.
 //!
-//! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) of another crate.
+//! Tensors are not known here: every value that is not a scalar is an [`Object`](object::Object) of another
+//! crate.
 //!
-//! Modules, each using those above it only:
+//! Modules, each of which uses only those above it:
 //!
 //! ```text
 //! sync, live, pool, error
@@ -40,11 +41,11 @@
 //! image                           the bytes of a BEF file
 //! kernel                          parameters, results, signatures, frames
 //! registry                        kernels by name
-//! executor                        the door for executors
+//! executor                        the interface of executors
 //! ```
 //!
 //! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `parallel`, `image`, `kernel/job`,
-//! `kernel/frame` and `value/words`; each says by what rules.
+//! `kernel/frame` and `value/words`; each states its rules.
 
 pub mod async_value;
 mod cancellation;
@@ -69,7 +70,7 @@ pub use error::{Error, ErrorCode, KernelError};
 pub use registry::Registry;
 pub use value::{Chain, Value};
 
-/// How often a test does something again: not as often where it is interpreted.
+/// A number of repetitions in a test, reduced under Miri.
 #[cfg(all(test, not(loom)))]
 fn fewer(times: usize) -> usize {
     if cfg!(miri) { times.div_ceil(100).min(1000) } else { times }

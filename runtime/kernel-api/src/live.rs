@@ -1,27 +1,26 @@
-//! How many AsyncValues and objects are alive, by type: what `--leak-check` reports.
+//! Numbers of live AsyncValues and objects, by type, for `--leak-check`.
 //!
-//! Every thread counts what it makes and drops in a shard of its own, which only it writes; whoever asks adds
-//! the shards up. So counting costs neither an atomic read-modify-write nor a shared cache line. One thread's
-//! count of a type may be negative: what it drops, another may have made. The sum is exact when nobody makes
-//! or drops meanwhile.
+//! Every thread counts in a shard that only it writes; a query adds the shards up. So counting costs neither
+//! an atomic read-modify-write nor a shared cache line. The count of one thread may be negative, because it
+//! may drop objects that another thread made. The sum is exact while no thread makes or drops objects.
 //!
-//! A shard has room for [`TYPES`] types; those that come later are counted together.
+//! A shard has room for [`TYPES`] types. Further types are counted together.
 
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many types are told apart.
+/// Number of types that are counted separately.
 const TYPES: usize = 64;
-/// The type of what is an AsyncValue.
+/// Number of the type of AsyncValues.
 const ASYNC_VALUE: usize = 0;
 /// All types beyond the first [`TYPES`].
 const OTHERS: usize = TYPES - 1;
 
 type Counts = [AtomicIsize; TYPES];
 
-/// What all threads share; asked when a thread starts to count, meets a new type, ends, or wants the sum.
+/// Data of all threads. Used when a thread starts to count, meets a new type, ends, or adds up.
 struct Global {
     /// By number: the types but for the first and the last, and their names.
     types: Vec<(TypeId, &'static str)>,
@@ -38,7 +37,7 @@ fn global() -> std::sync::MutexGuard<'static, Global> {
 
 struct Shard {
     counts: Arc<Counts>,
-    /// The types that this thread has met, and their numbers.
+    /// The types that this thread has counted, and their numbers.
     numbers: RefCell<Vec<(TypeId, usize)>>,
 }
 
@@ -60,7 +59,7 @@ impl Shard {
     }
 }
 
-/// The number of a type, a new one if it has none.
+/// The number of a type, a new one for a new type.
 fn number(ty: TypeId, name: &'static str) -> usize {
     let types = &mut global().types;
     let at = types.iter().position(|(known, _)| *known == ty).unwrap_or_else(|| {
@@ -74,7 +73,7 @@ impl Drop for Shard {
     fn drop(&mut self) {
         let mut global = global();
         for (ended, count) in ENDED.iter().zip(self.counts.iter()) {
-            // Relaxed: numbers that guard nothing; the lock keeps readers of the sum away.
+            // Relaxed: numbers that guard no data. The lock excludes readers of the sum.
             ended.fetch_add(count.load(Relaxed), Relaxed);
         }
         global.shards.retain(|shard| !Arc::ptr_eq(shard, &self.counts));
@@ -87,7 +86,7 @@ thread_local! {
 
 #[inline]
 fn add(count: &AtomicIsize, n: isize) {
-    // No read-modify-write: this thread alone writes the count.
+    // No read-modify-write: only this thread writes the count.
     count.store(count.load(Relaxed).wrapping_add(n), Relaxed);
 }
 
@@ -108,8 +107,8 @@ pub(crate) fn count_object(ty: TypeId, name: &'static str, n: isize) {
     }
 }
 
-/// What is alive in this process: the name of each type and how many there are, by name. Types of which there
-/// is none are left out.
+/// The live objects of this process: name and number of each type, by name, without types of which there is
+/// none.
 pub fn live_objects() -> Vec<(&'static str, usize)> {
     let global = global();
     let name = |number: usize| match number {
@@ -154,7 +153,7 @@ mod tests {
         assert_eq!(live(), 2);
         std::thread::spawn(move || drop(kept)).join().unwrap();
         assert_eq!(live(), 1);
-        // On purpose: nobody will ever drop it.
+        // A leak on purpose.
         std::mem::forget(elsewhere);
         assert_eq!(live(), 1);
     }

@@ -1,16 +1,16 @@
-//! Objects: what a [`Value`](crate::Value) points to when eight bytes are not enough.
+//! Objects: counted data of a [`Value`](crate::Value) that needs more than eight bytes.
 //!
 //! ```text
 //! ObjRef ──▶ Header { count, type info } | payload: T
 //! ```
 //!
-//! An [`ObjRef`] is a thin, counted, type-erased pointer: eight bytes, so that a `Value` stays at sixteen.
-//! The header comes first, so the type-erased pointer can always be read; the payload behind it is only
-//! touched after the type was compared. Payloads are shared and therefore immutable; what must change (a
-//! tensor's elements) brings its own interior discipline.
+//! An [`ObjRef`] is a thin, counted, type-erased pointer of eight bytes, so a `Value` has sixteen. The header
+//! comes first, so it can be read without knowing the type. The payload behind it is accessed only after the
+//! type was compared. Payloads are shared and therefore immutable; mutable data (a tensor's elements)
+//! synchronizes its own accesses.
 //!
-//! The count follows `Arc`'s protocol, without weak references; that is what lets the only holder drop it
-//! without an atomic decrement.
+//! The count follows `Arc`'s protocol, without weak references. So the only holder can drop it without an
+//! atomic decrement.
 
 #![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
 
@@ -24,26 +24,26 @@ use crate::sync::{AtomicUsize, Ordering, fence};
 
 /// A Rust type whose values may live in registers.
 pub trait Object: fmt::Debug + Send + Sync + 'static {
-    /// The IR types whose values are represented by this Rust type, as MLIR prints them, such as `!t.tensor`.
+    /// The IR types that this Rust type represents, as MLIR prints them, such as `!t.tensor`.
     const TYPES: &'static [&'static str];
 
-    /// How `bef-exec` prints such a value as a result.
+    /// The text of a result in `bef-exec`.
     fn display(&self) -> String;
 }
 
-/// What is known about a payload without its type.
+/// Type-erased operations on a payload.
 struct TypeInfo {
     type_id: TypeId,
     /// [`Object::TYPES`].
     types: &'static [&'static str],
-    /// Frees the allocation. The pointer is one that `ObjRef::new::<T>` made, and its last.
+    /// Frees the allocation. The pointer must be the last one of an `ObjRef::new::<T>`.
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
     display: fn(&ObjRef) -> String,
 }
 
 impl TypeInfo {
-    /// Counts an object that was made (1) or dropped (-1).
+    /// Counts a new object (1) or a dropped one (-1).
     fn count(&self, n: isize) {
         count_object(self.type_id, self.types.first().copied().unwrap_or("object"), n);
     }
@@ -60,14 +60,15 @@ struct Boxed<T> {
     payload: T,
 }
 
-/// More references than this cannot be honest; the process stops rather than wrap around, as `Arc` does.
+/// Limit of the number of references. Beyond it the process aborts, as with `Arc`, before the count wraps
+/// around.
 const MAX_COUNT: usize = isize::MAX as usize;
 
 /// A counted reference to an object of any type.
 pub struct ObjRef(NonNull<Header>);
 
-// SAFETY: the payload is `Send + Sync` (bound of `Object`), the count is atomic, and shared access is all
-// that an `ObjRef` gives.
+// SAFETY: the payload is `Send + Sync` (bound of `Object`), the count is atomic, and an `ObjRef` gives shared
+// access only.
 unsafe impl Send for ObjRef {}
 // SAFETY: as above.
 unsafe impl Sync for ObjRef {}
@@ -88,10 +89,10 @@ impl<T: Object> Info<T> {
 }
 
 /// # Safety
-/// `header` must come from `ObjRef::new::<T>`, and nobody else may hold it.
+/// `header` must come from `ObjRef::new::<T>` and be the last reference.
 unsafe fn free<T>(header: NonNull<Header>) {
     // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header
-    // (`repr(C)`).
+    // (`repr(C)`), and this is the last reference.
     drop(unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) });
 }
 
@@ -121,41 +122,41 @@ impl ObjRef {
         Some(&boxed.payload)
     }
 
-    /// The IR type that the payload's Rust type stands for.
+    /// The first IR type that the payload's Rust type represents.
     pub fn type_name(&self) -> &'static str {
         self.types().first().copied().unwrap_or("object")
     }
 
-    /// All IR types that the payload's Rust type stands for.
+    /// All IR types that the payload's Rust type represents.
     pub fn types(&self) -> &'static [&'static str] {
         self.header().info.types
     }
 
-    /// The payload as `bef-exec` prints results.
+    /// The payload as `bef-exec` prints a result.
     pub fn display(&self) -> String {
         (self.header().info.display)(self)
     }
 
-    /// Whether this is the only reference, so that whoever holds it may reuse what the payload owns.
+    /// True if this is the only reference, whose holder may reuse the payload's memory.
     pub fn is_unique(&self) -> bool {
-        // Acquire pairs with the Release decrements of `drop`: what former holders did happened before.
+        // Acquire pairs with the Release decrements of `drop`: accesses of former holders happened before.
         self.header().count.load(Ordering::Acquire) == 1
     }
 
-    /// The payload, if it is a `T` and this is the only reference; else the reference.
+    /// The payload, if it is a `T` and this is the only reference. Otherwise the reference.
     pub fn into_inner<T: Object>(self) -> Result<T, ObjRef> {
         if self.header().info.type_id != TypeId::of::<T>() || !self.is_unique() {
             return Err(self);
         }
         self.header().info.count(-1);
         let only = ManuallyDrop::new(self);
-        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`; nobody else holds it, and
-        // this holder gives it up.
+        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`. This is the only reference,
+        // and it is not dropped.
         let boxed = unsafe { Box::from_raw(only.0.cast::<Boxed<T>>().as_ptr()) };
         Ok(boxed.payload)
     }
 
-    /// Whether both refer to one object.
+    /// True if both refer to one object.
     pub fn same(&self, other: &ObjRef) -> bool {
         self.0 == other.0
     }
@@ -164,7 +165,7 @@ impl ObjRef {
 impl Clone for ObjRef {
     #[inline]
     fn clone(&self) -> ObjRef {
-        // Relaxed: a new reference is made from one that is held; nothing is published by it.
+        // Relaxed: the new reference is made from an existing one and publishes nothing.
         let before = self.header().count.fetch_add(1, Ordering::Relaxed);
         if before > MAX_COUNT {
             std::process::abort();
@@ -176,7 +177,7 @@ impl Clone for ObjRef {
 impl Drop for ObjRef {
     #[inline]
     fn drop(&mut self) {
-        // The only holder needs no decrement: nobody can clone a reference that nobody else has.
+        // The only holder needs no decrement, because no other thread can clone its reference.
         // Acquire: pairs with every other holder's Release decrement below.
         if self.header().count.load(Ordering::Acquire) != 1 {
             // Release: this holder's reads happen before the free; pairs with the Acquires of the last
@@ -190,8 +191,8 @@ impl Drop for ObjRef {
         let info = self.header().info;
         info.count(-1);
         let free = info.free;
-        // SAFETY: `free` is the function of the type that `new` was called with, and the count says that
-        // nobody else is left.
+        // SAFETY: `free` is the function of the payload's type, and the count says that this is the last
+        // reference.
         unsafe { free(self.0) };
     }
 }
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payload_is_given_to_who_holds_it_alone() {
+    fn the_only_holder_can_take_the_payload() {
         let count = Arc::new(());
         let a = ObjRef::new(Token(count.clone()));
         let b = a.clone();

@@ -1,18 +1,18 @@
-//! `parallel_for`: one kernel's work on all of the queue's workers.
+//! `parallel_for`: the work of one kernel on all workers of the queue.
 //!
 //! ```text
-//! caller ── asks for N-1 helpers ── takes blocks until there are none ── waits for the blocks that helpers have taken ─▶ result
-//! helper (a task) ───────────────── takes blocks until there are none
+//! caller ── adds N-1 helpers ── takes blocks until none are left ── waits for the helpers' blocks ─▶ result
+//! helper (a task) ───────────── takes blocks until none are left
 //! ```
 //!
-//! Who takes blocks takes several at once, fewer as they become few, in ascending order. The caller takes
-//! part and waits only for blocks that somebody is working on. So it may be used inside of itself, on any
-//! queue, from any thread: it neither waits for a worker that is not there nor makes more threads. A helper
-//! that comes too late finds nothing to do.
+//! Caller and helpers take several blocks at once, in ascending order, fewer as they become few. The caller
+//! waits only for blocks that are being worked on. So calls may be nested, on any queue, from any thread: the
+//! caller neither waits for an absent worker nor starts threads. A helper that starts too late finds no
+//! blocks.
 //!
-//! After an error no more blocks are taken. All blocks before it have been taken, and finish, so the error
-//! that is returned, the one of the lowest-numbered block that fails, is the same however the work is spread.
-//! A cancellation is looked for before each block.
+//! After an error no more blocks are taken. All lower-numbered blocks have been taken, and finish, so the
+//! returned error, that of the lowest-numbered block that fails, does not depend on the distribution of the
+//! work. The cancellation is checked before each block.
 
 #![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
 
@@ -26,26 +26,26 @@ use crate::error::KernelError;
 use crate::queue::{Task, WorkQueue};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-/// What is done with consecutive blocks, one after the other, which one thread has taken: if one fails, its
-/// number and error; then the others are not done.
+/// Code that runs consecutive blocks which one thread has taken. It stops at the first failure and returns
+/// its number and error.
 pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelError)> + Sync + 'b;
 
-/// What is done with a block of indices.
+/// Code that runs a block of indices.
 pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
 
-/// How often the caller looks whether the last helper has finished before it sleeps.
+/// Number of checks for the end of the last helper before the caller sleeps.
 const LOOKS: u32 = 200;
 
 struct Shared {
-    /// The caller's. Valid while the caller waits, that is, while `done` is less than `n`.
+    /// Owned by the caller. Valid while the caller waits, that is, while `done` is less than `n`.
     share: *const Share<'static>,
-    /// How many blocks there are.
+    /// Number of blocks.
     n: usize,
-    /// The first block that nobody has taken.
+    /// The first block that is not taken.
     next: AtomicUsize,
-    /// How many are finished, or will never be taken.
+    /// Number of blocks that are finished or will never be taken.
     done: AtomicUsize,
-    /// How many are taken at once: the blocks that are left divided by this.
+    /// Divisor of the number of remaining blocks, for the number that is taken at once.
     parts: usize,
     /// The error of the lowest-numbered block.
     error: Mutex<Option<(usize, KernelError)>>,
@@ -60,7 +60,7 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// Takes blocks.
     fn take(&self) -> Option<Range<usize>> {
-        // Relaxed: numbers of blocks; what the body needs came with the task, or is the caller's own.
+        // Relaxed: numbers of blocks. The data of the body came with the task, or is the caller's own.
         let mut next = self.next.load(Ordering::Relaxed);
         while next < self.n {
             let end = next + ((self.n - next) / self.parts).max(1);
@@ -80,10 +80,11 @@ impl Shared {
                 if first.as_ref().is_none_or(|(at, _)| block < *at) {
                     *first = Some((block, error));
                 }
-                // Nobody takes more; those that nobody has taken are over with.
+                // No more are taken. The blocks that were not taken count as done.
                 done += self.n - self.next.swap(self.n, Ordering::Relaxed).min(self.n);
             }
-            // Release: what the blocks did; Acquire: what the others' did, for who wakes the caller.
+            // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the
+            // thread that wakes the caller.
             if self.done.fetch_add(done, Ordering::AcqRel) + done == self.n {
                 self.caller.unpark();
             }
@@ -92,23 +93,23 @@ impl Shared {
 
     fn run(&self, taken: Range<usize>) -> Result<(), (usize, KernelError)> {
         let first = taken.start;
-        // SAFETY: the blocks were taken and are not counted as done, so the caller still waits.
+        // SAFETY: the taken blocks are not counted as done, so the caller still waits and `share` is valid.
         let share = unsafe { &*self.share };
         catch_unwind(AssertUnwindSafe(|| share(taken)))
             .unwrap_or_else(|panic| Err((first, KernelError::of_panic(panic.as_ref()))))
     }
 
     fn is_done(&self) -> bool {
-        // Acquire: pairs with the Release half in `work`: what the blocks did is visible.
+        // Acquire: pairs with the Release half in `work`: the writes of the blocks are visible.
         self.done.load(Ordering::Acquire) == self.n
     }
 }
 
 /// Calls `body` for all blocks of at most `block` indices of `0..n`, on this thread and on the queue's
-/// workers, and returns when all are finished. On a queue of one worker, in ascending order.
+/// workers, and returns when all have finished. In ascending order on a queue of one worker.
 ///
 /// # Errors
-/// That of the lowest-numbered block that failed; or that of the cancellation.
+/// The error of the lowest-numbered block that failed, or of the cancellation.
 pub fn parallel_for(
     queue: &Arc<dyn WorkQueue>,
     cancellation: &Cancellation,
@@ -129,10 +130,10 @@ pub fn parallel_for(
     share_out(queue, n.div_ceil(block), &share)
 }
 
-/// Whether a block may begin.
+/// Checks the cancellation before a block.
 ///
 /// # Errors
-/// That of the cancellation.
+/// The error of the cancellation.
 pub(crate) fn before_block(cancellation: &Cancellation) -> Result<(), KernelError> {
     match cancellation.error() {
         Some(error) => Err(KernelError::new(error.code(), error.message())),
@@ -140,18 +141,18 @@ pub(crate) fn before_block(cancellation: &Cancellation) -> Result<(), KernelErro
     }
 }
 
-/// [`parallel_for`] for those who keep something from one block to the next: calls `share` for consecutive blocks of `n`, until there are none or one
-/// has failed.
+/// [`parallel_for`] for code with data that it keeps between consecutive blocks: calls `share` for ranges of
+/// the `n` blocks, until none are left or one has failed.
 ///
 /// # Errors
-/// That of the lowest-numbered block that failed.
+/// The error of the lowest-numbered block that failed.
 pub(crate) fn share_out(queue: &Arc<dyn WorkQueue>, n: usize, share: &Share<'_>) -> Result<(), KernelError> {
     let workers = queue.parallelism().min(n);
     if n == 0 {
         return Ok(());
     }
     let share: *const Share<'_> = share;
-    // SAFETY: only the lifetime changes, and `Shared::share` says when it may be used.
+    // SAFETY: only the lifetime changes. `Shared::share` is used only while this function waits.
     let share = unsafe { std::mem::transmute::<*const Share<'_>, *const Share<'static>>(share) };
     let shared = Arc::new(Shared {
         share,

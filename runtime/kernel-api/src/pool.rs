@@ -1,17 +1,18 @@
-//! Small heap objects that come and go by the million: what an asynchronous kernel needs for one value.
+//! A pool of small heap objects with short lives, such as the cells of AsyncValues.
 //!
 //! ```text
 //! boxed ──▶ the thread's list of free blocks of that size ◀──┐ BATCH at once
-//!                                                           depot, for all threads
-//! free  ──▶ the thread's list, up to 2 · BATCH blocks     ──┘ BATCH at once; beyond MAX_BATCHES to the system
+//!                                                            depot of all threads
+//! free  ──▶ the thread's list, up to 2 · BATCH blocks      ──┘ BATCH at once;
+//!                                                            beyond MAX_BATCHES to the system
 //! ```
 //!
-//! Each thread has its own lists, so neither way takes an atomic operation, but one in BATCH. A block may be
-//! freed on another thread than it was made on: it belongs to nobody while it is free, and if one thread
-//! makes what another one frees, blocks go round by way of the depot. Large objects go to the system, and so
-//! does everything under loom, which has its own threads.
+//! Each thread has its own lists, so only one operation in BATCH is atomic. A block may be freed on another
+//! thread than the one that allocated it; if one thread allocates and another frees, blocks circulate through
+//! the depot. Large objects come from the system, and so do all objects under loom, which has its own
+//! threads.
 //!
-//! Not here: tensors' memory (`befrost_mem`), which is accounted and may be refused.
+//! Not here: memory of tensors (`befrost_mem`), which is accounted and may be refused.
 
 #![allow(unsafe_code, reason = "hands out raw blocks; the sizes are the types'")]
 
@@ -21,27 +22,27 @@ use std::ptr::{NonNull, null_mut};
 
 use crossbeam_queue::SegQueue;
 
-/// Sizes of blocks; all are aligned to [`ALIGN`].
+/// Sizes of blocks, all aligned to [`ALIGN`].
 const SIZES: [usize; 4] = [32, 64, 128, 256];
 const ALIGN: usize = 16;
-/// How many blocks go to the depot, or come from there, at once.
+/// Number of blocks that are moved to or from the depot at once.
 const BATCH: u32 = 256;
-/// How many batches of a size the depot keeps: what a wide function leaves to be done, kernel by kernel.
+/// Limit of the batches of one size in the depot: enough for the deferred kernels of a wide function.
 const MAX_BATCHES: usize = 64;
 
-/// A free block: the next one is named in its first bytes.
+/// A free block, which begins with the pointer to the next one.
 struct FreeBlock {
     next: *mut FreeBlock,
 }
 
-/// FreeBlock blocks of one size.
+/// Free blocks of one size.
 #[derive(Clone, Copy)]
 struct FreeList {
     head: *mut FreeBlock,
     length: u32,
 }
 
-// SAFETY: free blocks belong to whoever has the chain.
+// SAFETY: a list owns its free blocks.
 unsafe impl Send for FreeList {}
 
 /// A thread's free blocks.
@@ -53,7 +54,7 @@ struct FreeLists {
 
 static DEPOT: [SegQueue<FreeList>; SIZES.len()] = [const { SegQueue::new() }; SIZES.len()];
 
-/// Which size an object of this layout takes, if any.
+/// The class of sizes of an object of this layout, if any.
 const fn class(layout: Layout) -> Option<usize> {
     if cfg!(loom) || layout.align() > ALIGN {
         return None;
@@ -68,7 +69,7 @@ const fn class(layout: Layout) -> Option<usize> {
     None
 }
 
-/// The layout of blocks of a size.
+/// The layout of the blocks of a class.
 const fn block(class: usize) -> Layout {
     match Layout::from_size_align(SIZES[class], ALIGN) {
         Ok(layout) => layout,
@@ -79,17 +80,17 @@ const fn block(class: usize) -> Layout {
 impl FreeList {
     const EMPTY: FreeList = FreeList { head: null_mut(), length: 0 };
 
-    /// Gives the blocks, which are of this size, to the system.
+    /// Returns the blocks, which are of this class, to the system.
     ///
     /// # Safety
-    /// The chain must be given up.
+    /// The list must not be used afterwards.
     #[cold]
     unsafe fn free(mut self, class: usize) {
         while !self.head.is_null() {
             let memory = self.head;
-            // SAFETY: a block on a chain is free and was written by `give`.
+            // SAFETY: a block on a list is free and was written by `give`.
             self.head = unsafe { (*memory).next };
-            // SAFETY: it came from the system with this layout, and is on no chain any more.
+            // SAFETY: it came from the system with this layout, and is on no list any more.
             unsafe { dealloc(memory.cast(), block(class)) };
         }
     }
@@ -111,24 +112,24 @@ impl FreeLists {
         }
         let memory = chain.head;
         if !memory.is_null() {
-            // SAFETY: a block on the list is free, this thread's, and was written by `give`.
+            // SAFETY: a block on the list is free, belongs to this thread, and was written by `give`.
             let head = unsafe { (*memory).next };
             self.chains[class].set(FreeList { head, length: chain.length - 1 });
         }
         memory
     }
 
-    /// Blocks, where the thread's first list has none; perhaps none at all.
+    /// Further blocks when the thread's first list is empty; possibly none.
     #[cold]
     fn more(&self, class: usize) -> FreeList {
         let spare = self.spares[class].replace(FreeList::EMPTY);
         if spare.head.is_null() { DEPOT[class].pop().unwrap_or(FreeList::EMPTY) } else { spare }
     }
 
-    /// Takes a free block of a size.
+    /// Adds a free block of a class.
     ///
     /// # Safety
-    /// `memory` must be a block of that size, owned by the caller, who gives it up.
+    /// `memory` must be a block of that class that the caller owns and does not use afterwards.
     #[inline]
     unsafe fn give(&self, class: usize, memory: *mut FreeBlock) {
         let mut chain = self.chains[class].get();
@@ -141,14 +142,14 @@ impl FreeLists {
         self.chains[class].set(FreeList { head: memory, length: chain.length + 1 });
     }
 
-    /// Takes a batch out of the thread's first list.
+    /// Moves a batch out of the thread's first list.
     #[cold]
     fn put_away(&self, class: usize, batch: FreeList) {
         let batch = self.spares[class].replace(batch);
         if DEPOT[class].len() < MAX_BATCHES && !batch.head.is_null() {
             DEPOT[class].push(batch);
         } else {
-            // SAFETY: nobody else has it.
+            // SAFETY: the batch is owned and not used afterwards.
             unsafe { batch.free(class) };
         }
     }
@@ -158,7 +159,7 @@ impl Drop for FreeLists {
     fn drop(&mut self) {
         for class in 0..SIZES.len() {
             for list in [&self.chains[class], &self.spares[class]] {
-                // SAFETY: nobody else has it.
+                // SAFETY: the list is owned, and replaced by an empty one.
                 unsafe { list.replace(FreeList::EMPTY).free(class) };
             }
         }
@@ -169,7 +170,7 @@ thread_local! {
     static LISTS: FreeLists = const { FreeLists::new() };
 }
 
-/// Moves `value` to the heap. [`unbox`] or [`free`] take it back.
+/// Moves `value` to the heap. [`unbox`] takes it back.
 #[inline]
 pub fn boxed<T>(value: T) -> NonNull<T> {
     let memory = match const { class(Layout::new::<T>()) } {
@@ -177,13 +178,13 @@ pub fn boxed<T>(value: T) -> NonNull<T> {
             let free = LISTS.try_with(|lists| lists.take(class)).unwrap_or(null_mut());
             if free.is_null() { system(block(class)) } else { free.cast() }
         }
-        // Even what has no size gets an address of its own.
+        // A value without size gets an address of its own, too.
         None => system(Layout::new::<(T, u8)>()),
     };
     let memory = memory.cast::<T>();
     // SAFETY: fresh memory of sufficient size and alignment.
     unsafe { memory.write(value) };
-    // SAFETY: neither source gives null.
+    // SAFETY: neither source returns null.
     unsafe { NonNull::new_unchecked(memory) }
 }
 
@@ -200,7 +201,7 @@ fn system(layout: Layout) -> *mut u8 {
 /// Moves the value out and frees its place.
 ///
 /// # Safety
-/// `place` must come from [`boxed`] with the same type, and not be used any more.
+/// `place` must come from [`boxed`] with the same type, and must not be used afterwards.
 #[inline]
 pub unsafe fn unbox<T>(place: NonNull<T>) -> T {
     // SAFETY: the caller's contract: initialized, and read only once.
@@ -210,7 +211,7 @@ pub unsafe fn unbox<T>(place: NonNull<T>) -> T {
     value
 }
 
-/// Frees the memory of a value that was moved out or dropped.
+/// Frees the memory of a value that was moved out.
 ///
 /// # Safety
 /// As for [`unbox`].
@@ -223,8 +224,8 @@ unsafe fn release<T>(place: NonNull<T>) {
     let memory = place.as_ptr().cast::<FreeBlock>();
     // SAFETY: the caller owns the block, whose size is that of the type's class.
     if LISTS.try_with(|lists| unsafe { lists.give(class, memory) }).is_err() {
-        // SAFETY: blocks of the pool come from the system with this layout; the thread is ending, and has no
-        // list that took it.
+        // SAFETY: blocks of the pool come from the system with this layout. The thread is ending and has no
+        // list that could have taken it.
         unsafe { dealloc(memory.cast(), block(class)) };
     }
 }

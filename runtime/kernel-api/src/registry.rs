@@ -1,7 +1,7 @@
-//! The registry: which kernels there are.
+//! The registry of kernels.
 //!
-//! Explicit, not by linking: `Registry::new().with(kernels::tfrt)`. What is not added does not exist, so a
-//! test chooses its kernels and an embedder what an untrusted file may do.
+//! Registration is explicit, not by linking: `Registry::new().with(kernels::tfrt)`. So a test chooses its
+//! kernels, and an embedder restricts an untrusted file.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No kernels.
+    /// An empty registry.
     pub fn new() -> Registry {
         Registry::default()
     }

@@ -1,17 +1,17 @@
-//! Resources: typed things with names that outlive a call.
+//! Resources: typed, named objects that outlive a request.
 //!
 //! ```text
 //! Resources ──▶ lock ──▶ type ──▶ (container, name) ──▶ Arc<T>
 //! ```
 //!
 //! Names are unique within a type, as in TensorFlow's resource manager: a variable and a table may have the
-//! same one. Listings are in the order of types, containers and names.
+//! same name. Listings are in the order of types, containers and names.
 //!
-//! One lock guards the table of names, and only that: it is held while an entry is looked up, added or
-//! removed, never while a resource is used. It is the innermost lock: a resource may look up another one
-//! under a lock of its own.
+//! One lock guards the table of names only. It is held while an entry is looked up, added or removed, never
+//! while a resource is used. It is the innermost lock: a resource may look up another one under a lock of its
+//! own.
 //!
-//! Not here: values. A resource that changes has a lock of its own.
+//! Not here: values. A mutable resource has a lock of its own.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -27,14 +27,14 @@ pub trait Resource: Any + Send + Sync {
 /// The name of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceName {
-    /// TensorFlow's container; mostly empty.
+    /// TensorFlow's container, often empty.
     pub container: String,
     /// The name in the container.
     pub name: String,
 }
 
 impl From<&str> for ResourceName {
-    /// The name in the container without a name.
+    /// The name, in the container whose name is empty.
     fn from(name: &str) -> ResourceName {
         ResourceName { container: String::new(), name: name.to_owned() }
     }
@@ -73,13 +73,13 @@ impl Resources {
         find(self.lock().get(&Type::of::<T>())?, name)
     }
 
-    /// The resource of type `T` called `name`: `resource`, if there was none.
+    /// The resource of type `T` called `name`, after adding `resource` if there was none.
     pub fn or_insert<T: Resource>(&self, name: &ResourceName, resource: Arc<T>) -> Arc<T> {
         self.or_insert_arc(name, || resource)
     }
 
-    /// The resource of type `T` called `name`, made by `make` if there was none. Names are locked meanwhile,
-    /// so `make` must not use these resources.
+    /// The resource of type `T` called `name`, made by `make` if there was none. `make` runs under the lock
+    /// of the names, so it must not use these resources.
     pub fn or_insert_with<T: Resource>(&self, name: &ResourceName, make: impl FnOnce() -> T) -> Arc<T> {
         self.or_insert_arc(name, || Arc::new(make()))
     }
@@ -94,8 +94,8 @@ impl Resources {
         })
     }
 
-    /// Removes the resource called `name` if it is this one; one that was made after it and has its name
-    /// stays. Returns whether it was there.
+    /// Removes the resource called `name` if it is this one, not a later one of the same name. Returns
+    /// whether it was there.
     pub fn remove<T: Resource>(&self, name: &ResourceName, resource: &Arc<T>) -> bool {
         let mut types = self.lock();
         let Some(names) = types.get_mut(&Type::of::<T>()) else { return false };
@@ -112,7 +112,7 @@ impl Resources {
         types.iter().flat_map(|(ty, names)| names.keys().map(|name| (ty.name, name.clone()))).collect()
     }
 
-    /// The resources of type `T` that there are at one moment, with their names.
+    /// A snapshot of the resources of type `T`, with their names.
     pub fn all<T: Resource>(&self) -> Vec<(ResourceName, Arc<T>)> {
         let types = self.lock();
         let names = types.get(&Type::of::<T>());
@@ -120,7 +120,7 @@ impl Resources {
     }
 
     fn lock(&self) -> MutexGuard<'_, ResourceTable> {
-        // A panic of `make` leaves the table as it was.
+        // A panic of `make` leaves the table unchanged.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +135,7 @@ fn find<T: Resource>(names: &Names, name: &ResourceName) -> Option<Arc<T>> {
     names.get(name).and_then(typed)
 }
 
-/// A resource of the names of type `T`.
+/// Downcast of a resource in the table of type `T`.
 fn typed<T: Resource>(resource: &Arc<dyn Any + Send + Sync>) -> Option<Arc<T>> {
     resource.clone().downcast().ok()
 }

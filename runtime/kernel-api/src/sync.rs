@@ -1,8 +1,8 @@
-//! The one door to atomics, cells and threads: std's, or loom's under `--cfg loom`.
+//! Atomics, cells and locks: std's, or loom's under `--cfg loom`.
 //!
-//! Everything lock-free in this crate imports its atomics from here, so that the loom tests explore the very
-//! code that ships.
-//! [`UnsafeCell`] has loom's closure-shaped interface in both worlds: loom checks every access against the happens-before order.
+//! All lock-free code imports its atomics from here, so the loom tests run the code that ships.
+//! [`UnsafeCell`] has loom's interface with closures in both configurations: loom checks every access against
+//! the happens-before order.
 
 #[cfg(not(loom))]
 pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
@@ -19,7 +19,7 @@ pub use std::sync::Mutex;
 #[cfg(loom)]
 pub use loom::sync::Mutex;
 
-/// Takes a lock whose data no panic leaves half-changed.
+/// Takes a lock whose data stays consistent in a panic.
 #[cfg(not(loom))]
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -30,7 +30,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A thread-local variable whose first value is a constant.
+/// A thread-local variable with a constant initial value.
 #[cfg(not(loom))]
 #[macro_export]
 #[doc(hidden)]
@@ -40,7 +40,7 @@ macro_rules! thread_local_const {
     };
 }
 
-/// The same in loom's threads.
+/// A variable of loom's threads.
 #[cfg(loom)]
 #[macro_export]
 #[doc(hidden)]
@@ -64,13 +64,13 @@ impl<T> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))
     }
 
-    /// Hands `f` a pointer for reading. Dereferencing it is the caller's proof.
+    /// Calls `f` with a pointer for reading. The caller proves that it may be dereferenced.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Hands `f` a pointer for writing. Dereferencing it is the caller's proof.
+    /// Calls `f` with a pointer for writing. The caller proves that it may be dereferenced.
     #[inline]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())

@@ -1,16 +1,15 @@
-//! `Value`: the sixteen bytes that a register holds.
+//! [`Value`]: the sixteen bytes of a register.
 //!
 //! ```text
 //! tag | scalar or chain inline          8 bytes at most
 //! tag | ObjRef   ──▶ tensor, shape, string ...   counted
-//! tag | AsyncRef ──▶ a value that something asynchronous will set
+//! tag | AsyncRef ──▶ a value that an asynchronous kernel sets
 //! tag | Error    ──▶ message, code, locations    counted
-//! dead                                   control flow did not come this way
+//! dead                                   a branch that was not taken
 //! ```
 //!
-//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size
-//! is asserted. Its tag is a byte, which leaves room for what other parts of the system bring; a variant that
-//! owns something goes behind `Error`.
+//! A value is *final* unless it is `Empty` or a pending `Async`. It is a Rust enum, whose size is asserted.
+//! Variants that own something come last, from `Error` on.
 
 mod words;
 
@@ -23,18 +22,18 @@ use crate::async_value::AsyncRef;
 use crate::error::Error;
 use crate::object::{ObjRef, Object};
 
-/// A control dependency: it carries no data, only that something has happened.
+/// A control dependency without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;
 
-/// A value of any type in any state. 16 bytes. What owns something comes last, so that one comparison tells
-/// it from what does not.
+/// A value of any type in any state. 16 bytes. Variants that own something come last, so one comparison
+/// distinguishes them.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
-    /// Nothing yet: a register that was not written, or whose value was moved out. Kernels never see it.
+    /// The content of a register that was not written, or whose value was moved out. Not visible to kernels.
     #[default]
     Empty,
-    /// Control flow did not come this way.
+    /// The result of a branch that was not taken.
     Dead,
     /// `!tfrt.chain`.
     Chain,
@@ -68,20 +67,20 @@ pub enum Value {
     Complex64([f32; 2]),
     /// The producer failed.
     Error(Error),
-    /// Something asynchronous sets it, or has set it.
+    /// The value of an asynchronous kernel, pending or final.
     Async(AsyncRef),
-    /// Anything larger.
+    /// A larger value.
     Object(ObjRef),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
 
-/// What a value is, for those who only pass it on.
+/// State of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Not final yet.
     Unavailable,
-    /// Final: there is a value.
+    /// Final: a value.
     Concrete,
     /// Final: an error.
     Error,
@@ -95,7 +94,7 @@ impl Value {
         Value::Object(ObjRef::new(payload))
     }
 
-    /// The state, looking through an AsyncValue.
+    /// The state; for an AsyncValue, that of its value.
     pub fn state(&self) -> State {
         match self {
             Value::Empty => State::Unavailable,
@@ -106,7 +105,7 @@ impl Value {
         }
     }
 
-    /// The final value, looking through an AsyncValue; `None` while it is unavailable.
+    /// The final value; for an AsyncValue, its value. `None` while it is unavailable.
     #[inline]
     pub fn final_value(&self) -> Option<&Value> {
         match self {
@@ -116,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The object inside, if it is a `T`.
+    /// The object, if it is a `T`.
     #[inline]
     pub fn downcast_ref<T: Object>(&self) -> Option<&T> {
         match self {
@@ -125,7 +124,7 @@ impl Value {
         }
     }
 
-    /// The object inside, if it is a `T` and nobody else holds it; else the value.
+    /// The object, if it is a `T` and this is its only reference. Otherwise the value.
     pub fn into_object<T: Object>(self) -> Result<T, Value> {
         match self {
             Value::Object(object) => object.into_inner().map_err(Value::Object),
@@ -133,7 +132,7 @@ impl Value {
         }
     }
 
-    /// The error inside.
+    /// The error, if it is one.
     pub fn error(&self) -> Option<&Error> {
         match self.final_value() {
             Some(Value::Error(error)) => Some(error),
@@ -141,8 +140,8 @@ impl Value {
         }
     }
 
-    /// Whether the value may stand in a register of the IR type `name`; `None` for errors, dead and
-    /// unavailable values, which may stand in any.
+    /// True if a register of the IR type `name` may contain the value. `None` for errors, dead and
+    /// unavailable values, which any register may contain.
     pub fn may_be(&self, name: &str) -> Option<bool> {
         let value = self.final_value()?;
         let types = match value {
@@ -157,7 +156,7 @@ impl Value {
         Some(is_of(types, name))
     }
 
-    /// The IR type that the value belongs to, or the name of its state.
+    /// The IR type of the value, or the name of its state.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Empty => "nothing",
@@ -186,19 +185,19 @@ impl Value {
 
 #[doc(hidden)]
 impl Value {
-    /// Whether dropping it does nothing.
+    /// True if dropping it does nothing.
     #[inline]
     pub fn is_plain(&self) -> bool {
         !matches!(self, Value::Error(_) | Value::Async(_) | Value::Object(_))
     }
 
-    /// Whether it is final, and neither an error nor dead. Does not look through an AsyncValue.
+    /// True if it is final, and neither an error nor dead. False for every AsyncValue.
     #[inline]
     pub fn is_concrete(&self) -> bool {
         !matches!(self, Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_))
     }
 
-    /// Replaces an AsyncValue that is final by its value.
+    /// Replaces a final AsyncValue by its value.
     #[inline]
     pub fn resolve(&mut self) {
         if let Value::Async(inner) = self
@@ -257,13 +256,13 @@ fn fixed(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
     if value.is_nan() { f.write_str("nan") } else { write!(f, "{value:.6}") }
 }
 
-/// A Rust type that a `Value` holds inline.
+/// A Rust type that a [`Value`] contains inline.
 pub trait Scalar: Copy + Send + Sync + 'static {
-    /// The IR types whose values it represents.
+    /// The IR types that it represents.
     const TYPES: &'static [&'static str];
     /// Reads it from a value of its type.
     fn from_value(value: &Value) -> Option<Self>;
-    /// Makes a value of it.
+    /// Conversion to a value.
     fn into_value(self) -> Value;
 }
 
@@ -321,7 +320,7 @@ impl Scalar for Chain {
 }
 
 #[doc(hidden)]
-/// The tag of the values of the IR type `name`, if they are held inline.
+/// The tag of the values of the IR type `name`, if they are inline.
 pub fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
     let zeros = [
         Value::Chain,
@@ -344,7 +343,7 @@ pub fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
 }
 
 #[doc(hidden)]
-/// Whether a type is one of these. `tensor` stands for all `tensor<...>`.
+/// True if a type is one of `types`. `tensor` stands for all `tensor<...>`.
 pub fn is_of(types: &[&str], name: &str) -> bool {
     types.contains(&name) || name.split_once('<').is_some_and(|(head, _)| types.contains(&head))
 }

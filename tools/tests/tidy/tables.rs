@@ -85,7 +85,6 @@ pub(crate) const COMMENTS: &[super::language::Comments] = &[
     ("compiler/src/pass", 1, 21),
     ("runtime/befrost", 3, 1),
     ("runtime/host", 21, 45),
-    ("runtime/kernel-api", 15, 45),
     ("runtime/kernels", 3, 16),
     ("runtime/mem", 1, 0),
     ("runtime/tensor", 1, 0),

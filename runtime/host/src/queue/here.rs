@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::open::Deque;
-use super::{Keeper, Task};
+use super::{LocalQueue, Task};
 use befrost_kernel_api::executor::sync::thread_local_const;
 
 struct Here {
@@ -118,14 +118,14 @@ pub(super) fn is_last_in(queue: usize) -> bool {
     HERE.with(|here| here.queue.get() == queue && here.own.borrow().is_empty())
 }
 
-/// Where the calling thread keeps tasks of a queue, if it runs tasks of this queue. `owes`: other threads could
-/// run them.
+/// The calling thread's list of tasks of a queue; `None` if the thread runs no tasks of this queue. `must_share`
+/// says whether other threads could run them.
 #[inline]
-pub(super) fn keeper(queue: usize, owes: bool) -> Option<Keeper> {
-    is_in(queue).then(|| Keeper::new(keep, owes))
+pub(super) fn local_queue(queue: usize, must_share: bool) -> Option<LocalQueue> {
+    is_in(queue).then(|| LocalQueue::new(push, must_share))
 }
 
-fn keep(task: Task) {
+fn push(task: Task) {
     HERE.with(|here| here.own.borrow_mut().push_back(task));
 }
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::run_task;
-use befrost_kernel_api::queue::{Keeper, Latch, Task, WhenFull, WorkQueue};
+use befrost_kernel_api::queue::{Latch, LocalQueue, Task, WhenFull, WorkQueue};
 
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! add_task ──▶ open tasks (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
-//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one become open
+//! LocalQueue ▶ the worker's own list ──▶ itself, when its task has ended; all but one become open
 //! add_blocking_task ──▶ tokio's blocking pool, at most B threads
 //! ```
 //!
@@ -31,7 +31,7 @@ use super::donors::Donors;
 use super::here::{self, Nested, Scope};
 use super::open::{First, Look, Open};
 use super::places::Places;
-use super::{Keeper, Latch, Task, WhenFull, WorkQueue, may_wait, run_task};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -273,8 +273,8 @@ impl WorkQueue for MultiThreaded {
     }
 
     #[inline]
-    fn keeper(&self) -> Option<Keeper> {
-        here::keeper(self.shared.id(), true)
+    fn local_queue(&self) -> Option<LocalQueue> {
+        here::local_queue(self.shared.id(), true)
     }
 
     #[inline]

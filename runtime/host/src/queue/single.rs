@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 use crossbeam_queue::SegQueue;
 
 use super::here::{self, Nested, Scope};
-use super::{Keeper, Latch, Task, WhenFull, WorkQueue, may_wait, run_task};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -67,8 +67,8 @@ impl SingleThreaded {
         while !self.tasks.is_empty()
             && let Some(task) = self.tasks.pop()
         {
-            match self.keeper() {
-                Some(keeper) => _ = keeper.keep(task),
+            match self.local_queue() {
+                Some(local) => _ = local.push(task),
                 None => return Some(task),
             }
         }
@@ -102,15 +102,15 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn add_task(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.share(task),
         }
     }
 
     #[inline]
-    fn keeper(&self) -> Option<Keeper> {
-        here::keeper(self.id(), false)
+    fn local_queue(&self) -> Option<LocalQueue> {
+        here::local_queue(self.id(), false)
     }
 
     #[inline]

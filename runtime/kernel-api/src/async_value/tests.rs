@@ -146,13 +146,13 @@ mod loom_tests {
     use loom::sync::atomic::AtomicUsize;
     use loom::thread;
 
-    /// A waiter that counts, and that owns something which the thread that made it has written: loom checks
-    /// that whoever runs the waiter sees the writing.
+    /// A waiter that counts its runs and owns a cell written by the thread that made it: loom checks that the
+    /// thread that runs the waiter sees the write.
     fn count(hits: &Arc<AtomicUsize>) -> impl FnOnce(&Value) + Send + 'static {
         let hits = hits.clone();
         let written = UnsafeCell::new(0);
         written.with_mut(|it| {
-            // SAFETY: nobody else has it yet.
+            // SAFETY: the cell is not shared yet.
             unsafe { *it = 7 };
         });
         move |value| {

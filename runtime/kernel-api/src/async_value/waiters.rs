@@ -1,16 +1,16 @@
-//! Waiters: what runs when an AsyncValue becomes final, and when it runs.
+//! Waiters: closures that run when an AsyncValue becomes final.
 //!
 //! ```text
 //! List ──▶ node { next, what, closure } ──▶ node ──▶ ...        newest first
 //! ```
 //!
-//! A waiter is one node, from the pool of the thread that made it; the closure lies in it. Nodes link
-//! themselves, so a list is one pointer and needs no memory of its own; the waiters of a value that was
-//! forwarded are one node of the target's list, however many they are.
+//! A waiter is one node that contains its closure, from the pool of the thread that made it. Lists are
+//! intrusive, so a list is one pointer and needs no other memory. All waiters of a forwarded value are one
+//! node of the target's list.
 //!
-//! Waiters that set further values nest. At [`MAX_DEPTH`] they are put off until the outermost one returns,
-//! in the order in which they would have run, so no chain of continuations can overflow the machine's stack:
-//! neither of values that become final, nor of waiters that are added to values that already are.
+//! Waiters that set further values nest. At [`MAX_DEPTH`] they are deferred until the outermost one returns,
+//! in the order in which they would have run. So no chain of continuations overflows the machine's stack:
+//! neither of values that become final, nor of waiters that are added to final values.
 
 use std::cell::{Cell as Counter, RefCell};
 use std::mem::ManuallyDrop;
@@ -21,14 +21,14 @@ use crate::pool;
 use crate::sync::thread_local_const;
 use crate::value::Value;
 
-/// How deep waiters may nest on the machine's stack.
+/// Limit of the nesting of waiters on the machine's stack.
 #[cfg(not(loom))]
 pub(super) const MAX_DEPTH: u32 = 64;
-/// Small, so that loom's tests reach it.
+/// Small, within reach of loom's tests.
 #[cfg(loom)]
 pub(super) const MAX_DEPTH: u32 = 1;
 
-/// What every node begins with. Aligned so that two bits of its address are free.
+/// Header of every node. Its alignment leaves two bits of the address free.
 #[repr(align(8))]
 pub(super) struct Node {
     next: *mut Node,
@@ -36,7 +36,7 @@ pub(super) struct Node {
 }
 
 enum What {
-    /// A closure follows. The function moves it out of the node, frees that, and calls it, if there is a
+    /// A closure follows. The function moves it out, frees the node, and calls the closure if there is a
     /// value.
     Call(unsafe fn(NonNull<Node>, Option<&Value>)),
     /// The waiters of a value that was forwarded here.
@@ -49,7 +49,7 @@ struct WithClosure<F> {
     closure: F,
 }
 
-/// A waiter, owned: dropped without being run, it drops what its closure owns.
+/// An owned waiter. Dropping it without running it drops its closure.
 pub(super) struct Waiter(NonNull<Node>);
 
 /// A list of waiters, owned as a whole.
@@ -61,9 +61,9 @@ unsafe impl Send for List {}
 unsafe impl Send for Waiter {}
 
 /// # Safety
-/// `node` must begin a `WithClosure<F>` from the pool, owned by the caller, who gives it up.
+/// `node` must point to a `WithClosure<F>` from the pool that the caller owns. It is freed.
 unsafe fn call<F: FnOnce(&Value)>(node: NonNull<Node>, value: Option<&Value>) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller's contract: a node of this type from the pool, which is freed once.
     let WithClosure { closure, node: _ } = unsafe { pool::unbox(node.cast::<WithClosure<F>>()) };
     if let Some(value) = value {
         closure(value);
@@ -81,38 +81,38 @@ impl Waiter {
         Waiter(pool::boxed(Node { next: null_mut(), what: What::Moved(list) }))
     }
 
-    /// Puts the waiter before `head`, the first node of a list, and gives the new head; the waiter belongs to
-    /// that list when the caller has published it, and [`Waiter::take_back`] undoes it if that failed.
+    /// Links the waiter in front of `head`, the first node of a list, and returns the new head. The waiter
+    /// belongs to that list once the caller has published it. [`Waiter::take_back`] undoes it if publication
+    /// failed.
     pub(super) fn link(self, head: *mut Node) -> *mut Node {
         let node = ManuallyDrop::new(self).0;
-        // SAFETY: the node is owned, so nobody else sees it.
+        // SAFETY: the node is owned, so no other thread has it.
         unsafe { (*node.as_ptr()).next = head };
         node.as_ptr()
     }
 
     /// # Safety
-    /// `node` must come from [`Waiter::link`], and nobody else may have seen it.
+    /// `node` must come from [`Waiter::link`] and must not have been published.
     pub(super) unsafe fn take_back(node: *mut Node) -> Waiter {
-        // SAFETY: `link` gives no null.
+        // SAFETY: `link` returns no null.
         Waiter(unsafe { NonNull::new_unchecked(node) })
     }
 
-    /// A list of this one only.
+    /// A list of this waiter only.
     pub(super) fn alone(self) -> List {
         List(self.link(null_mut()))
     }
 
-    /// Runs it. A panic ends it, but neither those behind it nor whoever made the value final.
+    /// Runs the waiter. A panic ends only this waiter, neither the next ones nor the thread.
     fn run(self, value: &Value) {
         let node = ManuallyDrop::new(self).0;
-        // SAFETY: the node is owned; `List::pop` gives only such whose `what` is a call, and so is every
-        // single one that is run.
+        // SAFETY: the node is owned, so it is alive.
         let what = unsafe { &node.as_ref().what };
         let What::Call(call) = *what else { return drop(Waiter(node)) };
-        // The panic hook has reported it; what the waiter owned was dropped, and promises among it became
-        // errors. SAFETY: `call` was stored for this node, which is given up.
+        // The panic hook has reported the panic. The closure was dropped; promises in it became errors.
+        // SAFETY: `call` was stored for this node's type. The node is not dropped, so it is freed once.
         let ended = catch_unwind(AssertUnwindSafe(|| unsafe { call(node, Some(value)) }));
-        // Under loom it is a model that failed.
+        // Under loom a panic is a failed model.
         #[cfg(loom)]
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         #[cfg(not(loom))]
@@ -122,11 +122,11 @@ impl Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        // SAFETY: the node is owned.
+        // SAFETY: the node is owned, so it is alive.
         match unsafe { &self.0.as_ref().what } {
-            // SAFETY: stored for this node, which is given up.
+            // SAFETY: `call` was stored for this node's type. The node is not used afterwards.
             What::Call(call) => unsafe { call(self.0, None) },
-            // SAFETY: such nodes are `Node`s of the pool, and this one is given up.
+            // SAFETY: such a node is a `Node` of the pool. It is not used afterwards.
             What::Moved(_) => drop(unsafe { pool::unbox(self.0) }),
         }
     }
@@ -134,7 +134,7 @@ impl Drop for Waiter {
 
 impl List {
     /// # Safety
-    /// `head` must be null or the first node of a list that the caller owns and gives up.
+    /// `head` must be null or the first node of a list that the caller owns. The result owns it.
     pub(super) unsafe fn from_head(head: *mut Node) -> List {
         List(head)
     }
@@ -143,7 +143,7 @@ impl List {
         self.0.is_null()
     }
 
-    /// Takes the next waiter, looking into the lists of forwarded values.
+    /// Takes the next waiter, also out of the lists of forwarded values.
     fn pop(&mut self) -> Option<Waiter> {
         loop {
             let node = NonNull::new(self.0)?;
@@ -154,12 +154,12 @@ impl List {
             let first = std::mem::replace(&mut moved.0, null_mut());
             drop(Waiter(node));
             let Some(mut last) = NonNull::new(first) else { continue };
-            // SAFETY: the moved list's nodes were its own and are this list's now. Each node is walked over
+            // SAFETY: the moved list owned its nodes, which belong to this list now. Each node is visited
             // once.
             while let Some(next) = NonNull::new(unsafe { last.as_ref() }.next) {
                 last = next;
             }
-            // SAFETY: as above.
+            // SAFETY: `last` is one of these nodes.
             unsafe { last.as_mut() }.next = self.0;
             self.0 = first;
         }
@@ -172,11 +172,11 @@ impl Drop for List {
     }
 }
 
-/// What a thread knows of its waiters.
+/// A thread's state of nested and deferred waiters.
 struct Here {
-    /// How many of them nest.
+    /// The depth of nesting.
     depth: Counter<u32>,
-    /// Those that were put off, with their values, the next ones last.
+    /// Deferred waiters with their values, the next ones last.
     deferred: RefCell<Vec<(List, Value)>>,
 }
 
@@ -184,13 +184,13 @@ thread_local_const! {
     static HERE: Here = Here { depth: Counter::new(0), deferred: RefCell::new(Vec::new()) };
 }
 
-/// One level of nesting. When the outermost ends, what was put off runs.
+/// One level of nesting. Deferred waiters run at the end of the outermost.
 struct Level {
     depth: u32,
 }
 
 impl Level {
-    /// Nothing if waiters nest too deep already.
+    /// `None` at the limit of nesting.
     fn enter() -> Option<Level> {
         HERE.with(|here| {
             let depth = here.depth.get();
@@ -230,7 +230,7 @@ fn next_deferred() -> Option<(Waiter, Value)> {
     })
 }
 
-/// Runs a detached list of waiters on this thread, now or soon.
+/// Runs a detached list of waiters on this thread, now or deferred.
 pub(super) fn run(mut list: List, value: &Value) {
     if list.is_empty() {
         return;
@@ -245,7 +245,7 @@ pub(super) fn run(mut list: List, value: &Value) {
     }
 }
 
-/// Runs the waiter of a value that is final already, on this thread, now or soon.
+/// Runs the waiter of a final value on this thread, now or deferred.
 pub(super) fn run_one(waiter: impl FnOnce(&Value) + Send + 'static, value: &Value) {
     match Level::enter() {
         Some(_level) => waiter(value),

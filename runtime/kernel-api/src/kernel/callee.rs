@@ -1,4 +1,4 @@
-//! [`Callee`]: a function that a kernel calls itself, from a task, as one calls it from outside.
+//! [`Callee`]: a function that a kernel calls from a task, like a caller from outside.
 //!
 //! ```text
 //! kernel!("my.twice", |arguments: Rest<'_, Value>, body: Callee| {
@@ -7,8 +7,8 @@
 //! })
 //! ```
 //!
-//! Kernels that only choose among functions are cheaper with [`control`](super::control): the executor then
-//! runs the function on its own stack.
+//! Kernels that only select a function are cheaper with [`control`](super::control): the executor runs the
+//! function on its own stack.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,23 +24,23 @@ use crate::context::{ExecContext, Origin};
 use crate::error::{ErrorCode, KernelError};
 use crate::value::Value;
 
-/// A function that a kernel is given: it takes the operands behind those that are declared before it, and may
-/// give anything.
+/// A function of a kernel. Its arguments are the operands behind those that are declared before it. Its
+/// results are not restricted.
 #[derive(Clone)]
 pub struct Callee {
     file: Arc<LoadedFile>,
     functions: Arc<dyn Functions>,
     function: FunctionId,
-    /// The kernel that it was given to.
+    /// The kernel that calls it.
     origin: Option<Arc<Origin>>,
 }
 
 impl Callee {
-    /// Calls it and waits for everything that it starts; the queue's other tasks go on meanwhile. Its results
-    /// are final: errors are among them.
+    /// Calls it and waits for everything that it starts. The thread runs other tasks of the queue meanwhile.
+    /// The results are final, and may be errors.
     ///
     /// # Errors
-    /// If the arguments do not fit, or if too many calls wait for each other.
+    /// If the arguments do not fit, or if too many calls wait for one another.
     pub fn call(&self, mut arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
         let (context, mut results) = (cx.inside(self.origin.clone()), Vec::new());
         let iteration = self.origin.as_ref().map_or(0, |origin| origin.next_call());

@@ -1,9 +1,8 @@
-//! Kernels that call functions as one calls them from outside, in a task: for each block of a range, or once
-//! for all.
+//! Kernels that call functions from a task: for each block of a range, or once per request's resources.
 //!
-//! They leave their work to a job, so whoever started them goes on. The job of a range waits for the
-//! functions that it calls, as a caller from outside does, with the queue's workers at its disposal; what is
-//! called once is not waited for by a thread.
+//! Their work is a job, so the thread that runs the kernel continues. The job of a range waits for its calls,
+//! as a caller from outside does, and uses the queue's workers. No thread waits for a function that is called
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,10 +27,10 @@ use crate::queue::Parking;
 use crate::resources::{Resource, ResourceName};
 use crate::value::{Chain, Scalar, Value};
 
-/// A kernel that runs its function for each block of a range: its operands are the range's start and end, how
-/// many indices a block has, and further arguments; the function's are a block's start and end, and those
-/// arguments. Its result is a chain, there when all blocks have ended: dead if the result of one is, or else
-/// the error of the first block that failed.
+/// A kernel that runs its function for each block of a range. Its operands are start and end of the range,
+/// the number of indices per block, and further arguments. The function's arguments are start and end of a
+/// block, and those further arguments. Its result is a chain, available when all blocks have ended: dead if
+/// the result of a block is dead, otherwise the error of the first block that failed.
 pub fn parallel(name: &'static str) -> Kernel {
     let signature = Signature {
         operands: vec![i32::TYPES; 3],
@@ -56,8 +55,8 @@ pub fn parallel(name: &'static str) -> Kernel {
     })
 }
 
-/// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once
-/// for all of them.
+/// Runs the function of a kernel for all blocks of a range. Each worker prepares the function once for the
+/// consecutive blocks that it takes.
 fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
@@ -65,7 +64,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
     let (failed, is_dead) = (SegQueue::new(), AtomicBool::new(false));
     // An empty range has no blocks; no range has 2^32 indices.
     let n = (i64::from(range.end) - i64::from(range.start)).max(0) as usize;
-    // In bounds: what is added to the start is at most `n`.
+    // In bounds: `i` is at most `n`.
     let index = |i: usize| Value::I32((i64::from(range.start) + i as i64) as i32);
     let share = |taken: Range<usize>| {
         let (first, mut own, mut results) = (taken.start, Vec::new(), Vec::new());
@@ -91,7 +90,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
                     _ => continue,
                 },
             };
-            // The other blocks run, so that it is always the same that decides.
+            // The other blocks run, so the first error does not depend on the order of execution.
             failed.push((block, error));
         }
         Ok(())
@@ -117,7 +116,7 @@ impl Resource for Once {
     const TYPE: &'static str = "once";
 }
 
-/// The name of a function's results there, found out when the program is loaded: every use looks for it.
+/// The name of a function's results in the resources, computed when the program is loaded.
 struct Key(ResourceName);
 
 impl Prepare for Key {
@@ -127,9 +126,9 @@ impl Prepare for Key {
     }
 }
 
-/// Which functions that are being called once wait for which others, by their keys, in the resources of a
-/// request. What was waited for stays: a function that has ended waits for none that has not, so nothing that
-/// runs is reached through it.
+/// The wait-for graph of functions that are called once, by key, in the resources of a request. Edges are
+/// never removed: a function that has ended waits for no running one, so no running function is reached
+/// through it.
 #[derive(Default)]
 struct Waits(Mutex<BTreeMap<String, BTreeSet<String>>>);
 
@@ -138,8 +137,8 @@ impl Resource for Waits {
 }
 
 impl Waits {
-    /// From now on all of these wait for `key`; or else they do not, since that waits for one of them or is
-    /// one itself.
+    /// Adds edges from all `waiting` to `key`. False, without adding any, if `key` is one of them or waits
+    /// for one.
     fn add(&self, waiting: &[&str], key: &str) -> bool {
         let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut seen, mut pending) = (BTreeSet::new(), vec![key]);
@@ -158,9 +157,9 @@ impl Waits {
     }
 }
 
-/// A kernel that calls its function the first time that it is asked to by anybody with the same resources,
-/// and gives its results every time, errors too. It is an error if the function asks for itself, by itself or
-/// through others, as it would wait for its own results.
+/// A kernel that calls its function once per resources, and returns the same results every time, errors
+/// included. It is an error if the function requests its own results, directly or through others, because it
+/// would wait for itself.
 pub fn once(name: &'static str) -> Kernel {
     let mut signature = Signature {
         rest: Some(&[]),
@@ -168,7 +167,7 @@ pub fn once(name: &'static str) -> Kernel {
         n_functions: 1,
         calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel, form: Form::Own }),
         completion: Completion::Async,
-        // So that it is known in the function, and in what that calls, what waits for it.
+        // The function, and its callees, must know what waits for it.
         takes_frame: true,
         ..Signature::default()
     };
@@ -205,8 +204,8 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it
-/// waits for.
+/// Calls the function for all uses that wait for its results. No thread waits, because it could block the
+/// function itself.
 fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
@@ -223,7 +222,7 @@ fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: V
     }
 }
 
-/// Gives results that are final to who has called and to who waits for them.
+/// Stores final results in the calling kernel's frame and sets the promises.
 fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
         let value = match value.resolved() {
@@ -242,7 +241,7 @@ fn key_of<'p>(file: &'p LoadedFile, step: &FrameStep) -> Option<&'p str> {
     file.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name.as_str())
 }
 
-/// Complains if what a kernel asks for would wait for the kernel itself.
+/// An error if the function `key` would wait for the kernel itself.
 #[cold]
 fn may_wait_for(key: &str, frame: &KernelFrame<'_>) -> Result<(), Outcome> {
     let path = frame.path()?;

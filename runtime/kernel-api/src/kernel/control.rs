@@ -1,9 +1,9 @@
-//! Control flow: kernels that have the executor run the functions that they are given.
+//! Control flow: kernels that request runs of their functions.
 //!
-//! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions
-//! take and give is said by a
-//! [`CallShape`], which loading compares with every use. Its [`Form`] says as data what the kernel's code says too, so that a line follows it without
-//! running the kernel. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
+//! Each reads one or two operands and makes a request; the executor pushes frames on its own stack. A
+//! [`CallShape`] declares arguments and results of the functions, and the loader compares it with every use.
+//! Its [`Form`] declares the selection that the kernel's code makes, so a sequential plan applies it without
+//! running the kernel. The caller chooses the names: `tfrt.if` and `tfrt.cond` are both [`branch`].
 
 pub use super::calling::{once, parallel};
 
@@ -21,7 +21,7 @@ pub fn caller(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs its first function on all of its operands, which and whose results have these types.
+/// A kernel that runs its first function on all of its operands, with these types of operands and results.
 pub fn caller_of(name: &'static str, operands: Vec<Types>, results: Vec<Types>) -> Kernel {
     let signature = Signature {
         operands,
@@ -45,7 +45,7 @@ pub fn task(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs one of its two functions on its operands but the first, which says which one.
+/// A kernel that runs one of its two functions on its operands but the first, which selects the function.
 pub fn branch(name: &'static str) -> Kernel {
     Kernel::new(name, signature(Form::Branch, vec![bool::TYPES], 2), |frame| match scalar::<bool>(frame, 0) {
         Some(condition) => frame.call(Call { function: u32::from(!condition), first_operand: 1 }),
@@ -71,8 +71,8 @@ pub fn case(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs its function on its operands but the first, which says how many times, each time on the
-/// results of the time before.
+/// A kernel that runs its function on its operands but the first, which is the number of iterations, each on
+/// the results of the previous one.
 pub fn repeat(name: &'static str) -> Kernel {
     Kernel::new(name, carrying(Form::Repeat, i32::TYPES, CallResults::Carried), |frame| {
         let Some(times) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
@@ -87,9 +87,9 @@ pub fn repeat(name: &'static str) -> Kernel {
 }
 
 /// A kernel that runs its function on its operands but the first, if that is true, and again on the results
-/// of the time before as long as one more result, the last, is true. Its attribute is the number of
-/// iterations that may be in flight at once: the next one begins when the condition is known, on whatever
-/// else there is by then; where nothing in the body has to wait, one after the other.
+/// of the previous iteration while one more result, the last, is true. Its attribute is the limit of the
+/// iterations in flight. The next one begins when the condition is known, with the other results in any
+/// state. A body in which nothing waits runs one iteration at a time.
 pub fn while_loop(name: &'static str) -> Kernel {
     let signature = Signature {
         attrs: vec![AttrSpec::of::<i64>()],
@@ -106,7 +106,7 @@ pub fn while_loop(name: &'static str) -> Kernel {
     })
 }
 
-/// What a kernel takes and gives that calls `n_functions` functions on its operands behind `operands`.
+/// Signature of a kernel that calls `n_functions` functions on its operands behind `operands`.
 fn signature(form: Form, operands: Vec<Types>, n_functions: u32) -> Signature {
     let first_operand = operands.len() as u32;
     Signature {
@@ -120,7 +120,7 @@ fn signature(form: Form, operands: Vec<Types>, n_functions: u32) -> Signature {
     }
 }
 
-/// The same for a loop with one operand in front.
+/// Signature of a loop with one operand in front.
 fn carrying(form: Form, first: Types, results: CallResults) -> Signature {
     let calls = Some(CallShape { first_operand: 1, results, form });
     Signature { calls, ..signature(form, vec![first], 1) }

@@ -6,9 +6,9 @@
 //! kernel!("net.fetch", |x: i32| Deferred::future(async move { ... }))    polled on the queue when woken
 //! ```
 //!
-//! For the executor the kernel runs until the work is done. So the results need no AsyncValue, and an error of
-//! the work is an error of the kernel, with its location. A cancellation before the work begins prevents it; a
-//! waiting future is dropped. Long work polls
+//! For the executor the kernel runs until the work is done. So the results need no AsyncValue, and an error
+//! of the work is an error of the kernel, with its location. A cancellation before the work begins prevents
+//! it; a waiting future is dropped. Long work polls
 //! [`Cancellation::is_cancelled`](crate::context::Cancellation::is_cancelled).
 
 use std::fmt;
@@ -42,8 +42,8 @@ impl<R: Returns> Deferred<R> {
         Deferred::at(Place::Queue, work)
     }
 
-    /// The results of `work`, which may block. It waits while all threads for blocking tasks are busy. Only for
-    /// work that does not wait for other blocking work.
+    /// The results of `work`, which may block. It waits while all threads for blocking tasks are busy. Only
+    /// for work that does not wait for other blocking work.
     pub fn blocking(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
         Deferred::at(Place::Blocking(WhenFull::Wait), work)
     }

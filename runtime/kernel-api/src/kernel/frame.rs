@@ -1,9 +1,10 @@
-//! [`KernelFrame`]: the interface between a kernel that runs and the executor.
+//! [`KernelFrame`]: the interface between a running kernel and the executor.
 //!
-//! A [`KernelFrame`] looks at the slots of a frame: its registers, and behind them one that always holds a
-//! chain. It knows nothing of plans and executors: they give it a [`Step`] and a [`KernelTable`]. Slots are
-//! found by the numbers in the step, without comparing them with anything. A step has been compared with the
-//! size of a frame when it was made, and the constructors here take or demand a frame of that size.
+//! A [`KernelFrame`] refers to the slots of a frame: its registers, followed by one that always contains a
+//! chain. It does not depend on plans: the executor gives it a [`Step`] and a [`KernelTable`]. Slots are
+//! addressed by the numbers in the step without bounds checks. The numbers of a step were compared with the
+//! size of a frame when the step was made, and the constructors (`control`) take or demand a frame of that
+//! size.
 
 #![allow(unsafe_code, reason = "slots are found by validated numbers; the essay is the proof")]
 
@@ -30,32 +31,32 @@ mod control;
 /// The code of a kernel.
 pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
-/// A kernel's answer.
+/// The outcome of a kernel.
 #[derive(Debug)]
 #[must_use]
 pub enum Outcome {
     /// The results are stored.
     Done,
-    /// An operand is not a concrete value of its type: an error, dead, or something else. The executor knows
-    /// what to do.
+    /// An operand is not a concrete value of its type: an error, dead, or something else. The executor
+    /// decides the results.
     Operand,
-    /// It failed: all results that are not stored become the error.
+    /// The kernel failed. Results that are not stored become the error.
     Error(KernelError),
-    /// It has asked the executor for something: the answer of the `KernelFrame`'s methods that do.
+    /// The executor is to run a function. Returned by the methods of [`KernelFrame`] that request it.
     Request,
-    /// Its results come later, of a job.
+    /// A job computes the results later.
     Later(Job),
 }
 
 // Two registers.
 const _: () = assert!(size_of::<Outcome>() == 16);
 
-/// What a kernel asks the executor to do on its own stack: to run a function, whose results are the kernel's.
+/// A request to the executor: to run a function on its own stack, whose results are the kernel's.
 #[derive(Clone, Copy, Debug)]
 pub struct CallRequest {
     /// The function and its arguments.
     pub call: Call,
-    /// How often it is run.
+    /// The number of runs.
     pub runs: Runs,
 }
 
@@ -63,67 +64,66 @@ pub struct CallRequest {
 const _: () = assert!(size_of::<CallRequest>() == 16);
 
 impl CallRequest {
-    /// No kernel has such a function.
+    /// A request that no kernel can make: there is no such function.
     const NONE: CallRequest =
         CallRequest { call: Call { function: u32::MAX, first_operand: 0 }, runs: Runs::More(0) };
 }
 
-/// How often a kernel asks for a function to be run, each time on the results of the time before.
+/// The number of runs of a requested function, each on the results of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// Once and as many times more; at most [`Runs::MAX_MORE`].
+    /// Once, and this many times more; at most [`Runs::MAX_MORE`].
     More(u32),
-    /// As long as one more result, the last, is true. So many iterations may be in flight at once.
+    /// While one more result, the last, is true.
     WhileTrue {
-        /// At most this many iterations.
+        /// Limit of the iterations in flight.
         in_flight: u32,
     },
 }
 
 impl Runs {
-    /// How many times more a function may be run.
+    /// Limit of the number in [`Runs::More`].
     pub const MAX_MORE: u32 = (1 << 31) - 1;
 }
 
 /// A function and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// Which of the kernel's functions.
+    /// Number of the function among those of the kernel.
     pub function: u32,
-    /// The operand that is its first argument; the others follow.
+    /// The operand that is its first argument. The others follow.
     pub first_operand: u32,
 }
 
 impl Outcome {
-    /// An error answer.
+    /// The outcome of a kernel that failed.
     pub fn error(error: impl Into<KernelError>) -> Outcome {
         Outcome::Error(error.into())
     }
 }
 
-/// The chain of callers of a kernel that runs. The executor keeps it for other purposes, and walks it when
-/// asked.
+/// The chain of callers of a running kernel. The executor walks it on request.
 pub trait CallChain {
     /// The locations of the kernel and of the calls that led to it, innermost first.
     fn trace(&self) -> Vec<String>;
-    /// The path of the frame that the kernel runs in.
+    /// The path of the kernel's frame.
     fn path(&self) -> FramePath;
 }
 
-/// Where the slots of a kernel's operands are named.
+/// Source of the slots of a kernel's operands.
 #[derive(Clone, Copy)]
 enum Operands<'f> {
-    /// In the table of the function.
+    /// The table of the function.
     Planned,
-    /// Here: they are copies for this kernel only.
+    /// This list. The operands are copies for this kernel only.
     Copies(&'f [u32]),
-    /// By a kernel of a straight line, in these lists.
+    /// A kernel of a straight line, in these lists.
     Straight(&'f StraightStep, &'f [u32]),
-    /// There are none any more.
+    /// The operands were dropped.
     Gone,
 }
 
-/// The surroundings of all kernels of an execution.
+/// References that all kernels of an execution share.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'f> {
     /// The file of the program.
@@ -134,7 +134,7 @@ pub struct Surroundings<'f> {
     pub context: &'f ExecContext,
 }
 
-/// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
+/// A running kernel's view of its operands, attributes, functions and results.
 pub struct KernelFrame<'f> {
     slots: NonNull<Value>,
     n_slots: usize,
@@ -144,7 +144,7 @@ pub struct KernelFrame<'f> {
     request: CallRequest,
     owns: bool,
     around: Surroundings<'f>,
-    /// Its callers; in a line, only of a kernel that needs its path.
+    /// The callers. In a sequential plan, only for a kernel that needs its path.
     callers: Option<&'f dyn CallChain>,
     _slots: PhantomData<&'f mut [Value]>,
 }
@@ -161,32 +161,32 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Where a result is stored, over nothing; what it stores may own something, if so it `owns`. Nothing if
-    /// the use does not want it.
+    /// The slot of a result, to be written without dropping its content. `owns`: the result may own
+    /// something. `None` if the use does not have the result.
     #[inline(always)]
     fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
-        // Every step has a slot for a first result, wanted or not.
+        // Every step has a slot for a first result, even if its use has none.
         if i != 0 && i >= usize::from(self.step.n_results) {
             return None;
         }
         self.owns |= owns;
         // SAFETY: the first result of a step is a slot of its frame, as in `slot`.
         let first = unsafe { self.slots.byte_add(self.step.first_result.bytes()) };
-        // SAFETY: so are all `n_results` from there on, or there is one.
+        // SAFETY: the step's frame has the slots of all `n_results`, and at least one.
         Some(unsafe { first.add(i) })
     }
 
-    /// Stores a result over nothing.
+    /// Stores a result without dropping the content of its slot.
     #[inline(always)]
     pub fn store<T: ResultValue>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
-            // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the
-            // kernel stores twice, and leaks.
+            // SAFETY: the slots are ours, as in `slots`. The content owns nothing, unless the kernel stores
+            // twice, which leaks.
             unsafe { result.into_value().place(slot) };
         }
     }
 
-    /// [`KernelFrame::store`] in a job's frame, where results are taken from as they are.
+    /// [`KernelFrame::store`] in a job's frame, from which results are copied as they are.
     #[inline(always)]
     pub(crate) fn store_to_copy<T: ResultValue>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
@@ -195,26 +195,26 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// How many operands are passed.
+    /// The number of operands that are passed.
     #[inline]
     pub fn n_operands(&self) -> usize {
         self.operand_slots().len()
     }
 
-    /// An operand, looking through an AsyncValue that is final. `None` if there is none so far.
+    /// An operand; for a final AsyncValue, its value. `None` while it is unavailable.
     #[inline]
     pub fn operand(&self, i: usize) -> Option<&Value> {
         self.raw_operand(i)?.final_value()
     }
 
-    /// An operand as it is: perhaps an AsyncValue that is not final.
+    /// An operand in any state, possibly an AsyncValue that is not final.
     pub fn raw_operand(&self, i: usize) -> Option<&Value> {
         self.slots().get(*self.operand_slots().get(i)? as usize)
     }
 
-    /// An operand, to keep: moved if nobody reads it after this kernel, so that who holds it alone may reuse
-    /// its memory; else a clone. What is moved is not there any more. `None` if there is none, or it is not
-    /// final.
+    /// An operand, to keep. It is moved out if this is its last use, so that the only owner may reuse its
+    /// memory; otherwise it is cloned. A second call does not find a moved operand. `None` if there is none,
+    /// or it is not final.
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
         let moves = match self.operands {
@@ -224,20 +224,21 @@ impl<'f> KernelFrame<'f> {
             Operands::Gone => false,
         };
         let value = self.slots_mut().get_mut(slot)?;
-        // What is not concrete stays: it may decide what the results are. What is plain may stay.
+        // An operand that is not concrete stays, because it may decide the results. A plain one need not
+        // move.
         if moves && value.is_concrete() && !value.is_plain() {
             return Some(std::mem::take(value));
         }
         value.final_value().cloned()
     }
 
-    /// How many results the use of the kernel wants.
+    /// The number of results of the kernel's use.
     #[inline]
     pub fn n_results(&self) -> usize {
         usize::from(self.step.n_results)
     }
 
-    /// Stores a result. One that the use does not want is dropped.
+    /// Stores a result. A result that the use does not have is dropped.
     pub fn set_result(&mut self, i: usize, value: Value) {
         let first = self.step.first_result.index();
         self.owns |= !value.is_plain();
@@ -248,26 +249,26 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// The operands from `first` on, to be kept beyond the kernel's run.
+    /// Clones of the operands from `first` on, to be kept beyond the kernel's run.
     pub(crate) fn operands_from(&self, first: usize) -> Vec<Value> {
         (first..self.n_operands()).filter_map(|i| self.raw_operand(i)).cloned().collect()
     }
 
-    /// Gives a job's frame operands again, for a function that it asks for.
+    /// Sets operands in a job's frame, for a function that it requests.
     pub(crate) fn set_operands(&mut self, operands: Vec<Value>) {
         let first_result = self.step.first_result.index();
         let slots = self.slots_mut().iter_mut().take(first_result);
         slots.zip(operands).for_each(|(slot, operand)| *slot = operand);
     }
 
-    /// Asks for a function to be run; its results are the kernel's.
+    /// Requests a run of a function, whose results are the kernel's.
     #[inline]
     pub fn call(&mut self, call: Call) -> Outcome {
         self.ask(call, Runs::More(0))
     }
 
-    /// Asks for a function to be run `times` times, at most 2^31, each time on the results of the time
-    /// before; those of the last time are the kernel's.
+    /// Requests `times` runs of a function, at most 2^31, each on the results of the previous one. The last
+    /// results are the kernel's.
     pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
         match times.checked_sub(1) {
             Some(more @ ..=Runs::MAX_MORE) => self.ask(call, Runs::More(more)),
@@ -276,14 +277,14 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Asks for a function to be run, and again on all of its results but the last as long as that is true.
-    /// The others are the kernel's then. At most `in_flight` iterations are in flight: one may begin when the
-    /// condition of the one before is known.
+    /// Requests runs of a function on all of its results but the last, while the last is true. The others are
+    /// the kernel's results. At most `in_flight` iterations are in flight: an iteration may begin when the
+    /// condition of the previous one is known.
     pub fn repeat_while(&mut self, call: Call, in_flight: u32) -> Outcome {
         self.ask(call, Runs::WhileTrue { in_flight })
     }
 
-    /// Gives the operands from `first` on as results, in whatever state.
+    /// Stores the operands from `first` on as results, in any state.
     pub fn pass(&mut self, first: u32) -> Outcome {
         for i in 0..self.n_results() {
             let operand = first as usize + i;
@@ -320,10 +321,10 @@ impl<'f> KernelFrame<'f> {
         self.kernel().immediates.of(&self.table.immediates).get(i)
     }
 
-    /// What the kernel has made of its use.
+    /// The data that was computed for the kernel's use.
     ///
     /// # Errors
-    /// The answer to give if its signature does not say that it makes such a `T`.
+    /// The outcome to return if the signature does not prepare a `T`.
     #[inline]
     pub fn prepared<T: 'static>(&self) -> Result<Prepared<'f, T>, Outcome> {
         let made = self.kernel().prepared.and_then(|i| self.around.file.prepared(i)?.downcast_ref());
@@ -337,17 +338,17 @@ impl<'f> KernelFrame<'f> {
         self.kernel().functions.of(&self.table.lists).get(i).copied().map(FunctionId)
     }
 
-    /// How many functions the kernel may call.
+    /// The number of functions that the kernel may call.
     pub fn n_functions(&self) -> usize {
         self.kernel().functions.of(&self.table.lists).len()
     }
 
-    /// The file that the kernel stands in.
+    /// The file of the kernel.
     pub fn image(&self) -> &Image<'_> {
         self.around.file.image()
     }
 
-    /// The file that the kernel stands in.
+    /// The loaded file of the kernel.
     pub fn file(&self) -> &'f Arc<LoadedFile> {
         self.around.file
     }
@@ -370,10 +371,10 @@ impl<'f> KernelFrame<'f> {
         self.around.context
     }
 
-    /// The path of the frame that the kernel runs in.
+    /// The path of the kernel's frame.
     ///
     /// # Errors
-    /// The answer to give if it is not known: the kernel's signature must say that it takes its frame.
+    /// The outcome to return if it is unknown: the signature must declare that the kernel takes its frame.
     pub fn path(&self) -> Result<FramePath, Outcome> {
         self.callers.map(CallChain::path).ok_or_else(|| {
             let message = "the kernel asks for its frame, which its signature does not say";
@@ -381,15 +382,13 @@ impl<'f> KernelFrame<'f> {
         })
     }
 
-    /// The kernel as the one that begins executions of `function`; `None` if nothing there asks for its
-    /// frame.
+    /// The kernel as the origin of executions of `function`. `None` if no kernel there takes its frame.
     pub(crate) fn origin_of(&self, function: FunctionId) -> Option<Arc<Origin>> {
         let callers = self.callers.filter(|_| self.around.functions.needs_path(function))?;
         Some(Origin::new(callers.path(), self.at()))
     }
 
-    /// The error of a function that the kernel has called, with the kernel's place and the calls that led to
-    /// it.
+    /// The error of a function that the kernel has called, with the kernel's location and its callers.
     pub(crate) fn error_of_call(&self, error: &Error) -> Error {
         if error.trace().is_empty() {
             return error.clone();
@@ -398,13 +397,13 @@ impl<'f> KernelFrame<'f> {
         self.around.context.raise(&KernelError::of_call(error), trace)
     }
 
-    /// Where this kernel stands, to be kept beyond its run.
+    /// The kernel's location, to be kept beyond its run.
     pub fn site(&self) -> Site {
         Site { file: self.around.file.clone(), at: self.at() }
     }
 }
 
-/// A place in a program. Asynchronous kernels keep it to say where an error happened.
+/// A location in a program. Asynchronous kernels keep it for their errors.
 #[derive(Clone)]
 pub struct Site {
     file: Arc<LoadedFile>,
@@ -412,17 +411,17 @@ pub struct Site {
 }
 
 impl Site {
-    /// As `file:line:col`, if the file says so.
+    /// As `file:line:col`, if the file has it.
     pub fn location(&self) -> Option<String> {
         self.file.location_string(self.at)
     }
 
-    /// The name that the source gives to the place, as `loc("name")`.
+    /// The name of the location in the source, as in `loc("name")`.
     pub fn name(&self) -> Option<&str> {
         self.file.location_name(self.at)
     }
 
-    /// The error that happened here.
+    /// An error at this location.
     pub fn error(&self, error: KernelError) -> Error {
         let trace = self.file.location_string(self.at).into_iter().collect();
         Error::new(error.code(), error.message(), trace)

@@ -1,4 +1,4 @@
-//! [`FrameCx`]: the identity of the frame that a kernel runs in, as a parameter.
+//! [`FrameCx`]: the identity of the kernel's frame, as a parameter.
 //!
 //! ```text
 //! kernel!("my.send", |x: &Tensor, edge: Attr<i64>, frame: FrameCx<'_>, cx: &ExecContext| {
@@ -6,8 +6,8 @@
 //! })
 //! ```
 //!
-//! The path is computed when the kernel is called, by a walk over its callers; kernels without this
-//! parameter, and the functions that call no others, pay nothing for it.
+//! The path is computed when the kernel is called, by a walk over its callers. Kernels without this parameter
+//! cost nothing more.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ use super::param::{Cursor, Param};
 use super::signature::Signature;
 use crate::context::{FramePath, FrameStep, KernelRef};
 
-/// The frame that a kernel runs in. Prints as the calls that lead to it, outermost first:
-/// `/while_1#3[7]/body#0[2]`. A call prints as its location's name, else its callee's, else its kernel's;
-/// then the number of the kernel in its function, and the iteration.
+/// The frame of a kernel. Prints as the calls that lead to it, outermost first: `/while_1#3[7]/body#0[2]`. A
+/// call prints as the name of its location, callee or kernel, the first that exists, then the number of the
+/// kernel in its function, and the iteration.
 #[derive(Clone)]
 pub struct FrameCx<'f> {
     path: FramePath,
@@ -27,18 +27,17 @@ pub struct FrameCx<'f> {
 }
 
 impl<'f> FrameCx<'f> {
-    /// The calls that lead to it.
+    /// The calls that lead to the frame.
     pub fn path(&self) -> &FramePath {
         &self.path
     }
 
-    /// The same, to keep.
+    /// The calls that lead to the frame, to keep.
     pub fn into_path(self) -> FramePath {
         self.path
     }
 
-    /// The iteration of the loop that it is the body of, or of whatever else has called it; see
-    /// [`FrameStep::iteration`].
+    /// The iteration of the innermost call; see [`FrameStep::iteration`].
     pub fn iteration(&self) -> u64 {
         self.path.iteration()
     }

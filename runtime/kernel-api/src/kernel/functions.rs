@@ -70,16 +70,16 @@ pub trait FunctionCall {
     /// Sets the iteration of the calling kernel for the calls that follow.
     fn set_iteration(&mut self, iteration: u32);
 
-    /// Calls the function on the drained arguments, waits for everything that the call starts, and appends the
-    /// results, which are final.
+    /// Calls the function on the drained arguments, waits for everything that the call starts, and appends
+    /// the results, which are final.
     ///
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for each other.
     fn call_into(&mut self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError>;
 
-    /// [`FunctionCall::call_into`] without waiting. True if something is still running: then a task continues,
-    /// the results are in any state, and `ended` is woken when everything that was started has completed.
-    /// Otherwise the results are final.
+    /// [`FunctionCall::call_into`] without waiting. True if something is still running: then a task
+    /// continues, the results are in any state, and `ended` is woken when everything that was started has
+    /// completed. Otherwise the results are final.
     ///
     /// # Errors
     /// As [`FunctionCall::call_into`].

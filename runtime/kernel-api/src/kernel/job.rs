@@ -16,7 +16,7 @@ use super::frame::{KernelFrame, Outcome};
 use crate::pool;
 use crate::queue::{Parking, WhenFull};
 
-/// Where a job runs.
+/// Place of a job's execution.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// On the queue, as a task that does not block.

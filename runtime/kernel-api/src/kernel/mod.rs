@@ -10,9 +10,9 @@
 //! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
 //! its last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
-//! The loader compares the signature with every use, so operands are of the *declared* types. Their states are
-//! checked when they are read: for an error or a dead value the kernel returns [`Outcome::Operand`], and the
-//! executor propagates it.
+//! The loader compares the signature with every use, so operands are of the *declared* types. Their states
+//! are checked when they are read: for an error or a dead value the kernel returns [`Outcome::Operand`], and
+//! the executor propagates it.
 //!
 //! Nothing here knows plans or the executor. The loader lays out steps and a table per function
 //! ([`executor`](crate::executor)). The executor makes a [`KernelFrame`] of them and implements the calls of
@@ -92,8 +92,9 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Makes a [`Kernel`] of a name and a function, or a closure that captures nothing. The optional third argument
-/// is a function from the kernel's name to the names of its attributes, which are then found by name.
+/// Makes a [`Kernel`] of a name and a function, or a closure that captures nothing. The optional third
+/// argument is a function from the kernel's name to the names of its attributes, which are then found by
+/// name.
 #[macro_export]
 macro_rules! kernel {
     ($name:expr, $function:expr, $attr_names:expr) => {{

@@ -1,4 +1,4 @@
-//! Parameters: how the types of a kernel's arguments say where they come from.
+//! Parameters: the type of a kernel's argument determines its source.
 //!
 //! | parameter | comes from |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | `&Value` | an operand in any state |
 //! | [`Rest<T>`], `Rest<Value>`, [`Ignored`] | all further operands |
 //! | [`Attr<T>`], [`StrAttr`], [`DenseAttr`], [`CompilationUnit`], [`RawAttr`] | an attribute |
-//! | [`Prepared<T>`](super::Prepared) | what was made of the use when the program was loaded |
+//! | [`Prepared<T>`](super::Prepared) | data computed for the use when the program was loaded |
 //! | [`Callee`](super::Callee) | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
 //! | [`FrameCx`](super::FrameCx) | the chain of callers |
 //!
-//! The executor has looked through AsyncValues that are final: only operands in any state may be one.
+//! The executor replaces final AsyncValues by their values, so only operands in any state may be AsyncValues.
 
 #![allow(
     clippy::needless_lifetimes,
@@ -33,7 +33,7 @@ use crate::error::{ErrorCode, KernelError};
 use crate::object::Object;
 use crate::value::{Chain, Scalar, Value};
 
-/// How many operands, attributes and functions have been taken.
+/// The numbers of operands, attributes and functions that have been extracted.
 #[derive(Debug, Default)]
 pub struct Cursor {
     operand: usize,
@@ -42,7 +42,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The next operand, looking through an AsyncValue that is final: for parameters of several types.
+    /// The next operand; for a final AsyncValue, its value. For parameters of several types.
     pub fn next_operand<'f>(&mut self, frame: &'f KernelFrame<'_>) -> Option<&'f Value> {
         frame.operand(next(&mut self.operand))
     }
@@ -58,16 +58,16 @@ fn next(count: &mut usize) -> usize {
     *count - 1
 }
 
-/// A type that a kernel may take as a parameter.
+/// Type of a kernel's parameter.
 pub trait Param {
     /// The parameter, borrowed from a frame.
     type Item<'f>;
-    /// Adds what it takes to a signature.
+    /// Adds the parameter to a signature.
     fn declare(signature: &mut Signature);
-    /// Takes it from the frame.
+    /// Extracts it from the frame.
     ///
     /// # Errors
-    /// The answer to give instead of running the kernel.
+    /// The outcome to return instead of running the kernel.
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Self::Item<'f>, Outcome>;
 }
 
@@ -119,7 +119,7 @@ pub struct Rest<'f, T> {
 }
 
 impl<'f, T> Rest<'f, T> {
-    /// The operands that have not been taken.
+    /// The operands that have not been extracted.
     fn after(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Rest<'f, T> {
         let operands = frame.operand_slots();
         let first = std::mem::replace(&mut cursor.operand, operands.len());
@@ -132,7 +132,7 @@ impl<T: Scalar> Rest<'_, T> {
     /// The operands, in order.
     ///
     /// # Errors
-    /// For each one that is not a concrete `T`; pass the outcome on.
+    /// For each one that is not a concrete `T`. The outcome is the kernel's.
     pub fn iter(&self) -> impl Iterator<Item = Result<T, Outcome>> {
         let value = |slot: u32| self.slots.get(slot as usize).and_then(T::from_value);
         self.operands.iter().map(move |&operand| value(operand).ok_or(Outcome::Operand))
@@ -172,7 +172,7 @@ impl Param for Rest<'_, Value> {
     }
 }
 
-/// All further operands, of any types, which the kernel waits for and does not look at.
+/// All further operands, of any types, which the kernel waits for and does not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Ignored;
 
@@ -190,7 +190,7 @@ impl Param for Ignored {
 #[derive(Clone, Copy, Debug)]
 pub struct Attr<T>(pub T);
 
-/// The attribute's view, or the answer that there is none. Loading has checked that there is one.
+/// The view of the next attribute. The loader has checked that there is one.
 fn next_attr<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<AttrView<'f>, Outcome> {
     let i = next(&mut cursor.attr);
     frame
@@ -210,7 +210,7 @@ impl<T: FromAttr> Param for Attr<T> {
     }
 }
 
-/// Loading has checked that there is one.
+/// The loader has checked that there is one.
 #[cold]
 fn missing<T: FromAttr>(i: usize) -> Outcome {
     let message = format!("attribute #{i} is not {}", T::KIND);
@@ -254,9 +254,9 @@ pub struct DenseAttr<'f> {
     pub dtype: DType,
     /// The dimensions.
     pub shape: &'f [i64],
-    /// The elements, or the one element of a splat: a view of the file, which it keeps alive.
+    /// The elements, or the element of a splat: a view of the file, which keeps the file alive.
     pub data: Buffer,
-    /// Whether all elements equal the one in `data`.
+    /// True if all elements equal the one in `data`.
     pub splat: bool,
 }
 
@@ -281,14 +281,14 @@ impl Param for DenseAttr<'_> {
     }
 }
 
-/// A module to compile, and what is meant in it.
+/// A module to compile, or a symbol in it.
 #[derive(Clone, Debug)]
 pub struct CompilationUnit<'f> {
-    /// Tells the module from others of the file: what was compiled can be found again by it.
+    /// Identifies the module in the file, as a key of compiled modules.
     pub id: u32,
     /// The module's symbol name.
     pub root: &'f str,
-    /// The names that lead to a symbol in it; none if the module as a whole is meant.
+    /// The names that lead to a symbol in it; empty for the whole module.
     pub nested: Vec<&'f str>,
     /// The module as generic MLIR text.
     pub text: &'f str,

@@ -1,8 +1,8 @@
 //! Preparation of the uses of a kernel, once when a program is loaded instead of at every call.
 //!
 //! A kernel with a parameter [`Prepared<T>`] gets the `T` that was made for its use: decoded attributes, code
-//! selected by types and by the features of the processor, constants in their final layout. Faults of a use are
-//! found then, and the file is refused.
+//! selected by types and by the features of the processor, constants in their final layout. Faults of a use
+//! are found then, and the file is refused.
 
 use std::any::Any;
 use std::fmt;
@@ -97,8 +97,8 @@ impl<'p> KernelUse<'p> {
         (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
     }
 
-    /// For each operand: its producer, unless it is an argument, and the number of its uses by kernels and as a
-    /// result.
+    /// For each operand: its producer, unless it is an argument, and the number of its uses by kernels and as
+    /// a result.
     pub fn operand_sources(&self) -> impl Iterator<Item = (Option<&'p str>, usize)> {
         let function = self.image().function(self.function);
         let n_uses = |register: u32| {

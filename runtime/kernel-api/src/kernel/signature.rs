@@ -1,7 +1,7 @@
 //! Signatures: operands, results, attributes and functions of kernels, as data.
 //!
-//! A [`Signature`] is derived from the kernel's Rust types. The loader compares it with every use of the kernel,
-//! and the contract test with the compiler's op table.
+//! A [`Signature`] is derived from the kernel's Rust types. The loader compares it with every use of the
+//! kernel, and the contract test with the compiler's op table.
 
 use bef_format::AttrView;
 
@@ -48,11 +48,11 @@ pub enum Form {
     Branch,
     /// The function whose number is the first operand, an `i32`.
     Case,
-    /// The first function. The first operand, an `i32`, is the number of iterations, each on the results of the
-    /// previous one.
+    /// The first function. The first operand, an `i32`, is the number of iterations, each on the results of
+    /// the previous one.
     Repeat,
-    /// The first function if the first operand, an `i1`, is true. It is repeated on the results of the previous
-    /// iteration while its last result is true.
+    /// The first function if the first operand, an `i1`, is true. It is repeated on the results of the
+    /// previous iteration while its last result is true.
     While,
 }
 

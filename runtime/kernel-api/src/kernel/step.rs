@@ -1,21 +1,21 @@
-//! Steps: kernels with the slots that they read and write, as a plan lays them out in a frame.
+//! Steps: kernels with the slots that they read and write, in the layout of a frame.
 //!
-//! The slots that a step names are checked against the size of the frame when it is made, and never again. A
-//! [`Step`] does not know that size: [`CopyStep`] and [`StraightStep`] do, and the steps of a line are those
-//! of one plan.
+//! The slots of a step are compared with the size of the frame when the step is made, and never again. A
+//! [`Step`] does not contain that size. [`CopyStep`] and [`StraightStep`] do, and the steps of a sequential
+//! plan belong to one function.
 
 use super::frame::{KernelFn, Outcome};
 use super::table::Span;
 use crate::value::Value;
 
-/// How many operands a [`Step`] has at hand.
+/// Number of operands whose slots a [`Step`] contains.
 pub(crate) const INLINE_OPERANDS: usize = 3;
 
-/// A slot of a frame, as the distance in bytes from the first: what an address is made of with one addition.
+/// A slot of a frame, as its distance in bytes from the first: one addition gives the address.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot(u32);
 
-/// More slots than this no frame has.
+/// Limit of the number of slots of a frame.
 pub(crate) const MAX_SLOTS: usize = 1 << 28;
 
 impl Slot {
@@ -38,15 +38,14 @@ impl Slot {
     }
 }
 
-/// How a [`Step`] is executed. Only the steps of kernels and registers have code that does something: the
-/// code of the others answers with a request, and the executor of the line does what they stand for. Steps of
-/// forms have as many targets as the form chooses from; a [`StepKind::Case`] may be asked for one that it
-/// does not have.
+/// Execution of a [`Step`]. Only `Kernel` and `Registers` steps run code. The code of the others returns
+/// [`Outcome::Request`], and the executor interprets them. A step of a form has one target per function that
+/// the form selects from; a [`StepKind::Case`] may select one that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// A kernel whose code is run.
     Kernel,
-    /// No kernel: it prepares or frees registers.
+    /// Not a kernel: prepares or frees registers.
     Registers,
     /// A kernel of [`Form::Call`](super::Form::Call).
     Call,
@@ -60,31 +59,31 @@ pub enum StepKind {
     While,
     /// A kernel of its own form that needs the path of its frame.
     Placed,
-    /// The last of a line.
+    /// The end of a sequential plan.
     End,
 }
 
-/// One step, with all that a small kernel needs in half a cache line.
+/// One step: all data of a small kernel, in half a cache line.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The code.
     pub run: KernelFn,
-    /// The slots of the first operands; where there is none, the last slot.
+    /// The slots of the first operands. In place of missing operands, the last slot.
     pub inline: [Slot; INLINE_OPERANDS],
-    /// The slot of the first result; if there is none, the last slot.
+    /// The slot of the first result. Without results, the last slot.
     pub first_result: Slot,
     /// The kernel, or the number of the list of registers to free.
     pub kernel: u32,
     /// The number of results.
     pub n_results: u16,
-    /// How it is executed.
+    /// The kind of execution.
     pub kind: StepKind,
 }
 
 const _: () = assert!(size_of::<Step>() == 32);
 
 impl Step {
-    /// The end of an empty line.
+    /// The end of an empty plan.
     pub const NONE: Step = Step {
         run: |_| Outcome::Request,
         inline: [Slot(0); INLINE_OPERANDS],
@@ -94,7 +93,7 @@ impl Step {
         kind: StepKind::End,
     };
 
-    /// Kernel number `kernel`, with these operands and as many results from slot `first_result` on, in a
+    /// Kernel number `kernel`, with these operands and `n_results` results from slot `first_result` on, in a
     /// frame with `n_slots` slots.
     ///
     /// # Panics
@@ -124,31 +123,31 @@ impl Step {
         Step { run, inline, first_result: last, kind: StepKind::Registers, ..Step::NONE }
     }
 
-    /// The same for a kernel that the executor runs as `kind`, whose first target has this number.
+    /// The step of a kernel that the executor interprets as `kind`, with the number of its first target.
     pub fn of_form(self, kind: StepKind, first_target: u32) -> Step {
         let [decides, _, unused] = self.inline;
         Step { run: Step::NONE.run, inline: [decides, Slot(first_target), unused], kind, ..self }
     }
 
-    /// The same for a kernel that needs its path: the executor of the line runs its code.
+    /// The step of a kernel that needs its path. The executor runs its code.
     pub fn placed(self) -> Step {
         Step { run: Step::NONE.run, kind: StepKind::Placed, ..self }
     }
 
-    /// Of a step of a form: the number of its first target. It stands where others have their second operand.
+    /// The number of the first target of a step of a form. It takes the place of the second operand.
     #[inline(always)]
     pub fn first_target(&self) -> usize {
         self.inline[1].0 as usize
     }
 
-    /// Whether a frame with so many slots has all those that the step names.
+    /// True if a frame with `n_slots` slots has all slots of the step.
     pub(crate) fn fits(&self, n_slots: usize) -> bool {
         self.first_result.index() + usize::from(self.n_results.max(1)) <= n_slots
             && self.inline.iter().all(|slot| slot.index() < n_slots)
     }
 }
 
-/// A step on copies of a kernel's registers: the operands in order, then the results, then a chain.
+/// A step on copies of a kernel's registers: the operands in order, the results, a chain.
 pub struct CopyStep(Step);
 
 impl CopyStep {
@@ -168,7 +167,7 @@ impl CopyStep {
     /// The number of operands.
     #[inline]
     pub fn n_operands(&self) -> usize {
-        // The slot of the first result, or without one of the chain.
+        // The slot of the first result, or of the chain if there are no results.
         self.0.first_result.index()
     }
 
@@ -191,7 +190,7 @@ pub struct StraightStep {
     n_slots: usize,
     /// The slots of the operands.
     passed: Span,
-    /// The operands that the kernel may keep, as [`KernelEntry::yields`](super::table::KernelEntry).
+    /// The operands that the kernel may keep, as in [`KernelEntry::yields`](super::table::KernelEntry).
     yields: Span,
 }
 

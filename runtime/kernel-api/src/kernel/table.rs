@@ -1,4 +1,4 @@
-//! [`KernelTable`]: the part of a function's plan that its kernels read while they run.
+//! [`KernelTable`]: the part of a function's plan that running kernels read.
 
 use super::frame::KernelFn;
 use crate::value::Value;
@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Where it begins, and how long it is.
+    /// Start and length.
     #[inline(always)]
     pub fn bounds(self) -> (usize, usize) {
         (self.first as usize, self.n as usize)
@@ -38,17 +38,17 @@ impl Span {
     }
 }
 
-/// Whether a number is in a set with 32 bits a word.
+/// True if `i` is in a set with 32 bits per word.
 #[inline]
 pub(crate) fn is_in(set: &[u32], i: usize) -> bool {
     set.get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
 }
 
-/// The lists of a function's kernels. They are shared by the kernels, which have spans of them.
+/// The lists of a function's kernels. Each kernel has spans of them.
 pub struct KernelTable {
     /// Number of the function.
     pub function: u32,
-    /// Of a frame.
+    /// Number of slots of a frame.
     pub n_slots: usize,
     /// Numbers.
     pub lists: Box<[u32]>,
@@ -56,30 +56,31 @@ pub struct KernelTable {
     pub immediates: Box<[Value]>,
     /// By kernel index.
     pub kernels: Box<[KernelEntry]>,
-    /// In the line: the slots that steps free; in `lists`.
+    /// In the sequential plan: the slots that steps free; in `lists`.
     pub retired: Box<[Span]>,
 }
 
-/// A kernel of a function, apart from what its [`Step`](super::step::Step) has at hand.
+/// A kernel of a function, except for the data in its [`Step`](super::step::Step).
 #[derive(Clone, Copy, Debug)]
 pub struct KernelEntry {
     /// The code.
     pub run: KernelFn,
-    /// The slots of what is passed to the kernel; in `lists`.
+    /// The slots of the operands that are passed; in `lists`.
     pub operands: Span,
-    /// In the line: the operands that the kernel may keep, as a set of 32 bits a word; in `lists`.
+    /// In the sequential plan: the operands that the kernel may keep, as a set with 32 bits per word; in
+    /// `lists`.
     pub yields: Span,
-    /// The registers that must not be an error or dead, unless the kernel finds out about all by reading
-    /// them; in `lists`.
+    /// The registers that must not be an error or dead; none if the kernel checks all of them by reading; in
+    /// `lists`.
     pub checked: Span,
     /// Attribute ids; in `lists`.
     pub attrs: Span,
-    /// The attributes that are scalars as values, the others as nothing; in `immediates`.
+    /// The attributes: scalars as values, others as [`Value::Empty`]; in `immediates`.
     pub immediates: Span,
     /// Function ids; in `lists`.
     pub functions: Span,
-    /// What it has made of its use, by number in the file.
+    /// Number of the prepared data in the file.
     pub prepared: Option<u32>,
-    /// Whether it stores all of its results or, when it is not done, none.
+    /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
 }

@@ -1,8 +1,8 @@
-//! The port to work queues: where tasks run that are not run at once.
+//! The port to work queues.
 //!
-//! A [`WorkQueue`] runs [`Task`]s. Kernels add tasks of their own; [`parallel`](crate::parallel) spreads the
-//! work of one kernel over the same workers; tasks for a later time wait in [`timers`]. The queues themselves
-//! belong to the runtime.
+//! A [`WorkQueue`] runs [`Task`]s. Kernels add tasks of their own, [`parallel`](crate::parallel) spreads the
+//! work of one kernel over the same workers, and tasks for a later time wait in [`timers`]. The
+//! implementations belong to the runtime.
 
 pub(crate) mod parking;
 pub(crate) mod task;
@@ -18,62 +18,62 @@ use crate::error::KernelError;
 pub(crate) use parking::Parking;
 pub use task::Task;
 
-/// What becomes of a blocking task when all threads for such are busy.
+/// Handling of a blocking task when all threads for blocking tasks are busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It waits for a thread; for tasks that do not wait for one another.
+    /// The task waits for a thread. For tasks that do not wait for one another.
     Wait,
-    /// It is given back.
+    /// The task is given back.
     Refuse,
 }
 
-/// Runs tasks. Tasks never wait for one another.
+/// An executor of tasks. Tasks never wait for one another.
 pub trait WorkQueue: Send + Sync {
-    /// The name by which it was asked for, such as `mstd`.
+    /// The name that selects this kind of queue, such as `mstd`.
     fn name(&self) -> &'static str;
 
-    /// How many tasks can run at once.
+    /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
 
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 
-    /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is
-    /// about to end, or else calls
-    /// [`WorkQueue::hand_over`].
-    fn keeper(&self) -> Option<Keeper> {
+    /// The calling thread's local queue, if it runs tasks of this queue. Only for a task that is about to
+    /// end, or that calls [`WorkQueue::hand_over`] otherwise.
+    fn local_queue(&self) -> Option<LocalQueue> {
         None
     }
 
-    /// Whether a task that the calling thread kept now would be the next one that it runs, whatever others
-    /// do.
+    /// Whether a task that the calling thread put into its local queue now would be the next one that it
+    /// runs, whatever other threads do.
     fn runs_next(&self) -> bool {
         false
     }
 
-    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the
-    /// one that it runs. If it is another one, the thread may keep it from then on, as with
-    /// [`WorkQueue::keeper`].
+    /// Takes the task that the calling thread would run next, if `wants` accepts it, so that the current task
+    /// runs it instead of ending. A task that is not accepted may stay in the local queue, as with
+    /// [`WorkQueue::local_queue`].
     fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         None
     }
 
-    /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
+    /// Adds a task to the local queue if there is a [`WorkQueue::local_queue`], else as with
+    /// [`WorkQueue::add_task`].
     fn add_soon(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.add_task(task),
         }
     }
 
-    /// The calling task goes on for long: what its thread keeps is not to wait for it.
+    /// Shares the local queue with other threads, before the current task does something long.
     fn hand_over(&self) {}
 
-    /// Adds a task that may block, on input and output for example.
+    /// Adds a task that may block, for example on input and output.
     ///
     /// # Errors
-    /// The task, if it is refused: because all threads are busy and it does not want to wait, or because too
-    /// many wait.
+    /// The task, if it is refused: because all threads are busy and it is not to wait, or because too many
+    /// tasks wait.
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
     /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
@@ -85,62 +85,65 @@ pub trait WorkQueue: Send + Sync {
         self.wait_after(latch, &mut || ());
     }
 
-    /// Whether the calling task may wait: waits inside tasks nest on the machine's stack, and not without end.
+    /// Whether the calling task may wait. Waits inside tasks nest on the machine's stack, so a queue limits
+    /// them.
     ///
     /// # Errors
-    /// If it may not.
+    /// If the task may not wait.
     fn may_wait(&self) -> Result<(), KernelError> {
         Ok(())
     }
 
-    /// Waits until no task waits or runs. Called from outside; a task, which could only wait for itself, does
-    /// not wait.
+    /// Waits until no task waits or runs. For callers outside of the queue. Inside of a task it does not
+    /// wait, because the task would wait for itself.
     fn quiesce(&self);
 
-    /// Which of `n` ready kernels comes next; `n` is not 0. The last one, but for queues that are seeded.
+    /// Index of the ready kernel that runs next, of `n`, which is not 0. The last one, except for seeded
+    /// queues.
     fn pick(&self, n: usize) -> usize {
         n - 1
     }
 
-    /// Whether [`WorkQueue::pick`] is to be asked.
+    /// Whether [`WorkQueue::pick`] is to be called.
     fn is_seeded(&self) -> bool {
         false
     }
 }
 
-/// Runs a task; a panic ends the task, not the thread.
+/// Runs a task. A panic ends the task, not the thread.
 #[doc(hidden)]
 pub fn run_task(task: Task) {
-    // The panic hook has reported it; what the task owned was dropped, and promises among it became errors.
+    // The panic hook has reported the panic. The values that the task owned were dropped; promises among them
+    // became errors.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.run()));
 }
 
-/// Where the calling thread keeps tasks of the queue whose tasks it runs.
+/// The calling thread's list of tasks of the queue whose tasks it runs.
 #[derive(Debug)]
-pub struct Keeper {
-    keep: fn(Task),
-    owes: bool,
-    /// Of this thread.
+pub struct LocalQueue {
+    push: fn(Task),
+    must_share: bool,
+    /// Belongs to this thread.
     _not_send: PhantomData<*const ()>,
 }
 
-impl Keeper {
-    /// Of a queue that keeps a task for the calling thread by `keep`. `owes`: other threads could run it.
+impl LocalQueue {
+    /// The list to which `push` adds a task. `must_share` says whether other threads could run its tasks.
     #[inline]
-    pub fn new(keep: fn(Task), owes: bool) -> Keeper {
-        Keeper { keep, owes, _not_send: PhantomData }
+    pub fn new(push: fn(Task), must_share: bool) -> LocalQueue {
+        LocalQueue { push, must_share, _not_send: PhantomData }
     }
 
-    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something
-    /// that it does not follow from.
+    /// Adds a task to the list. Returns whether the list has to be handed over before the thread does
+    /// unrelated work.
     #[inline]
-    pub fn keep(self, task: Task) -> bool {
-        (self.keep)(task);
-        self.owes
+    pub fn push(self, task: Task) -> bool {
+        (self.push)(task);
+        self.must_share
     }
 }
 
-/// Counts down to zero and wakes the one thread that waits for it.
+/// A counter that wakes one waiting thread when it reaches zero.
 #[derive(Debug)]
 pub struct Latch {
     left: AtomicUsize,
@@ -148,7 +151,7 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// A latch that the calling thread will wait for, open after `count` calls of
+    /// A latch for the calling thread to wait for, which opens after `count` calls of
     /// [`count_down`](Latch::count_down).
     pub fn new(count: usize) -> Arc<Latch> {
         Arc::new(Latch { left: AtomicUsize::new(count), waiter: std::thread::current() })
@@ -162,7 +165,8 @@ impl Latch {
 
     /// Counts one event.
     pub fn count_down(&self) {
-        // AcqRel: Release publishes this event; Acquire passes the others' on to whoever sees zero.
+        // AcqRel: Release publishes this event. Acquire passes the other events on to the thread that sees
+        // zero.
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.waiter.unpark();
         }
@@ -171,7 +175,7 @@ impl Latch {
 
 #[doc(hidden)]
 impl Latch {
-    /// Sleeps until the latch is open, without taking part in anything.
+    /// Sleeps until the latch is open, without running tasks.
     pub fn park_until_open(&self) {
         while !self.is_open() {
             self.park();

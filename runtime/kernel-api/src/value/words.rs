@@ -1,8 +1,8 @@
-//! Copying values between registers as two words.
+//! Copies of values between registers as two words.
 //!
-//! A value that is written part by part, its tag and its payload, and soon read as a whole, makes the
-//! processor wait until the parts have reached its cache; that costs more than all else that a small kernel
-//! does. So registers are written and copied word by word.
+//! A value that is written in parts, tag and payload, and soon read as a whole defeats the processor's store
+//! forwarding: the read waits until the parts have reached the cache, which costs more than the rest of a
+//! small kernel. So registers are written and copied word by word.
 
 #![allow(unsafe_code, reason = "copies bits where that is what copying means")]
 
@@ -18,7 +18,7 @@ const _: () = assert!(size_of::<Words>() == size_of::<Value>() && align_of::<Wor
 
 #[doc(hidden)]
 impl Value {
-    /// Writes the value to `to`, without dropping what is there.
+    /// Writes the value to `to` without dropping the previous content.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -32,7 +32,7 @@ impl Value {
         unsafe { to.cast::<Words>().write(words) };
     }
 
-    /// [`Value::place`] of a value that is copied next, word by word, before anybody looks into it: it is not written in parts.
+    /// [`Value::place`] for a value that is next copied word by word: the compiler may not write it in parts.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -43,7 +43,7 @@ impl Value {
         let [first, second]: Words = unsafe { std::mem::transmute(value) };
         let to = to.cast::<MaybeUninit<u64>>();
         // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned
-        // there from now on. Volatile, so that it is not made writes of parts.
+        // there from now on. Volatile, so that the compiler does not write it in parts.
         unsafe { to.as_ptr().write_volatile(first) };
         // SAFETY: in bounds: a value is two words.
         let to = unsafe { to.add(1) };
@@ -51,7 +51,7 @@ impl Value {
         unsafe { to.write(second) };
     }
 
-    /// Writes a clone to `to`, without dropping what is there.
+    /// Writes a clone to `to` without dropping the previous content.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -61,7 +61,7 @@ impl Value {
             // SAFETY: the caller's contract.
             return unsafe { to.write(self.clone()) };
         }
-        // SAFETY: the caller's contract; there may be two of a value that owns nothing.
+        // SAFETY: the caller's contract. A value that owns nothing may be duplicated.
         unsafe { self.copy_words_to(to) };
     }
 
@@ -74,8 +74,8 @@ impl Value {
         let words = NonNull::from(self).cast::<MaybeUninit<u64>>();
         // SAFETY: in bounds: a value is two words.
         let second = unsafe { words.add(1) };
-        // SAFETY: a reference can be read, and words may have any bits. Volatile, so that it is not made one
-        // read of both.
+        // SAFETY: a reference can be read, and words may have any bits. Volatile, so that the compiler does
+        // not read both at once.
         let first = unsafe { words.as_ptr().read_volatile() };
         // SAFETY: as above.
         let words: Words = [first, unsafe { second.as_ptr().read_volatile() }];
@@ -83,8 +83,8 @@ impl Value {
         unsafe { to.cast::<Words>().write(words) };
     }
 
-    /// Writes a copy to `to`, without dropping what is there, of a value that owns nothing: whether it is
-    /// one, and not nothing.
+    /// If the value owns nothing and is not `Empty`, writes a copy to `to` without dropping the previous
+    /// content. Returns whether it did.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -93,14 +93,14 @@ impl Value {
     pub unsafe fn copy_plain_to(&self, to: NonNull<Value>) -> bool {
         let copies = self.is_plain() && !matches!(self, Value::Empty);
         if copies {
-            // SAFETY: the caller's contract; it owns nothing.
+            // SAFETY: the caller's contract. The value owns nothing.
             unsafe { self.copy_words_to(to) };
         }
         copies
     }
 
-    /// Writes a copy to `to`, without dropping what is there, if the value is concrete and owns nothing:
-    /// whether it does.
+    /// If the value is concrete and owns nothing, writes a copy to `to` without dropping the previous
+    /// content. Returns whether it did.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -115,20 +115,20 @@ impl Value {
         copies
     }
 
-    /// Makes it empty.
+    /// Drops the content and sets it to `Empty`.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.release();
         self.overwrite(Value::Empty);
     }
 
-    /// Makes it `value`, without dropping what is there.
+    /// Sets it to `value` without dropping the previous content.
     #[inline(always)]
     pub fn overwrite(&mut self, value: Value) {
         std::mem::forget(std::mem::replace(self, value));
     }
 
-    /// Drops it if it owns anything; else it stays what it is.
+    /// Drops the content if it owns something; otherwise leaves it unchanged.
     #[inline(always)]
     pub fn release(&mut self) {
         if !self.is_plain() {

@@ -205,8 +205,8 @@ impl Worker {
     pub(super) fn leave(&mut self) {
         let Some((running, job)) = self.left.take() else { return };
         let queue = running.frame().execution.context.queue();
-        match queue.keeper() {
-            Some(keeper) => self.owes += u32::from(keeper.keep(Owed(Some((running, job))).task())),
+        match queue.local_queue() {
+            Some(local) => self.owes += u32::from(local.push(Owed(Some((running, job))).task())),
             None => {
                 let queue = queue.clone();
                 queue.add_task(Owed(Some((running, job))).task());

@@ -1,5 +1,5 @@
-//! The side of a [`KernelFrame`] that the executor sees: it makes frames, selects the kernel that runs, and
-//! takes requests and results.
+//! The executor's side of a [`KernelFrame`]: construction, selection of the running kernel, requests and
+//! results.
 
 #![allow(
     unsafe_code,
@@ -17,11 +17,10 @@ use crate::value::Value;
 
 #[doc(hidden)]
 impl<'f> KernelFrame<'f> {
-    /// A frame whose registers were copied: `operands` are the slots of the operands, and the results'
-    /// follow.
+    /// A frame of copied registers. `operands` are the slots of the operands; those of the results follow.
     ///
     /// # Panics
-    /// If these are not as many slots as `step` has.
+    /// If the number of slots is not that of `step`.
     #[inline]
     pub fn of_copies(
         slots: &'f mut [Value],
@@ -46,7 +45,7 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// A frame of a straight line's slots, without a kernel so far.
+    /// A frame of a straight line's slots. No kernel is selected yet.
     ///
     /// # Panics
     /// If there are no slots.
@@ -67,10 +66,10 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Makes a kernel of a straight line the one that runs.
+    /// Selects a kernel of a straight line as the running one.
     ///
     /// # Panics
-    /// If its slots are not those of the frame.
+    /// If the number of its slots is not that of the frame.
     #[inline]
     pub fn select_straight(&mut self, step: &'f StraightStep, lists: &'f [u32]) {
         assert!(self.n_slots == step.n_slots(), "a kernel of another straight line");
@@ -83,12 +82,12 @@ impl<'f> KernelFrame<'f> {
         self.slots_mut()[slot as usize].clear();
     }
 
-    /// Whether a result is not stored.
+    /// True if a result is not stored.
     pub fn misses_results(&self) -> bool {
         (0..self.n_results()).any(|i| self.result(i).is_none())
     }
 
-    /// Makes those results `value` that are not stored.
+    /// Sets the results that are not stored to `value`.
     pub fn fill_results(&mut self, value: &Value) {
         for i in 0..self.n_results() {
             if self.result(i).is_none() {
@@ -97,13 +96,13 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// A result that is stored, moved.
+    /// Moves a stored result out.
     pub fn take_result(&mut self, i: usize) -> Option<Value> {
         let slot = self.step.first_result.index() + i;
         self.slots_mut().get_mut(slot).map(std::mem::take).filter(|value| !matches!(value, Value::Empty))
     }
 
-    /// A frame of a line, without slots and steps so far.
+    /// A frame of a sequential plan, without slots and step.
     ///
     /// # Safety
     /// Before anything is read from it or stored in it, [`KernelFrame::enter`] and [`KernelFrame::select`]
@@ -123,11 +122,11 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Moves to the frame of a function that has a line, whose values may own something or do not.
+    /// Moves to the frame of a function with a sequential plan. `owns`: its values may own something.
     ///
     /// # Safety
     /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the table's number of
-    /// slots, and nothing else may access them. The step that runs must be one of that table's line.
+    /// slots, and nothing else may access them. The selected step must be one of that function's plan.
     #[inline(always)]
     pub unsafe fn enter(&mut self, table: &'f KernelTable, slots: NonNull<Value>, owns: bool) {
         self.slots = slots;
@@ -136,13 +135,13 @@ impl<'f> KernelFrame<'f> {
         self.owns = owns;
     }
 
-    /// Where the slots are.
+    /// The address of the slots.
     #[inline(always)]
     pub fn first_slot(&self) -> NonNull<Value> {
         self.slots
     }
 
-    /// Makes a step the one that runs.
+    /// Selects a step as the running one.
     ///
     /// # Safety
     /// As for [`run`](KernelFrame::run).
@@ -154,16 +153,16 @@ impl<'f> KernelFrame<'f> {
     /// Runs a step.
     ///
     /// # Safety
-    /// It must be a step of the line of the function that this is the frame of.
+    /// It must be a step of the sequential plan of the frame's function.
     #[inline(always)]
     pub unsafe fn run(&mut self, step: &'f Step) -> Outcome {
         self.step = step;
         (step.run)(self)
     }
 
-    /// Runs the code of the kernel of the step that runs, which knows its callers.
+    /// Runs the kernel of the selected step with its callers.
     pub fn run_placed(&mut self, callers: &dyn CallChain) -> Outcome {
-        // It does not say so if it panics.
+        // In advance: a panic does not return.
         self.owns = true;
         let mut placed = KernelFrame { callers: Some(callers), operands: self.operands, ..*self };
         let outcome = (placed.kernel().run)(&mut placed);
@@ -171,7 +170,7 @@ impl<'f> KernelFrame<'f> {
         outcome
     }
 
-    /// The step that runs.
+    /// The selected step.
     #[inline]
     pub fn step(&self) -> &'f Step {
         self.step
@@ -186,7 +185,7 @@ impl<'f> KernelFrame<'f> {
         KernelRef { function: self.table.function, kernel: self.step.kernel }
     }
 
-    /// The table's entry of the kernel that runs.
+    /// The table's entry of the running kernel.
     #[inline]
     pub fn kernel(&self) -> &'f KernelEntry {
         &self.table.kernels[self.step.kernel as usize]
@@ -205,7 +204,7 @@ impl<'f> KernelFrame<'f> {
         unsafe { std::slice::from_raw_parts_mut(self.slots.as_ptr(), self.n_slots) }
     }
 
-    /// The operand as it is; for one that is not passed, some value.
+    /// An operand in any state; an arbitrary value for one that is not passed.
     #[inline(always)]
     pub fn slot(&self, i: usize) -> &Value {
         static NOTHING: Value = Value::Empty;
@@ -219,13 +218,13 @@ impl<'f> KernelFrame<'f> {
         self.raw_operand(i).unwrap_or(&NOTHING)
     }
 
-    /// Whether a value may have been stored in this frame that owns something.
+    /// True if a value that owns something may have been stored in this frame.
     #[inline]
     pub fn owns(&self) -> bool {
         self.owns
     }
 
-    /// A result that is stored.
+    /// A stored result.
     pub fn result(&self, i: usize) -> Option<&Value> {
         let value = self.slots().get(self.step.first_result.index() + i)?;
         (!matches!(value, Value::Empty)).then_some(value)
@@ -237,7 +236,7 @@ impl<'f> KernelFrame<'f> {
         self.slots_mut()[first..first + n].iter_mut().for_each(Value::clear);
     }
 
-    /// Drops the operands of a frame of copies. A job's frame has none.
+    /// Drops the operands of a frame of copies, for a job.
     #[inline]
     pub fn drop_operands(&mut self) {
         let first_result = self.step.first_result.index();
@@ -245,19 +244,19 @@ impl<'f> KernelFrame<'f> {
         self.operands = Operands::Gone;
     }
 
-    /// What the kernel has asked for; nothing that can be done, if it has asked for nothing.
+    /// Takes the kernel's request. Without one, the result names no function.
     #[inline]
     pub fn take_request(&mut self) -> CallRequest {
         std::mem::replace(&mut self.request, CallRequest::NONE)
     }
 
-    /// What the kernel has asked for last.
+    /// The kernel's last request.
     #[inline]
     pub fn request(&self) -> CallRequest {
         self.request
     }
 
-    /// What it shares with the other kernels of the execution.
+    /// References that all kernels of the execution share.
     pub fn around(&self) -> Surroundings<'f> {
         self.around
     }
