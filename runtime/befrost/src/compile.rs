@@ -12,7 +12,7 @@ use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
 use befrost_compiler::verify::verify;
-use befrost_host::{Error, ErrorCode};
+use befrost_kernel_api::{Error, ErrorCode};
 
 /// The program to compile.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::convert::identity;
 use std::fmt;
 
-use befrost_host::{Error, ErrorCode, Value};
+use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::{Strings, Tensor, Text};
 use befrost_tensor::print::numpy;
 use befrost_tensor::{HostTensor, I1};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use befrost_host::program::KernelUseError;
-use befrost_host::{Error, ErrorCode};
+use befrost_kernel_api::{Error, ErrorCode};
 
 /// The reason why a program cannot be loaded, with the file's path if it came from one.
 #[derive(Debug)]

@@ -35,12 +35,12 @@ mod port;
 mod program;
 mod runtime;
 
-pub use befrost_host::context::{
+pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
-pub use befrost_host::error::{Error, ErrorCode, KernelError};
-pub use befrost_host::kernel::Kernel;
-pub use befrost_host::{Chain, ExecContext, Limits, Registry, Value, kernel};
+pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
+pub use befrost_kernel_api::kernel::Kernel;
+pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
 pub use befrost_kernels::{registry, variable_values};
 pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, mem, npy};
 #[cfg(feature = "compile")]

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use befrost_host::queue::{Task, WhenFull, WorkQueue};
-use befrost_host::{Error, ErrorCode};
+use befrost_kernel_api::queue::{Task, WhenFull, WorkQueue};
+use befrost_kernel_api::{Error, ErrorCode};
 
 use crate::datum::Datum;
 

@@ -1,6 +1,6 @@
 //! Arguments and results of functions: names, types, and the check of a value against a type.
 
-use befrost_host::{Error, ErrorCode, Value};
+use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::{Strings, Tensor};
 use befrost_tensor::{DType, HostTensor};
 

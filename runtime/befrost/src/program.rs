@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
-use befrost_host::{Error, ErrorCode, ExecContext, Request, Value, call};
+use befrost_host::call;
+use befrost_kernel_api::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
+use befrost_kernel_api::{Error, ErrorCode, ExecContext, Request, Value};
 
 use crate::datum::Datum;
 use crate::error::LoadError;

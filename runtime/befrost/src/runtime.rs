@@ -5,8 +5,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use befrost_host::queue::{QueueError, WorkQueue, from_spec};
-use befrost_host::{Error, ErrorCode, Limits, Registry};
+use befrost_host::queue::{QueueError, from_spec};
+use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::{Error, ErrorCode, Limits, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
 
 use crate::error::LoadError;

@@ -13,12 +13,11 @@ use std::time::{Duration, Instant};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::error::{ErrorCode, KernelError};
-use befrost_host::kernel::{Async, Later};
-use befrost_host::queue::timers::Timer;
-use befrost_host::{
-    ExecContext, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
-};
+use befrost_host::{PreparedCall, Program, call, call_into, queue};
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::kernel::{Async, Deferred};
+use befrost_kernel_api::queue::timers::Timer;
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -339,7 +338,7 @@ fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str)
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("bench.millisecond", millisecond));
     registry.add(kernel!("bench.work", |x: i32| work(x)));
-    registry.add(kernel!("bench.work_later", |x: i32| Later::new(move |_| work(x))));
+    registry.add(kernel!("bench.work_later", |x: i32| Deferred::new(move |_| work(x))));
 }
 
 /// Occupies a thread for about two microseconds.

@@ -1,6 +1,6 @@
 //! `coo`: sparse tensors in coordinate format.
 
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element};
 
 use crate::objects::{Coo, Tensor, refused};

@@ -1,8 +1,8 @@
 //! `cpu`: tensor computations in destination-passing style. `out` is an operand, and the chain result is
 //! final when it is written.
 
-use befrost_host::kernel::{Attr, DenseAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{Attr, DenseAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element, HostTensor, Shape, ops};
 
 use crate::objects::{ShapeValue, Tensor, refused};

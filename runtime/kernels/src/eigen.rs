@@ -4,8 +4,8 @@
 //! The kernels call TensorFlow's operators on all workers of the queue. Batch normalization takes the moments
 //! as operands, so gradients treat them as constants.
 
-use befrost_host::kernel::{Attr, RawAttr, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{Attr, RawAttr, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};

@@ -1,9 +1,9 @@
 //! Helpers of kernels in destination-passing style, mostly on images.
 
 use bef_format::{AttrView, DType as FileDType};
-use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signature};
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError};
+use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signature};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::{ImageFormat, Padding, Pool2dAttrs};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};

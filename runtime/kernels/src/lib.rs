@@ -7,8 +7,8 @@
 /// Registers kernels without chains in a dialect and in its synchronous twin.
 macro_rules! twins {
     ($registry:expr, $dialect:literal; $($name:expr => $function:expr;)*) => {$(
-        $registry.add(befrost_host::kernel!(concat!($dialect, ".", $name), $function));
-        $registry.add(befrost_host::kernel!(concat!($dialect, "_sync.", $name), $function));
+        $registry.add(befrost_kernel_api::kernel!(concat!($dialect, ".", $name), $function));
+        $registry.add(befrost_kernel_api::kernel!(concat!($dialect, "_sync.", $name), $function));
     )*};
 }
 
@@ -25,7 +25,7 @@ mod tfrt_test;
 mod ts;
 mod workers;
 
-use befrost_host::Registry;
+use befrost_kernel_api::Registry;
 
 pub use coo::coo;
 pub use cpu::cpu;

@@ -5,11 +5,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use befrost_host::context::Resource;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::context::Resource;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::{CooTensor, HostTensor, Shape, StringTensor, TensorError, print};
 

@@ -1,8 +1,8 @@
 //! `tf_sync`: TensorFlow operators for synchronous functions: without chains, in destination-passing style.
 
 use bef_format::AttrView;
-use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, DenseAttr, RawAttr, Rest};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{Binary, ImageFormat, Transposition, Unary, broadcast_to, concat, tile};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};

@@ -2,9 +2,9 @@
 //!
 //! The scalar arithmetic is in `befrost_tensor::scalar`.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Ignored, Rest, StrAttr, control};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Ignored, Rest, StrAttr, control};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::scalar::{Float, Integer};
 use half::{bf16, f16};
 

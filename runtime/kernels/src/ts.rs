@@ -1,10 +1,10 @@
 //! `ts` and `ts_sync`: shapes as values.
 
 use bef_format::{AttrView, DType};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, RawAttr};
-use befrost_host::object::Object;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, RawAttr};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{Shape, matmul_shape, reduce_shape};
 
 use crate::objects::{PartialShape, ShapeValue, refused};

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use befrost_host::{ExecContext, KernelError};
+use befrost_kernel_api::{ExecContext, KernelError};
 use befrost_tensor::matmul::Parallel;
 
 /// The workers of a request. Cancellation stops loops early; [`Workers::finish`] reports it.

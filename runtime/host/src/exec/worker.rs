@@ -37,11 +37,11 @@ use super::frame::{
     Completing, Done, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
     Running, Sink, StraightRun,
 };
-use crate::async_value::AsyncRef;
-use crate::error::KernelError;
-use crate::kernel::Job;
-use crate::queue::{Task, WorkQueue};
-use crate::value::Value;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::kernel::Job;
+use befrost_kernel_api::queue::{Task, WorkQueue};
+use befrost_kernel_api::value::Value;
 
 use self::invoke::{Deferred, may_run_now};
 use self::looping::Iteration;

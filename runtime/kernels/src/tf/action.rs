@@ -6,7 +6,7 @@
 //!            tables of lists, variables, updates, arrays, stacks: operator ──▶ Make
 //! ```
 
-use befrost_host::{ExecContext, KernelError, Value};
+use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bef_format::AttrView;
-use befrost_host::kernel::{KernelUse, RawAttr};
+use befrost_kernel_api::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{AttrKind, Attributes, Attrs, Derived, OpRow, Type};

@@ -1,7 +1,7 @@
 //! `Assert` and `Print`, which format values.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::tf::op::Op;
 

@@ -1,7 +1,7 @@
 //! Predicates and branch indices of control flow, read from tensors.
 
-use befrost_host::kernel::Attr;
-use befrost_host::{KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::Attr;
+use befrost_kernel_api::{KernelError, Registry, kernel};
 use befrost_tensor::{DType, HostTensor};
 
 use crate::objects::{Tensor, refused};

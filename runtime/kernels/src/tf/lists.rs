@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};

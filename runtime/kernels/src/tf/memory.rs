@@ -12,9 +12,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use befrost_host::kernel::{Attr, KernelUse};
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, KernelUse};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, Placed};
 use smallvec::SmallVec;
 

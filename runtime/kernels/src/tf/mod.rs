@@ -28,11 +28,11 @@ mod variables;
 use std::sync::Arc;
 
 use bef_format::AttrView;
-use befrost_host::kernel::{
+use befrost_kernel_api::kernel::{
     Ignored, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Param, Prepare, Prepared, RawAttr, Rest,
     Returns, Signature,
 };
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits};

@@ -1,7 +1,7 @@
 //! Operands and results of `tf` kernels.
 
-use befrost_host::kernel::{KernelFrame, Outcome, Returns, Signature};
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::kernel::{KernelFrame, Outcome, Returns, Signature};
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::HostTensor;
 use smallvec::SmallVec;
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::Op;

@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::tf::op::{Op, Type};
 
 use super::action::{Row, int, of};

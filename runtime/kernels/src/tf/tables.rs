@@ -1,7 +1,7 @@
 //! The operators that are implemented by actions.
 
-use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{KernelUse, Prepare, Prepared, Rest};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::{self, Op};
 use smallvec::SmallVec;
 

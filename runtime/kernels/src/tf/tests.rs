@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use befrost_host::context::{Request, ResourceName};
-use befrost_host::error::ErrorCode;
 use befrost_host::queue::SingleThreaded;
-use befrost_host::{ExecContext, KernelError, Value};
+use befrost_kernel_api::context::{Request, ResourceName};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};

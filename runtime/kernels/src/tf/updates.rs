@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use befrost_host::Value;
+use befrost_kernel_api::Value;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{

@@ -19,11 +19,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use befrost_host::context::{Resource, ResourceName, Resources};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::Rest;
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::context::{Resource, ResourceName, Resources};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::Rest;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};

@@ -8,9 +8,9 @@ mod files;
 mod strings;
 
 use bef_format::AttrView;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Outcome, RawAttr, Rest};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Outcome, RawAttr, Rest};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::{
     Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16, ops, ulps,
 };

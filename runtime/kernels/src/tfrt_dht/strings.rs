@@ -1,8 +1,8 @@
 //! `tfrt_sht`: tensors of strings.
 
 use bef_format::AttrView;
-use befrost_host::kernel::RawAttr;
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::RawAttr;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::StringTensor;
 
 use crate::objects::{Strings, WriteOnceStrings, refused};

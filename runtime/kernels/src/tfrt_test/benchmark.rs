@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use befrost_host::kernel::{Attr, Callee, Later, Rest, StrAttr, control};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, Callee, Deferred, Rest, StrAttr, control};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use rustix::time::{ClockId, clock_gettime};
 
 pub(super) fn add(registry: &mut Registry) {
@@ -22,7 +22,7 @@ pub(super) fn add(registry: &mut Registry) {
             let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
             let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = name.0.to_owned();
-            Later::new(move |cx| benchmark.run(&name, cx).map(|()| Chain))
+            Deferred::new(move |cx| benchmark.run(&name, cx).map(|()| Chain))
         }
     ));
     registry.add(kernel!(
@@ -35,7 +35,7 @@ pub(super) fn add(registry: &mut Registry) {
             let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
             let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = benchmark.body.name().to_owned();
-            Later::new(move |cx| benchmark.run(&name, cx))
+            Deferred::new(move |cx| benchmark.run(&name, cx))
         }
     ));
     for name in ["tfrt_test.invoke_sync_function.i32_i32.i32", "tfrt_test.sync_function_runner.i32_i32.i32"] {

@@ -1,8 +1,8 @@
 //! `tf.Example`: records of named features in training data.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Registry, kernel};
 use prost::Message;
 
 use self::proto::feature::Kind;

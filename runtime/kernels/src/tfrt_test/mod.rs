@@ -13,9 +13,9 @@ mod tensors;
 mod values;
 
 use bef_format::{AttrView, DType};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Completion, Kernel, KernelFrame, Outcome, RawAttr, Rest, Signature};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Completion, Kernel, KernelFrame, Outcome, RawAttr, Rest, Signature};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::objects::Text;
 

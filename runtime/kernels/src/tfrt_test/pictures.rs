@@ -1,6 +1,6 @@
 //! JPEG decoding and resizing.
 
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::resize_bilinear;
 use befrost_tensor::{DType, HostTensor, Shape};
 use zune_jpeg::JpegDecoder;

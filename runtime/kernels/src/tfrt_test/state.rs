@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use befrost_host::context::{Output, Resource};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Site, StrAttr};
-use befrost_host::object::Object;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::context::{Output, Resource};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Site, StrAttr};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.atomic.create.i32", || Atomic(AtomicI32::new(0))));

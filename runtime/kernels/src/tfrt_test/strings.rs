@@ -1,8 +1,8 @@
 //! Strings: creation, concatenation, comparison, printing, reading from files.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Later, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Deferred, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 use crate::objects::Text;
 
@@ -20,7 +20,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.read_string_from_file", |path: &Text| {
         let path = path.text().into_owned();
-        Later::blocking(move |_| read(&path))
+        Deferred::blocking(move |_| read(&path))
     }));
     registry.add(kernel!("tfrt_test.print_hello", |cx: &ExecContext| {
         cx.print("hello host executor!\n").map(|()| Chain)

@@ -6,21 +6,22 @@ use std::thread;
 use std::time::Duration;
 
 use bef_format::AttrView;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{
-    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Signature, control,
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{
+    Async, Attr, Completion, Deferred, Kernel, KernelFrame, Outcome, RawAttr, ResultValue, Signature, control,
 };
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry
+        .add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Deferred::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("tfrt_test.async_constant.i1", |value: RawAttr<'_>| {
         let value = truth(&value.view)?;
-        Ok::<_, KernelError>(Later::new(move |_| value))
+        Ok::<_, KernelError>(Deferred::new(move |_| value))
     }));
-    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Later::new(move |_| value.0)));
-    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Later::new(move |_| value)));
-    registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Later::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Deferred::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Deferred::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Deferred::new(move |_| value)));
     registry.add(kernel!("tfrt_test.async_copy.with_delay.i32", |value: i32| delayed(move || value)));
     registry.add(kernel!("tfrt_test.async_copy.with_delay.i64", |value: i64| delayed(move || value)));
     registry.add(kernel!("tfrt_test.copy.with_delay.i32", |value: i32| {
@@ -31,27 +32,27 @@ pub(super) fn add(registry: &mut Registry) {
         thread::sleep(delay());
         value
     }));
-    registry.add(kernel!("tfrt_test.report_error_async", || Later::new(|_| Err::<i32, _>(bad_later()))));
+    registry.add(kernel!("tfrt_test.report_error_async", || Deferred::new(|_| Err::<i32, _>(bad_later()))));
     registry.add(kernel!("tfrt_test.report_error_concrete_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
+        Deferred::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.report_error_indirect_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
+        Deferred::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.usleep", |microseconds: i32| {
-        Later::blocking(move |cx| sleep(microseconds, cx))
+        Deferred::blocking(move |cx| sleep(microseconds, cx))
     }));
     registry.add(kernel!("tfrt_test.blocking.usleep", |microseconds: i32| {
-        Later::blocking(move |cx| sleep(microseconds, cx).map(|()| Chain))
+        Deferred::blocking(move |cx| sleep(microseconds, cx).map(|()| Chain))
     }));
     registry.add(kernel!("tfrt_test.get_thread_id", |_: Chain| thread_number()));
     registry.add(as_chain());
     // Native functions, declared with `tfrt.native` and called by `tfrt.call`.
     registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
-    registry.add(kernel!("native_async_add", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry.add(kernel!("native_async_add", |a: i32, b: i32| Deferred::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("native_error", || Err::<i32, _>(super::something_bad())));
     registry.add(kernel!("native_sink", |_: i32| ()));
-    registry.add(kernel!("native_async_sink", |_: i32| Later::new(|_| ())));
+    registry.add(kernel!("native_async_sink", |_: i32| Deferred::new(|_| ())));
     registry.add(control::task("tfrt_test.do.async"));
 }
 
@@ -76,8 +77,8 @@ fn delay() -> Duration {
     Duration::from_millis(1 + (call.wrapping_mul(6_364_136_223_846_793_005) >> 33) % 10)
 }
 
-fn delayed<T: One>(result: impl FnOnce() -> T + Send + 'static) -> Later<T> {
-    Later::blocking(move |_| {
+fn delayed<T: ResultValue>(result: impl FnOnce() -> T + Send + 'static) -> Deferred<T> {
+    Deferred::blocking(move |_| {
         thread::sleep(delay());
         result()
     })

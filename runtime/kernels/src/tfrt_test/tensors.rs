@@ -3,8 +3,8 @@
 //!
 //! They call TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
 
-use befrost_host::kernel::{RawAttr, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{RawAttr, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
     Binary, Compare, Pool, Reduce, Transposition, Unary, arg_extreme, binary, broadcast_to, cast, compare,
     fast, pool, reduce, slice, softmax, transpose, unary,

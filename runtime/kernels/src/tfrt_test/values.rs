@@ -2,13 +2,15 @@
 //! uniqueness of values.
 
 use bef_format::{AttrView, DType};
-use befrost_host::async_value::AsyncRef;
-use befrost_host::context::Resource;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
-use befrost_host::object::Object;
-use befrost_host::queue::may_wait;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::Resource;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{
+    FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr,
+};
+use befrost_kernel_api::object::Object;
+
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::cpu::constant;
 use crate::objects::Text;
@@ -49,7 +51,7 @@ pub(super) fn add(registry: &mut Registry) {
         }
     ));
     registry.add(kernel!("tfrt_test.quiesce", |_: Chain, cx: &ExecContext| {
-        may_wait()?;
+        cx.queue().may_wait()?;
         cx.queue().quiesce();
         Ok::<_, KernelError>(Chain)
     }));

@@ -24,7 +24,7 @@ const LINE_WIDTH: usize = 75;
 /// Digits behind the point.
 const PRECISION: usize = 8;
 const PREFIX: &str = "array(";
-/// What stands for the entries that are left out.
+/// The mark for the entries that are left out.
 const ELLIPSIS: &str = "...";
 
 /// Writes an array of numbers. Of one with more than `limit` elements the edges are written only.
@@ -40,7 +40,7 @@ pub fn write_array(
     with_element!(tensor.dtype(), T => {
         let values = tensor.read::<T>()?;
         let scalars = |i: usize| values.get(i).map_or(Scalar::Signed(0), |value| (*value).into());
-        let layout = Layout { shape: tensor.shape(), shortened: values.len() > limit };
+        let layout = PrintedAxes { shape: tensor.shape(), shortened: values.len() > limit };
         let format = Format::of(&layout, &scalars);
         Ok(write(out, &layout, dtype, &|i, out| format.write(scalars(i), out)))
     })
@@ -57,7 +57,7 @@ pub fn write_strings(
     limit: usize,
 ) -> Result<fmt::Result, TensorError> {
     let strings = tensor.read()?;
-    let layout = Layout { shape: tensor.shape(), shortened: tensor.num_elements() > limit };
+    let layout = PrintedAxes { shape: tensor.shape(), shortened: tensor.num_elements() > limit };
     let word = |i: usize, out: &mut String| write_bytes(strings.at(i).unwrap_or_default(), out);
     Ok(write(out, &layout, "object", &word))
 }
@@ -108,7 +108,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
 /// The whole representation; `word` appends the text of the element at an index.
 fn write(
     out: &mut dyn Write,
-    layout: &Layout<'_>,
+    layout: &PrintedAxes<'_>,
     dtype: &str,
     word: &dyn Fn(usize, &mut String),
 ) -> fmt::Result {
@@ -140,12 +140,12 @@ fn columns(line: &str) -> usize {
 }
 
 /// The shape of an array, and whether only its edges are printed.
-struct Layout<'a> {
+struct PrintedAxes<'a> {
     shape: &'a Shape,
     shortened: bool,
 }
 
-impl Layout<'_> {
+impl PrintedAxes<'_> {
     /// How many entries of an axis are printed before and after an ellipsis. Without one all are "after".
     fn ends(&self, axis: usize) -> (usize, usize) {
         let dim = self.shape.dims()[axis];
@@ -181,7 +181,7 @@ struct Text<'a> {
     out: &'a mut dyn Write,
     line: &'a mut String,
     word: &'a dyn Fn(usize, &mut String),
-    layout: &'a Layout<'a>,
+    layout: &'a PrintedAxes<'a>,
 }
 
 impl Text<'_> {
@@ -244,13 +244,13 @@ enum Scalar {
     Bool(bool),
     Signed(i64),
     Unsigned(u64),
-    Float(Real),
-    Complex(Real, Real),
+    Float(FloatElement),
+    Complex(FloatElement, FloatElement),
 }
 
 /// A real number of some precision.
 #[derive(Clone, Copy, Debug)]
-enum Real {
+enum FloatElement {
     F16(f16),
     BF16(bf16),
     F32(f32),
@@ -277,21 +277,21 @@ scalars! {
     i32: x => Scalar::Signed(x.into());
     i64: x => Scalar::Signed(x);
     I1: x => Scalar::Bool(x.is_true());
-    f16: x => Scalar::Float(Real::F16(x));
-    bf16: x => Scalar::Float(Real::BF16(x));
-    f32: x => Scalar::Float(Real::F32(x));
-    f64: x => Scalar::Float(Real::F64(x));
-    Complex64: x => Scalar::Complex(Real::F32(x.re), Real::F32(x.im));
-    Complex128: x => Scalar::Complex(Real::F64(x.re), Real::F64(x.im));
+    f16: x => Scalar::Float(FloatElement::F16(x));
+    bf16: x => Scalar::Float(FloatElement::BF16(x));
+    f32: x => Scalar::Float(FloatElement::F32(x));
+    f64: x => Scalar::Float(FloatElement::F64(x));
+    Complex64: x => Scalar::Complex(FloatElement::F32(x.re), FloatElement::F32(x.im));
+    Complex128: x => Scalar::Complex(FloatElement::F64(x.re), FloatElement::F64(x.im));
 }
 
-impl Real {
+impl FloatElement {
     fn value(self) -> f64 {
         match self {
-            Real::F16(x) => x.to_f64(),
-            Real::BF16(x) => x.to_f64(),
-            Real::F32(x) => x.into(),
-            Real::F64(x) => x,
+            FloatElement::F16(x) => x.to_f64(),
+            FloatElement::BF16(x) => x.to_f64(),
+            FloatElement::F32(x) => x.into(),
+            FloatElement::F64(x) => x,
         }
     }
 
@@ -302,10 +302,10 @@ impl Real {
             texts.into_iter().find(|text| text.parse().is_ok_and(is_same)).unwrap_or_default()
         };
         match self {
-            Real::F16(x) => fewest(&|y| f16::from_f64(y) == x),
-            Real::BF16(x) => fewest(&|y| bf16::from_f64(y) == x),
-            Real::F32(x) => format!("{x:e}"),
-            Real::F64(x) => format!("{x:e}"),
+            FloatElement::F16(x) => fewest(&|y| f16::from_f64(y) == x),
+            FloatElement::BF16(x) => fewest(&|y| bf16::from_f64(y) == x),
+            FloatElement::F32(x) => format!("{x:e}"),
+            FloatElement::F64(x) => format!("{x:e}"),
         }
     }
 
@@ -352,7 +352,7 @@ enum Format {
 
 impl Format {
     /// The format of the elements that a layout prints.
-    fn of(layout: &Layout<'_>, scalar: &dyn Fn(usize) -> Scalar) -> Format {
+    fn of(layout: &PrintedAxes<'_>, scalar: &dyn Fn(usize) -> Scalar) -> Format {
         let (mut width, mut re, mut im) = (0, Ranges::new(false), Ranges::new(true));
         let mut kind = 0;
         for pass in 0..2 {
@@ -433,7 +433,7 @@ impl Ranges {
             && (self.greatest >= 1e8 || self.least < 1e-4 || self.greatest / self.least > 1000.0)
     }
 
-    fn add(&mut self, x: Real, pass: usize) {
+    fn add(&mut self, x: FloatElement, pass: usize) {
         let value = x.value();
         if !value.is_finite() {
             self.special = self.special.max(special(value, self.signed).len());
@@ -494,7 +494,7 @@ struct FloatFormat {
 }
 
 impl FloatFormat {
-    fn text(&self, x: Real) -> String {
+    fn text(&self, x: FloatElement) -> String {
         let &FloatFormat { whole: before, fraction: behind, exponent: digits, signed } = self;
         if !x.value().is_finite() {
             let width = before + 1 + behind + digits.map_or(0, |digits| digits + 2);

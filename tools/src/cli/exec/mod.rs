@@ -35,8 +35,9 @@ use std::time::{Duration, Instant};
 use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
-use befrost_host::live::live_objects;
 use befrost_host::program::KernelUseError;
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 

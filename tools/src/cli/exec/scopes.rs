@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use befrost::ErrorCode;
-use befrost_host::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
-use befrost_host::{KernelError, Registry};
+use befrost_kernel_api::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
+use befrost_kernel_api::{KernelError, Registry};
 
 /// The functions of the wrapped kernels.
 pub(super) type Inside = BTreeMap<&'static str, KernelFn>;

@@ -12,11 +12,13 @@ use std::sync::atomic::Ordering;
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
 use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker};
-use crate::context::ExecContext;
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
-use crate::queue::{Task, Work};
-use crate::value::Value;
+use befrost_kernel_api::context::ExecContext;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::executor::Work;
+use befrost_kernel_api::executor::{CallRequest, Place};
+use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Runs one kernel of the top activation.
@@ -171,7 +173,7 @@ impl Worker {
     }
 
     /// Serves the request of a kernel; its operands are in `scratch`.
-    fn serve_request(&mut self, running: Running, request: Request) {
+    fn serve_request(&mut self, running: Running, request: CallRequest) {
         if let Err((running, error)) = self.run_requested(running, request) {
             let value = Value::Error(running.located(&error));
             self.settle_with(running, &value);
