@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
-//!            tables of lists, variables, updates, arrays, stacks: operator ──▶ Make
+//!            tables of lists, variables, updates, arrays, stacks: operator ──▶ ActionBuilder
 //! ```
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
@@ -15,16 +15,17 @@ use super::operands::dense;
 use crate::objects::{Tensor, refused};
 
 /// The implementation of an operator.
-type Run = Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
+type ActionFn =
+    Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
 
 /// Creates an action from the attributes.
-pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
+pub(super) type ActionBuilder = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 
 /// An entry of a table: operators with the same constructor.
-pub(super) type Row = (&'static [Op], Make);
+pub(super) type ActionRow = (&'static [Op], ActionBuilder);
 
 /// An operator with decoded attributes.
-pub(super) struct Action(Run);
+pub(super) struct Action(ActionFn);
 
 impl Action {
     /// Executes the operator.
@@ -38,7 +39,7 @@ impl Action {
 }
 
 /// An action with `N` operands.
-pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
+pub(super) fn action<const N: usize, R: IntoIterator<Item = Value>>(
     attrs: &Attributes<'_>,
     f: impl Fn([&Value; N], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
@@ -50,7 +51,7 @@ pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
 }
 
 /// An action with any number of operands.
-pub(super) fn of_all<R: IntoIterator<Item = Value>>(
+pub(super) fn variadic_action<R: IntoIterator<Item = Value>>(
     f: impl Fn(&[&Value], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
     Ok(Action(Box::new(move |operands, cx| Ok(f(operands, cx)?.into_iter().collect()))))

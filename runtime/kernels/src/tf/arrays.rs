@@ -13,7 +13,7 @@ use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
-use super::action::{Row, int, ints, of, scalar, tensor};
+use super::action::{ActionRow, action, int, ints, scalar, tensor};
 use super::operands::dense;
 use crate::objects::refused;
 
@@ -57,11 +57,11 @@ impl Object for ArrayHandle {
 /// Limit on the number of slots; larger sizes are an error instead of an allocation.
 const MAX_SLOTS: usize = 1 << 20;
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::TensorArrayV3], |attrs| {
         let (dtype, element) = (attrs.dtype("dtype")?, attrs.shape("element_shape")?);
         let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
-        of(attrs, move |[size], cx| {
+        action(attrs, move |[size], cx| {
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
             let element = element.clone();
             let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
@@ -70,22 +70,22 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorArrayGradV3], |attrs| {
         let source = attrs.string("source")?;
-        of(attrs, move |[of, flow], _| {
+        action(attrs, move |[of, flow], _| {
             Ok([Value::object(ArrayHandle(array(of)?.gradient(&source))), flow.clone()])
         })
     }),
     (&[Op::TensorArrayWriteV3], |attrs| {
-        of(attrs, |[to, index, x, flow], cx| {
+        action(attrs, |[to, index, x, flow], cx| {
             array(to)?.write(int(index)?, dense(x)?, cx.allocator())?;
             Ok([flow.clone()])
         })
     }),
     (&[Op::TensorArrayReadV3], |attrs| {
-        of(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
+        action(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
     }),
     (&[Op::TensorArrayGatherV3], |attrs| {
         let element = attrs.shape("element_shape")?;
-        of(attrs, move |[from, indices, _], cx| {
+        action(attrs, move |[from, indices, _], cx| {
             let from = array(from)?;
             let all = from.all(ints(indices)?, cx.allocator())?;
             if all.is_empty() {
@@ -98,7 +98,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArrayScatterV3], |attrs| {
-        of(attrs, |[to, indices, x, flow], cx| {
+        action(attrs, |[to, indices, x, flow], cx| {
             let (to, indices) = (array(to)?, ints(indices)?);
             let parts = unpack(dense(x)?, 0, cx.allocator()).map_err(refused)?;
             if parts.len() != indices.len() {
@@ -112,7 +112,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArrayConcatV3], |attrs| {
-        of(attrs, |[from, _], cx| {
+        action(attrs, |[from, _], cx| {
             let from = array(from)?;
             let n = from.lock().slots.len() as i64; // at most MAX_SLOTS
             let all = from.all((0..n).collect(), cx.allocator())?;
@@ -125,7 +125,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArraySplitV3], |attrs| {
-        of(attrs, |[to, x, lengths, flow], cx| {
+        action(attrs, |[to, x, lengths, flow], cx| {
             let (to, lengths) = (array(to)?, ints(lengths)?);
             let parts = split_v(dense(x)?, &lengths, 0, cx.allocator()).map_err(refused)?;
             for (index, part) in (0..).zip(&parts) {
@@ -135,10 +135,10 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArraySizeV3], |attrs| {
-        of(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
+        action(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
     }),
     (&[Op::TensorArrayCloseV3], |attrs| {
-        of(attrs, |[of], _| {
+        action(attrs, |[of], _| {
             *array(of)?.lock() = State::default();
             Ok([])
         })

@@ -5,13 +5,13 @@ use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::tf::op::Op;
 
-use super::action::{Row, of, of_all};
+use super::action::{ActionRow, action, variadic_action};
 use super::operands::dense;
 use crate::objects::{Strings, refused};
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::Assert], |_| {
-        of_all(|operands, _| match operands.split_first() {
+        variadic_action(|operands, _| match operands.split_first() {
             Some((condition, data)) if !is_true(condition)? => {
                 let words: Vec<String> = data.iter().map(|value| text(value)).collect();
                 Err(KernelError::invalid(format!("assertion failed: {}", words.join(" "))))
@@ -22,7 +22,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::Print], |attrs| {
         let message = attrs.string("message")?;
-        of_all(move |operands, _| {
+        variadic_action(move |operands, _| {
             let Some((value, data)) = operands.split_first() else {
                 return Err(KernelError::invalid("no operand"));
             };
@@ -33,7 +33,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::PrintV2], |attrs| {
         let (end, to) = (attrs.string("end")?, attrs.string("output_stream")?);
-        of(attrs, move |[value], cx| {
+        action(attrs, move |[value], cx| {
             let words = format!("{}{end}", text(value));
             if to != "stdout" {
                 eprint!("{words}");

@@ -14,7 +14,7 @@ use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
-use super::action::{Action, Row, int, ints, of, scalar, tensor};
+use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
 use super::operands::dense;
 use super::optionals::nested;
 use crate::objects::refused;
@@ -116,7 +116,7 @@ impl Variants {
     }
 
     /// A value to store in the list; updates the nesting depth.
-    fn taken(&mut self, x: &Value) -> Result<Value, KernelError> {
+    fn admit(&mut self, x: &Value) -> Result<Value, KernelError> {
         self.nesting = self.nesting.max(nested(x)?);
         Ok(x.clone())
     }
@@ -156,20 +156,22 @@ fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::EmptyTensorList], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
+        action(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
     }),
     (&[Op::TensorListReserve], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
+        action(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
     }),
     (&[Op::TensorListFromTensor], |attrs| {
-        of(attrs, |[x, shape], cx| new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator())))
+        action(attrs, |[x, shape], cx| {
+            new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator()))
+        })
     }),
     (&[Op::TensorListPushBack], |attrs| {
-        of(attrs, |[to, x], _| {
+        action(attrs, |[to, x], _| {
             let to = list(to)?;
             if to.max.is_some_and(|max| to.len() >= max) || to.len() >= MAX_SLOTS {
                 return Err(KernelError::invalid(format!("the list is full with {} elements", to.len())));
@@ -178,7 +180,7 @@ pub(super) const OPS: &[Row] = &[
                 to,
                 |items| items.push_back(dense_or(x)?),
                 |items| {
-                    let x = items.taken(x)?;
+                    let x = items.admit(x)?;
                     items.slots.push(Some(x));
                     Ok(())
                 },
@@ -187,7 +189,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListPopBack], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[from, shape], cx| {
+        action(attrs, move |[from, shape], cx| {
             let from = typed(from, ty)?;
             let (items, x) = match &from.items {
                 Items::Tensors(items) => {
@@ -206,7 +208,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListGetItem], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[from, index, shape], cx| {
+        action(attrs, move |[from, index, shape], cx| {
             let index = int(index)?;
             match &typed(from, ty)?.items {
                 Items::Tensors(items) => dense_of(items.get_item(index, &element(shape)?, cx.allocator())),
@@ -218,7 +220,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListSetItem], |attrs| {
         let resize = attrs.bool("resize_if_index_out_of_bounds")?;
-        of(attrs, move |[to, index, x], _| {
+        action(attrs, move |[to, index, x], _| {
             let index = int(index)?;
             changed(
                 list(to)?,
@@ -227,7 +229,7 @@ pub(super) const OPS: &[Row] = &[
                     if resize && index >= items.slots.len() as i64 {
                         items.resize(index.saturating_add(1))?;
                     }
-                    let (at, x) = (items.at(index)?, items.taken(x)?);
+                    let (at, x) = (items.at(index)?, items.admit(x)?);
                     items.slots[at] = Some(x);
                     Ok(())
                 },
@@ -235,14 +237,14 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListLength], |attrs| {
-        of(attrs, |[from], cx| {
+        action(attrs, |[from], cx| {
             let n = i32::try_from(list(from)?.len());
             Ok([scalar(n.map_err(|_| KernelError::invalid("the list is too long"))?, cx)?])
         })
     }),
     (&[Op::TensorListElementShape], |attrs| {
         let to = attrs.dtype("shape_type")?;
-        of(attrs, move |[from], cx| {
+        action(attrs, move |[from], cx| {
             let (dims, rank) = match list(from)?.tensors()?.element_shape().dims() {
                 Some(dims) => (dims.clone(), Shape::new(&[dims.len()]).map_err(refused)?),
                 None => (vec![-1], Shape::scalar()),
@@ -252,36 +254,36 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListResize], |attrs| {
-        of(attrs, |[of, n], _| {
+        action(attrs, |[of, n], _| {
             let n = int(n)?;
             changed(list(of)?, |items| items.resize(n), |items| items.resize(n))
         })
     }),
     (&[Op::TensorListStack], |attrs| {
         let (dtype, n) = (attrs.dtype("element_dtype")?, attrs.int("num_elements")?);
-        of(attrs, move |[from, shape], cx| {
+        action(attrs, move |[from, shape], cx| {
             dense_of(of_dtype(from, dtype)?.stack(&element(shape)?, n, cx.allocator()))
         })
     }),
     (&[Op::TensorListGather], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[from, indices, shape], cx| {
+        action(attrs, move |[from, indices, shape], cx| {
             let items = of_dtype(from, dtype)?;
             dense_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
         })
     }),
     (&[Op::TensorListScatter], |attrs| {
-        of(attrs, |[x, indices, shape], cx| {
+        action(attrs, |[x, indices, shape], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, -1, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterV2], |attrs| {
-        of(attrs, |[x, indices, shape, n], cx| {
+        action(attrs, |[x, indices, shape, n], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, int(n)?, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterIntoExistingList], |attrs| {
-        of(attrs, |[to, x, indices], cx| {
+        action(attrs, |[to, x, indices], cx| {
             let (parts, indices) = (parts(dense(x)?, cx.allocator())?, ints(indices)?);
             let to = list(to)?;
             to.tensors()?;
@@ -300,7 +302,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListConcatLists], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[a, b], cx| {
+        action(attrs, move |[a, b], cx| {
             let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
             new((0..b.len() as i64).try_fold(a.clone(), |items, i| {
                 items.push_back(&b.get_item(i, &PartialShape::unknown(), cx.allocator())?)
@@ -308,7 +310,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListSplit], |attrs| {
-        of(attrs, |[x, shape, lengths], cx| {
+        action(attrs, |[x, shape, lengths], cx| {
             new(TensorList::split(dense(x)?, &element(shape)?, &ints(lengths)?, cx.allocator()))
         })
     }),
@@ -402,7 +404,7 @@ fn concat(
     shape: impl Fn(&[&Value]) -> Result<PartialShape, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
     let dtype = attrs.dtype("element_dtype")?;
-    super::action::of_all(move |operands, cx| {
+    super::action::variadic_action(move |operands, cx| {
         let Some(from) = operands.first() else { return Err(KernelError::invalid("no operands")) };
         // The shape attribute includes the first axis, which differs between elements.
         let rows = shape(operands)?;

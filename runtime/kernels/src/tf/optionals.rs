@@ -10,7 +10,7 @@ use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{self, Binary};
 
-use super::action::{Row, of, of_all, scalar, tensor};
+use super::action::{ActionRow, action, scalar, tensor, variadic_action};
 use super::lists::{Items, List, list};
 use super::operands::dense;
 use crate::objects::refused;
@@ -36,22 +36,22 @@ impl Object for Optional {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::OptionalFromValue], |_| {
-        of_all(|components, _| {
+        variadic_action(|components, _| {
             let components: Vec<Value> = components.iter().map(|&value| value.clone()).collect();
             let nesting = components.iter().try_fold(1, |all, value| Ok(nested(value)?.max(all)))?;
             Ok([Value::object(Optional { components: Some(components), nesting })])
         })
     }),
     (&[Op::OptionalNone], |attrs| {
-        of(attrs, |[], _| Ok([Value::object(Optional { components: None, nesting: 1 })]))
+        action(attrs, |[], _| Ok([Value::object(Optional { components: None, nesting: 1 })]))
     }),
     (&[Op::OptionalHasValue], |attrs| {
-        of(attrs, |[x], cx| Ok([scalar(I1::from(optional(x)?.components.is_some()), cx)?]))
+        action(attrs, |[x], cx| Ok([scalar(I1::from(optional(x)?.components.is_some()), cx)?]))
     }),
     (&[Op::OptionalGetValue], |attrs| {
-        of(attrs, |[x], _| {
+        action(attrs, |[x], _| {
             let components = optional(x)?.components.clone();
             components.ok_or_else(|| KernelError::invalid("the optional has no value"))
         })

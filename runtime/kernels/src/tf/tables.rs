@@ -5,11 +5,11 @@ use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::{self, Op};
 use smallvec::SmallVec;
 
-use super::action::{Action, Make, Row};
+use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, updates, variables};
 
-const TABLES: [&[Row]; 8] = [
+const TABLES: [&[ActionRow]; 8] = [
     arrays::OPS,
     checks::OPS,
     lists::OPS,
@@ -30,7 +30,7 @@ pub(super) fn add(registry: &mut Registry) {
 }
 
 /// The constructor of an operator's action.
-pub(super) fn of_operator(operator: Op) -> Option<Make> {
+pub(super) fn of_operator(operator: Op) -> Option<ActionBuilder> {
     let mut entries = TABLES.iter().copied().flatten();
     entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
 }

@@ -28,7 +28,7 @@ use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
-use super::action::{Action, Row, of, scalar, tensor};
+use super::action::{Action, ActionRow, action, scalar, tensor};
 use super::operands::{Results, dense};
 use crate::objects::refused;
 
@@ -67,25 +67,25 @@ impl Object for VariableHandle {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::VarHandleOp, Op::VariableV2, Op::Variable], handle),
     (&[Op::ReadVariableOp], |attrs| {
         let dtype = attrs.dtype("dtype")?;
-        of(attrs, move |[of], _| {
+        action(attrs, move |[of], _| {
             let value = variable(of)?.read()?;
             value.expect_dtype("dtype", dtype).map_err(refused)?;
             Ok([tensor(value)])
         })
     }),
     (&[Op::VarIsInitializedOp, Op::IsVariableInitialized], |attrs| {
-        of(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
+        action(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
     }),
     (&[Op::AssignVariableOp, Op::Assign], assign),
     (&[Op::AssignAddVariableOp, Op::AssignAdd], |attrs| add_or_sub(attrs, Binary::Add)),
     (&[Op::AssignSubVariableOp, Op::AssignSub], |attrs| add_or_sub(attrs, Binary::Sub)),
     (&[Op::DestroyResourceOp], |attrs| {
         let ignores_absence = attrs.bool("ignore_lookup_error")?;
-        of(attrs, move |[of], cx| {
+        action(attrs, move |[of], cx| {
             let variable = variable(of)?;
             let is_there = variable.destroy(&cx.request.resources);
             if is_there || ignores_absence { Ok([]) } else { Err(variable.absent()) }
@@ -93,20 +93,20 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::VariableShape], |attrs| {
         let to = attrs.dtype("out_type")?;
-        of(attrs, move |[of], cx| {
+        action(attrs, move |[of], cx| {
             Ok([tensor(shape_of(&variable(of)?.read()?, to, cx.allocator()).map_err(refused)?)])
         })
     }),
     (&[Op::ResourceGather], |attrs| {
         let batch_dims = attrs.int("batch_dims")?;
-        of(attrs, move |[of, indices], cx| {
+        action(attrs, move |[of, indices], cx| {
             let value = variable(of)?.read()?;
             let rows = gather(&value, dense(indices)?, batch_dims, batch_dims, cx.allocator());
             Ok([tensor(rows.map_err(refused)?)])
         })
     }),
     (&[Op::ResourceGatherNd], |attrs| {
-        of(attrs, |[of, indices], cx| {
+        action(attrs, |[of, indices], cx| {
             let value = variable(of)?.read()?;
             Ok([tensor(gather_nd(&value, dense(indices)?, cx.allocator()).map_err(refused)?)])
         })
@@ -229,7 +229,7 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
         let name = ResourceName::from(attrs.op());
         Arc::new(Variable::new(name, false, dtype, shape.clone()))
     });
-    of(attrs, move |[], cx: &ExecContext| {
+    action(attrs, move |[], cx: &ExecContext| {
         let found = own.clone().unwrap_or_else(|| {
             let make = || Variable::new(name.clone(), true, dtype, shape.clone());
             cx.request.resources.or_insert_with(&name, make)
@@ -243,8 +243,8 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
 }
 
 fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
-    let (validate, gives) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
-    of(attrs, move |[to, value], cx| {
+    let (validate, returns_ref) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
+    action(attrs, move |[to, value], cx| {
         let (variable, value) = (variable(to)?, dense(value)?);
         value.expect_dtype("value", variable.dtype).map_err(refused)?;
         if validate && !variable.shape.allows(value.shape()) {
@@ -254,15 +254,15 @@ fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
             return Err(KernelError::invalid(problem));
         }
         variable.assign(value.clone(), &cx.request.resources)?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }
 
 fn add_or_sub(attrs: &Attributes<'_>, op: Binary) -> Result<Action, TensorError> {
-    let gives = !attrs.signature().outputs.is_empty();
-    of(attrs, move |[to, value], cx| {
+    let returns_ref = !attrs.signature().outputs.is_empty();
+    action(attrs, move |[to, value], cx| {
         let value = dense(value)?;
         update([variable(to)?], |[x]| accumulate(op, x, value, cx.allocator()))?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }

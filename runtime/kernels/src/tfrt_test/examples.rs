@@ -37,7 +37,7 @@ impl Example {
     }
 
     /// The only value of a feature; `values` selects its kind.
-    fn only<'e, T>(
+    fn single_value<'e, T>(
         &'e self,
         key: &Text,
         what: &str,
@@ -67,10 +67,10 @@ pub(super) fn add(registry: &mut Registry) {
             .map_err(|error| KernelError::invalid(format!("cannot parse an example: {error}")))
     }));
     registry.add(kernel!("tfrt_test.get_bytes_field_from_example", |example: &Example, key: &Text| {
-        example.only(key, "bytes", bytes).map(|bytes| Text(bytes.as_slice().into()))
+        example.single_value(key, "bytes", bytes).map(|bytes| Text(bytes.as_slice().into()))
     }));
     registry.add(kernel!("tfrt_test.get_int64_field_from_example", |example: &Example, key: &Text| {
-        example.only(key, "int64", numbers).copied()
+        example.single_value(key, "int64", numbers).copied()
     }));
 }
 
