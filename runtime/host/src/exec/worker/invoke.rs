@@ -211,10 +211,12 @@ impl Worker {
         let Some((running, job)) = self.deferred.take() else { return };
         let queue = running.frame().execution.context.queue();
         match queue.local_queue() {
-            Some(local) => self.n_kept_tasks += u32::from(local.push(Deferred(Some((running, job))).task())),
+            Some(local) => {
+                self.n_kept_tasks += u32::from(local.push(DeferredTask(Some((running, job))).task()));
+            }
             None => {
                 let queue = queue.clone();
-                queue.add_task(Deferred(Some((running, job))).task());
+                queue.add_task(DeferredTask(Some((running, job))).task());
             }
         }
     }
@@ -245,7 +247,7 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &Exec
 fn defer_at(place: &Place, running: Running, job: Job) {
     // The task may be done, and the frame freed, before the queue has returned.
     let queue = running.frame().execution.context.queue().clone();
-    let task = Deferred(Some((running, job))).task();
+    let task = DeferredTask(Some((running, job))).task();
     match place {
         Place::Queue => queue.add_soon(task),
         Place::Parked(parking) => parking.park(task),
@@ -254,10 +256,10 @@ fn defer_at(place: &Place, running: Running, job: Job) {
     }
 }
 
-/// Deferred part of a kernel. If it is dropped, the kernel's results become errors.
-pub(super) struct Deferred(Option<(Running, Job)>);
+/// Task of the deferred part of a kernel. If it is dropped, the kernel's results become errors.
+pub(super) struct DeferredTask(Option<(Running, Job)>);
 
-impl Deferred {
+impl DeferredTask {
     #[inline]
     fn task(self) -> Task {
         Task::of(self)
@@ -276,7 +278,7 @@ impl Deferred {
     }
 }
 
-impl Work for Deferred {
+impl Work for DeferredTask {
     #[inline]
     fn work(self) {
         if let Some((running, job)) = self.take() {
@@ -285,7 +287,7 @@ impl Work for Deferred {
     }
 }
 
-impl Drop for Deferred {
+impl Drop for DeferredTask {
     fn drop(&mut self) {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);
