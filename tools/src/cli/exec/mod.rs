@@ -37,7 +37,6 @@ use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
 use befrost_kernel_api::live::live_objects;
-use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
