@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::{ARRAY_SUFFIX, EMPTY_REGION, Emitter, PROPERTY_PREFIX, PendingBody, Strip, errors};
 use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::streams::StreamOptions;
 
 impl Emitter<'_> {
     /// Emits body number `at` of the list.
@@ -292,6 +293,7 @@ impl Emitter<'_> {
                 id,
                 owner: op,
                 block: blocks.first().copied(),
+                streams: self.stored_streams(StreamOptions::of_region(m, op)),
                 is_region: true,
                 ..body
             });

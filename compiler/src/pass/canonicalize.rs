@@ -1,12 +1,15 @@
 //! `canonicalize`: the simplest form of each op, by folding and by the patterns of the op table.
 //!
-//! What is simplest is upstream's choice where upstream has the op. Options have upstream's names. Every
+//! What is simplest is upstream's choice where upstream has the op. So a `tfrt.merge.chains` of one chain
+//! without another use stays; the passes of `-O1` and `-O2` fold it. Options have upstream's names. Every
 //! pattern either removes an op, or replaces one by a simpler one, or orders operands; so the pass ends, and
 //! doing it again changes nothing.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;
+use crate::dialects::Folded;
 use crate::fold;
+use crate::ir::{Module, OpId};
 use crate::rewrite::{Greedy, greedy};
 
 pub(crate) const PASS: Pass = Pass {
@@ -50,7 +53,7 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         max_iterations: u64::try_from(cx.number("max-iterations")).ok(),
         max_rewrites: u64::try_from(cx.number("max-num-rewrites")).ok(),
         simplify_regions: cx.text("region-simplify") != "disabled",
-        fold: fold::fold,
+        fold: fold_as_upstream,
         materialize: fold::materialize,
         ..Greedy::default()
     };
@@ -60,4 +63,9 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         cx.say(Diagnostic::error("E0506", "`canonicalize` reached its limit before it was done"));
     }
     outcome.change
+}
+
+/// Folds an op unless upstream leaves it alone.
+fn fold_as_upstream(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    if fold::tfrt::merges_one_private_chain(m, op) { None } else { fold::fold(m, op) }
 }

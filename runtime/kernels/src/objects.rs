@@ -25,7 +25,7 @@ impl Deref for Tensor {
 }
 
 impl Object for Tensor {
-    const TYPES: &'static [&'static str] = &["!t.tensor", "tensor"];
+    const TYPES: &'static [&'static str] = &["!t.tensor", "tensor", "!tfrt_tensor.tensor"];
 
     fn display(&self) -> String {
         print::tensor(&self.0).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))

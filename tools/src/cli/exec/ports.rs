@@ -140,7 +140,7 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
     };
     let unreadable = |error: befrost_tensor::TensorError| Failure::Refused(error.to_string());
     match port.ty.as_str() {
-        "!t.tensor" => Ok(Datum::from(tensor.clone())),
+        "!t.tensor" | "!tfrt_tensor.tensor" => Ok(Datum::from(tensor.clone())),
         ty if ty.starts_with("tensor<") => {
             if !is_tensor_type(ty, tensor) {
                 return refuse("expected such a tensor");
