@@ -40,8 +40,8 @@ func.func @serial() -> i32 {
 // ORDER-NEXT: int32 = 0
 // ORDER-NEXT: int32 = 1
 // ORDER-NEXT: int32 = 100
-// ORDER-NEXT: int32 = 2
 // ORDER-NEXT: int32 = 101
+// ORDER-NEXT: int32 = 2
 // ORDER-NEXT: int32 = 3
 // ORDER-NEXT: int32 = 102
 // ORDER-NEXT: int32 = 103

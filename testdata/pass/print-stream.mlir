@@ -42,18 +42,18 @@ func.func @function() attributes {tfrt.cost_threshold = 1 : i64} {
 
 // -----
 
-// Without a threshold: %c and %d could be done one after the other while %a and %b are; together with %e they could not.
-// expected-remark @+1 {{stream id: 0, stream cost: 11, parent stream: -1, child streams: [3]}}
+// Without a threshold: %c and %d can be done one after the other while %a and %b are; together with %e they could not.
+// expected-remark @+1 {{stream id: 0, stream cost: 11, parent stream: -1, child streams: [3, 1]}}
 func.func @automatic(%x: i32) -> i32 {
   // expected-remark @+1 {{stream id: 0, stream cost: 11, parent stream: -1}}
   %a = "x.a"(%x) {_tfrt_cost = 4 : i64} : (i32) -> i32
   // expected-remark @+1 {{stream id: 0, stream cost: 11, parent stream: -1}}
   %b = "x.b"(%a) {_tfrt_cost = 4 : i64} : (i32) -> i32
-  // expected-remark @+1 {{stream id: 3, stream cost: 10, parent stream: 0}}
+  // expected-remark @+1 {{stream id: 3, stream cost: 6, parent stream: 0}}
   %c = "x.c"(%x) {_tfrt_cost = 3 : i64} : (i32) -> i32
-  // expected-remark @+1 {{stream id: 3, stream cost: 10, parent stream: 0}}
+  // expected-remark @+1 {{stream id: 3, stream cost: 6, parent stream: 0}}
   %d = "x.d"(%x) {_tfrt_cost = 3 : i64} : (i32) -> i32
-  // expected-remark @+1 {{stream id: 3, stream cost: 10, parent stream: 0}}
+  // expected-remark @+1 {{stream id: 1, stream cost: 4, parent stream: 0}}
   %e = "x.e"(%x) {_tfrt_cost = 4 : i64} : (i32) -> i32
   // expected-remark @+1 {{stream id: 0, stream cost: 11, parent stream: -1}}
   %r = "x.sum"(%b, %c, %d, %e) : (i32, i32, i32, i32) -> i32

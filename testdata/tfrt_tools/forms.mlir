@@ -53,12 +53,12 @@ func.func @third(%ch: !tfrt.chain) -> !tfrt.chain {
 func.func @case() -> (i32, i32) {
   %ch = tfrt.new.chain
   %i = tfrt.constant.i32 0
-  // CHECK: tfrt.case %{{.*}} [@first, @second] (%{{.*}}, %{{.*}}) : (!tfrt.chain, i32) -> (!tfrt.chain, i32)
+  // CHECK: tfrt.case %{{.*}} [@first, @second](%{{.*}}, %{{.*}}) : (!tfrt.chain, i32) -> (!tfrt.chain, i32)
   %ch1, %x = tfrt.case %i [@first, @second] (%ch, %i) : (i32) -> (i32)
   %j = tfrt.constant.i32 1
-  // CHECK: tfrt.case %{{.*}} [@first, @second] (%{{.*}}, %{{.*}}) : (!tfrt.chain, i32) -> (!tfrt.chain, i32)
+  // CHECK: tfrt.case %{{.*}} [@first, @second](%{{.*}}, %{{.*}}) : (!tfrt.chain, i32) -> (!tfrt.chain, i32)
   %ch2, %y = tfrt.case %j [@first, @second] (%ch1, %i) : (!tfrt.chain, i32) -> (!tfrt.chain, i32)
-  // CHECK: tfrt.case %{{.*}} [@third] (%{{.*}}) : (!tfrt.chain) -> (!tfrt.chain)
+  // CHECK: tfrt.case %{{.*}} [@third](%{{.*}}) : (!tfrt.chain) -> (!tfrt.chain)
   %ch3 = tfrt.case %i [@third] (%ch2) : () -> ()
   tfrt.return %x, %y : i32, i32
 }

@@ -1,7 +1,7 @@
 // `!tfrt_tensor.tensor` and `!t.tensor` are one type, also in attributes and in types of ops that are not registered.
 //
 // RUN: tfrt_opt %s | FileCheck %s
-// RUN: tfrt_translate -mlir-to-bef %s | tfrt_translate -bef-to-mlir | FileCheck %s
+// RUN: ir-translate --allow-unregistered-dialect --mlir-to-bef %s | ir-translate --bef-to-mlir | FileCheck %s
 
 // CHECK-LABEL: func.func @types(
 // CHECK: "x.op"(%{{.*}}) {type = tuple<!t.tensor>} : (!t.tensor) -> tensor<1x!t.tensor>
