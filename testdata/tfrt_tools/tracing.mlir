@@ -2,9 +2,9 @@
 //
 // RUN: tfrt_translate -mlir-to-bef %s -o %t.bef
 // RUN: bef_executor_debug_tracing --enable_tracing --tracing_level=debug %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES,DEBUG
-// RUN: bef_executor_debug_tracing --enable_tracing --tracing_level=verbose %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES,DEFAULT
-// RUN: bef_executor_debug_tracing --enable_tracing --tracing_level=default %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES,DEFAULT
-// RUN: bef_executor_debug_tracing --enable_tracing %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES,DEFAULT
+// RUN: bef_executor_debug_tracing --enable_tracing --tracing_level=verbose %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES
+// RUN: bef_executor_debug_tracing --enable_tracing --tracing_level=default %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES
+// RUN: bef_executor_debug_tracing --enable_tracing %t.bef | FileCheck %s --check-prefixes=CHECK,SCOPES
 // RUN: bef_executor_debug_tracing --enable_tracing --init-function=prepare --functions=traced %t.bef | FileCheck %s --check-prefix=INIT
 // RUN: bef_executor_debug_tracing %t.bef | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: bef_executor --enable_tracing=true --tracing_level=debug %t.bef | FileCheck %s --check-prefixes=CHECK,NONE

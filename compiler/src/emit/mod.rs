@@ -249,7 +249,7 @@ impl<'m> Emitter<'m> {
         }
         let block = blocks.first().copied();
         let kind = match block {
-            None => FunctionKind::Native,
+            None => FunctionKind::Async,
             Some(_) if m.attr(op, names::TFRT_SYNC).is_some() => FunctionKind::Sync,
             Some(_) => FunctionKind::Async,
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bef_format::AttrView;
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{
-    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Signature, control,
+    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Rest, Signature, control,
 };
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
@@ -50,8 +50,8 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
     registry.add(kernel!("native_async_add", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("native_error", || Err::<i32, _>(super::something_bad())));
-    registry.add(kernel!("native_sink", |_: i32| ()));
-    registry.add(kernel!("native_async_sink", |_: i32| Later::new(|_| ())));
+    registry.add(kernel!("native_sink", |_: Rest<'_, Value>| ()));
+    registry.add(kernel!("native_async_sink", |_: Rest<'_, Value>| Chain));
     registry.add(control::task("tfrt_test.do.async"));
 }
 

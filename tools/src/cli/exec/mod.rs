@@ -516,7 +516,7 @@ fn choose(args: &ExecArgs, program: &Program) -> Result<Vec<Function>, Failure> 
     if !args.wants_values() {
         return Ok(all.collect());
     }
-    let all: Vec<Function> = all.collect();
+    let all: Vec<Function> = all.filter(|function| !function.is_native()).collect();
     if let Some(main) = all.iter().find(|function| function.name() == args.model.function) {
         return Ok(vec![main.clone()]);
     }
