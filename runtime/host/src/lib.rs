@@ -6,10 +6,10 @@
 //!          Registry of kernels              WorkQueue, ExecContext
 //! ```
 //!
-//! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) of another crate. It never
-//! blocks inside, holds no lock while it dispatches, and turns everything that fails into a value.
+//! The crate knows no tensors: every value that is not a scalar is an [`Object`](object::Object) of another
+//! crate. The executor never blocks, holds no lock while it dispatches, and turns every failure into a value.
 //!
-//! Modules, each using those above it only:
+//! Modules, each using only those above it:
 //!
 //! ```text
 //! error
@@ -24,8 +24,9 @@
 //! `kernel` is the interface of kernels: it sees the tables that `program` fills, and neither plans nor the
 //! executor.
 //!
-//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `parallel`, `kernel/job`, `kernel/frame`,
-//! `value/words`, `exec/frame`, `exec/stack`, `mapping` and `program/open`; each says by what rules.
+//! `unsafe` is limited to `object`, `async_value`, `pool`, `queue/task`, `parallel`, `kernel/job`,
+//! `kernel/frame`, `value/words`, `exec/frame`, `exec/stack`, `mapping` and `program/open`; each states its
+//! rules.
 
 pub mod async_value;
 mod cancellation;
@@ -52,7 +53,7 @@ pub use program::{LoadError, Program};
 pub use registry::Registry;
 pub use value::{Chain, Value};
 
-/// How often a test does something again: not as often where it is interpreted.
+/// Number of repetitions of a test: fewer under an interpreter.
 #[cfg(all(test, not(loom)))]
 fn fewer(times: usize) -> usize {
     if cfg!(miri) { times.div_ceil(100).min(1000) } else { times }

@@ -19,13 +19,16 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (
         "runtime/host/src/exec/frame/overlap.rs",
-        "a cell that is handed from the thread that waits for a place to the one that frees it, by a count",
+        "a cell that a semaphore hands from the thread that waits for a permit to the one that returns it",
     ),
     (
         "runtime/host/src/exec/frame/token.rs",
-        "refers to frames that the count of what is unfinished keeps alive",
+        "refers to frames that the count of unfinished items keeps alive",
     ),
-    ("runtime/host/src/exec/stack.rs", "registers of lines, found by the numbers in their plan"),
+    (
+        "runtime/host/src/exec/stack.rs",
+        "registers of sequential executions, found by the numbers in their plan",
+    ),
     ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
     ("runtime/host/src/value/words.rs", "copies values word by word"),
     ("runtime/host/src/mapping.rs", "maps a file that must not change"),
@@ -61,7 +64,7 @@ pub(crate) const LOCKS: &[Exception] = &[
     ("runtime/host/src/live.rs", "a thread that starts to count, or meets a new type"),
     ("runtime/host/src/cancellation.rs", "futures that wait, woken by a cancellation"),
     ("runtime/host/src/queue/parking.rs", "a future between two polls"),
-    ("runtime/host/src/queue/donors.rs", "a worker that goes to sleep or is woken"),
+    ("runtime/host/src/queue/sleepers.rs", "a worker that falls asleep or is woken"),
     ("runtime/host/src/parallel.rs", "a block that failed"),
     ("runtime/host/src/queue/timers.rs", "a timer that is set or dropped"),
 ];
@@ -78,7 +81,7 @@ pub(crate) const COMMENTS: &[super::language::Comments] = &[
     ("compiler/src/graph", 19, 35),
     ("compiler/src/pass", 1, 21),
     ("runtime/befrost", 3, 1),
-    ("runtime/host", 36, 90),
+    ("runtime/host", 15, 42),
     ("runtime/kernels", 3, 16),
     ("runtime/mem", 1, 0),
     ("runtime/tensor", 1, 0),
@@ -88,25 +91,7 @@ pub(crate) const COMMENTS: &[super::language::Comments] = &[
 /// Permitted duplicates of type names, by crate. A list may only become shorter.
 pub(crate) const DUPLICATES: &[super::language::Duplicates] = &[
     ("compiler", &["Known", "Layout", "Loop", "Order"]),
-    (
-        "runtime/host",
-        &[
-            "Chain",
-            "Failure",
-            "Header",
-            "Here",
-            "Later",
-            "Lists",
-            "Place",
-            "Request",
-            "Returns",
-            "Shared",
-            "Site",
-            "State",
-            "Types",
-            "WithClosure",
-        ],
-    ),
+    ("runtime/host", &["Chain", "Failure", "Header", "Request", "Types", "WithClosure"]),
     ("runtime/kernels", &["Handle"]),
     (
         "runtime/tensor",

@@ -1,22 +1,33 @@
-//! Frames of the general plan: registers, ready counters, and who may touch them when.
+//! Frames of the general plan: registers, ready counters, and access rights to them.
 //!
-//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who
-//! holds which token (`token`):
+//! Registers are plain memory, shared by all threads that work on the frame. Access is sound because of the
+//! tokens (`token`):
 //!
-//! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
-//!    whoever makes the token sees the registers that those events published. There is one event per counted
-//!    operand (validated), so there is one `Ready(k)`.
-//! 2. Only `gather`, which uses up `Ready(k)`, reads registers for k: those of its counted operands (published, by 1), and of its lenient
-//!    ones, which hold an AsyncValue, or an argument, from the start and never change.
-//! 3. Only `publish`, which uses up `Running(k)`, writes the registers of k's results, each of which k alone writes (validated): before
-//!    their users are told. Registers of rule 2's second kind are not written; their promise is kept instead.
-//!    The kernels of a straight line are told of no events, but the first: its `Running` stands for all of
-//!    them, one after the other. What only the line uses is in no register.
-//! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
-//!    takes the value.
+//! 1. `Ready(k)` is made when the last of the events counted by kernel k has happened. Counts are decremented
+//!    with AcqRel, so the maker of the token sees the registers that those events published. There is one
+//!    event per counted operand (validated), so there is one `Ready(k)`.
+//! 2. Only `read_operands`, which consumes `Ready(k)`, reads registers for k: those of its counted operands
+//!    (published, by rule 1), and those of its lenient operands, which hold an AsyncValue or an argument from
+//!    the start and never change.
+//! 3. Only `write_results`, which consumes `Running(k)`, writes the registers of k's results, before their
+//!    users are notified. Each register is written by k alone (validated). Async registers, among them those
+//!    of lenient operands (rule 2), are not written; their promise is set instead. Of a straight line, only
+//!    the first kernel receives events: its `Running` stands for all kernels of the line, one after the
+//!    other. Values used only inside the line are in no register.
+//! 4. A register whose value is worth freeing counts its remaining reads. The reader that brings the count to
+//!    zero is the last one and takes the value.
 //!
-//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier. The
-//! room that its registers and counters took goes to the thread's next frame.
+//! | field of `Frame` | written | read |
+//! |---|---|---|
+//! | `slots.registers` | rule 3, and by the last read (rule 4) | rules 2 and 4 |
+//! | `slots.promises` | rule 3 (taken) | rule 3 |
+//! | the counts in `slots` | atomically, with a token | atomically, with a token |
+//! | `continuation` | before the first activation ends | at the frame's end |
+//! | `unfinished` | atomically, with a token | atomically, with a token |
+//! | all others | before the first token exists | with a token |
+//!
+//! A frame ends when all its kernels have completed. The calling kernel completes then, not earlier. The
+//! memory of the registers and counters is reused for the thread's next frame.
 
 #![allow(unsafe_code, reason = "registers shared between threads; the essay is the proof")]
 
@@ -30,114 +41,117 @@ use std::sync::Arc;
 use bef_format::OperandMode;
 
 use super::execution::Execution;
-use super::operands::Instead;
+use super::operands::Blocked;
 use crate::async_value::{AsyncRef, Promise};
 use crate::context::{FramePath, FrameStep, KernelRef, MAX_TRACE};
-use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
+use crate::program::{FunctionPlan, GeneralKernel, GeneralPlan, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
-pub(super) use overlap::{Head, Turn, TurnEnd};
+pub(super) use overlap::{InFlight, InFlightEnd, LoopHead};
 use token::Caller;
 pub(super) use token::{
-    Completing, Done, End, Later, Looping, Ready, Returns, Running, Started, StraightRun, Then,
+    Completing, Continuation, Done, FrameEnd, NewFrame, PendingRegister, Ready, ResultsToken, Running,
+    SequentialLoop, StraightRun,
 };
 
 /// One call of a function.
 pub(super) struct Frame {
-    /// Where it lies, for tokens: who has the last of them may free it, which a reference would not permit.
+    /// Address of the frame, for tokens. The owner of the last token may free the frame, which a reference
+    /// would not permit.
     me: NonNull<Frame>,
     pub(super) execution: Arc<Execution>,
-    /// Of the execution's program.
+    /// Plan of the function, owned by the execution's program.
     plan: NonNull<FunctionPlan>,
-    /// That of `plan`.
-    general: NonNull<General>,
+    /// General plan of the function, owned by `plan`.
+    general: NonNull<GeneralPlan>,
     /// The kernel that called.
     caller: Option<Caller>,
-    /// Written before the first visit ends, and taken at the frame's end.
-    then: UnsafeCell<Then>,
+    /// Written before the first activation ends, and taken at the frame's end.
+    continuation: UnsafeCell<Continuation>,
     pub(super) depth: usize,
     slots: Slots,
-    /// See `token`.
+    /// Number of unfinished items; see `token`.
     unfinished: AtomicUsize,
 }
 
-// SAFETY: `slots` and `then` are accessed by the rules of the essay, the plans are Sync and live as long as
-// the execution's program; everything else is Sync.
+// SAFETY: `slots` and `continuation` are accessed by the rules of the module's essay. The plans are Sync and
+// live as long as the execution's program. Everything else is Sync.
 unsafe impl Sync for Frame {}
-// SAFETY: all fields are Send, with what the pointers point to; the cells' contents are.
+// SAFETY: all fields are Send, as are the targets of the pointers and the contents of the cells.
 unsafe impl Send for Frame {}
 
-/// What a frame has per register and per kernel.
+/// State of a frame per register and per kernel.
 #[derive(Default)]
 struct Slots {
     registers: Vec<UnsafeCell<Value>>,
-    /// The promises of the async registers, as the plan numbers them.
+    /// Promises of the async registers, in the order of `GeneralPlan::async_registers`.
     promises: Vec<UnsafeCell<Option<Promise>>>,
-    /// How many events each kernel still waits for.
-    left: Vec<AtomicU32>,
-    /// How many reads of each register are left; 0 where nobody counts. Empty if nobody counts any.
-    reads: Vec<AtomicU32>,
-    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if
-    /// there is none.
-    any: Vec<AtomicU32>,
+    /// Per kernel: number of events that have not happened yet.
+    ready_counts: Vec<AtomicU32>,
+    /// Per register: number of remaining reads; 0 for a register that is not counted. Empty if no register is
+    /// counted.
+    read_counts: Vec<AtomicU32>,
+    /// Per kernel that runs when its first operand is final: number of operands that are not final, and
+    /// [`FIRED`]. Empty if there is no such kernel.
+    any_counts: Vec<AtomicU32>,
 }
 
-/// A kernel that runs when its first operand is final has been told that there is one.
+/// Flag of a kernel that runs when its first operand is final: the kernel has been notified of that operand.
 const FIRED: u32 = 1 << 31;
-/// How many registers a thread keeps room for, and in how many pieces.
-const MAX_KEPT: (usize, usize) = (1 << 15, 64);
+/// Limits of the memory that a thread keeps: number of registers and kernels, and number of `Slots`.
+const MAX_CACHED: (usize, usize) = (1 << 15, 64);
 
-/// The room of frames that have ended.
+/// Memory of frames that have ended, kept by a thread.
 #[derive(Default)]
-struct Kept {
+struct SlotsCache {
     slots: Vec<Slots>,
-    /// How many registers and kernels they have room for.
+    /// Number of registers and kernels that `slots` have capacity for.
     n: usize,
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { slots: Vec::new(), n: 0 }) };
+    static SLOTS_CACHE: RefCell<SlotsCache> = const { RefCell::new(SlotsCache { slots: Vec::new(), n: 0 }) };
 }
 
 impl Slots {
     fn size(&self) -> usize {
-        self.registers.capacity() + self.left.capacity()
+        self.registers.capacity() + self.ready_counts.capacity()
     }
 
-    /// Empty ones, with room if there is.
+    /// Empty slots, with kept memory if there is any.
     fn new() -> Slots {
-        KEPT.with(|kept| {
-            let mut kept = kept.borrow_mut();
-            let slots = kept.slots.pop().unwrap_or_default();
-            kept.n -= slots.size();
+        SLOTS_CACHE.with(|cache| {
+            let mut cache = cache.borrow_mut();
+            let slots = cache.slots.pop().unwrap_or_default();
+            cache.n -= slots.size();
             slots
         })
     }
 
-    /// Drops the values, and keeps the room for the next frame.
+    /// Drops the values and keeps the memory for the next frame.
     fn recycle(mut self) {
-        let Slots { registers, promises, left, reads, any } = &mut self;
-        // Their ends may be anything, other frames' even.
+        let Slots { registers, promises, ready_counts, read_counts, any_counts } = &mut self;
+        // Destructors may run any code, even frames that use `SLOTS_CACHE`; so it is not borrowed here.
         registers.clear();
         promises.clear();
-        left.clear();
-        reads.clear();
-        any.clear();
-        // Where the thread is ending, it keeps nothing.
-        _ = KEPT.try_with(|kept| {
-            let mut kept = kept.borrow_mut();
-            let n = kept.n + self.size();
-            if n <= MAX_KEPT.0 && kept.slots.len() < MAX_KEPT.1 {
-                kept.n = n;
-                kept.slots.push(std::mem::take(&mut self));
+        ready_counts.clear();
+        read_counts.clear();
+        any_counts.clear();
+        // A thread that is being destroyed keeps nothing.
+        _ = SLOTS_CACHE.try_with(|cache| {
+            let mut cache = cache.borrow_mut();
+            let n = cache.n + self.size();
+            if n <= MAX_CACHED.0 && cache.slots.len() < MAX_CACHED.1 {
+                cache.n = n;
+                cache.slots.push(std::mem::take(&mut self));
             }
         });
     }
 }
 
-/// Where kernels go that become ready: into the stream that the thread is in, or to those that other threads
-/// may take.
+/// Lists for kernels that become ready: `inline` for those of the thread's current stream, `outline` for
+/// those of other streams, which other threads may take.
 pub(super) struct Sink<'w> {
     pub(super) stream: u32,
     pub(super) inline: &'w mut Vec<Ready>,
@@ -159,12 +173,12 @@ impl Frame {
         function: u32,
         arguments: impl Iterator<Item = Value>,
         caller: Option<Caller>,
-        then: Then,
-    ) -> Started {
+        continuation: Continuation,
+    ) -> NewFrame {
         let plan = execution.program.plan(function);
         let general = plan.general(execution.program.image(), execution.is_seeded);
         let mut slots = Slots::new();
-        let Slots { registers, promises, left, reads, any } = &mut slots;
+        let Slots { registers, promises, ready_counts, read_counts, any_counts } = &mut slots;
         registers.reserve(plan.n_registers as usize);
         registers.extend(arguments.take(plan.n_args as usize).map(UnsafeCell::new));
         registers.resize_with(plan.n_registers as usize, || UnsafeCell::new(Value::Empty));
@@ -176,34 +190,34 @@ impl Frame {
             registers[register as usize] = UnsafeCell::new(Value::Async(value));
             promises.push(UnsafeCell::new(Some(promise)));
         }
-        left.extend(general.ready_counts.iter().map(|&count| AtomicU32::new(count)));
+        ready_counts.extend(general.ready_counts.iter().map(|&count| AtomicU32::new(count)));
         if general.counts_reads {
-            reads.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
+            read_counts.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
         }
         if general.has_any {
-            any.extend(general.n_any.iter().map(|&n| AtomicU32::new(n)));
+            any_counts.extend(general.n_any.iter().map(|&n| AtomicU32::new(n)));
         }
-        // One more for the first visit.
+        // One more for the first activation.
         let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
         let (plan, general) = (NonNull::from(plan), NonNull::from(general));
         let depth = caller.as_ref().map_or(0, |caller| caller.depth);
-        let is_iterating = matches!(then, Then::Iterates(_));
-        let then = UnsafeCell::new(then);
-        let started = Started::new(Frame {
+        let is_iterating = matches!(continuation, Continuation::NextIteration(_));
+        let continuation = UnsafeCell::new(continuation);
+        let new_frame = NewFrame::new(Frame {
             me: NonNull::dangling(),
             execution,
             plan,
             general,
             caller,
-            then,
+            continuation,
             depth,
             slots,
             unfinished,
         });
-        if is_iterating { started } else { started.with_returns() }
+        if is_iterating { new_frame } else { new_frame.with_results_token() }
     }
 
-    /// Tells frames apart that are alive.
+    /// Address of the frame, which identifies it among frames that are alive.
     #[inline]
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
@@ -211,146 +225,158 @@ impl Frame {
 
     #[inline]
     pub(super) fn plan(&self) -> &FunctionPlan {
-        // SAFETY: a plan of the program, which the execution keeps, and plans are never changed.
+        // SAFETY: the plan belongs to the program, which the execution keeps alive. Plans never change.
         unsafe { self.plan.as_ref() }
     }
 
     #[inline]
-    pub(super) fn general(&self) -> &General {
+    pub(super) fn general(&self) -> &GeneralPlan {
         // SAFETY: as in `plan`.
         unsafe { self.general.as_ref() }
     }
 
-    /// Makes those kernels ready that wait for nothing, or only for arguments.
+    /// Makes those kernels ready that wait for nothing, or only for arguments that are final.
     ///
     /// # Safety
-    /// To be called once, before anything else is done with the frame.
-    unsafe fn begin(&self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) {
+    /// Must be called once, before anything else is done with the frame.
+    unsafe fn begin(&self, sink: &mut Sink<'_>, unresolved: &mut Vec<(PendingRegister, AsyncRef)>) {
         let general = self.general();
-        // Each is made ready here and nowhere else, as no event counts for it.
+        // Each is made ready here and nowhere else, because no event is counted for it.
         for &kernel in &general.idle {
             sink.push(Ready::new(self, kernel));
         }
         for register in 0..self.plan().n_args {
             let (pending, is_dead) = self.slots.registers[register as usize].with(|value| {
-                // SAFETY: nobody writes an argument; nobody takes it, as no kernel has started.
+                // SAFETY: no kernel writes an argument, and none takes it, because no kernel has started.
                 match unsafe { &*value } {
                     Value::Async(value) if value.value().is_none() => (Some(value.clone()), false),
                     value => (None, matches!(value.final_value(), Some(Value::Dead))),
                 }
             });
             match pending {
-                // What nobody reads need not keep the frame.
-                Some(value) if self.has_users(register) => late.push((Later::new(self, register), value)),
+                // An argument without users need not keep the frame alive.
+                Some(value) if self.has_users(register) => {
+                    unresolved.push((PendingRegister::new(self, register), value));
+                }
                 Some(_) => {}
-                None => self.tell_users(register, is_dead, sink),
+                None => self.notify_users(register, is_dead, sink),
             }
-            // An argument has no kernel that writes it, so nothing has to complete.
-            self.tell_after(register, sink);
+            // No kernel writes an argument, so there is no completion to wait for.
+            self.notify_after_users(register, sink);
         }
     }
 
     /// Counts an event for each of `users`, and makes those ready for which it was the last.
     #[inline(always)]
-    fn tell(&self, users: &[User], sink: &mut Sink<'_>) {
+    fn notify(&self, users: &[User], sink: &mut Sink<'_>) {
         for &user in users {
-            let left = &self.slots.left[user.kernel() as usize];
-            // Acquire pairs with the Release half of the other tellers' decrements: what they published is
-            // visible to who gathers. Seeing one means that this event is the last, so that the store can be
-            // spared.
-            if left.load(Ordering::Acquire) == 1 || left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let count = &self.slots.ready_counts[user.kernel() as usize];
+            // Acquire pairs with the Release half of the decrements by other notifiers: what they published
+            // is visible to the reader of the operands. A count of one means that this event is the last, so
+            // the store can be omitted.
+            if count.load(Ordering::Acquire) == 1 || count.fetch_sub(1, Ordering::AcqRel) == 1 {
                 sink.push(Ready::new(self, user));
             }
         }
     }
 
-    /// Tells the users of a register whose value is final.
+    /// Notifies the users of a register whose value is final.
     #[inline]
-    fn tell_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
+    fn notify_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
         let general = self.general();
-        self.tell(general.users(register), sink);
+        self.notify(general.users(register), sink);
         if general.has_any {
-            self.tell_any(register, is_dead, sink);
+            self.notify_any_users(register, is_dead, sink);
         }
     }
 
-    /// Tells those that run when their first operand is final.
-    fn tell_any(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
+    /// Notifies the kernels that run when their first operand is final.
+    fn notify_any_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
         for &kernel in self.general().any_users(register) {
             let step = |left: u32| {
                 let more = (left & !FIRED) - 1;
                 let fires = left & FIRED != 0 || !is_dead || more == 0;
                 Some(more | if fires { FIRED } else { 0 })
             };
-            // Relaxed: it guards no data; what is read are AsyncValues, and `tell` orders the rest.
-            let told =
-                self.slots.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
-            // The first that is not dead, or the last of all.
-            if told.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
-                self.tell(&[self.general().user(kernel)], sink);
+            // Relaxed: the count guards no data. The operands are AsyncValues, and `notify` orders the rest.
+            let notified = self.slots.any_counts[kernel as usize].fetch_update(
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+                step,
+            );
+            // The first operand that is not dead, or the last of all.
+            if notified.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
+                self.notify(&[self.general().user(kernel)], sink);
             }
         }
     }
 
-    /// Tells those that wait for the completion of the kernel that writes a register.
-    fn tell_after(&self, register: u32, sink: &mut Sink<'_>) {
+    /// Notifies the kernels that wait for the completion of the kernel that writes a register.
+    fn notify_after_users(&self, register: u32, sink: &mut Sink<'_>) {
         for &kernel in self.general().after_users(register) {
-            self.tell(&[self.general().user(kernel)], sink);
+            self.notify(&[self.general().user(kernel)], sink);
         }
     }
 
-    /// See [`Ready::gather`].
+    /// See [`Ready::read_operands`].
     ///
     /// # Safety
-    /// Only with the kernel's `Ready`, which is used up.
+    /// The kernel's `Ready` must be consumed by this call.
     #[inline(always)]
-    unsafe fn gather(&self, kernel: &GeneralKernel, operands: &mut [Value], instead: &mut Option<Value>) {
+    unsafe fn read_operands(
+        &self,
+        kernel: &GeneralKernel,
+        operands: &mut [Value],
+        substitute: &mut Option<Value>,
+    ) {
         let all = self.general().operands(kernel);
-        if !kernel.gathers_plainly {
-            // SAFETY: the caller's contract.
-            *instead = unsafe { self.gather_all(kernel, all, operands) };
+        if !kernel.has_plain_operands {
+            // SAFETY: the caller consumes the kernel's `Ready`, which is this function's contract too.
+            *substitute = unsafe { self.read_operands_by_mode(kernel, all, operands) };
             return;
         }
         let mut are_concrete = true;
         for (operand, value) in all.iter().zip(&mut *operands) {
             let cell = &self.slots.registers[operand.register as usize];
             cell.with(|register| {
-                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody
-                // counts.
+                // SAFETY: rule 2: the register is published and no kernel writes it. No kernel takes it,
+                // because its reads are not counted.
                 let register = unsafe { &*register };
-                // SAFETY: a reference can be written, and nothing is there that owns anything.
+                // SAFETY: `value` is a reference and so valid for writing; it holds nothing that needs to be
+                // dropped.
                 unsafe { register.copy_to(NonNull::from(&mut *value)) };
             });
             are_concrete &= value.is_concrete();
         }
         if !are_concrete {
-            *instead = Self::look(operands.iter_mut().take(all.len()));
+            *substitute = Self::blocked_by(operands.iter_mut().take(all.len()));
         }
     }
 
-    /// What a kernel's results become because of its operands, which are resolved.
+    /// Resolves operands, and returns the value that replaces the kernel's results, if an operand is not
+    /// concrete.
     #[cold]
-    fn look<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
-        let mut instead = Instead::default();
+    fn blocked_by<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
+        let mut blocked = Blocked::default();
         for value in operands {
             value.resolve();
-            instead.consider(value);
+            blocked.consider(value);
         }
-        instead.value()
+        blocked.value()
     }
 
-    /// [`Frame::gather`] for any modes.
+    /// [`Frame::read_operands`] for operands of any mode.
     ///
     /// # Safety
-    /// As there.
+    /// As [`Frame::read_operands`].
     #[inline(never)]
-    unsafe fn gather_all(
+    unsafe fn read_operands_by_mode(
         &self,
         kernel: &GeneralKernel,
         all: &[Operand],
         operands: &mut [Value],
     ) -> Option<Value> {
-        let mut instead = Instead::default();
+        let mut blocked = Blocked::default();
         let mut all_are_dead = kernel.is_any;
         let mut slots = operands.iter_mut();
         for operand in all {
@@ -358,71 +384,73 @@ impl Frame {
             let passed = if operand.is_passed { slots.next() } else { None };
             let value = passed.unwrap_or(&mut hidden);
             if operand.mode != OperandMode::After {
-                // SAFETY: an operand that was counted or is lenient, read once: the caller's contract.
+                // SAFETY: the operand is counted or lenient, and is read once, with the `Ready` that the
+                // caller consumes.
                 *value = unsafe { self.read(operand.register) };
                 value.resolve();
             }
             match operand.mode {
-                OperandMode::Required => instead.consider(value),
+                OperandMode::Required => blocked.consider(value),
                 OperandMode::Lenient => all_are_dead &= matches!(value, Value::Dead),
                 OperandMode::Order => {
-                    instead.consider(value);
+                    blocked.consider(value);
                     *value = Value::Chain;
                 }
                 OperandMode::After => *value = Value::Chain,
             }
         }
-        if all_are_dead { Some(Value::Dead) } else { instead.value() }
+        if all_are_dead { Some(Value::Dead) } else { blocked.value() }
     }
 
     /// Reads a register.
     ///
     /// # Safety
-    /// Only under rule 2, and as often as reads are counted.
+    /// Only under rule 2, and at most as often as the register's reads are counted.
     #[inline]
     unsafe fn read(&self, register: u32) -> Value {
         let cell = &self.slots.registers[register as usize];
-        let Some(reads) = self.slots.reads.get(register as usize) else {
+        let Some(reads) = self.slots.read_counts.get(register as usize) else {
             let mut copy = Value::Empty;
             cell.with(|value| {
-                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody
-                // counts.
+                // SAFETY: rule 2: the register is published and no kernel writes it. No kernel takes it,
+                // because its reads are not counted.
                 let value = unsafe { &*value };
-                // SAFETY: a reference can be written, and nothing is there.
+                // SAFETY: `copy` is valid for writing and empty.
                 unsafe { value.copy_to(NonNull::from(&mut copy)) };
             });
             return copy;
         };
-        // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for
-        // "nobody counts".
+        // Acquire pairs with the Release decrements below: with a count of one, all other readers are done.
+        // For a count of zero, which means "not counted", Relaxed would suffice.
         let left = reads.load(Ordering::Acquire);
         if left == 1 {
-            // SAFETY: rule 4: this is the last read, by a token that was used up for it; so nobody else has
-            // access.
+            // SAFETY: rule 4: this is the last read, with a token consumed for it, so nothing else accesses
+            // the register.
             return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
         }
-        // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it while this read is
-        // counted.
+        // SAFETY: rule 2: the register is published and no kernel writes it. No kernel takes it while this
+        // read is still counted.
         let value = cell.with(|value| unsafe { &*value }.clone());
-        // Release: this read happens before the taking; Acquire: so do the others', if this turns out to be
-        // the last.
+        // Release: this read happens before the taking by the last reader. Acquire: if this read turns out to
+        // be the last, the other reads happened before.
         if left > 1 && reads.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // SAFETY: rule 4, as above.
+            // SAFETY: rule 4: the count has just become zero, so this is the last read and nothing else
+            // accesses the register.
             return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
         }
         value
     }
 
-    /// See [`Running::publish`].
+    /// See [`Running::write_results`].
     ///
     /// # Safety
-    /// Only with the kernel's `Running`, which is used up.
-    unsafe fn publish(
+    /// The kernel's `Running` must be consumed by this call.
+    unsafe fn write_results(
         &self,
         kernel: &GeneralKernel,
         mut results: impl Iterator<Item = Value>,
         sink: &mut Sink<'_>,
-        late: &mut Vec<(Later, AsyncRef)>,
+        unresolved: &mut Vec<(PendingRegister, AsyncRef)>,
     ) {
         let general = self.general();
         for register in kernel.registers() {
@@ -436,105 +464,110 @@ impl Frame {
             let cell = &self.slots.registers[register as usize];
             match general.promise_of(register).and_then(|i| self.slots.promises.get(i)) {
                 Some(promise) => {
-                    // SAFETY: rule 3: this kernel alone writes the register, and its token is used up.
+                    // SAFETY: rule 3: only this kernel accesses the register's promise, and its token is
+                    // consumed.
                     let promise = promise.with_mut(|promise| unsafe { &mut *promise }.take());
                     promise.into_iter().for_each(|promise| promise.set(std::mem::take(&mut value)));
                 }
                 None => cell.with_mut(|slot| {
-                    // SAFETY: rule 3, as above; nobody reads it before the users are told below.
+                    // SAFETY: rule 3: only this kernel writes the register, and nothing reads it before its
+                    // users are notified below.
                     *unsafe { &mut *slot } = value;
                 }),
             }
             match pending {
-                Some(value) => late.push((Later::new(self, register), value)),
-                None => self.tell_users(register, is_dead, sink),
+                Some(value) => unresolved.push((PendingRegister::new(self, register), value)),
+                None => self.notify_users(register, is_dead, sink),
             }
         }
     }
 
-    /// See [`Running::publish_plainly`].
+    /// See [`Running::write_plain_result`].
     ///
     /// # Safety
-    /// Only with the kernel's `Running`, which is used up.
+    /// The kernel's `Running` must be consumed by this call.
     #[inline(always)]
-    unsafe fn publish_plainly(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
-        debug_assert!(kernel.publishes_plainly && result.is_concrete(), "not so plain");
+    unsafe fn write_plain_result(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
+        debug_assert!(kernel.has_plain_result && result.is_concrete(), "not so plain");
         let cell = &self.slots.registers[kernel.registers().start as usize];
         cell.with_mut(|slot| {
-            // SAFETY: rule 3: this kernel alone writes the register; nobody reads it before the users are
-            // told below.
+            // SAFETY: rule 3: only this kernel writes the register, and nothing reads it before its users are
+            // notified below.
             let slot = unsafe { &mut *slot };
-            // SAFETY: a reference can be written, and the register is empty.
+            // SAFETY: `slot` is a reference and so valid for writing; the register is empty.
             if !unsafe { result.copy_concrete_to(NonNull::from(&mut *slot)) } {
                 *slot = std::mem::take(result);
             }
         });
-        self.tell(self.general().users_of(kernel), sink);
+        self.notify(self.general().users_of(kernel), sink);
     }
 
-    /// Whether somebody is to be told when a register is final.
+    /// Whether a register has users that wait until it is final.
     fn has_users(&self, register: u32) -> bool {
         let general = self.general();
         !general.users(register).is_empty() || !general.any_users(register).is_empty()
     }
 
-    /// [`has_users`](Frame::has_users) of one that is to be told later.
-    pub(super) fn wants(&self, later: &Later) -> bool {
-        self.has_users(later.register)
+    /// [`has_users`](Frame::has_users) for a pending register.
+    pub(super) fn has_pending_users(&self, pending: &PendingRegister) -> bool {
+        self.has_users(pending.register)
     }
 
-    /// Tells the users of a register whose value has become final.
-    pub(super) fn release(&self, later: Later, is_dead: bool, sink: &mut Sink<'_>) {
-        assert!(later.is_of(self), "a register of another frame");
-        self.tell_users(later.register, is_dead, sink);
+    /// Notifies the users of a register that was pending and is final now.
+    pub(super) fn notify_pending(&self, pending: PendingRegister, is_dead: bool, sink: &mut Sink<'_>) {
+        assert!(pending.is_of(self), "a register of another frame");
+        self.notify_users(pending.register, is_dead, sink);
     }
 
-    /// Tells those that wait for the completion of `kernel`. Called once per kernel.
+    /// Notifies the kernels that wait for the completion of `kernel`. Called once per kernel.
     #[inline]
     fn complete(&self, kernel: &GeneralKernel, sink: &mut Sink<'_>) {
         if self.general().has_after {
             for register in kernel.registers() {
-                self.tell_after(register, sink);
+                self.notify_after_users(register, sink);
             }
         }
     }
 
-    /// The function's results, which may be in any state.
+    /// Results of the function, in any state.
     ///
     /// # Safety
-    /// To be called once: by who has the `Returns`, or at the end of a frame that has none.
+    /// Must be called at most once: with the frame's `ResultsToken`, or at the end of a frame that has none.
     unsafe fn results(&self) -> impl Iterator<Item = Value> {
         self.plan().results.iter().map(|&register| {
-            // SAFETY: a result is an argument, or an async register: neither is written after the start. Each
-            // read for the return is counted, and this is it: the caller's contract.
+            // SAFETY: a result is an argument or an async register, neither of which is written after the
+            // start. The read for the return is counted, and this is that read, because the caller calls this
+            // once.
             unsafe { self.read(register) }.resolved()
         })
     }
 
-    /// What follows, after the last token.
-    fn end(self) -> End {
-        // SAFETY: the frame is owned, and whoever wrote it did so before it ended.
-        let then = self.then.with_mut(|then| std::mem::replace(unsafe { &mut *then }, Then::Nothing));
-        let end = match then {
-            Then::Iterates(looping) => {
-                // SAFETY: a frame of an iteration after which it is not known what follows has no `Returns`.
+    /// Frees the frame, after its last token, and returns the continuation.
+    fn end(self) -> FrameEnd {
+        // SAFETY: the frame is owned by this thread; its continuation was written before the frame ended.
+        let continuation = self
+            .continuation
+            .with_mut(|continuation| std::mem::replace(unsafe { &mut *continuation }, Continuation::Nothing));
+        let end = match continuation {
+            Continuation::NextIteration(looping) => {
+                // SAFETY: a frame whose continuation is a next iteration has no `ResultsToken`.
                 let results = unsafe { self.results() }.collect();
                 let function = self.plan().index();
-                End::Iteration { looping, function, results }
+                FrameEnd::Iteration { looping, function, results }
             }
-            Then::Turns(turn) => End::Turn(turn),
-            Then::Completes(completing) => End::Call(completing),
-            Then::Opens(latch) => {
+            Continuation::EndInFlight(in_flight) => FrameEnd::InFlight(in_flight),
+            Continuation::CompleteCaller(completing) => FrameEnd::CompleteCaller(completing),
+            Continuation::OpenLatch(latch) => {
                 self.free();
                 latch.count_down();
-                return End::NotYet;
+                return FrameEnd::NotYet;
             }
-            Then::Wakes(waker) => {
+            Continuation::Wake(waker) => {
                 self.free();
                 waker.wake();
-                return End::NotYet;
+                return FrameEnd::NotYet;
             }
-            Then::Nothing => End::NotYet,
+            Continuation::Nothing => FrameEnd::NotYet,
         };
         self.free();
         end
@@ -542,14 +575,14 @@ impl Frame {
 
     fn free(self) {
         let Frame { execution, slots, .. } = self;
-        // Freeing is a write, and loom is to know.
+        // Freeing is a write; this makes loom see it.
         #[cfg(loom)]
         slots.registers.iter().for_each(|register| register.with_mut(|_| ()));
-        execution.give_back(slots.registers.len());
+        execution.release(slots.registers.len());
         slots.recycle();
     }
 
-    /// The calls that led to a kernel of this frame and the kernel itself, innermost first.
+    /// Locations of a kernel of this frame and of the calls that led to it, innermost first.
     pub(super) fn trace(&self, kernel: u32) -> Vec<String> {
         let (mut frame, mut kernel) = (self, kernel);
         let mut trace = Vec::new();
@@ -557,19 +590,19 @@ impl Frame {
             let at = KernelRef { function: frame.plan().index(), kernel };
             trace.extend(frame.execution.program.file().location_string(at));
             match &frame.caller {
-                // SAFETY: `frame` is alive: this one, or one that called such.
+                // SAFETY: `frame` is alive: it is this frame or a caller of one that is alive.
                 Some(caller) if trace.len() < MAX_TRACE => (frame, kernel) = unsafe { caller.get() },
                 _ => return trace,
             }
         }
     }
 
-    /// The calls that led to this frame.
+    /// Path of this frame: the calls that led to it.
     pub(super) fn path(&self) -> FramePath {
         let (mut frame, mut steps) = (self, Vec::new());
         while let Some(caller) = &frame.caller {
             let callee = frame.plan().index();
-            // SAFETY: `frame` is alive: this one, or one that called such.
+            // SAFETY: `frame` is alive: it is this frame or a caller of one that is alive.
             let (below, kernel) = unsafe { caller.get() };
             let (caller, iteration) = (below.plan().index(), caller.iteration);
             steps.push(FrameStep { caller, kernel, callee, iteration });

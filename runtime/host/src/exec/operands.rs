@@ -1,16 +1,17 @@
-//! Operands that are not concrete, and requests that are not as declared.
+//! Operands that are not concrete, and requests that differ from the kernel's declaration.
 
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::Call;
 use crate::program::FunctionPlan;
 use crate::value::Value;
 
-/// What a kernel's results become when it cannot run because of its operands: dead before the first error.
+/// The value that replaces all results of a kernel whose operands prevent it from running. Dead takes
+/// precedence over errors; among errors the first one counts.
 #[derive(Default)]
-pub(super) struct Instead(Option<Value>);
+pub(super) struct Blocked(Option<Value>);
 
-impl Instead {
-    /// Looks at the next operand that must be concrete.
+impl Blocked {
+    /// Takes the next operand that must be concrete into account.
     #[inline]
     pub(super) fn consider(&mut self, operand: &Value) {
         if !operand.is_concrete() {
@@ -33,14 +34,14 @@ impl Instead {
     }
 }
 
-/// [`Instead`] of a number of operands.
-pub(super) fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
-    let mut instead = Instead::default();
-    values.for_each(|value| instead.consider(value));
-    instead.value()
+/// [`Blocked`] applied to a sequence of operands.
+pub(super) fn blocked_value<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+    let mut blocked = Blocked::default();
+    values.for_each(|value| blocked.consider(value));
+    blocked.value()
 }
 
-/// The function that kernel number `kernel` of a plan asks for.
+/// The function that the request of kernel number `kernel` of a plan names.
 #[inline]
 pub(super) fn callee(call: Call, plan: &FunctionPlan, kernel: u32) -> Result<u32, KernelError> {
     let (table, kernel) = (&plan.table, kernel as usize);
@@ -56,7 +57,8 @@ pub(super) fn callee(call: Call, plan: &FunctionPlan, kernel: u32) -> Result<u32
     Ok(function)
 }
 
-/// A kernel could not read an operand although none is an error or dead, or it did not set a result.
+/// The error of a kernel that could not read an operand although none is an error or dead, or that did not
+/// set a result.
 pub(super) fn operand_error() -> KernelError {
     KernelError::new(ErrorCode::Internal, "an operand is not of its declared type, or a result was not set")
 }

@@ -1,19 +1,19 @@
-//! The doors from outside: one call, or many of one function.
+//! Entry points from outside: one call, or many calls of one function.
 //!
-//! What a call must find out that does not depend on its arguments is found out when it is prepared: the
-//! function, whether it has a line, the memory for its frames, what cancels it. Then a call looks at its
-//! arguments and runs. So whoever calls a function again and again, as each thread of a `parallel_for` does
-//! block by block, prepares it once; [`call`] prepares and calls.
+//! [`PreparedCall`] holds everything about a call that does not depend on its arguments: the function, its
+//! sequential executor with the memory for its frames, and the request that may be cancelled. A call then
+//! only checks its arguments and runs. Repeated callers, such as each thread of a `parallel_for` block by
+//! block, prepare once; [`call`] prepares and calls.
 
 use std::sync::Arc;
 use std::task::Waker;
 
 use bef_format::FunctionId;
 
-use super::again::Again;
 use super::execution::Execution;
-use super::frame::{Frame, Started, Then};
-use super::line::LineExecutor;
+use super::frame::{Continuation, Frame, NewFrame};
+use super::sequential::SequentialExecutor;
+use super::trip_count::TripCount;
 use super::worker;
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
@@ -25,11 +25,11 @@ use crate::value::Value;
 
 /// Calls a function and waits until everything that it started has completed.
 ///
-/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An
-/// error result is the result of what failed, not of this call.
+/// Arguments may be in any state. Results are final, unless the function returns an argument that is not. An
+/// error result belongs to the kernel that failed, not to this call.
 ///
 /// # Errors
-/// If the arguments do not fit the function's signature, or the function is not one that can be called.
+/// If the arguments do not fit the function's signature, or the function cannot be called.
 pub fn call(
     program: &Arc<Program>,
     function: FunctionId,
@@ -41,11 +41,11 @@ pub fn call(
     Ok(results)
 }
 
-/// [`call`] that takes the arguments out of a list and appends the results to one. If that has room, and the function has nothing to wait for,
-/// nothing is allocated but what kernels allocate.
+/// [`call`] with caller-owned lists: takes the arguments out of one and appends the results to the other. If
+/// `results` has capacity and the function runs sequentially, only kernels allocate.
 ///
 /// # Errors
-/// As [`call`]; then the lists are as they were.
+/// As [`call`]; then the lists are unchanged.
 pub fn call_into(
     program: &Arc<Program>,
     function: FunctionId,
@@ -56,7 +56,7 @@ pub fn call_into(
     PreparedCall::new(program, function, context)?.call_into(arguments, results)
 }
 
-/// A function that is ready to be called by this thread, again and again, as part of one execution.
+/// A function prepared for repeated calls from one thread, as part of one execution.
 ///
 /// ```text
 /// let mut double = PreparedCall::new(&program, double, &context)?;
@@ -69,10 +69,10 @@ pub struct PreparedCall<'p> {
     program: &'p Arc<Program>,
     plan: &'p FunctionPlan,
     context: &'p ExecContext,
-    /// Of the next call.
+    /// Iteration number of the next call.
     iteration: u32,
-    /// If calls with final arguments go that way.
-    line: Option<LineExecutor<'p>>,
+    /// Executor for calls with final arguments, if the function runs sequentially.
+    sequential: Option<SequentialExecutor<'p>>,
 }
 
 impl<'p> PreparedCall<'p> {
@@ -88,12 +88,13 @@ impl<'p> PreparedCall<'p> {
     ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let has_line = plan.is_line(context.queue().is_seeded());
-        let line = has_line.then(|| LineExecutor::new((program, context), plan, context.limits, None));
-        Ok(PreparedCall { program, plan, context, iteration: 0, line })
+        let has_sequential_plan = plan.runs_sequentially(context.queue().is_seeded());
+        let sequential = has_sequential_plan
+            .then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
+        Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
     }
 
-    /// Calls it, as [`call_into`].
+    /// Calls the function, as [`call_into`].
     ///
     /// # Errors
     /// As [`call_into`].
@@ -103,46 +104,53 @@ impl<'p> PreparedCall<'p> {
         results: &mut Vec<Value>,
     ) -> Result<(), KernelError> {
         if !self.plan.accepts(arguments) {
-            return Err(misfit(self.program, self.plan, arguments));
+            return Err(mismatch(self.program, self.plan, arguments));
         }
-        match &mut self.line {
-            Some(line) if arguments.iter().all(|value| value.final_value().is_some()) => {
-                line.call(Again::NEVER.at(self.iteration.into()), arguments, results);
+        match &mut self.sequential {
+            Some(sequential) if arguments.iter().all(|value| value.final_value().is_some()) => {
+                sequential.call(TripCount::ONCE.at(self.iteration.into()), arguments, results);
                 Ok(())
             }
             _ => self.call_general(arguments, results),
         }
     }
 
-    /// A call that has something to wait for.
+    /// Calls the function in a general frame.
     fn call_general(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
         may_wait()?;
         let (latch, first) = (Latch::new(1), results.len());
-        let mut started = self.open(arguments, Then::Opens(latch.clone()), results);
-        if started.is_some() {
-            let run = &mut || started.take().into_iter().for_each(worker::run);
+        let mut new_frame = self.start(arguments, Continuation::OpenLatch(latch.clone()), results);
+        if new_frame.is_some() {
+            let run = &mut || new_frame.take().into_iter().for_each(worker::run);
             self.context.queue().wait_after(&latch, run);
         }
         results[first..].iter_mut().for_each(|result| *result = std::mem::take(result).resolved());
         Ok(())
     }
 
-    /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room
-    /// for a frame.
-    fn open(&self, arguments: &mut Vec<Value>, then: Then, results: &mut Vec<Value>) -> Option<Started> {
-        let &PreparedCall { program, plan, context, iteration, line: _ } = self;
+    /// Makes the frame of a general call and appends its results, in any state. Without room for a frame the
+    /// results are errors and there is no frame.
+    fn start(
+        &self,
+        arguments: &mut Vec<Value>,
+        continuation: Continuation,
+        results: &mut Vec<Value>,
+    ) -> Option<NewFrame> {
+        let &PreparedCall { program, plan, context, iteration, sequential: _ } = self;
         let iteration = iteration.into();
         let (is_seeded, values) = (context.queue().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
         let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });
-        if let Err(error) = execution.take(plan.n_registers as usize, 0) {
+        if let Err(error) = execution.reserve(plan.n_registers as usize, 0) {
             let error = Value::Error(error.into());
             results.extend(plan.results.iter().map(|_| error.clone()));
             return None;
         }
-        let mut started = Frame::start(execution, plan.index(), arguments.drain(..), None, then);
-        results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
-        Some(started)
+        let mut new_frame = Frame::start(execution, plan.index(), arguments.drain(..), None, continuation);
+        results.extend(
+            new_frame.take_results_token().into_iter().flat_map(|token| token.results(new_frame.frame())),
+        );
+        Some(new_frame)
     }
 }
 
@@ -180,13 +188,13 @@ impl FunctionCall for PreparedCall<'_> {
         ended: Waker,
     ) -> Result<bool, KernelError> {
         let all_are_final = arguments.iter().all(|value| value.final_value().is_some());
-        if !self.plan.accepts(arguments) || self.line.is_some() && all_are_final {
+        if !self.plan.accepts(arguments) || self.sequential.is_some() && all_are_final {
             return self.call_into(arguments, results).map(|()| false);
         }
-        let started = self.open(arguments, Then::Wakes(ended), results);
-        let is_going = started.is_some();
-        started.into_iter().for_each(|started| {
-            self.context.queue().add_task(Task::new(move || worker::run(started)));
+        let new_frame = self.start(arguments, Continuation::Wake(ended), results);
+        let is_going = new_frame.is_some();
+        new_frame.into_iter().for_each(|new_frame| {
+            self.context.queue().add_task(Task::new(move || worker::run(new_frame)));
         });
         Ok(is_going)
     }
@@ -198,16 +206,16 @@ impl std::fmt::Debug for PreparedCall<'_> {
     }
 }
 
-/// Why a function cannot be called with these arguments.
+/// The error for arguments that do not fit, or for a function that cannot be called.
 #[cold]
-fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
+fn mismatch(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
     let view = program.image().function(plan.index());
     if plan.is_native {
         let message = format!("'{}' is native code: not supported yet", view.name());
         return KernelError::new(ErrorCode::Unimplemented, message);
     }
-    let misfits = arguments.iter().zip(&plan.arg_types).enumerate();
-    let message = match misfits.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
+    let mismatches = arguments.iter().zip(&plan.arg_types).enumerate();
+    let message = match mismatches.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
         Some((i, (argument, _))) if arguments.len() == plan.arg_types.len() => {
             let (name, found, want) = (view.name(), argument.type_name(), view.arg_type(i as u32));
             format!("argument #{i} of '{name}' has type {found}, expected {want}")

@@ -1,26 +1,34 @@
-//! The registers of a line's active frames, one above the other, and the loop that runs steps on the top one.
+//! Stack of a sequential execution: the registers of its active frames, and the loop that runs steps on the
+//! top frame.
 //!
 //! ```text
 //! values:  | frame | frame | ... | top frame | free ...              | beyond the limit ... |
-//!                                ^ frame's slots                     ^ end
+//!                                 ^ frame's slots                     ^ end
 //! callers: | below | below | ... | below |                           one for each frame but the top one
 //! ```
 //!
-//! The invariant, between any two methods: `values` are all initialized, and `end` is among them or behind
-//! the last; `frame` points to the top frame's slots, which lie one after the other before `end`; `frame` and
-//! `next` are of its `plan`, which has a line; the same holds for what `callers` say of the frames below.
-//! Whatever changes one of these changes all; nobody but `frame` and the methods here has access to values. A
-//! kernel may panic: then it still holds, as kernels change nothing but slots; and values are dropped here
-//! such that nobody hears of their panics. Of a plan: steps, moves and results name slots that its frames
-//! have, and spans are within the lists that they were made for.
+//! The stack invariant holds between any two methods:
 //!
-//! Between two runs there is no frame: `frame` is of the plan that the stack was made for, and nobody asks it
-//! for slots before the first frame is opened.
+//! 1. All `values` are initialized. `end` points to one of them, or behind the last.
+//! 2. `frame` points to the slots of the top frame, which are contiguous and end before `end`.
+//! 3. `frame` and `next` belong to `plan`, which has a sequential plan.
+//! 4. The same holds for the frames below, as `callers` describe them.
+//! 5. Free values own nothing. So a frame is pushed by writing its arguments, and popped without any work if
+//!    it owns nothing.
 //!
-//! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by
-//! nothing at all.
+//! A method that changes one of these changes all. Only `frame` and the methods here access values. A panic
+//! in a kernel keeps the invariant, because kernels change nothing but slots. Values are dropped here such
+//! that their panics are caught.
+//!
+//! Plans guarantee that steps, moves and results name slots of the plan's frames, and that spans are within
+//! the lists that they were made for.
+//!
+//! Between two runs there is no frame: `frame` belongs to the plan that the stack was made for, and its slots
+//! are not accessed before the first frame is pushed.
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
+
+mod callers;
 
 use std::mem::{ManuallyDrop, forget, replace, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,100 +36,99 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::again::{After, Again};
-use super::execution::around;
+use self::callers::Callers;
+use super::execution::surroundings;
 use super::frame::Running;
 use super::operands::{callee, operand_error};
-use crate::context::{ExecContext, FramePath, KernelRef, Limits, MAX_TRACE};
+use super::trip_count::{NextIteration, TripCount};
+use crate::context::{ExecContext, Limits};
 use crate::error::KernelError;
-use crate::kernel::{
-    CallChain, KernelFrame, LoadedFile, Outcome, Request, Runs, Step, StepKind, Surroundings,
-};
-use crate::program::{Carry, FunctionPlan, Move, Program, Target};
+use crate::kernel::{KernelFrame, Outcome, Request, Runs, Step, StepKind};
+use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
 use crate::value::Value;
 
-/// Why [`Stack::run`] returned.
+/// Reason for which [`Stack::run`] returned.
 pub(super) enum Stop {
-    /// The outermost frame's function has ended, and is not run again.
+    /// The outermost frame has ended and is not run again.
     End,
-    /// The step that comes next may not simply be run.
-    Careful,
-    /// The step that was run is not done.
+    /// The next step needs attention: cancellation, or counting of kernels.
+    Attention,
+    /// The last step did not succeed.
     Outcome(Outcome),
-    /// The top frame's function has ended, and there is no next time: this is what the results are.
-    Instead(Value),
+    /// The top frame ends here; all its results are this value.
+    Substitute(Value),
 }
 
 /// A frame that waits for the one above it.
 #[derive(Clone, Copy)]
-struct Below<'x> {
+struct CallerFrame<'x> {
     plan: &'x FunctionPlan,
     /// The step that called.
     step: &'x Step,
     slots: NonNull<Value>,
-    /// Whether its function is run again when it ends.
-    again: Again,
-    /// Whether its values may own something.
+    /// Trip count of the frame's function.
+    trips: TripCount,
+    /// Whether a value of the frame may own something.
     owns: bool,
 }
 
-/// The memory of a stack, for the next one.
-pub(super) struct Room {
-    /// They own nothing.
+/// Memory of a stack, kept for the next one.
+pub(super) struct StackMemory {
+    /// All own nothing.
     values: Vec<Value>,
-    /// None.
-    callers: Vec<Below<'static>>,
+    /// Empty.
+    callers: Vec<CallerFrame<'static>>,
 }
 
-/// How many values a thread keeps room for.
+/// Limit of the values for which a thread keeps memory.
 const MAX_KEPT: usize = 1 << 16;
-/// How many a stack has room for at first.
+/// Number of values that a new stack has room for, at least.
 const FIRST_ROOM: usize = 64;
 
-impl Default for Room {
-    fn default() -> Room {
-        Room::EMPTY
+impl Default for StackMemory {
+    fn default() -> StackMemory {
+        StackMemory::EMPTY
     }
 }
 
-impl Room {
-    pub(super) const EMPTY: Room = Room { values: Vec::new(), callers: Vec::new() };
+impl StackMemory {
+    pub(super) const EMPTY: StackMemory = StackMemory { values: Vec::new(), callers: Vec::new() };
 }
 
-/// See the module's essay.
+/// Stack of a sequential execution. See the module's essay for its invariant.
 pub(super) struct Stack<'x> {
     plans: &'x [FunctionPlan],
     values: Vec<Value>,
-    /// Where the values end that may be used.
+    /// End of the values that may be used.
     end: *mut Value,
-    /// That of the top frame.
+    /// Plan of the top frame.
     plan: &'x FunctionPlan,
     frame: KernelFrame<'x>,
-    /// Whether the top frame's function is run again when it ends.
-    again: Again,
-    /// The step that comes next.
+    /// Trip count of the top frame's function.
+    trips: TripCount,
+    /// The next step.
     next: &'x Step,
-    callers: Vec<Below<'x>>,
-    /// The kernel that called the outermost function, if the execution did not begin with it.
+    callers: Vec<CallerFrame<'x>>,
+    /// The kernel that called the outermost function, unless the execution began with it.
     outer: Option<&'x Running>,
-    /// How many of them there may be.
+    /// Limit of the length of `callers`.
     max_callers: usize,
     limits: Limits,
-    /// Why `run` is about to return; the end, unless noted.
+    /// Reason for which `run` is about to return. `End` except while `run` is returning.
     stop: Stop,
 }
 
 impl<'x> Stack<'x> {
-    /// A stack for a function that has a line, in which [`begin`](Stack::begin) opens the first frame.
+    /// A stack for a function with a sequential plan. [`begin`](Stack::begin) pushes the first frame.
     #[inline]
     pub(super) fn new(
         plan: &'x FunctionPlan,
-        room: Room,
+        memory: StackMemory,
         (program, context): (&'x Arc<Program>, &'x ExecContext),
         limits: Limits,
         outer: Option<&'x Running>,
     ) -> Stack<'x> {
-        let Room { mut values, callers } = room;
+        let StackMemory { mut values, callers } = memory;
         if values.len() < plan.n_slots() && plan.n_slots() <= limits.values {
             values.resize_with(plan.n_slots().max(FIRST_ROOM), Value::default);
         }
@@ -130,10 +137,10 @@ impl<'x> Stack<'x> {
             end: null_mut(),
             values,
             plan,
-            frame: KernelFrame::of_line(&plan.table, around(program, context)),
-            again: Again::NEVER,
+            frame: KernelFrame::of_line(&plan.table, surroundings(program, context)),
+            trips: TripCount::ONCE,
             next: first_step(plan),
-            callers: relabel(callers),
+            callers: recycled(callers),
             outer,
             max_callers: limits.depth.saturating_sub(1),
             limits,
@@ -143,13 +150,12 @@ impl<'x> Stack<'x> {
         stack
     }
 
-    /// Opens the first frame, with the arguments that it takes out of a list; its function is perhaps run
-    /// again.
+    /// Pushes the first frame, with trip count `trips`, and takes its arguments out of a list.
     ///
     /// # Errors
-    /// If there may not be such a frame.
+    /// If the limits permit no such frame.
     #[inline]
-    pub(super) fn begin(&mut self, again: Again, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
+    pub(super) fn begin(&mut self, trips: TripCount, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
         let plan = self.plan;
         if self.limits.depth == 0 || plan.n_slots() > self.values.len().min(self.limits.values) {
             arguments.clear();
@@ -159,7 +165,8 @@ impl<'x> Stack<'x> {
         let mut slots = self.values.iter_mut().take(plan.n_args as usize);
         for (slot, argument) in slots.by_ref().zip(arguments.iter_mut()) {
             if argument.is_plain() {
-                // SAFETY: a reference can be written, and what is there owns nothing.
+                // SAFETY: `slot` is a reference and so valid for writing; its value owns nothing, because it
+                // is free.
                 unsafe { argument.copy_to(NonNull::from(slot)) };
             } else {
                 *slot = take(argument).resolved();
@@ -168,14 +175,14 @@ impl<'x> Stack<'x> {
         }
         slots.for_each(Value::clear);
         arguments.clear();
-        self.again = again;
+        self.trips = trips;
         self.next = first_step(plan);
         let slots = self.first_value();
-        self.point(plan, slots, owns);
+        self.set_frame(plan, slots, owns);
         Ok(())
     }
 
-    /// Closes the only frame that is left.
+    /// Pops the last frame.
     #[inline]
     pub(super) fn end(&mut self) {
         if self.frame.owns() {
@@ -186,13 +193,13 @@ impl<'x> Stack<'x> {
         }
     }
 
-    /// Whether its memory is worth keeping.
+    /// Whether the stack's memory is worth keeping.
     #[inline]
     pub(super) fn is_small(&self) -> bool {
         self.values.len() <= MAX_KEPT && self.callers.capacity() <= MAX_KEPT
     }
 
-    /// Gives back what a deep call has taken. There must be no frame.
+    /// Frees the memory that a deep call needed. There must be no frame.
     #[cold]
     fn shrink(&mut self) {
         let n = self.plan.n_slots().max(FIRST_ROOM);
@@ -202,20 +209,20 @@ impl<'x> Stack<'x> {
         self.set_end();
     }
 
-    /// The memory, after which the stack is of no use. There must be no frame.
+    /// The stack's memory. The stack is of no use afterwards. There must be no frame.
     #[inline]
-    pub(super) fn take_room(&mut self) -> Room {
-        Room { values: take(&mut self.values), callers: relabel(take(&mut self.callers)) }
+    pub(super) fn take_memory(&mut self) -> StackMemory {
+        StackMemory { values: take(&mut self.values), callers: recycled(take(&mut self.callers)) }
     }
 
     /// The first of the values.
     #[inline]
     fn first_value(&mut self) -> NonNull<Value> {
-        // SAFETY: a list's pointer is not null; asking for it does not touch what it points to.
+        // SAFETY: the pointer of a `Vec` is not null. Taking it does not access the values.
         unsafe { NonNull::new_unchecked(self.values.as_mut_ptr()) }
     }
 
-    /// Finds out where the values that may be used begin, which it returns, and end.
+    /// Sets `end`, and returns the first of the values.
     fn set_end(&mut self) -> NonNull<Value> {
         let n = self.values.len().min(self.limits.values);
         let first = self.first_value();
@@ -223,7 +230,7 @@ impl<'x> Stack<'x> {
         first
     }
 
-    /// The plan of the top frame.
+    /// Plan of the top frame.
     #[inline]
     pub(super) fn plan(&self) -> &'x FunctionPlan {
         self.plan
@@ -234,23 +241,23 @@ impl<'x> Stack<'x> {
         &self.frame
     }
 
-    /// The callers of the step that runs.
+    /// Callers of the current step.
     pub(super) fn callers(&self) -> Callers<'_, 'x> {
-        Callers::new(&self.frame, self.again, &self.callers, self.outer)
+        Callers::new(&self.frame, self.trips, &self.callers, self.outer)
     }
 
-    /// The top frame's slots.
+    /// Slots of the top frame.
     pub(super) fn slots(&self) -> &[Value] {
         self.frame.slots()
     }
 
-    /// Forgets what the current step's results are.
+    /// Marks the current step's results as not stored.
     pub(super) fn clear_results(&mut self) {
         self.frame.clear_results();
     }
 
     /// Sets all results of the current step that are not stored.
-    pub(super) fn fill(&mut self, value: &Value) {
+    pub(super) fn fill_missing_results(&mut self, value: &Value) {
         let stores_all = self.frame.kernel().stores_all;
         for i in 0..self.frame.n_results() {
             if stores_all || self.frame.result(i).is_none() {
@@ -259,89 +266,91 @@ impl<'x> Stack<'x> {
         }
     }
 
-    /// Makes these slots, which are as many as the plan has, those of the top frame.
+    /// Makes `slots` the top frame. There are as many as `plan` has.
     #[inline(always)]
-    fn point(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
-        // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place,
-        // calls this again.
+    fn set_frame(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
+        // SAFETY: `slots` are as many initialized values as `plan` has. While kernels run, only `frame`
+        // accesses values; every method that changes them, or moves them in memory, calls this again.
         unsafe { self.frame.enter(&plan.table, slots, owns) };
         self.plan = plan;
     }
 
-    /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been
-    /// cancelled, or counts its kernels; then only the first step is run, and only if it `may_go`.
+    /// Runs steps until one needs the executor, or the outermost frame has ended. `attention` is set if a
+    /// request has been cancelled or counts its kernels: then only the first step runs, and only if
+    /// `may_run`.
     #[inline(never)]
-    pub(super) fn run(&mut self, attention: &AtomicBool, may_go: bool) -> Stop {
-        // Relaxed: a hint to look; who acts on it acquires what it finds.
-        if !may_go && attention.load(Ordering::Relaxed) && self.needs_care(self.next) {
-            return Stop::Careful;
+    pub(super) fn run(&mut self, attention: &AtomicBool, may_run: bool) -> Stop {
+        // Relaxed: only a hint; the reader of the details acquires them.
+        if !may_run && attention.load(Ordering::Relaxed) && self.needs_attention(self.next) {
+            return Stop::Attention;
         }
         let mut step = self.next;
         loop {
-            // SAFETY: the step is one of the plan whose frame this is: the invariant.
-            // What owns nothing is not dropped: the compiler is not asked to see that it need not be.
+            // SAFETY: by the stack invariant, the step belongs to the plan whose frame this is. An outcome
+            // that owns nothing is not dropped: `ManuallyDrop` spares the compiler the proof.
             let outcome = ManuallyDrop::new(unsafe { self.frame.run(step) });
             match *outcome {
-                Outcome::Done => step = behind(step),
+                Outcome::Done => step = step_after(step),
                 Outcome::Request => match self.control(step) {
                     Some(next) => step = next,
                     None => {
-                        self.next = if step.kind == StepKind::End { step } else { behind(step) };
+                        self.next = if step.kind == StepKind::End { step } else { step_after(step) };
                         return replace(&mut self.stop, Stop::End);
                     }
                 },
                 _ => {
-                    self.next = behind(step);
+                    self.next = step_after(step);
                     return Stop::Outcome(ManuallyDrop::into_inner(outcome));
                 }
             }
-            // Relaxed: as above.
-            if attention.load(Ordering::Relaxed) && self.needs_care(step) {
+            // Relaxed: only a hint, as above.
+            if attention.load(Ordering::Relaxed) && self.needs_attention(step) {
                 self.next = step;
-                return Stop::Careful;
+                return Stop::Attention;
             }
         }
     }
 
-    /// Whether cancellation and counts have a say in a step: all but ends after which there is nothing more.
-    fn needs_care(&self, step: &Step) -> bool {
-        step.kind != StepKind::End || !self.again.is_last()
+    /// Whether a step is subject to cancellation and counting: all are, except the end of a frame that is not
+    /// run again.
+    fn needs_attention(&self, step: &Step) -> bool {
+        step.kind != StepKind::End || !self.trips.is_last()
     }
 
-    /// Notes why `run` is to return.
+    /// Sets the reason for which `run` returns.
     #[cold]
     fn stop<T>(&mut self, stop: Stop) -> Option<T> {
         self.stop = stop;
         None
     }
 
-    /// Does what a step stands for, or has asked for: the step that comes next, or nothing, if `run` is to
-    /// return.
+    /// Performs the control flow of a step, or the request of its kernel. Returns the next step, or `None` if
+    /// `run` has to return.
     #[inline(always)]
     fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
-        let (which, again) = match (step.kind, self.frame.slot(0)) {
-            (StepKind::End, _) if self.again.is_last() => return self.back(),
-            (StepKind::End, _) => return self.iterate(),
-            (StepKind::Call, _) => (0, Again::NEVER),
-            (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), Again::NEVER),
+        let (which, trips) = match (step.kind, self.frame.slot(0)) {
+            (StepKind::End, _) if self.trips.is_last() => return self.return_to_caller(),
+            (StepKind::End, _) => return self.end_iteration(),
+            (StepKind::Call, _) => (0, TripCount::ONCE),
+            (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), TripCount::ONCE),
             (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
-                (i as usize, Again::NEVER)
+                (i as usize, TripCount::ONCE)
             }
-            // As many as there are: at most `Runs::MAX_MORE`.
-            (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
-            (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
-            _ => return self.ask(step),
+            // An `i32` count is at most `Runs::MAX_MORE`.
+            (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, TripCount::more(times as u32 - 1)),
+            (StepKind::While, Value::I1(true)) => (0, TripCount::WHILE_TRUE),
+            _ => return self.run_slow(step),
         };
-        // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each
-        // function.
-        let target = unsafe { self.plan.line.targets.get_unchecked(step.first_target() + which) };
-        self.open(step, target, again)
+        // SAFETY: `which` is less than the number of targets that a step of this kind has (`StepKind`); a
+        // case has one target for each function.
+        let target = unsafe { self.plan.sequential.targets.get_unchecked(step.first_target() + which) };
+        self.push_frame(step, target, trips)
     }
 
-    /// Runs the kernel of a step whose form does not say what to do, or that needs its path.
+    /// Runs the kernel of a step whose form does not determine the control flow, or that needs its path.
     #[cold]
     #[inline(never)]
-    fn ask(&mut self, step: &'x Step) -> Option<&'x Step> {
+    fn run_slow(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (kernel, plan) = (self.frame.kernel(), self.plan);
         if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
             if self.is_blocked() {
@@ -351,76 +360,81 @@ impl<'x> Stack<'x> {
                 if !kernel.stores_all {
                     self.frame.clear_results();
                 }
-                let callers = Callers::new(&self.frame, self.again, &self.callers, self.outer);
+                let callers = Callers::new(&self.frame, self.trips, &self.callers, self.outer);
                 self.frame.run_placed(&callers)
             } else {
                 (kernel.run)(&mut self.frame)
             };
             match outcome {
-                Outcome::Done => return Some(behind(step)),
+                Outcome::Done => return Some(step_after(step)),
                 Outcome::Request => {}
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
         let Request { call, runs } = self.frame.take_request();
-        let again = match runs {
-            Runs::More(more) => Again::times(more),
-            Runs::WhileTrue { in_flight: _ } => Again::WHILE_TRUE,
+        let trips = match runs {
+            Runs::More(more) => TripCount::more(more),
+            Runs::WhileTrue { in_flight: _ } => TripCount::WHILE_TRUE,
         };
         if let Err(error) = callee(call, plan, step.kernel) {
             return self.stop(Stop::Outcome(Outcome::Error(error)));
         }
-        let targets = plan.kernels[step.kernel as usize].targets.of(&plan.line.targets);
+        let targets = plan.kernels[step.kernel as usize].targets.of(&plan.sequential.targets);
         match targets.get(call.function as usize) {
             Some(target) => {
                 if !kernel.stores_all {
                     self.frame.clear_results();
                 }
-                self.open(step, target, again)
+                self.push_frame(step, target, trips)
             }
             None => self.stop(Stop::Outcome(Outcome::Error(operand_error()))),
         }
     }
 
-    /// Opens a frame above the top one.
+    /// Pushes a frame for the callee `target`.
     #[inline(always)]
-    fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Option<&'x Step> {
+    fn push_frame(&mut self, step: &'x Step, target: &CallTarget, trips: TripCount) -> Option<&'x Step> {
         let below = self.plan;
         let plan = &self.plans[target.function as usize];
         let top = self.frame.first_slot().as_ptr().wrapping_add(below.n_slots());
         if top.wrapping_add(plan.n_slots()) > self.end || self.callers.len() >= self.max_callers {
-            self.make_room(plan.n_slots())?;
+            self.grow(plan.n_slots())?;
         }
         let from = self.frame.first_slot();
-        // SAFETY: there is room for a frame above the top one.
+        // SAFETY: there is room for a frame above the top one: checked above, or made by `grow`.
         let to = unsafe { from.add(below.n_slots()) };
         let (first, n) = target.args.bounds();
-        // SAFETY: the target is one of the plan, whose moves it names.
-        let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for the
-        // callee's slots, of which arguments are the first; there are no more moves than these.
+        // SAFETY: the target belongs to the plan, and its span is within the plan's moves.
+        let args = unsafe { below.sequential.moves.get_unchecked(first..first + n) };
+        // SAFETY: moves name slots of the plan's frames, of which the top frame is one. There is room for the
+        // callee's slots; the arguments are the first of them, and there are no more moves than arguments.
         let is_passed = target.is_simple && unsafe { copy_all(args, from, to) };
-        let owns = !is_passed && self.pass(target, plan, to)?;
-        let again = replace(&mut self.again, again);
-        self.callers.push(Below { plan: below, step, slots: from, again, owns: self.frame.owns() });
-        self.point(plan, to, owns);
+        let owns = !is_passed && self.pass_arguments(target, plan, to)?;
+        let trips = replace(&mut self.trips, trips);
+        self.callers.push(CallerFrame { plan: below, step, slots: from, trips, owns: self.frame.owns() });
+        self.set_frame(plan, to, owns);
         Some(first_step(plan))
     }
 
-    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots
-    /// will be those from `to` on: whether one owns something. Nothing, if `run` is to return.
+    /// Passes arguments that own something or are not concrete to the new frame of `plan` at `to`. Returns
+    /// whether one owns something, or `None` if `run` has to return.
     #[cold]
     #[inline(never)]
-    fn pass(&mut self, target: &Target, plan: &FunctionPlan, to: NonNull<Value>) -> Option<bool> {
+    fn pass_arguments(
+        &mut self,
+        target: &CallTarget,
+        plan: &FunctionPlan,
+        to: NonNull<Value>,
+    ) -> Option<bool> {
         if self.is_blocked() {
             return self.stop(Stop::Outcome(Outcome::Operand));
         }
-        // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has
-        // access to slots, to those below.
+        // SAFETY: there is room for the callee's slots, the first of which are the arguments. `frame`
+        // accesses only the slots of the top frame, which are below.
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
         let below = self.plan;
         let slots = self.frame.slots_mut();
-        let args = target.args.of(&below.line.moves);
+        let args = target.args.of(&below.sequential.moves);
         arguments.fill(Value::Empty);
         for (argument, arg) in arguments.iter_mut().zip(args) {
             let value = &mut slots[arg.from.index()];
@@ -432,17 +446,18 @@ impl<'x> Stack<'x> {
         Some(arguments.iter().any(|argument| !argument.is_plain()))
     }
 
-    /// Whether an operand of the current kernel is not concrete that must be.
+    /// Whether an operand that must be concrete is not, for the current kernel.
     fn is_blocked(&self) -> bool {
         let (lists, slots) = (&self.plan.table.lists, self.frame.slots());
         let mut checked = self.frame.kernel().checked.of(lists).iter();
         !checked.all(|&register| slots[register as usize].is_concrete())
     }
 
-    /// Makes room for one more frame of `n` slots. Nothing, if there may not be one.
+    /// Makes room for one more frame of `n` slots. `None` if the limits permit none; then `run` has to
+    /// return.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, n: usize) -> Option<()> {
+    fn grow(&mut self, n: usize) -> Option<()> {
         let first = self.values.as_mut_ptr().addr();
         let index = |slots: NonNull<Value>| (slots.addr().get() - first) / size_of::<Value>();
         let top = index(self.frame.first_slot());
@@ -457,67 +472,71 @@ impl<'x> Stack<'x> {
             let below: Vec<usize> = self.callers.iter().map(|below| index(below.slots)).collect();
             self.values.resize_with(want, Value::default);
             let first = self.set_end();
-            // SAFETY: they were within the values, and there are more now.
+            // SAFETY: the index was within the values, and there are more of them now.
             let slots = |index: usize| unsafe { first.add(index) };
             self.callers.iter_mut().zip(below).for_each(|(below, index)| below.slots = slots(index));
-            self.point(self.plan, slots(top), self.frame.owns());
+            self.set_frame(self.plan, slots(top), self.frame.owns());
         }
         Some(())
     }
 
-    /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the
-    /// call.
+    /// Ends a run of the top frame's function. Returns its first step if it runs again, else the step after
+    /// the call.
     #[inline(always)]
-    fn iterate(&mut self) -> Option<&'x Step> {
-        match (self.again.after(), self.condition()) {
-            (After::Iteration(again), _) => self.again = again,
-            (After::IfTrue(again), Value::I1(true)) => self.again = again,
-            (After::Nothing, _) | (After::IfTrue(_), Value::I1(false)) => return self.back(),
-            (After::IfTrue(_), condition) => {
-                let instead = instead_of_condition(condition);
-                return self.stop(Stop::Instead(instead));
+    fn end_iteration(&mut self) -> Option<&'x Step> {
+        match (self.trips.next(), self.condition()) {
+            (NextIteration::Always(trips), _) => self.trips = trips,
+            (NextIteration::IfTrue(trips), Value::I1(true)) => self.trips = trips,
+            (NextIteration::Never, _) | (NextIteration::IfTrue(_), Value::I1(false)) => {
+                return self.return_to_caller();
+            }
+            (NextIteration::IfTrue(_), condition) => {
+                let substitute = substitute_for_condition(condition);
+                return self.stop(Stop::Substitute(substitute));
             }
         }
         self.carry();
         Some(first_step(self.plan))
     }
 
-    /// Whether the top frame's function, which has ended, is run again.
-    pub(super) fn goes_on(&self) -> bool {
-        match self.again.after() {
-            After::Nothing => false,
-            After::Iteration(_) => true,
-            After::IfTrue(_) => matches!(self.condition(), Value::I1(true)),
+    /// Whether the top frame's function, which has ended, runs again.
+    pub(super) fn runs_again(&self) -> bool {
+        match self.trips.next() {
+            NextIteration::Never => false,
+            NextIteration::Always(_) => true,
+            NextIteration::IfTrue(_) => matches!(self.condition(), Value::I1(true)),
         }
     }
 
-    /// The last result of the top frame.
+    /// Last result of the top frame.
     #[inline(always)]
     fn condition(&self) -> &Value {
-        // SAFETY: it is a slot of the plan's frames: the top one is one.
-        let slot = unsafe { self.frame.first_slot().byte_add(self.plan.line.condition.bytes()) };
-        // SAFETY: as above; it holds a value, which nobody changes while the stack is borrowed.
+        // SAFETY: the condition is a slot of the plan's frames, of which the top frame is one.
+        let slot = unsafe { self.frame.first_slot().byte_add(self.plan.sequential.condition.bytes()) };
+        // SAFETY: the slot holds an initialized value, which does not change while the stack is borrowed.
         unsafe { slot.as_ref() }
     }
 
     /// Makes the top frame's results its arguments, for another run of its function.
     #[inline(always)]
     fn carry(&mut self) {
-        let line = &self.plan.line;
-        if self.frame.owns() || !line.carries_all {
+        let plan = &self.plan.sequential;
+        if self.frame.owns() || !plan.carries_all {
             return self.carry_owned();
         }
         let slots = self.frame.first_slot();
-        for &carry in &line.carries {
-            // Who owns nothing need not care who takes what.
+        for &carry in &plan.carries {
+            // Values that own nothing are copied in both cases.
             if let Carry::Copy(from, to) | Carry::Take(from, to) = carry {
-                // SAFETY: both are slots of the plan's frames: the top one is one.
+                // SAFETY: `to` is a slot of the plan's frames, of which the top frame is one.
                 let to = unsafe { slots.byte_add(to.bytes()) };
-                // SAFETY: as above.
+                // SAFETY: `from` is a slot of the plan's frames, of which the top frame is one.
                 let from = unsafe { slots.byte_add(from.bytes()) };
-                // SAFETY: as above. It is not the one that is written.
+                // SAFETY: the slot holds an initialized value. It is not the slot that is written while this
+                // borrow lasts.
                 let from = unsafe { from.as_ref() };
-                // SAFETY: as above. What is there owns nothing.
+                // SAFETY: `to` is a slot of the top frame and so valid for writing. Its value owns nothing,
+                // because the frame owns nothing.
                 if !unsafe { from.copy_plain_to(to) } {
                     return self.carry_owned();
                 }
@@ -527,13 +546,13 @@ impl<'x> Stack<'x> {
         }
     }
 
-    /// The same, where something is to be dropped or is missing.
+    /// [`Stack::carry`] for frames in which a value is to be dropped or is missing.
     #[cold]
     #[inline(never)]
     fn carry_owned(&mut self) {
         let plan = self.plan;
         let slots = self.frame.slots_mut();
-        for &carry in &plan.line.carries {
+        for &carry in &plan.sequential.carries {
             let (value, to) = match carry {
                 Carry::Copy(from, to) => (slots[from.index()].clone(), to),
                 Carry::Take(from, to) => (take(&mut slots[from.index()]), to),
@@ -542,97 +561,100 @@ impl<'x> Stack<'x> {
                     continue;
                 }
             };
-            let mut old = replace(&mut slots[to.index()], present(value));
+            let mut old = replace(&mut slots[to.index()], value_or_error(value));
             drop_values(std::slice::from_mut(&mut old));
         }
         let n_args = plan.n_args as usize;
         drop_values(&mut slots[n_args.min(plan.results.len())..]);
         let owns = slots[..n_args].iter().any(|value| !value.is_plain());
-        self.point(plan, self.frame.first_slot(), owns);
+        self.set_frame(plan, self.frame.first_slot(), owns);
     }
 
-    /// Closes the top frame; the step below that called gets its results. The step behind that one.
+    /// Pops the top frame and writes its results as those of the calling step. Returns the step after that
+    /// one.
     #[inline(always)]
-    fn back(&mut self) -> Option<&'x Step> {
-        // Without one it is the outermost frame that has ended, and `stop` says so.
+    fn return_to_caller(&mut self) -> Option<&'x Step> {
+        // Without a caller the outermost frame has ended, which is what `stop` says.
         let below = self.callers.pop()?;
         let from = self.frame.first_slot();
-        // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
+        // SAFETY: a step's results are slots of its plan's frames, of which the caller's frame is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
-        let returns = self.plan.line.returns.get(..usize::from(below.step.n_results));
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as
-        // moves.
+        let returns = self.plan.sequential.returns.get(..usize::from(below.step.n_results));
+        // SAFETY: moves name slots of the plan's frames, of which the top frame is one. `to` is followed by
+        // `n_results` slots, and there are as many moves.
         let is_passed = returns.is_some_and(|returns| unsafe { copy_all(returns, from, to) });
-        let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
-        Some(self.close(below, owns))
+        let owns = !is_passed && self.move_results(usize::from(below.step.n_results), to);
+        Some(self.pop_frame(below, owns))
     }
 
-    /// Moves `n` of the top frame's results, whatever they are, to slots of the frame below; whether one owns
-    /// something.
+    /// Moves the first `n` of the top frame's results, in any state, to the slots at `to` in the frame below.
+    /// Returns whether one owns something.
     #[cold]
     #[inline(never)]
-    fn give(&mut self, n: usize, to: NonNull<Value>) -> bool {
+    fn move_results(&mut self, n: usize, to: NonNull<Value>) -> bool {
         let (mut owns, mut i) = (false, 0);
         self.take_results(n, |value| {
             owns |= !value.is_plain();
-            // SAFETY: within the values, as it is a slot of the frame below.
+            // SAFETY: the step's results are slots of the frame below, so this one is within the values.
             let to = unsafe { to.add(i) };
-            // SAFETY: as above. What is there owns nothing.
+            // SAFETY: `to` is within the values and so valid for writing. The value there owns nothing,
+            // because a result register that was not written in this iteration owns nothing
+            // (`program::plan::sequential`).
             unsafe { to.write(value) };
             i += 1;
         });
         owns
     }
 
-    /// Closes the top frame, and goes back to the one below: the step behind the one that called. `owns`:
-    /// that has got something that does.
+    /// Pops the top frame. Returns the step after the one that called. `owns` tells whether the call's
+    /// results own something.
     #[inline(always)]
-    fn close(&mut self, below: Below<'x>, owns: bool) -> &'x Step {
+    fn pop_frame(&mut self, below: CallerFrame<'x>, owns: bool) -> &'x Step {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
-        let Below { plan, step, slots, again, owns: owned } = below;
-        self.again = again;
-        self.point(plan, slots, owned | owns);
-        behind(step)
+        let CallerFrame { plan, step, slots, trips, owns: owned } = below;
+        self.trips = trips;
+        self.set_frame(plan, slots, owned | owns);
+        step_after(step)
     }
 
-    /// Closes the top frame, whose results are all `instead`. Gives it back if it is the only frame.
-    pub(super) fn leave(&mut self, instead: Value) -> Option<Value> {
-        let Some(below) = self.callers.pop() else { return Some(instead) };
-        self.next = self.close(below, false);
-        // SAFETY: the step is one of the plan whose frame this is again.
+    /// Pops the top frame, whose results are all `substitute`. Returns `substitute` if it is the only frame.
+    pub(super) fn return_substitute(&mut self, substitute: Value) -> Option<Value> {
+        let Some(below) = self.callers.pop() else { return Some(substitute) };
+        self.next = self.pop_frame(below, false);
+        // SAFETY: the step belongs to the plan whose frame is the top one again.
         unsafe { self.frame.select(below.step) };
-        self.fill(&instead);
+        self.fill_missing_results(&substitute);
         None
     }
 
-    /// Makes the step that comes next the one that runs, and looks at it.
+    /// Makes the next step the current one, and returns it.
     pub(super) fn select_next(&mut self) -> &'x Step {
-        // SAFETY: the step is one of the plan whose frame this is: the invariant.
+        // SAFETY: by the stack invariant, the step belongs to the plan whose frame this is.
         unsafe { self.frame.select(self.next) };
         self.next
     }
 
-    /// Goes on behind the step that was run or selected.
+    /// Continues after the current step.
     pub(super) fn step_over(&mut self) {
         let step = self.frame.step();
-        self.next = if step.kind == StepKind::End { step } else { behind(step) };
+        self.next = if step.kind == StepKind::End { step } else { step_after(step) };
     }
 
     /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use
     /// afterwards.
     #[inline]
     pub(super) fn append_results(&mut self, n: usize, to: &mut Vec<Value>) {
-        let returns = self.plan.line.returns.get(..n);
+        let returns = self.plan.sequential.returns.get(..n);
         to.reserve(n);
         let end = to.spare_capacity_mut().as_mut_ptr();
-        // SAFETY: a list's pointer is not null.
+        // SAFETY: the pointer of a `Vec` is not null.
         let end = unsafe { NonNull::new_unchecked(end) }.cast::<Value>();
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for as many in
-        // the list.
+        // SAFETY: moves name slots of the plan's frames, of which the top frame is one. The list has room for
+        // `n` values, and `returns` has `n` moves.
         if returns.is_some_and(|returns| unsafe { copy_all(returns, self.frame.first_slot(), end) }) {
-            // SAFETY: all of them have been written.
+            // SAFETY: `copy_all` has written all of the `n` values.
             unsafe { to.set_len(to.len() + n) };
         } else {
             self.take_results(n, |value| to.push(value));
@@ -645,136 +667,79 @@ impl<'x> Stack<'x> {
         let plan = self.plan;
         let slots = self.frame.slots_mut();
         for i in 0..n {
-            let value = plan.line.returns.get(i).map_or(Value::Empty, |result| {
+            let value = plan.sequential.returns.get(i).map_or(Value::Empty, |result| {
                 let slot = &mut slots[result.from.index()];
                 if result.takes { take(slot) } else { slot.clone() }
             });
-            give(present(value));
+            give(value_or_error(value));
         }
     }
 }
 
-/// The callers of the step that runs.
-pub(super) struct Callers<'s, 'x> {
-    at: KernelRef,
-    /// The iteration of the top frame.
-    iteration: u64,
-    below: &'s [Below<'x>],
-    outer: Option<&'x Running>,
-    file: &'x LoadedFile,
-    context: &'x ExecContext,
-}
-
-impl<'s, 'x> Callers<'s, 'x> {
-    fn new(
-        frame: &KernelFrame<'x>,
-        again: Again,
-        below: &'s [Below<'x>],
-        outer: Option<&'x Running>,
-    ) -> Self {
-        let Surroundings { file, functions: _, context } = frame.around();
-        Callers { at: frame.at(), iteration: again.iteration(), below, outer, file, context }
-    }
-}
-
-impl Below<'_> {
-    fn at(&self) -> KernelRef {
-        KernelRef { function: self.plan.index(), kernel: self.step.kernel }
-    }
-}
-
-impl CallChain for Callers<'_, '_> {
-    fn trace(&self) -> Vec<String> {
-        let places = std::iter::once(self.at).chain(self.below.iter().rev().map(Below::at)).take(MAX_TRACE);
-        let mut trace: Vec<String> = places.filter_map(|at| self.file.location_string(at)).collect();
-        if self.below.len() < MAX_TRACE {
-            trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
-            trace.truncate(MAX_TRACE);
-        }
-        trace
-    }
-
-    fn path(&self) -> FramePath {
-        let frames = self.below.iter().map(|below| (below.plan.index(), below.again.iteration()));
-        let mut frames = frames.chain([(self.at.function, self.iteration)]);
-        let mut path = FramePath::default();
-        if let Some((function, iteration)) = frames.next() {
-            path = match self.outer {
-                Some(kernel) => kernel.path_of_callee(function, iteration),
-                None => self.context.path(function, iteration),
-            };
-        }
-        for (below, (function, iteration)) in self.below.iter().zip(frames) {
-            path.push(below.at(), function, iteration);
-        }
-        path
-    }
-}
-
-/// What the results of a loop are whose condition is not one.
+/// The value that replaces the results of a loop whose condition is no boolean.
 #[cold]
-fn instead_of_condition(condition: &Value) -> Value {
+fn substitute_for_condition(condition: &Value) -> Value {
     match condition {
         value @ (Value::Error(_) | Value::Dead) => value.clone(),
         _ => Value::Error(operand_error().into()),
     }
 }
 
-/// Copies values to the slots from `to` on, as long as they are concrete and own nothing: whether all do.
+/// Copies values to the slots at `to`, as long as they are concrete and own nothing. Returns whether all are.
 ///
 /// # Safety
-/// The moves must be from slots of a frame that begins at `from`, and as many slots at `to` must be valid for
-/// writing and not be among these.
+/// The moves must name slots of a frame that begins at `from`. As many slots at `to` must be valid for
+/// writing, and must not overlap that frame.
 #[inline(always)]
 unsafe fn copy_all(moves: &[Move], from: NonNull<Value>, to: NonNull<Value>) -> bool {
     moves.iter().enumerate().all(|(i, a_move)| {
-        // SAFETY: the caller's contract: it is a slot of the frame.
+        // SAFETY: by the caller's contract, this is a slot of the frame.
         let value = unsafe { from.byte_add(a_move.from.bytes()) };
-        // SAFETY: as above: it holds a value, which nobody changes.
+        // SAFETY: a slot of a frame holds an initialized value, which nothing else changes during the call.
         let value = unsafe { value.as_ref() };
-        // SAFETY: the caller's contract: there are as many.
+        // SAFETY: by the caller's contract, there are as many slots at `to` as moves.
         let to = unsafe { to.add(i) };
-        // SAFETY: as above.
+        // SAFETY: by the caller's contract, `to` is valid for writing.
         unsafe { value.copy_concrete_to(to) }
     })
 }
 
-/// The first step of a plan's line.
+/// First step of a sequential plan.
 #[inline(always)]
 fn first_step(plan: &FunctionPlan) -> &Step {
-    // SAFETY: there is at least one (`Line::steps`).
-    unsafe { plan.line.steps.get_unchecked(0) }
+    // SAFETY: there is at least one step (`SequentialPlan::steps`).
+    unsafe { plan.sequential.steps.get_unchecked(0) }
 }
 
-/// The same list, of which only its room is left.
+/// The list's capacity, as a list for other lifetimes. The items are dropped.
 #[inline]
-fn relabel<'to>(mut callers: Vec<Below<'_>>) -> Vec<Below<'to>> {
+fn recycled<'to>(mut callers: Vec<CallerFrame<'_>>) -> Vec<CallerFrame<'to>> {
     callers.clear();
     let mut callers = ManuallyDrop::new(callers);
-    // SAFETY: the list's own parts. Types that differ in lifetimes alone have one layout, and there is no
-    // value that could live too short.
+    // SAFETY: these are the parts of the list. Types that differ only in lifetimes have the same layout, and
+    // the list is empty, so that no item outlives its lifetime.
     unsafe { Vec::from_raw_parts(callers.as_mut_ptr().cast(), 0, callers.capacity()) }
 }
 
-/// The step behind one that is not an end.
+/// The step after one that is not an end.
 #[inline(always)]
-fn behind(step: &Step) -> &Step {
+fn step_after(step: &Step) -> &Step {
     debug_assert!(step.kind != StepKind::End);
-    // SAFETY: a line ends with an end, and the step is none, so there is one behind it.
+    // SAFETY: the last step is an end, and `step` is none, so there is a step after it.
     let next = unsafe { std::ptr::from_ref(step).add(1) };
-    // SAFETY: as above; it lives as long as the line, and so as `step`.
+    // SAFETY: as above, the step exists. It lives as long as the plan, and so as long as `step`.
     unsafe { &*next }
 }
 
-/// A result, or the error that there is none.
-fn present(value: Value) -> Value {
+/// A result, or the error of a missing result.
+fn value_or_error(value: Value) -> Value {
     match value {
         Value::Empty => Value::Error(operand_error().into()),
         value => value,
     }
 }
 
-/// Makes values empty. If one panics at its end, nobody waits for that.
+/// Sets values to `Empty`. Panics of their destructors are ignored.
 #[cold]
 #[inline(never)]
 fn drop_values(values: &mut [Value]) {
@@ -783,7 +748,7 @@ fn drop_values(values: &mut [Value]) {
         if !value.is_plain()
             && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value)))
         {
-            // It may panic as well.
+            // The payload of the panic may panic when it is dropped.
             forget(panic);
         }
     }

@@ -47,7 +47,7 @@ fn kernels(registry: &mut Registry) {
     let signature = Signature { results: vec![&[]], ..fail.signature.clone() };
     registry.add(Kernel::new(fail.name, signature, fail.run));
     registry.add(crate::kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
-    // Unlike what returns a `Value`, it is synchronous.
+    // Synchronous, unlike a kernel that returns a `Value`.
     let signature = Signature { operands: vec![&["i32"]], results: vec![&[]], ..Signature::default() };
     registry.add(Kernel::new("dead", signature, |frame| {
         frame.set_result(0, Value::Dead);
@@ -100,7 +100,7 @@ fn kernels(registry: &mut Registry) {
     }));
 }
 
-/// Kernels written by hand, and badly.
+/// Kernels that break the rules of kernels.
 fn bad_kernels(registry: &mut Registry) {
     let signature = |completion| Signature { results: vec![&["i32"]], completion, ..Signature::default() };
     registry.add(Kernel::new("forgets", signature(Completion::Sync), |_| Outcome::Done));
@@ -108,14 +108,14 @@ fn bad_kernels(registry: &mut Registry) {
     registry.add(Kernel::new("misdials", signature(Completion::Calls), calls));
 }
 
-/// A program being written. `main` takes one i32.
+/// Builder of a program. `main` takes one i32.
 struct Source {
     writer: Writer,
     main: FunctionBuilder,
     int: TypeId,
 }
 
-/// A kernel's operands: registers with modes.
+/// Operands of a kernel: registers with modes.
 type Operands<'o> = &'o [(u32, OperandMode)];
 
 use OperandMode::Required;
@@ -175,7 +175,7 @@ impl Source {
         })
     }
 
-    /// A kernel with functions, whose operands all are required.
+    /// A kernel with functions. All its operands are required.
     fn control(&mut self, name: &str, operands: &[u32], n_results: usize, to: &[FunctionId]) -> u32 {
         let operands: Vec<_> = operands.iter().map(|&register| (register, Required)).collect();
         let attrs = match name {
@@ -198,7 +198,7 @@ impl Source {
         self.on_stream(0, name, &operands, &[ty], &[])
     }
 
-    /// Ends the function and starts another `main`, that takes one i32 too.
+    /// Ends the function and begins another `main`, which also takes one i32.
     fn next(&mut self, name: &str, results: &[u32]) -> FunctionId {
         let unnamed = self.writer.string("");
         for &register in results {
@@ -239,7 +239,7 @@ impl Output for Sink {
     }
 }
 
-/// Calls the last function with `argument` on `queue`: its results, and what it printed.
+/// Calls the last function with `argument` on `queue`. Returns its results and what it printed.
 fn run_on(
     queue: Arc<dyn WorkQueue>,
     program: &Arc<Program>,
@@ -290,8 +290,8 @@ mod plain {
         run_on(from_spec(spec).unwrap(), program, Value::I32(1), Limits::default())
     }
 
-    /// Checks results and output: as a line if it is one, then with an argument that comes late, on both
-    /// queues.
+    /// Checks results and output: with a final argument, which uses a sequential plan if there is one, then
+    /// with a late argument, on both queues.
     pub(super) fn check(program: &Arc<Program>, results: &[&str], printed: &str) {
         let (got, output) = run("s", program);
         assert_eq!(
@@ -328,7 +328,8 @@ mod plain {
         let notes: Vec<u32> = [a, b, a].iter().map(|&x| source.kernel("note", &[x])).collect();
         let after = source.kernel("note", &[notes[0]]);
         let program = source.load(&[after]);
-        // a's users are b, note(a), note(a) in program order: b's consumers come before a's other users.
+        // The users of a are b, note(a), note(a) in program order: the users of b come before the other users
+        // of a.
         let (_, line) = run("s", &program);
         assert_eq!(line, "3 2 2 2");
         check(&program, &["2"], "3 2 2 2");
@@ -461,7 +462,7 @@ mod plain {
         let late = source.kernel("later", &[0]);
         let noted = source.kernel("note", &[late]);
         let inner = source.next("outer", &[0, noted]);
-        // The callee's first result is final at once; the kernel is complete when the callee's note has been
+        // The callee's first result is final at once. The kernel completes after the callee's note is
         // printed.
         let two = source.kernel("add", &[0, 0]);
         let called = source.on_stream(0, "call", &[(0, Required)], &["i32", "i32"], &[inner]);
@@ -601,7 +602,7 @@ mod plain {
         );
         let sum = source.kernel("add", &[x, dead]);
         check(&source.load(&[chosen, sum]), &["Cancelled", "<<dead>>"], "");
-        // A line gets dead values as arguments only.
+        // In a sequential plan, dead values come from arguments only.
         let mut source = Source::new();
         let inner = source.next("outer", &[0]);
         let one = source.kernel("one", &[]);
@@ -683,8 +684,8 @@ mod plain {
                 let results = call(&program, main, vec![Value::I32(1)], &context).unwrap();
                 assert_eq!(results[0].to_string(), "2");
                 drop(context);
-                // Every frame, waiter and task holds the execution, and that the request. On another thread
-                // they may still be about to go.
+                // Every frame, waiter and task holds the execution, which holds the request. On another
+                // thread they may still be about to be dropped.
                 while Arc::strong_count(&request) > 1 {
                     assert_eq!(spec, "mstd:2", "something holds the request");
                     std::thread::yield_now();

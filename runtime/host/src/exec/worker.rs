@@ -1,24 +1,28 @@
-//! Executing the general plan: what one thread does with the kernels that are ready.
+//! General execution: one thread's work on the kernels that are ready.
 //!
-//! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack
-//! (`inline`), those of other streams a list (`outline`). Before each kernel, the outline list is handed to
-//! the queue, one task per stream; when the inline stack is empty, the worker adopts the first outline stream
-//! instead, unless the next iteration of a loop waits for the visit's end: then the queue gets them all. A
-//! kernel that calls pushes a visit of the callee's frame, which is drained before the caller goes on; then
-//! the results are delivered, in whatever state they are: to the kernel, or, of a loop whose iterations
-//! overlap, to the next iteration (`overlapping`). So the order on one thread is TFRT's, and the machine's
-//! stack stays flat.
+//! A worker has a stack of activations. An activation works on one frame and one stream. Its ready kernels
+//! are a stack (`inline`); those of other streams are a list (`outline`). Before each kernel, the outline
+//! list goes to the queue, one task per stream. When the inline stack is empty, the worker continues with the
+//! first outline stream instead. The exception is an activation whose end starts the next iteration of a
+//! loop: then the queue gets all outline kernels.
 //!
-//! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is
-//! named by its tokens (`frame`), which keep the frame alive; one that has none left does nothing more but
-//! report what it has finished.
+//! A kernel that calls pushes an activation of the callee's frame, which is drained before the caller
+//! continues. Then the results are delivered, in any state: to the kernel, or to the next iteration of a loop
+//! whose iterations overlap (`overlapping`). So the order on one thread is TFRT's, and the machine's stack
+//! stays flat.
 //!
-//! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would
-//! be the next one anyway (`straight`).
+//! Invariants:
 //!
-//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a
-//! kernel leaves to be done later is a task, which does the same; but where the thread's next task would open
-//! the visit again that is about to end, it is done there (`take_next`).
+//! * All activations share two lists. The part of an activation begins at the length that it found.
+//! * The tokens of an activation (`frame`) keep its frame alive. An activation without tokens only reports
+//!   what it has finished.
+//! * A kernel that begins a straight line stands for the whole line (`straight`). The other kernels of the
+//!   line are never on a stack, because each would be the next one anyway.
+//! * A pending result gets a waiter, which begins an activation on the thread that makes the result final.
+//! * The deferred part of a kernel becomes a task, which begins an activation. If the activation that is
+//!   about to end has the frame of the thread's next task, it runs that task itself (`take_next_deferred`).
+//!
+//! Entry points: [`run`] for a new frame; tasks and waiters call `Worker::on_thread`.
 
 mod invoke;
 mod looping;
@@ -30,7 +34,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::frame::{
-    Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, StraightRun, TurnEnd,
+    Completing, Done, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
+    Running, Sink, StraightRun,
 };
 use crate::async_value::AsyncRef;
 use crate::error::KernelError;
@@ -38,250 +43,253 @@ use crate::kernel::Job;
 use crate::queue::{Task, WorkQueue};
 use crate::value::Value;
 
-use self::invoke::{Owed, may_go_on};
+use self::invoke::{Deferred, may_run_now};
 use self::looping::Iteration;
 
-/// Work on one frame.
-struct Visit {
-    /// The frame's address, which says nothing of whether it is alive.
+/// Work on one frame and one stream.
+struct Activation {
+    /// Address of the frame, which may have been freed.
     frame: usize,
     stream: u32,
-    /// Where its parts of the worker's lists begin.
+    /// Begin of the activation's parts of `Agenda::inline` and `Agenda::outline`.
     inline: usize,
     outline: usize,
-    /// What the frame has not been told of.
+    /// Finished items that are not subtracted from the frame's count yet.
     done: Option<Done>,
-    caller: Option<(For, Returns)>,
+    consumer: Option<(ResultConsumer, ResultsToken)>,
 }
 
-/// Who wants the results of a frame, in whatever state, when its first visit ends.
-enum For {
-    /// The kernel of the visit below, which has called.
+/// Consumer of a frame's results, in any state, at the end of its first activation.
+enum ResultConsumer {
+    /// The calling kernel, of the activation below.
     Kernel(Running),
     /// The next iteration.
-    Iteration(Box<Head>),
+    Iteration(Box<LoopHead>),
 }
 
-/// What a thread is to do.
+/// Work of a thread.
 #[derive(Default)]
 struct Agenda {
-    visits: Vec<Visit>,
-    /// Kernels that are ready and of their visit's stream, the next one last.
+    activations: Vec<Activation>,
+    /// Ready kernels of their activation's stream. The last one runs next.
     inline: Vec<Ready>,
-    /// Those of other streams.
+    /// Ready kernels of other streams.
     outline: Vec<Ready>,
-    /// Results of the kernel that ran last that are not final; empty but for moments.
-    late: Vec<(Later, AsyncRef)>,
+    /// Results of the last kernel that are not final. Empty between kernels.
+    unresolved: Vec<(PendingRegister, AsyncRef)>,
 }
 
-/// One thread's work.
+/// State of one thread of the executor.
 #[derive(Default)]
 pub(super) struct Worker {
     agenda: Agenda,
-    /// The operands and results of the kernel that runs. Between kernels, nothing here owns anything.
+    /// Operands and results of the current kernel. Owns nothing between kernels.
     scratch: Vec<Value>,
-    /// 0, 1, 2, ...: where the operands are in `scratch`; as long as it.
+    /// 0, 1, 2, ...: the slots of the operands in `scratch`. As long as `scratch`.
     identity: Vec<u32>,
-    /// Arguments and results of a line; empty but for moments.
+    /// Arguments and results of a sequential execution. Empty between kernels.
     arguments: Vec<Value>,
     results: Vec<Value>,
-    /// The kernel that runs.
+    /// The current kernel.
     current: Option<Running>,
-    /// The straight line that runs.
+    /// The current straight line.
     straight: Option<StraightRun>,
-    /// Why its next kernel has failed.
+    /// Error of the line's next kernel, which has panicked.
     panicked: Option<KernelError>,
-    /// What the kernel that ran last has left to be done, as a task that is to be added before anything else
-    /// happens.
-    left: Option<(Running, Job)>,
-    /// How often in a row that was done at once.
-    at_once: u32,
-    /// How many tasks the queue keeps for this thread that must not wait for a kernel.
-    owes: u32,
-    /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes
-    /// on.
+    /// Deferred part of the last kernel. It becomes a task before anything else happens.
+    deferred: Option<(Running, Job)>,
+    /// Number of deferred parts in a row that ran without a task.
+    n_immediate: u32,
+    /// Number of tasks in the thread's local queue that must not wait for a long kernel.
+    n_kept_tasks: u32,
+    /// Whether the thread's task ends when this worker has nothing left to do. False for a worker that a
+    /// waiter has started: then the producer of the value continues.
     ends_task: bool,
-    /// Another worker without work.
+    /// Next worker in the list of unused ones.
     next: Option<Box<Worker>>,
 }
 
-/// How many values a worker keeps room for.
+/// Limit of the values and ready kernels for which an unused worker keeps memory.
 const MAX_KEPT: usize = 1 << 10;
-/// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
-const MAX_AT_ONCE: u32 = 31;
+/// Limit of deferred parts in a row that run without a task.
+const MAX_IMMEDIATE: u32 = 31;
 
-/// How many tasks may wait for kernels that take no time, so that not each is handed over by itself.
-const MAX_OWED: u32 = 16;
+/// Limit of tasks that stay in the local queue while kernels run that defer their long part, so that not
+/// every task is handed over by itself.
+const MAX_KEPT_TASKS: u32 = 16;
 
 thread_local! {
-    /// Workers without work, for their room: as many as have nested.
-    static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
+    /// Unused workers, kept for their memory: as many as have nested.
+    static UNUSED_WORKERS: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
 }
 
 /// Runs a new frame as far as this thread can.
-pub(super) fn run(started: Started) {
+pub(super) fn run(new_frame: NewFrame) {
     Worker::on_thread(|worker| {
         worker.ends_task = true;
-        worker.open(started, None);
+        worker.enter_frame(new_frame, None);
     });
 }
 
-impl Visit {
-    /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing
-    /// to do.
+impl Activation {
+    /// Whether there is nothing left to do or to report. The activation is not the top one, and the top one
+    /// has nothing to do.
     fn is_over(&self, agenda: &Agenda) -> bool {
-        let Visit { inline, outline, done, caller, frame: _, stream: _ } = self;
+        let Activation { inline, outline, done, consumer, frame: _, stream: _ } = self;
         done.is_none()
-            && caller.is_none()
+            && consumer.is_none()
             && *inline == agenda.inline.len()
             && *outline == agenda.outline.len()
     }
 }
 
 impl Agenda {
-    /// Begins a visit that has nothing to do so far.
-    fn visit(&mut self, frame: usize, stream: u32, caller: Option<(For, Returns)>) {
+    /// Begins an activation without work.
+    fn activate(&mut self, frame: usize, stream: u32, consumer: Option<(ResultConsumer, ResultsToken)>) {
         let (inline, outline) = (self.inline.len(), self.outline.len());
-        self.visits.push(Visit { frame, stream, inline, outline, done: None, caller });
+        self.activations.push(Activation { frame, stream, inline, outline, done: None, consumer });
     }
 
-    /// Whether the top visit is of a kernel's frame and stream.
-    fn is_visiting(&self, running: &Running) -> bool {
-        let visit = self.visits.last();
-        visit.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
+    /// Whether the top activation has the frame and stream of a kernel.
+    fn is_active(&self, running: &Running) -> bool {
+        let activation = self.activations.last();
+        activation.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
     }
 
-    /// Whether there is nothing left to do in any visit.
+    /// Whether there is nothing left to do in any activation.
     #[inline]
     fn is_idle(&self) -> bool {
-        let Some((top, others)) = self.visits.split_last() else { return false };
-        top.caller.is_none()
+        let Some((top, others)) = self.activations.split_last() else { return false };
+        top.consumer.is_none()
             && top.inline == self.inline.len()
             && top.outline == self.outline.len()
-            && others.iter().all(|visit| visit.is_over(self))
+            && others.iter().all(|activation| activation.is_over(self))
     }
 
-    /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
+    /// Calls `act` with the lists for kernels that become ready, and adds the finished items that it returns
+    /// to the top activation.
     #[inline(always)]
-    fn tell(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        if let Some(done) = act(&mut Sink { stream: visit.stream, inline, outline }) {
-            done.add_to(&mut visit.done);
+    fn with_sink(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        if let Some(done) = act(&mut Sink { stream: activation.stream, inline, outline }) {
+            done.add_to(&mut activation.done);
         }
     }
 
-    /// Stores the results of a kernel of the top visit's frame. Those that are not final are in `late` then.
+    /// Writes the results of a kernel of the top activation's frame. Those that are not final are in
+    /// `unresolved` afterwards.
     #[inline]
-    fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
-        let Agenda { visits, inline, outline, late } = self;
-        let stream = visits.last().map_or(0, |visit| visit.stream);
-        running.publish(results, &mut Sink { stream, inline, outline }, late)
+    fn write_results(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+        let Agenda { activations, inline, outline, unresolved } = self;
+        let stream = activations.last().map_or(0, |activation| activation.stream);
+        running.write_results(results, &mut Sink { stream, inline, outline }, unresolved)
     }
 
-    /// [`Agenda::publish`] for a kernel that is complete when its results are final.
+    /// [`Agenda::write_results`] for a kernel that is complete when its results are final.
     #[inline]
     fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
-        let completing = self.publish(running, results);
-        if self.late.is_empty() {
-            self.tell(|sink| Some(completing.complete(sink)));
+        let completing = self.write_results(running, results);
+        if self.unresolved.is_empty() {
+            self.with_sink(|sink| Some(completing.complete(sink)));
         } else {
-            self.settle_late(completing);
+            self.settle_pending(completing);
         }
     }
 
-    /// [`Agenda::settle`] for a kernel that publishes plainly; the result is concrete.
+    /// [`Agenda::settle`] for a kernel with a plain result, which is concrete.
     #[inline(always)]
-    fn settle_plainly(&mut self, running: Running, result: &mut Value) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        let done = running.publish_plainly(result, &mut Sink { stream: visit.stream, inline, outline });
-        done.add_to(&mut visit.done);
+    fn settle_plain_result(&mut self, running: Running, result: &mut Value) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        let done =
+            running.write_plain_result(result, &mut Sink { stream: activation.stream, inline, outline });
+        done.add_to(&mut activation.done);
     }
 
     #[cold]
-    fn settle_late(&mut self, completing: Completing) {
+    fn settle_pending(&mut self, completing: Completing) {
         let stream = completing.stream();
-        let mut late = std::mem::take(&mut self.late);
-        if late.len() == 1
-            && let Some((later, value)) = late.pop()
+        let mut unresolved = std::mem::take(&mut self.unresolved);
+        if unresolved.len() == 1
+            && let Some((pending, value)) = unresolved.pop()
         {
-            Waiting { later, stream, keeps: Keeps::Kernel(completing) }.wait(&value);
+            RegisterWait { pending, stream, hold: Hold::Kernel(completing) }.wait(&value);
         } else {
             let completing = Arc::new(completing);
-            for (later, value) in late.drain(..) {
-                Waiting { later, stream, keeps: Keeps::Share(completing.clone()) }.wait(&value);
+            for (pending, value) in unresolved.drain(..) {
+                RegisterWait { pending, stream, hold: Hold::Share(completing.clone()) }.wait(&value);
             }
-            // They may all have come meanwhile.
-            self.tell(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
+            // All results may have become final meanwhile.
+            self.with_sink(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
         }
-        self.late = late;
+        self.unresolved = unresolved;
     }
 
-    /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was
-    /// an iteration, who starts the next one.
-    fn close(&mut self) -> Option<(Done, Option<Box<Head>>)> {
-        let Visit { done, caller, .. } = self.visits.pop()?;
+    /// Ends the top activation and delivers its results. Returns its finished items, which are to be counted,
+    /// and the head of the loop if the consumer is the next iteration.
+    fn end_activation(&mut self) -> Option<(Done, Option<Box<LoopHead>>)> {
+        let Activation { done, consumer, .. } = self.activations.pop()?;
         let done = done?;
-        match caller {
+        match consumer {
             None => Some((done, None)),
-            Some((For::Kernel(running), returns)) => {
-                let completing = self.hand_back(running, returns.results(done.frame()));
-                done.set_then(completing);
+            Some((ResultConsumer::Kernel(running), token)) => {
+                let completing = self.deliver(running, token.results(done.frame()));
+                done.set_continuation(completing);
                 Some((done, None))
             }
-            Some((For::Iteration(mut head), returns)) => {
-                head.values.extend(returns.results(done.frame()));
+            Some((ResultConsumer::Iteration(mut head), token)) => {
+                head.values.extend(token.results(done.frame()));
                 Some((done, Some(head)))
             }
         }
     }
 
-    /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete
-    /// when somebody says so.
-    fn hand_back(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+    /// Writes the results of a function, in any state, as those of a kernel of the top activation's frame.
+    /// The caller completes the kernel.
+    fn deliver(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
         let stream = running.stream();
-        let completing = self.publish(running, results);
-        for (later, value) in self.late.drain(..) {
-            if completing.frame().wants(&later) {
-                let keeps = Keeps::Frame(Done::hold(completing.frame()));
-                Waiting { later, stream, keeps }.wait(&value);
+        let completing = self.write_results(running, results);
+        for (pending, value) in self.unresolved.drain(..) {
+            if completing.frame().has_pending_users(&pending) {
+                let hold = Hold::Frame(Done::hold(completing.frame()));
+                RegisterWait { pending, stream, hold }.wait(&value);
             }
         }
         completing
     }
 
-    /// Goes on with the first of the other streams, where the visit has nothing left in its own.
-    fn adopt(&mut self) {
-        let Agenda { visits, inline, outline, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        let Some(first) = outline.get(visit.outline) else { return };
-        visit.stream = first.stream();
-        inline.extend(outline.extract_if(visit.outline.., |ready| ready.stream() == visit.stream));
+    /// Continues with the first of the other streams, when the activation's own stream is empty.
+    fn adopt_stream(&mut self) {
+        let Agenda { activations, inline, outline, .. } = self;
+        let Some(activation) = activations.last_mut() else { return };
+        let Some(first) = outline.get(activation.outline) else { return };
+        activation.stream = first.stream();
+        inline.extend(outline.extract_if(activation.outline.., |ready| ready.stream() == activation.stream));
     }
 
-    /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by
-    /// ascending stream.
+    /// Hands the top activation's kernels of other streams to the queue: one task per stream, in ascending
+    /// order.
     #[inline]
-    fn hand_out(&mut self, queue: &Arc<dyn WorkQueue>) {
-        if self.visits.last().is_some_and(|visit| self.outline.len() > visit.outline) {
-            self.hand_out_all(queue);
+    fn enqueue_outline(&mut self, queue: &Arc<dyn WorkQueue>) {
+        if self.activations.last().is_some_and(|activation| self.outline.len() > activation.outline) {
+            self.enqueue_outline_slow(queue);
         }
     }
 
-    fn hand_out_all(&mut self, queue: &Arc<dyn WorkQueue>) {
-        let Some(visit) = self.visits.last() else { return };
-        let (outline, frame) = (&mut self.outline, visit.frame);
-        outline[visit.outline..].sort_by_key(Ready::stream);
-        let mut rest = outline.drain(visit.outline..).peekable();
+    fn enqueue_outline_slow(&mut self, queue: &Arc<dyn WorkQueue>) {
+        let Some(activation) = self.activations.last() else { return };
+        let (outline, frame) = (&mut self.outline, activation.frame);
+        outline[activation.outline..].sort_by_key(Ready::stream);
+        let mut rest = outline.drain(activation.outline..).peekable();
         while let Some(first) = rest.next() {
             let stream = first.stream();
             let mut others = std::iter::from_fn(|| rest.next_if(|next| next.stream() == stream));
             queue.add_task(match others.next() {
-                None => Task::new(move || Worker::take_up(frame, stream, |inline| inline.push(first))),
+                None => Task::new(move || Worker::run_ready(frame, stream, |inline| inline.push(first))),
                 Some(second) => {
                     let mut all: Vec<Ready> = [first, second].into_iter().chain(others).collect();
-                    Task::new(move || Worker::take_up(frame, stream, |inline| inline.append(&mut all)))
+                    Task::new(move || Worker::run_ready(frame, stream, |inline| inline.append(&mut all)))
                 }
             });
         }
@@ -289,89 +297,89 @@ impl Agenda {
 }
 
 impl Worker {
-    /// Gives this thread a worker, and has it do what it is given.
+    /// Runs `begin` with a worker on this thread, and then everything that it made ready.
     #[inline]
     fn on_thread(begin: impl FnOnce(&mut Worker)) {
-        // Inside of a kernel or a waiter, the worker that runs it is not there.
-        let mut worker = KEPT.take().unwrap_or_default();
-        KEPT.set(worker.next.take());
-        worker.at_once = 0;
+        // Inside of a kernel or a waiter, the worker that runs it is in use and not in the list.
+        let mut worker = UNUSED_WORKERS.take().unwrap_or_default();
+        UNUSED_WORKERS.set(worker.next.take());
+        worker.n_immediate = 0;
         worker.ends_task = false;
         let mut begin = Some(begin);
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
             if let Some(begin) = begin.take() {
                 begin(&mut worker);
             }
-            worker.go_straight_on();
+            worker.resume_straight_line();
             worker.drain();
         })) {
             worker.after_panic(panic);
         }
-        worker.owes = 0;
+        worker.n_kept_tasks = 0;
         if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
-            worker.next = KEPT.take();
-            KEPT.set(Some(worker));
+            worker.next = UNUSED_WORKERS.take();
+            UNUSED_WORKERS.set(Some(worker));
         }
     }
 
-    /// A task of one stream.
-    fn take_up(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
+    /// Body of a task with ready kernels of one stream.
+    fn run_ready(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
         Worker::on_thread(|worker| {
             worker.ends_task = true;
-            worker.agenda.visit(frame, stream, None);
+            worker.agenda.activate(frame, stream, None);
             fill(&mut worker.agenda.inline);
         });
     }
 
-    /// Opens the first visit of a frame.
-    fn open(&mut self, mut started: Started, caller: Option<For>) {
-        // The stream of whoever calls. If nothing in it is ready, another one is taken up.
+    /// Begins the first activation of a frame.
+    fn enter_frame(&mut self, mut new_frame: NewFrame, consumer: Option<ResultConsumer>) {
+        // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
         let stream = 0;
         let agenda = &mut self.agenda;
-        agenda.visit(started.frame().address(), stream, caller.zip(started.returns()));
-        let mut late = std::mem::take(&mut agenda.late);
-        agenda.tell(|sink| {
-            let done = started.begin(sink, &mut late);
-            for (later, value) in late.drain(..) {
-                let keeps = Keeps::Frame(Done::hold(done.frame()));
-                Waiting { later, stream, keeps }.wait(&value);
+        agenda.activate(new_frame.frame().address(), stream, consumer.zip(new_frame.take_results_token()));
+        let mut unresolved = std::mem::take(&mut agenda.unresolved);
+        agenda.with_sink(|sink| {
+            let done = new_frame.begin(sink, &mut unresolved);
+            for (pending, value) in unresolved.drain(..) {
+                let hold = Hold::Frame(Done::hold(done.frame()));
+                RegisterWait { pending, stream, hold }.wait(&value);
             }
             Some(done)
         });
-        self.agenda.late = late;
+        self.agenda.unresolved = unresolved;
     }
 
     fn drain(&mut self) {
-        while let Some(&Visit { inline, outline, .. }) = self.agenda.visits.last() {
+        while let Some(&Activation { inline, outline, .. }) = self.agenda.activations.last() {
             let agenda = &mut self.agenda;
-            if let Some(ready) = next(&mut agenda.inline, inline) {
-                if self.left.is_some() {
-                    self.leave();
+            if let Some(ready) = pop_ready(&mut agenda.inline, inline) {
+                if self.deferred.is_some() {
+                    self.enqueue_deferred();
                 }
                 if self.agenda.outline.len() > outline {
-                    self.agenda.hand_out_all(ready.frame().execution.context.queue());
+                    self.agenda.enqueue_outline_slow(ready.frame().execution.context.queue());
                 }
-                self.kernel(ready);
+                self.run_kernel(ready);
             } else if agenda.outline.len() > outline {
-                match agenda.visits.last() {
-                    // What is in other streams must not keep the next iteration waiting.
-                    Some(Visit { caller: Some((For::Iteration(head), _)), .. }) => {
+                match agenda.activations.last() {
+                    // The kernels of other streams must not delay the next iteration.
+                    Some(Activation { consumer: Some((ResultConsumer::Iteration(head), _)), .. }) => {
                         let queue = head.running.frame().execution.context.queue().clone();
-                        agenda.hand_out_all(&queue);
+                        agenda.enqueue_outline_slow(&queue);
                     }
-                    _ => agenda.adopt(),
+                    _ => agenda.adopt_stream(),
                 }
-            } else if let Some((running, job)) = self.take_left() {
-                self.job(running, job);
+            } else if let Some((running, job)) = self.take_deferred() {
+                self.run_job(running, job);
             } else {
-                if self.left.is_some() {
-                    self.leave();
+                if self.deferred.is_some() {
+                    self.enqueue_deferred();
                 }
-                if let Some((running, job)) = self.take_next() {
-                    self.job(running, job);
+                if let Some((running, job)) = self.take_next_deferred() {
+                    self.run_job(running, job);
                     continue;
                 }
-                if let Some((done, head)) = self.agenda.close() {
+                if let Some((done, head)) = self.agenda.end_activation() {
                     self.finish(done);
                     if let Some(head) = head {
                         self.advance(head);
@@ -381,56 +389,58 @@ impl Worker {
         }
     }
 
-    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top
-    /// visit, which like all others has nothing else to do.
+    /// Takes the deferred part of the last kernel if its task would be the thread's next one and would
+    /// continue here. The top activation has its frame and stream, and no activation has anything else to do.
     #[inline]
-    fn take_left(&mut self) -> Option<(Running, Job)> {
-        let (running, _) = self.left.as_ref()?;
+    fn take_deferred(&mut self) -> Option<(Running, Job)> {
+        let (running, _) = self.deferred.as_ref()?;
         let context = &running.frame().execution.context;
-        if !self.agenda.is_visiting(running) || !may_go_on(&self.agenda, &mut self.at_once, context) {
+        if !self.agenda.is_active(running) || !may_run_now(&self.agenda, &mut self.n_immediate, context) {
             return None;
         }
-        self.left.take()
+        self.deferred.take()
     }
 
-    /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it
-    /// would come back here. The visit, which has nothing else to do, goes on in its stream.
+    /// Takes the deferred part of another kernel of the top activation's frame if it is the thread's next
+    /// task, which would continue here. No activation has anything else to do; the top one changes to the
+    /// kernel's stream.
     #[inline]
-    fn take_next(&mut self) -> Option<(Running, Job)> {
-        if !self.ends_task || self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
+    fn take_next_deferred(&mut self) -> Option<(Running, Job)> {
+        if !self.ends_task || self.n_immediate >= MAX_IMMEDIATE || !self.agenda.is_idle() {
             return None;
         }
-        let visit = self.agenda.visits.last_mut()?;
-        let frame = visit.frame;
+        let activation = self.agenda.activations.last_mut()?;
+        let frame = activation.frame;
         let is_here = |task: &Task| {
-            let owed = task.as_work::<Owed>().and_then(Owed::running);
-            owed.is_some_and(|running| running.frame().address() == frame)
+            let deferred = task.as_work::<Deferred>().and_then(Deferred::running);
+            deferred.is_some_and(|running| running.frame().address() == frame)
         };
-        let context = &visit.done.as_ref()?.frame().execution.context;
+        let context = &activation.done.as_ref()?.frame().execution.context;
         let Some(task) = context.queue().take_next(&is_here) else {
-            self.owes += 1;
+            self.n_kept_tasks += 1;
             return None;
         };
-        let (running, job) = task.into_work::<Owed>().ok()?.take()?;
-        visit.stream = running.stream();
-        self.at_once += 1;
+        let (running, job) = task.into_work::<Deferred>().ok()?.take()?;
+        activation.stream = running.stream();
+        self.n_immediate += 1;
         Some((running, job))
     }
 
-    /// Counts what is done; the end of a frame completes its caller's kernel, and so on.
+    /// Counts finished items. The end of a frame completes the calling kernel, which may end the caller's
+    /// frame in turn.
     fn finish(&mut self, mut done: Done) {
         loop {
             let completing = match done.finish() {
-                End::NotYet => return,
-                End::Iteration { looping, function, results } => {
-                    return self.iterate(Iteration { looping, function, results });
+                FrameEnd::NotYet => return,
+                FrameEnd::Iteration { looping, function, results } => {
+                    return self.end_iteration(Iteration { looping, function, results });
                 }
-                End::Turn(turn) => match turn.end() {
-                    TurnEnd::Nothing => return,
-                    TurnEnd::Next(head) => return self.go_on(head),
-                    TurnEnd::Last(completing) => completing,
+                FrameEnd::InFlight(in_flight) => match in_flight.end() {
+                    InFlightEnd::Nothing => return,
+                    InFlightEnd::Next(head) => return self.resume_loop(head),
+                    InFlightEnd::Last(completing) => completing,
                 },
-                End::Call(completing) => completing,
+                FrameEnd::CompleteCaller(completing) => completing,
             };
             if completing.frame().general().has_after {
                 return self.complete(completing);
@@ -439,16 +449,16 @@ impl Worker {
         }
     }
 
-    /// A kernel has completed: goes on with those that waited for that.
+    /// Completes a kernel and continues with the kernels that waited for its completion.
     fn complete(&mut self, completing: Completing) {
-        self.agenda.visit(completing.frame().address(), completing.stream(), None);
-        self.agenda.tell(|sink| Some(completing.complete(sink)));
+        self.agenda.activate(completing.frame().address(), completing.stream(), None);
+        self.agenda.with_sink(|sink| Some(completing.complete(sink)));
     }
 }
 
-/// The kernel that comes next, of those from `first` on.
+/// The next kernel of those from `first` on. A seeded queue chooses it.
 #[inline]
-fn next(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
+fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     let last = inline.len().checked_sub(1)?;
     if last < first {
         return None;
@@ -463,25 +473,25 @@ fn next(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     inline.pop()
 }
 
-/// A register whose value is not final, and what keeps its frame until it is.
-struct Waiting {
-    later: Later,
-    /// Where those go on that it makes ready.
+/// A pending register, with a hold on its frame.
+struct RegisterWait {
+    pending: PendingRegister,
+    /// Stream of the activation that notifies the register's users.
     stream: u32,
-    keeps: Keeps,
+    hold: Hold,
 }
 
-enum Keeps {
-    /// The kernel whose only late result it is, complete with it.
+enum Hold {
+    /// A kernel whose only pending result is this register: it completes with it.
     Kernel(Completing),
-    /// One that is complete with the last of its results.
+    /// A kernel that completes with the last of its pending results.
     Share(Arc<Completing>),
-    /// Nothing is complete with it.
+    /// A hold without a kernel to complete.
     Frame(Done),
 }
 
-impl Waiting {
-    /// Tells the users of the register when the value is final, and goes on with what that makes ready.
+impl RegisterWait {
+    /// Notifies the users of the register when the value is final, and runs the kernels that become ready.
     fn wait(self, value: &AsyncRef) {
         value.and_then(move |value| {
             let is_dead = matches!(value, Value::Dead);
@@ -490,24 +500,24 @@ impl Waiting {
     }
 
     fn end(self, is_dead: bool, agenda: &mut Agenda) {
-        let Waiting { later, stream, keeps } = self;
-        let frame = match &keeps {
-            Keeps::Kernel(completing) => completing.frame(),
-            Keeps::Share(completing) => completing.frame(),
-            Keeps::Frame(done) => done.frame(),
+        let RegisterWait { pending, stream, hold } = self;
+        let frame = match &hold {
+            Hold::Kernel(completing) => completing.frame(),
+            Hold::Share(completing) => completing.frame(),
+            Hold::Frame(done) => done.frame(),
         };
-        agenda.visit(frame.address(), stream, None);
-        agenda.tell(|sink| match keeps {
-            Keeps::Kernel(completing) => {
-                completing.frame().release(later, is_dead, sink);
+        agenda.activate(frame.address(), stream, None);
+        agenda.with_sink(|sink| match hold {
+            Hold::Kernel(completing) => {
+                completing.frame().notify_pending(pending, is_dead, sink);
                 Some(completing.complete(sink))
             }
-            Keeps::Share(completing) => {
-                completing.frame().release(later, is_dead, sink);
+            Hold::Share(completing) => {
+                completing.frame().notify_pending(pending, is_dead, sink);
                 Some(Arc::into_inner(completing)?.complete(sink))
             }
-            Keeps::Frame(done) => {
-                done.frame().release(later, is_dead, sink);
+            Hold::Frame(done) => {
+                done.frame().notify_pending(pending, is_dead, sink);
                 Some(done)
             }
         });

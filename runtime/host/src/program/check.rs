@@ -1,8 +1,8 @@
-//! Whether every kernel is used as its signature says.
+//! Check of every kernel use against the kernel's signature.
 //!
-//! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions
-//! are compared, so that execution can leave it at comparing tags. All misuses are reported, up to a limit,
-//! each with its place.
+//! A valid image may wire any register to any kernel. This module compares arity, types, attributes and
+//! functions, so that execution only has to compare tags. All misuses are reported with their locations, up
+//! to a limit.
 
 use bef_format::layout::KERNEL_NAMED_ATTRS;
 use bef_format::{
@@ -14,10 +14,10 @@ use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_c
 use crate::registry::Registry;
 use crate::value::is_of;
 
-/// More errors than this help nobody.
+/// Limit of the reported errors.
 pub(super) const MAX_ERRORS: usize = 20;
 
-/// The kernel of each code, in the order of the file's kernel names.
+/// Kernel of each code, in the order of the file's kernel names.
 pub(super) type Resolved<'r> = Vec<&'r Kernel>;
 
 /// Finds all kernels and checks all uses.
@@ -27,13 +27,13 @@ pub(super) fn check<'r>(
 ) -> Result<Resolved<'r>, Vec<KernelUseError>> {
     let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
     let mut errors = Vec::new();
-    let mut alike = Alike { last: vec![None; found.len()] };
+    let mut use_cache = UseCache { last: vec![None; found.len()] };
     for function in image.functions() {
         let registers = function.registers();
         for kernel in function.kernels() {
             let code = kernel.code().index();
-            let use_of = Use { image, kernel, function: function.index() };
-            let result = match (alike.find(registers, &kernel), found.get(code)) {
+            let use_of = UseCheck { image, kernel, function: function.index() };
+            let result = match (use_cache.find(registers, &kernel), found.get(code)) {
                 (Some(last), _) if (last.attrs, last.attr_names) == (kernel.attrs(), kernel.attr_names()) => {
                     continue;
                 }
@@ -45,7 +45,7 @@ pub(super) fn check<'r>(
                 _ => Err(unknown(kernel.name(), registry)),
             };
             match result {
-                Ok(()) => alike.remember(registers, &kernel),
+                Ok(()) => use_cache.remember(registers, &kernel),
                 Err(message) => {
                     let of_function = || function.location().map(|id| image.location_string(id));
                     let location = location_of(image, &kernel).or_else(of_function);
@@ -60,7 +60,7 @@ pub(super) fn check<'r>(
     let resolved = found.into_iter().collect::<Option<Vec<_>>>();
     match resolved {
         Some(resolved) if errors.is_empty() => Ok(resolved),
-        // A name that nobody uses may be unknown, but then there is no code to resolve it to.
+        // An unused name may be unknown, but then there is no kernel for its code.
         _ if errors.is_empty() => {
             let unused = image.kernel_names().find(|name| registry.find(name).is_none()).unwrap_or_default();
             let message = unknown(unused, registry);
@@ -70,15 +70,15 @@ pub(super) fn check<'r>(
     }
 }
 
-/// By code, the last use that was right: most uses of a kernel have operands and results like the one before,
+/// By code, the last correct use. Most uses of a kernel have the operand and result types of the one before,
 /// and many its attributes too.
-struct Alike<'a> {
-    last: Vec<Option<Last<'a>>>,
+struct UseCache<'a> {
+    last: Vec<Option<AcceptedUse<'a>>>,
 }
 
-/// A use that was right.
+/// A correct use.
 #[derive(Clone, Default)]
-struct Last<'a> {
+struct AcceptedUse<'a> {
     /// Type ids.
     operands: Vec<u32>,
     /// Type ids.
@@ -87,10 +87,10 @@ struct Last<'a> {
     attr_names: &'a [StringId],
 }
 
-impl<'a> Alike<'a> {
-    /// The last right use of the same kernel, if this one can differ from it in its attributes alone.
+impl<'a> UseCache<'a> {
+    /// The last correct use of the same kernel, if this use differs from it at most in attributes.
     #[inline]
-    fn find(&self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) -> Option<&Last<'a>> {
+    fn find(&self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) -> Option<&AcceptedUse<'a>> {
         let last = self.last.get(kernel.code().index())?.as_ref()?;
         let operands = kernel.operands();
         let is_alike = is_plain(kernel)
@@ -100,7 +100,7 @@ impl<'a> Alike<'a> {
         is_alike.then_some(last)
     }
 
-    /// A use is right. Only plain ones are compared with others.
+    /// Records a correct use. Only plain uses are recorded.
     fn remember(&mut self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) {
         let Some(last) = self.last.get_mut(kernel.code().index()) else { return };
         if is_plain(kernel) {
@@ -115,7 +115,7 @@ impl<'a> Alike<'a> {
     }
 }
 
-/// Whether there is nothing to check but types and attributes.
+/// Whether only types and attributes need to be checked.
 fn is_plain(kernel: &KernelView<'_, '_>) -> bool {
     kernel.flags() & !KERNEL_NAMED_ATTRS == 0 && kernel.device() == 0 && kernel.functions().is_empty()
 }
@@ -136,14 +136,14 @@ fn unknown(name: &str, registry: &Registry) -> String {
 }
 
 /// One use of a kernel.
-struct Use<'i, 'a> {
+struct UseCheck<'i, 'a> {
     image: &'i Image<'a>,
     kernel: KernelView<'i, 'a>,
     function: u32,
 }
 
-impl Use<'_, '_> {
-    /// The kernel, or the native function that it calls.
+impl UseCheck<'_, '_> {
+    /// Checks the use of the kernel, or of the native function that it calls.
     fn check(&self, known: &Kernel, registry: &Registry) -> Result<(), String> {
         let (name, signature) = match self.native(known) {
             None => (known.name, &*known.signature),
@@ -164,7 +164,7 @@ impl Use<'_, '_> {
         self.check_functions(name, signature)
     }
 
-    /// The native function that this calls, if it is nothing but such a call.
+    /// Name of the native function that this use calls, if the kernel is a plain call.
     fn native(&self, known: &Kernel) -> Option<&str> {
         let calls = known.signature.calls.is_some_and(|shape| shape.form == Form::Call);
         let callee = self.kernel.functions().first().filter(|_| calls)?;
@@ -258,7 +258,7 @@ impl Use<'_, '_> {
             ));
         }
         let names = self.kernel.attr_names().iter().map(|&id| self.image.string(id));
-        // As in the compiler's verifier, others belong to a dialect or to the compiler.
+        // Other attributes belong to a dialect or to the compiler, as in the compiler's verifier.
         let mut own = names.filter(|attr| !attr.contains('.') && !attr.starts_with('_'));
         match own.find(|attr| !known.contains(attr)) {
             Some(attr) => Err(format!("'{name}' has no attribute '{attr}'")),
@@ -268,7 +268,7 @@ impl Use<'_, '_> {
 
     fn check_functions(&self, name: &str, signature: &Signature) -> Result<(), String> {
         let functions = self.kernel.functions();
-        // Those of a call of a native function are none of the native function's.
+        // The functions of a call of a native function are not arguments of the native function.
         if functions.iter().any(|id| self.image.function(id.0).kind() == FunctionKind::Native)
             && signature.calls.is_none()
         {
@@ -289,7 +289,7 @@ impl Use<'_, '_> {
         functions.iter().try_for_each(|&id| self.check_callee(name, shape, &arguments, id))
     }
 
-    /// One function that a kernel calls with `arguments` of these types.
+    /// Checks one callee of a kernel against `arguments`, the types of the arguments.
     fn check_callee(
         &self,
         name: &str,
@@ -308,7 +308,7 @@ impl Use<'_, '_> {
         if n_results == 0 && is_nothing(&callee) {
             return Ok(());
         }
-        // A trailing chain that is not the callee's argument only orders the call.
+        // A trailing chain that is no argument of the callee only orders the call.
         let n_args = callee.n_args() as usize;
         let chain_more = arguments.len() == n_args + 1 && arguments.last() == Some(&"!tfrt.chain");
         if arguments.len() != n_args && !chain_more {
@@ -374,7 +374,7 @@ impl Use<'_, '_> {
     }
 }
 
-/// Whether a function is a branch that was left out: no arguments, nothing done.
+/// Whether a function is an omitted branch: no arguments, no kernels, no results.
 fn is_nothing(function: &FunctionView<'_, '_>) -> bool {
     function.name().is_empty()
         && function.n_args() == 0
@@ -382,7 +382,7 @@ fn is_nothing(function: &FunctionView<'_, '_>) -> bool {
         && function.n_results() == 0
 }
 
-/// How many of a kernel's operands are passed to it. Behind those may stand control edges, and one chain if
+/// Number of operands that are passed to a kernel. They may be followed by control edges, and by one chain if
 /// the kernel takes none.
 pub(super) fn n_passed<'t>(
     kernel: &KernelView<'_, '_>,
@@ -405,8 +405,8 @@ pub(super) fn n_passed<'t>(
     n
 }
 
-/// Whether a value of one type may be passed as one of another. A tensor is represented alike whatever is
-/// known of its shape.
+/// Whether a value of type `found` may be passed as one of type `want`. All tensors have the same
+/// representation, whatever their static shape.
 fn is_passed(found: &str, want: &str) -> bool {
     let is_tensor = |ty: &str| ty.starts_with("tensor<");
     found == want || is_tensor(found) && is_tensor(want)

@@ -1,28 +1,28 @@
-//! Why a file cannot be a program.
+//! Errors of loading a program.
 
 use std::fmt;
 
 use bef_format::FormatError;
 
-/// Why a file cannot be a program.
+/// Error of loading a program.
 #[derive(Debug)]
 pub enum LoadError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(std::io::Error),
-    /// It is not a valid BEF file.
+    /// The file is not valid BEF.
     Format(FormatError),
-    /// It uses kernels in a way that they cannot be used.
+    /// The file uses kernels in ways that their signatures do not permit.
     Kernels(Vec<KernelUseError>),
 }
 
-/// A use of a kernel that does not fit the kernel.
+/// A use of a kernel that does not fit its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelUseError {
-    /// Where, as `file:line:col`, if the file says so.
+    /// Location of the use, as `file:line:col`, if the file contains it.
     pub location: Option<String>,
-    /// The function that the use stands in.
+    /// Function that contains the use.
     pub function: String,
-    /// What does not fit.
+    /// Description of the mismatch.
     pub message: String,
 }
 

@@ -10,7 +10,7 @@ use crate::registry::Registry;
 /// The kernels of a program.
 pub(crate) struct Kernels {
     pub(super) by_code: Box<[Kernel]>,
-    /// By function: the kernels that native functions are.
+    /// Kernels that implement native functions, by function.
     pub(super) native: BTreeMap<u32, Kernel>,
 }
 

@@ -1,13 +1,13 @@
-//! Programs: a file that is ready to run.
+//! Programs: files that are ready to run.
 //!
 //! ```text
-//! bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ Program ─first call: plan every function─▶ plans
+//! bytes ─validate─▶ Image ─check uses of kernels─▶ Program ─first call: plan all functions─▶ plans
 //! ```
 //!
-//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, and,
-//! when the first call comes, orders of execution computed. So what can fail fails at loading, and who only
-//! looks into a file does not wait for plans. A program never changes; any number of threads may execute it
-//! at once.
+//! Everything that does not depend on a call is done here, once. Loading finds the kernels and compares
+//! signatures, so loading is where all errors are reported. The first call plans the order of execution, so
+//! that tools that only inspect a file do not wait for plans. A program never changes; any number of threads
+//! may execute it at once.
 
 mod check;
 mod error;
@@ -29,29 +29,30 @@ use crate::registry::Registry;
 
 pub use error::{KernelUseError, LoadError};
 pub(crate) use plan::{
-    Carry, FunctionPlan, General, GeneralKernel, Member, Move, Operand, Out, Straight, Target, User,
+    CallTarget, Carry, FunctionPlan, GeneralKernel, GeneralPlan, Move, Operand, OutsideUse, StraightKernel,
+    StraightLine, User,
 };
 
 /// A validated, resolved file, ready to run.
 pub struct Program {
     file: Arc<LoadedFile>,
     kernels: Kernels,
-    /// By function; made by the first call.
+    /// By function. Made by the first call.
     plans: OnceLock<Box<[FunctionPlan]>>,
     by_name: BTreeMap<Box<str>, u32>,
 }
 
 impl Program {
-    /// A program of the bytes of a BEF file, which are copied.
+    /// Loads a program from the bytes of a BEF file, which are copied.
     ///
     /// # Errors
-    /// If they are not a valid file, or use kernels that `registry` does not have or that do not fit.
+    /// If the bytes are not a valid file, or use kernels that `registry` does not have or that do not fit.
     pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Arc<Program>, LoadError> {
         Program::resolve(Bytes::copy_of(bytes), registry)
     }
 
-    /// [`Program::from_bytes`] of bytes that are part of the running program. They are used in place, and their tensors with them, if they lie at a
-    /// multiple of 64; only else are they copied.
+    /// [`Program::from_bytes`] for bytes that are part of the running executable. The bytes and their tensors
+    /// are used in place if they are aligned to 64 bytes; otherwise they are copied.
     ///
     /// # Errors
     /// As [`Program::from_bytes`].
@@ -95,7 +96,7 @@ impl Program {
         self.image().functions().filter(|f| !f.name().is_empty() && f.kind() != FunctionKind::Native)
     }
 
-    /// How each function is executed.
+    /// Execution plans, by function.
     #[inline]
     pub(crate) fn plans(&self) -> &[FunctionPlan] {
         self.plans.get_or_init(|| plan::plan(&self.file, &self.kernels))
@@ -107,7 +108,7 @@ impl Program {
     }
 }
 
-/// Lets each kernel that wants to make something of its uses.
+/// Calls the `prepare` function of each kernel that has one, for all uses of the kernel.
 fn prepare(file: &Mapped, kernels: &Kernels) -> Result<Box<[PreparedUse]>, Vec<KernelUseError>> {
     let (mut prepared, mut errors) = (Vec::new(), Vec::new());
     let wants = |known: &Kernel| known.signature.prepare.is_some();

@@ -1,19 +1,19 @@
-//! Plans: how each function is executed, computed once.
+//! Execution plans of functions, computed once.
 //!
 //! A function has up to two plans, chosen per call:
 //!
-//! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too,
-//!   then with final arguments nothing ever has to wait. Which kernel runs when does not depend on any value,
-//!   so the order that ready counters and the inline stack would produce (`semantics.md`, "Order") is
-//!   computed here, and executing it needs neither. Each step knows which registers are read for the last
-//!   time.
-//! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read
+//! * The *sequential* plan, of a function whose kernels are all synchronous, of one stream, and call only
+//!   functions that have a sequential plan too. With final arguments such a function never has to wait, and
+//!   the order of its kernels does not depend on any value. So the order that ready counters and the inline
+//!   stack would produce (`semantics.md`, "Order") is computed here, and executing it needs neither. Each
+//!   step knows which registers it reads for the last time.
+//! * The *general* plan: ready counters, lists of users by operand mode, the registers that may be read
 //!   before their writer has finished, and straight lines: runs of kernels that need no counters.
 //!
-//! Not here: executing either (`exec`).
+//! Execution of the plans is in `exec`.
 
 mod general;
-mod line;
+mod sequential;
 mod straight;
 
 use std::mem::Discriminant;
@@ -21,63 +21,65 @@ use std::sync::OnceLock;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use self::line::{Line, line, line_order, with_lines, with_paths};
+use self::sequential::{
+    SequentialPlan, path_functions, sequential_functions, sequential_order, sequential_plan,
+};
 use super::check::n_passed;
 use super::kernels::Kernels;
 use crate::context::KernelRef;
 use crate::kernel::{Completion, Form, KernelEntry, KernelTable, LoadedFile, Span, immediate};
 use crate::value::{Value, scalar_tag};
 
-pub(crate) use self::general::{General, GeneralKernel, Operand, User};
-pub(crate) use self::line::{Carry, Move, Target};
-pub(crate) use self::straight::{Member, Out, Straight};
+pub(crate) use self::general::{GeneralKernel, GeneralPlan, Operand, User};
+pub(crate) use self::sequential::{CallTarget, Carry, Move};
+pub(crate) use self::straight::{OutsideUse, StraightKernel, StraightLine};
 
-/// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
-/// [`Step`](crate::kernel::Step) has at hand.
+/// The executor's part of a kernel's description. The rest is in [`KernelEntry`] and
+/// [`Step`](crate::kernel::Step).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
-    /// In the line: what it may call, function by function; in `Line::targets`.
+    /// Possible callees in the sequential plan, by function of the kernel; in `SequentialPlan::targets`.
     pub(crate) targets: Span,
-    /// If it calls functions: the operand that is their first argument.
+    /// Number of the operand that is the callees' first argument, if the kernel calls functions.
     pub(crate) first_passed: Option<u32>,
     pub(crate) first_result: u32,
     pub(crate) n_results: u16,
-    /// Whether it runs when the first of its data operands is final.
+    /// Whether the kernel runs when the first of its data operands is final.
     pub(crate) is_any: bool,
-    /// How many events it waits for.
+    /// Number of events that the kernel waits for.
     pub(crate) ready_count: u32,
-    /// Whether its results are final when it has run, and it calls nothing.
+    /// Whether the kernel's results are final when it has run. False for kernels that call functions.
     pub(crate) is_sync: bool,
-    /// Whether what takes time in it is done later, by a task.
+    /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
 }
 
-/// How a function is executed.
+/// Plans of a function.
 pub(crate) struct FunctionPlan {
-    /// What its kernels read of it.
+    /// Description of the function for its kernels.
     pub(crate) table: KernelTable,
     pub(crate) n_args: u32,
     pub(crate) n_registers: u32,
     pub(crate) results: Box<[u32]>,
-    /// Whether it is native code.
+    /// Whether the function is native code.
     pub(crate) is_native: bool,
-    /// Whether its kernels run in the order of the program, up to the first that fails.
+    /// Whether the kernels run in the order of the program, up to the first that fails.
     pub(crate) is_sync: bool,
     pub(crate) arg_types: Box<[ArgType]>,
     /// By kernel index.
     pub(crate) kernels: Box<[KernelPlan]>,
-    /// Whether a kernel asks for its frame, here or in a function that is called from here.
+    /// Whether a kernel of the function, or of a direct or indirect callee, asks for its frame path.
     pub(crate) needs_path: bool,
-    pub(crate) has_line: bool,
-    /// That of a function that does nothing, if it has none.
-    pub(crate) line: Line,
-    general: OnceLock<General>,
-    /// The same where a seed chooses the order.
-    seeded: OnceLock<General>,
+    pub(crate) has_sequential_plan: bool,
+    /// The sequential plan. An empty plan if there is none.
+    pub(crate) sequential: SequentialPlan,
+    general: OnceLock<GeneralPlan>,
+    /// The general plan for seeded queues, without straight lines.
+    seeded: OnceLock<GeneralPlan>,
 }
 
 impl FunctionPlan {
-    /// Whether it can be called with these arguments.
+    /// Whether the function can be called with these arguments.
     #[inline]
     pub(crate) fn accepts(&self, arguments: &[Value]) -> bool {
         !self.is_native
@@ -85,15 +87,15 @@ impl FunctionPlan {
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
     }
 
-    /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only
-    /// one.
+    /// Whether the function runs sequentially. A seed chooses another order, but a synchronous function has
+    /// only one.
     #[inline]
-    pub(crate) fn is_line(&self, is_seeded: bool) -> bool {
-        self.has_line && (!is_seeded || self.is_sync)
+    pub(crate) fn runs_sequentially(&self, is_seeded: bool) -> bool {
+        self.has_sequential_plan && (!is_seeded || self.is_sync)
     }
 
-    /// How many results a kernel gets that has the function run; `is_while`: as long as the last result is
-    /// true.
+    /// Number of results of a kernel that runs the function. With `is_while` the last result is the condition
+    /// of a loop, and no result of the kernel.
     #[inline]
     pub(crate) fn n_results(&self, is_while: bool) -> usize {
         self.results.len().saturating_sub(usize::from(is_while))
@@ -105,25 +107,25 @@ impl FunctionPlan {
         self.table.function
     }
 
-    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges
-    /// that a kernel has declared as a chain.
+    /// Number of slots of a frame: one for each register, and a last one that holds a chain, for control
+    /// edges that a kernel has declared as chain operands.
     #[inline]
     pub(crate) fn n_slots(&self) -> usize {
         self.table.n_slots
     }
 
-    /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so
-    /// there are no straight lines then.
+    /// The general plan, made on first use. A seed may choose among all ready kernels, so the plan for a
+    /// seeded queue has no straight lines.
     #[inline]
-    pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &General {
+    pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &GeneralPlan {
         let plan = if is_seeded { &self.seeded } else { &self.general };
-        plan.get_or_init(|| General::new(&image.function(self.index()), image, self, !is_seeded))
+        plan.get_or_init(|| GeneralPlan::new(&image.function(self.index()), image, self, !is_seeded))
     }
 }
 
-/// What an argument of a call from outside must be.
+/// Type of an argument of a call from outside.
 pub(crate) struct ArgType {
-    /// How scalars of the type are tagged.
+    /// Tag of scalars of the type.
     tag: Option<Discriminant<Value>>,
     name: Box<str>,
 }
@@ -140,19 +142,19 @@ impl ArgType {
     }
 }
 
-/// A list of lists.
-struct Lists {
+/// Lists of numbers, stored one after the other (compressed rows).
+struct AdjacencyLists {
     starts: Box<[u32]>,
     items: Box<[u32]>,
 }
 
-impl Lists {
+impl AdjacencyLists {
     #[inline]
     fn get(&self, i: u32) -> &[u32] {
         self.span(i, 1).of(&self.items)
     }
 
-    /// Where the items of `n` lists are, from list `i` on.
+    /// Span of the items of `n` lists, from list `i` on.
     #[inline]
     fn span(&self, i: u32, n: u16) -> Span {
         let starts = self.starts.get(i as usize..).unwrap_or_default();
@@ -162,9 +164,9 @@ impl Lists {
         }
     }
 
-    /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's
-    /// first.
-    fn newest_first(n: u32, pairs: &[(u32, u32)]) -> Lists {
+    /// Makes `n` lists from pairs of list number and item. The items of each list are in the reverse order of
+    /// the pairs.
+    fn newest_first(n: u32, pairs: &[(u32, u32)]) -> AdjacencyLists {
         let mut starts = vec![0u32; n as usize + 1];
         for &(list, _) in pairs {
             starts[list as usize + 1] += 1;
@@ -179,7 +181,7 @@ impl Lists {
             items[*at as usize] = item;
             *at += 1;
         }
-        Lists { starts: starts.into(), items: items.into() }
+        AdjacencyLists { starts: starts.into(), items: items.into() }
     }
 }
 
@@ -189,17 +191,19 @@ pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> 
     let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(file, &f, kernels)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let planned = plans.iter().zip(image.functions());
-    let orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| line_order(&f, plan, kernels)).collect();
-    let has_line = with_lines(image, &orders);
+    let orders: Vec<Option<Vec<u32>>> =
+        planned.map(|(plan, f)| sequential_order(&f, plan, kernels)).collect();
+    let has_sequential_plan = sequential_functions(image, &orders);
     let inline: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_some()).collect();
-    let needs_path = with_paths(image, kernels);
+    let needs_path = path_functions(image, kernels);
     for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
         plan.needs_path = needs_path[function.index() as usize];
-        if has_line[function.index() as usize]
+        if has_sequential_plan[function.index() as usize]
             && let Some(order) = order
         {
-            plan.line = line((&inline, &n_args, &needs_path), &function, plan, order, kernels);
-            plan.has_line = true;
+            plan.sequential =
+                sequential_plan((&inline, &n_args, &needs_path), &function, plan, order, kernels);
+            plan.has_sequential_plan = true;
         }
     }
     plans.into()
@@ -221,8 +225,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             OperandMode::Required | OperandMode::Lenient => register,
             OperandMode::Order | OperandMode::After => function.n_registers(),
         });
-        // A kernel that reads its operands by their types notices errors there. If it does not read one, all
-        // are checked, in their order.
+        // A kernel that reads its operands by type notices errors itself. If it does not read all of them,
+        // all are checked, in order.
         let reads_all = signature.calls.is_none()
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
@@ -236,8 +240,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
-        // To a kernel that reads its operands it means nothing that it is marked so: it waits for all of
-        // them.
+        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
         let is_any = kernel.is_any() && signature.takes_all_in_any_state();
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
         let ready_count = match kernel.is_any() && !is_any {
@@ -262,7 +265,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             targets: Span::default(),
             first_passed: signature.calls.map(|shape| shape.first_operand),
             first_result: kernel.first_result(),
-            // As wide as in the file.
+            // The file has 16 bits for this number.
             n_results: kernel.n_results() as u16,
             is_any,
             ready_count,
@@ -288,8 +291,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),
         kernels: kernels.into(),
         needs_path: false,
-        has_line: false,
-        line: Line::none(),
+        has_sequential_plan: false,
+        sequential: SequentialPlan::none(),
         general: OnceLock::new(),
         seeded: OnceLock::new(),
     }

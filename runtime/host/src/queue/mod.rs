@@ -1,25 +1,25 @@
-//! Work queues: where tasks run that are not run at once.
+//! Work queues: execution of tasks.
 //!
 //! A queue is chosen by name, as on `bef-exec`'s command line:
 //!
 //! ```text
-//! s             [`SingleThreaded`]: tasks run in the order they came, on the thread that waits. Deterministic
-//! seeded:N      the same, in another legal order, which N chooses
-//! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block, at most B threads for those that may (tokio)
+//! s             [`SingleThreaded`]: in the order of arrival, on the thread that waits; deterministic
+//! seeded:N      the same, in another legal order, chosen by N
+//! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block,
+//!               at most B threads for those that may (tokio)
 //! ```
 //!
 //! The executor never blocks. Callers from outside do, by [`WorkQueue::wait`], and so may a kernel that calls
-//! a function from inside: its thread runs other tasks meanwhile.
-//! [`parallel_for`](crate::parallel::parallel_for) spreads one kernel's work over the same workers; tasks for
-//! a later time wait in [`timers`].
+//! a function itself: its thread runs other tasks meanwhile. [`parallel_for`](crate::parallel::parallel_for)
+//! spreads one kernel's work over the same workers. Tasks for a later time wait in [`timers`].
 
-mod donors;
-mod here;
+mod local;
 mod multi;
-mod open;
 mod parking;
-mod places;
+mod permits;
+mod shared_tasks;
 mod single;
+mod sleepers;
 mod task;
 pub mod timers;
 
@@ -30,69 +30,69 @@ use std::thread::Thread;
 
 use crate::error::{ErrorCode, KernelError};
 
-pub use here::Keeper;
+pub use local::LocalQueue;
 pub use multi::MultiThreaded;
 pub(crate) use parking::Parking;
 pub use single::SingleThreaded;
 pub use task::Task;
 pub(crate) use task::Work;
 
-/// What becomes of a blocking task when all threads for such are busy.
+/// Handling of a blocking task when all threads for blocking tasks are busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It waits for a thread; for tasks that do not wait for one another.
+    /// The task waits for a thread. For tasks that do not wait for one another.
     Wait,
-    /// It is given back.
+    /// The task is given back.
     Refuse,
 }
 
-/// Runs tasks. Tasks never wait for one another.
+/// An executor of tasks. Tasks never wait for one another.
 pub trait WorkQueue: Send + Sync {
-    /// The name by which it was asked for, such as `mstd`.
+    /// The name that selects this kind of queue, such as `mstd`.
     fn name(&self) -> &'static str;
 
-    /// How many tasks can run at once.
+    /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
 
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 
-    /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is
-    /// about to end, or else calls
-    /// [`WorkQueue::hand_over`].
-    fn keeper(&self) -> Option<Keeper> {
+    /// The calling thread's local queue, if it runs tasks of this queue. Only for a task that is about to
+    /// end, or that calls [`WorkQueue::hand_over`] otherwise.
+    fn local_queue(&self) -> Option<LocalQueue> {
         None
     }
 
-    /// Whether a task that the calling thread kept now would be the next one that it runs, whatever others
-    /// do.
+    /// Whether a task that the calling thread put into its local queue now would be the next one that it
+    /// runs, whatever other threads do.
     fn runs_next(&self) -> bool {
         false
     }
 
-    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the
-    /// one that it runs. If it is another one, the thread may keep it from then on, as with
-    /// [`WorkQueue::keeper`].
+    /// Takes the task that the calling thread would run next, if `wants` accepts it, so that the current task
+    /// runs it instead of ending. A task that is not accepted may stay in the local queue, as with
+    /// [`WorkQueue::local_queue`].
     fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         None
     }
 
-    /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
+    /// Adds a task to the local queue if there is a [`WorkQueue::local_queue`], else as with
+    /// [`WorkQueue::add_task`].
     fn add_soon(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.add_task(task),
         }
     }
 
-    /// The calling task goes on for long: what its thread keeps is not to wait for it.
+    /// Shares the local queue with other threads, before the current task does something long.
     fn hand_over(&self) {}
 
-    /// Adds a task that may block, on input and output for example.
+    /// Adds a task that may block, for example on input and output.
     ///
     /// # Errors
-    /// The task, if it is refused: because all threads are busy and it does not want to wait, or because too
-    /// many wait.
+    /// The task, if it is refused: because all threads are busy and it is not to wait, or because too many
+    /// tasks wait.
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
     /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
@@ -104,40 +104,43 @@ pub trait WorkQueue: Send + Sync {
         self.wait_after(latch, &mut || ());
     }
 
-    /// Waits until no task waits or runs. Called from outside; a task, which could only wait for itself, does
-    /// not wait.
+    /// Waits until no task waits or runs. For callers outside of the queue. Inside of a task it does not
+    /// wait, because the task would wait for itself.
     fn quiesce(&self);
 
-    /// Which of `n` ready kernels comes next; `n` is not 0. The last one, but for queues that are seeded.
+    /// Index of the ready kernel that runs next, of `n`, which is not 0. The last one, except for seeded
+    /// queues.
     fn pick(&self, n: usize) -> usize {
         n - 1
     }
 
-    /// Whether [`WorkQueue::pick`] is to be asked.
+    /// Whether [`WorkQueue::pick`] is to be called.
     fn is_seeded(&self) -> bool {
         false
     }
 }
 
-/// Whether the calling thread may wait: waits inside tasks nest on the machine's stack, and not without end.
+/// Whether the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number is
+/// limited.
 ///
 /// # Errors
-/// If it may not.
+/// If the thread may not wait.
 pub fn may_wait() -> Result<(), KernelError> {
-    if here::depth() < here::MAX_DEPTH {
+    if local::depth() < local::MAX_DEPTH {
         return Ok(());
     }
-    let message = format!("waits inside kernels nest too deeply: at most {} may", here::MAX_DEPTH);
+    let message = format!("waits inside kernels nest too deeply: at most {} may", local::MAX_DEPTH);
     Err(KernelError::new(ErrorCode::ResourceExhausted, message))
 }
 
-/// Runs a task; a panic ends the task, not the thread.
+/// Runs a task. A panic ends the task, not the thread.
 fn run(task: Task) {
-    // The panic hook has reported it; what the task owned was dropped, and promises among it became errors.
+    // The panic hook has reported the panic. The values that the task owned were dropped; promises among them
+    // became errors.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.run()));
 }
 
-/// Counts down to zero and wakes the one thread that waits for it.
+/// A counter that wakes one waiting thread when it reaches zero.
 #[derive(Debug)]
 pub struct Latch {
     left: AtomicUsize,
@@ -145,7 +148,7 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// A latch that the calling thread will wait for, open after `count` calls of
+    /// A latch for the calling thread to wait for, which opens after `count` calls of
     /// [`count_down`](Latch::count_down).
     pub fn new(count: usize) -> Arc<Latch> {
         Arc::new(Latch { left: AtomicUsize::new(count), waiter: std::thread::current() })
@@ -159,13 +162,14 @@ impl Latch {
 
     /// Counts one event.
     pub fn count_down(&self) {
-        // AcqRel: Release publishes this event; Acquire passes the others' on to whoever sees zero.
+        // AcqRel: Release publishes this event. Acquire passes the other events on to the thread that sees
+        // zero.
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.waiter.unpark();
         }
     }
 
-    /// Sleeps until the latch is open, without taking part in anything.
+    /// Sleeps until the latch is open, without running tasks.
     pub(crate) fn park_until_open(&self) {
         while !self.is_open() {
             self.park();
@@ -180,12 +184,12 @@ impl Latch {
     }
 }
 
-/// Why a queue could not be made.
+/// Error of making a queue.
 #[derive(Debug)]
 pub enum QueueError {
-    /// No queue has this name.
+    /// There is no queue of this name.
     UnknownName(String),
-    /// The numbers after the colon are not as they should be.
+    /// The numbers after the colon are missing, malformed or out of range.
     BadArguments(String),
     /// The system refused threads.
     Threads(std::io::Error),
@@ -211,10 +215,10 @@ impl fmt::Display for QueueError {
 
 impl std::error::Error for QueueError {}
 
-/// More threads than this are a mistake.
+/// Limit of the threads that a queue may be asked for.
 const MAX_THREADS: usize = 4096;
 
-/// The queue that `spec` names: `s`, `mstd`, `mstd:N`, `mstd:N,B` or `seeded:N`.
+/// Makes the queue that `spec` names: `s`, `mstd`, `mstd:N`, `mstd:N,B` or `seeded:N`.
 ///
 /// # Errors
 /// If there is no such queue, its numbers are out of range, or the system refuses threads.

@@ -1,23 +1,23 @@
 //! The multi-threaded queue, on a tokio runtime of its own.
 //!
 //! ```text
-//! add_task ──▶ open tasks (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
-//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one become open
-//! add_blocking_task ──▶ tokio's blocking pool, at most B threads
+//! add_task          ─▶ shared tasks (lock-free) ─▶ N workers, each a tokio task for the life of the queue
+//! LocalQueue        ─▶ the worker's local list  ─▶ the same worker, after its task; all but one are shared
+//! add_blocking_task ─▶ tokio's blocking pool, at most B threads
 //! ```
 //!
-//! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from
-//! other workers' (`open`), so a task costs a push and a pop, and the order is nearly first come, first
-//! served. A worker that finds nothing looks a little longer, then gives up its place and sleeps; who adds a
-//! task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its
-//! LIFO slot, which no other thread can take a task from, has a part in this.
+//! Tasks do not become tokio tasks one by one. A worker takes them from its own deque, from an inbox, or from
+//! the deques of other workers (`shared_tasks`). So a task costs a push and a pop, and the order is nearly
+//! first come, first served. A worker that finds no task searches a little longer, then releases its permit
+//! and sleeps. A thread that adds a task and finds a free permit wakes a worker. No task is forgotten
+//! (`permits`). Neither tokio's scheduler nor its LIFO slot, from which no other thread can take a task, is
+//! involved.
 //!
-//! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that
-//! waits inside a task: it runs other tasks, and when there are none, sleeps where all workers sleep
-//! (`donors`).
+//! A thread from outside that waits is a worker meanwhile, if there is a permit for it. So is a worker that
+//! waits inside a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
 //!
-//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares what
-//! it has besides.
+//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares its
+//! other local tasks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -27,36 +27,37 @@ use std::thread::Thread;
 use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::donors::Donors;
-use super::here::{self, Keeper, Nested, Scope};
-use super::open::{First, Look, Open};
-use super::places::Places;
+use super::local::{self, LocalQueue, NestedWait, QueueScope};
+use super::permits::Permits;
+use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
+use super::sleepers::Sleepers;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// One in so many tasks is an open one first, so that a chain of tasks does not keep all others waiting.
-const FAIR: u32 = 7;
-/// How many blocking tasks may wait for a thread.
+/// Once in so many tasks, a worker looks at the shared tasks before its local ones, so that a chain of tasks
+/// does not delay all others.
+const FAIRNESS_INTERVAL: u32 = 7;
+/// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
-struct Shared {
-    tasks: Open,
-    places: Places,
+struct QueueState {
+    tasks: SharedTasks,
+    permits: Permits,
     /// Workers that sleep.
-    donors: Donors<Thread>,
+    sleepers: Sleepers<Thread>,
     /// Set when the queue is dropped.
     is_closed: AtomicBool,
-    /// Blocking tasks that wait for a thread, and the threads.
+    /// Blocking tasks that wait for a thread, and permits for such threads.
     blocking_tasks: SegQueue<Task>,
-    blocking_places: Places,
-    /// Those who wait until nothing runs, and perhaps some who do not.
+    blocking_permits: Permits,
+    /// Threads that wait until nothing runs. May contain some that do not wait any more.
     quiescers: SegQueue<Thread>,
     handle: Handle,
 }
 
-/// See the module's essay.
+/// The multi-threaded queue. See the module's essay.
 pub struct MultiThreaded {
-    shared: Arc<Shared>,
+    state: Arc<QueueState>,
     /// Taken when the queue is dropped, which may happen on one of its own threads.
     runtime: Option<Runtime>,
 }
@@ -75,88 +76,90 @@ impl MultiThreaded {
             .max_blocking_threads(blocking)
             .thread_name("befrost")
             .build()?;
-        let shared = Arc::new(Shared {
-            tasks: Open::new(workers),
-            places: Places::all_taken(workers),
-            donors: Donors::new(),
+        let state = Arc::new(QueueState {
+            tasks: SharedTasks::new(workers),
+            permits: Permits::all_taken(workers),
+            sleepers: Sleepers::new(),
             is_closed: AtomicBool::new(false),
             blocking_tasks: SegQueue::new(),
-            blocking_places: Places::new(blocking),
+            blocking_permits: Permits::new(blocking),
             quiescers: SegQueue::new(),
             handle: runtime.handle().clone(),
         });
         for _ in 0..workers {
-            let shared = shared.clone();
-            runtime.spawn(async move { shared.serve() });
+            let state = state.clone();
+            runtime.spawn(async move { state.serve() });
         }
-        Ok(MultiThreaded { shared, runtime: Some(runtime) })
+        Ok(MultiThreaded { state, runtime: Some(runtime) })
     }
 }
 
-impl Shared {
+impl QueueState {
     fn id(&self) -> usize {
         (&raw const *self).addr()
     }
 
-    /// After there has come an open task: wakes a worker for it, if one sleeps.
+    /// Wakes a sleeping worker, if there is one, for a task that was just shared.
     fn wake_one(&self) {
-        if self.places.after_push() {
-            self.use_place();
+        if self.permits.acquire_after_push() {
+            self.wake_sleeper();
         }
     }
 
-    /// Gives a place, which the caller has taken, to a worker that sleeps. There is none only if one is about
-    /// to go on by itself, or somebody from outside has left; then the place is free again.
-    fn use_place(&self) {
-        while !self.donors.wake() && self.places.leave(|| self.tasks.is_empty()) {
+    /// Passes a permit, which the caller has acquired, to a sleeping worker. There is no sleeper only if one
+    /// is about to continue by itself, or if a thread from outside has left. Then the permit is released
+    /// again.
+    fn wake_sleeper(&self) {
+        while !self.sleepers.wake() && self.permits.release(|| self.tasks.is_empty()) {
             std::hint::spin_loop();
         }
     }
 
-    /// A worker's life. It begins with a place.
+    /// Body of a worker. It begins with a permit.
     fn serve(&self) {
-        let scope = Scope::enter(self.id());
-        self.wait_inside(|| self.is_closed.load(Ordering::Acquire));
+        let scope = QueueScope::enter(self.id());
+        self.run_or_sleep_until(|| self.is_closed.load(Ordering::Acquire));
         self.leave(scope);
     }
 
-    /// Ends the time in which the thread was a worker.
-    fn leave(&self, scope: Option<Scope>) {
+    /// Ends the period in which the thread was a worker.
+    fn leave(&self, scope: Option<QueueScope>) {
         if let Some(scope) = scope {
             self.tasks.leave(scope);
         }
-        self.leave_place();
+        self.release_permit();
     }
 
-    /// Gives up a place; if there are tasks after all, to somebody who runs them.
-    fn leave_place(&self) {
-        if self.places.leave(|| self.tasks.is_empty()) {
-            self.use_place();
+    /// Releases a permit. If there are tasks after all, a sleeper gets it.
+    fn release_permit(&self) {
+        if self.permits.release(|| self.tasks.is_empty()) {
+            self.wake_sleeper();
         }
-        self.tell_quiescers();
+        self.wake_quiescers();
     }
 
-    /// Runs tasks until there are none, or `is_done`. The thread has a place, and no tasks of its own
+    /// Runs tasks until there are none, or until `is_done`. The thread has a permit, and no local tasks
     /// afterwards.
-    fn work(&self, is_done: impl Fn() -> bool) {
-        let mut turn = 0;
+    fn run_tasks(&self, is_done: impl Fn() -> bool) {
+        let mut round = 0;
         let mut idle = None;
         while !is_done() {
-            turn += 1;
-            let first = if turn % (2 * FAIR) == 0 { First::Inbox } else { First::Own };
+            round += 1;
+            let first =
+                if round % (2 * FAIRNESS_INTERVAL) == 0 { FirstSource::Inbox } else { FirstSource::Own };
             let open = || self.tasks.take(self.id(), first);
-            let task = match turn % FAIR {
-                0 => open().or_else(here::take),
-                _ => here::take().or_else(open),
+            let task = match round % FAIRNESS_INTERVAL {
+                0 => open().or_else(local::take),
+                _ => local::take().or_else(open),
             };
             let task = match task {
                 Some(task) => task,
-                None => match self.tasks.look(self.id(), &mut idle) {
-                    Look::Nothing => return,
-                    Look::Again => continue,
-                    Look::Task(task) => {
-                        // While the tasks that came with it were on their way, a worker may have seen none
-                        // and gone to sleep.
+                None => match self.tasks.search(self.id(), &mut idle) {
+                    SearchResult::Empty => return,
+                    SearchResult::Retry => continue,
+                    SearchResult::Task(task) => {
+                        // While the tasks stolen together with this one moved between deques, a worker may
+                        // have seen none and fallen asleep.
                         self.wake_one();
                         task
                     }
@@ -169,41 +172,41 @@ impl Shared {
         self.hand_over();
     }
 
-    /// Opens the tasks that only this thread knows of.
+    /// Shares the local tasks of this thread.
     #[inline]
     fn hand_over(&self) {
-        // One look at the places after all of them: if none is free, who has them will find the tasks.
-        for _ in 0..self.tasks.open_own(self.id()) {
-            if !self.places.after_push() {
+        // The permits are checked after all tasks are shared: if none is free, the threads that hold them
+        // will find the tasks.
+        for _ in 0..self.tasks.share_own(self.id()) {
+            if !self.permits.acquire_after_push() {
                 break;
             }
-            self.use_place();
+            self.wake_sleeper();
         }
     }
 
-    /// Runs tasks, or sleeps, until `is_done`. The thread is a worker's, or another one that has a place; it
-    /// has one again afterwards.
-    fn wait_inside(&self, is_done: impl Fn() -> bool) {
-        let donor = Arc::new(std::thread::current());
+    /// Runs tasks, or sleeps, until `is_done`. The thread has a permit, before and afterwards.
+    fn run_or_sleep_until(&self, is_done: impl Fn() -> bool) {
+        let sleeper = Arc::new(std::thread::current());
         loop {
-            self.work(&is_done);
+            self.run_tasks(&is_done);
             if is_done() {
                 return;
             }
-            self.donors.push(&donor);
-            if self.places.leave(|| self.tasks.is_empty()) {
-                if !self.donors.retract(&donor) {
-                    // It was given another place meanwhile.
-                    self.leave_place();
+            self.sleepers.push(&sleeper);
+            if self.permits.release(|| self.tasks.is_empty()) {
+                if !self.sleepers.retract(&sleeper) {
+                    // The sleeper was given another permit meanwhile.
+                    self.release_permit();
                 }
                 continue;
             }
-            self.tell_quiescers();
-            while self.donors.is_waiting(&donor) && !is_done() {
+            self.wake_quiescers();
+            while self.sleepers.is_waiting(&sleeper) && !is_done() {
                 std::thread::park();
             }
-            if self.donors.retract(&donor) {
-                self.places.enter_anyway();
+            if self.sleepers.retract(&sleeper) {
+                self.permits.acquire_over_limit();
             }
         }
     }
@@ -213,41 +216,41 @@ impl Shared {
             while let Some(task) = self.blocking_tasks.pop() {
                 run(task);
             }
-            if !self.blocking_places.leave(|| self.blocking_tasks.is_empty()) {
-                return self.tell_quiescers();
+            if !self.blocking_permits.release(|| self.blocking_tasks.is_empty()) {
+                return self.wake_quiescers();
             }
         }
     }
 
-    /// Starts a thread for blocking tasks. The caller has taken a place for it.
-    fn start_blocking(self: &Arc<Shared>, first: Option<Task>) {
-        let shared = self.clone();
+    /// Starts a thread for blocking tasks. The caller has acquired a permit for it.
+    fn start_blocking(self: &Arc<QueueState>, first: Option<Task>) {
+        let state = self.clone();
         let work = move || {
             if let Some(task) = first {
                 run(task);
             }
-            shared.drain_blocking();
+            state.drain_blocking();
         };
-        // tokio panics where the system refuses a thread. Tasks that nobody will run are dropped: their
-        // promises become errors.
+        // tokio panics if the system refuses a thread. Tasks that will not run are dropped: their promises
+        // become errors.
         if catch_unwind(AssertUnwindSafe(|| self.handle.spawn_blocking(work))).is_err() {
             while let Some(task) = self.blocking_tasks.pop() {
                 drop(task);
             }
-            let _ = self.blocking_places.leave(|| true);
+            let _ = self.blocking_permits.release(|| true);
         }
     }
 
     fn is_idle(&self) -> bool {
-        self.places.is_free()
-            && self.blocking_places.is_free()
+        self.permits.are_all_free()
+            && self.blocking_permits.are_all_free()
             && self.tasks.is_empty()
             && self.blocking_tasks.is_empty()
     }
 
-    /// After a place was left.
-    fn tell_quiescers(&self) {
-        // The fence in `Places::leave` pairs with the one in `quiesce`.
+    /// Wakes threads in `quiesce`, after a permit was released.
+    fn wake_quiescers(&self) {
+        // The fence in `Permits::release` pairs with the one in `quiesce`.
         while !self.quiescers.is_empty()
             && self.is_idle()
             && let Some(thread) = self.quiescers.pop()
@@ -263,60 +266,60 @@ impl WorkQueue for MultiThreaded {
     }
 
     fn parallelism(&self) -> usize {
-        self.shared.places.limit()
+        self.state.permits.limit()
     }
 
     fn add_task(&self, task: Task) {
-        self.shared.tasks.push(task);
-        self.shared.wake_one();
+        self.state.tasks.push(task);
+        self.state.wake_one();
     }
 
     #[inline]
-    fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.shared.id(), true)
+    fn local_queue(&self) -> Option<LocalQueue> {
+        LocalQueue::of(self.state.id(), true)
     }
 
     #[inline]
     fn runs_next(&self) -> bool {
-        here::is_last_in(self.shared.id())
+        local::is_last_in(self.state.id())
     }
 
     fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        self.shared.tasks.take_next(self.shared.id(), wants)
+        self.state.tasks.take_next(self.state.id(), wants)
     }
 
     fn hand_over(&self) {
-        self.shared.hand_over();
+        self.state.hand_over();
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
-        let shared = &self.shared;
+        let state = &self.state;
         match when_full {
-            WhenFull::Wait if shared.blocking_tasks.len() >= MAX_WAITING => return Err(task),
+            WhenFull::Wait if state.blocking_tasks.len() >= MAX_WAITING => return Err(task),
             WhenFull::Wait => {
-                shared.blocking_tasks.push(task);
-                if shared.blocking_places.after_push() {
-                    shared.start_blocking(None);
+                state.blocking_tasks.push(task);
+                if state.blocking_permits.acquire_after_push() {
+                    state.start_blocking(None);
                 }
             }
-            WhenFull::Refuse if !shared.blocking_places.enter() => return Err(task),
-            WhenFull::Refuse => shared.start_blocking(Some(task)),
+            WhenFull::Refuse if !state.blocking_permits.try_acquire() => return Err(task),
+            WhenFull::Refuse => state.start_blocking(Some(task)),
         }
         Ok(())
     }
 
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut()) {
-        let shared = &self.shared;
-        let nested = Nested::enter();
-        if here::is_in(shared.id()) {
+        let state = &self.state;
+        let nested = NestedWait::enter();
+        if local::is_in(state.id()) {
             first();
-            return shared.wait_inside(|| latch.is_open());
+            return state.run_or_sleep_until(|| latch.is_open());
         }
-        if shared.places.enter() {
-            let scope = Scope::enter(shared.id());
+        if state.permits.try_acquire() {
+            let scope = QueueScope::enter(state.id());
             let done = catch_unwind(AssertUnwindSafe(first));
-            shared.work(|| done.is_err() || latch.is_open());
-            shared.leave(scope);
+            state.run_tasks(|| done.is_err() || latch.is_open());
+            state.leave(scope);
             done.unwrap_or_else(|panic| resume_unwind(panic));
         } else {
             first();
@@ -326,13 +329,13 @@ impl WorkQueue for MultiThreaded {
     }
 
     fn quiesce(&self) {
-        let shared = &self.shared;
-        while !here::is_in(shared.id()) && !shared.is_idle() {
-            shared.quiescers.push(std::thread::current());
-            // Pairs with the fence in `Places::leave`: either we see that the place is free, or its drainer
-            // sees us.
+        let state = &self.state;
+        while !local::is_in(state.id()) && !state.is_idle() {
+            state.quiescers.push(std::thread::current());
+            // Pairs with the fence in `Permits::release`: either this thread sees that the permit is free, or
+            // the thread that released it sees this one in `quiescers`.
             fence(Ordering::SeqCst);
-            if !shared.is_idle() {
+            if !state.is_idle() {
                 std::thread::park();
             }
         }
@@ -341,12 +344,12 @@ impl WorkQueue for MultiThreaded {
 
 impl Drop for MultiThreaded {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `serve`.
-        self.shared.is_closed.store(true, Ordering::Release);
-        self.shared.donors.wake_all();
+        // Release pairs with the Acquire in `serve`.
+        self.state.is_closed.store(true, Ordering::Release);
+        self.state.sleepers.wake_all();
         if let Some(runtime) = self.runtime.take() {
-            // Not a plain drop: the last reference may die in a task, where waiting for the workers is not
-            // allowed.
+            // The last reference may be dropped in a task, where waiting for the workers is not allowed. So
+            // the runtime is not simply dropped.
             runtime.shutdown_background();
         }
     }

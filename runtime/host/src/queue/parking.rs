@@ -1,4 +1,4 @@
-//! [`Parking`]: a task that waits to be woken, such as that of a future.
+//! [`Parking`]: a parked task that runs when it is woken, such as that of a future.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::task::Wake;
 
 use super::{Task, WorkQueue};
 
-/// Where a task, such as that of a future, waits to be woken.
+/// Waker of a task, such as that of a future.
 pub(crate) struct Parking {
     queue: Arc<dyn WorkQueue>,
     task: Mutex<Parked>,
@@ -17,12 +17,12 @@ enum Parked {
     #[default]
     Nothing,
     Task(Task),
-    /// It was woken before the task came.
+    /// The waker was called before the task was parked.
     Woken,
 }
 
 impl Parking {
-    /// A place for a task of this queue.
+    /// A waker for a task of this queue.
     pub(crate) fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
         Arc::new(Parking { queue, task: Mutex::default() })
     }
@@ -37,7 +37,7 @@ impl Parking {
         }
     }
 
-    /// Adds the task to the queue as soon as this is woken: perhaps at once.
+    /// Adds the task to the queue when this is woken, or at once if it was woken before.
     pub(crate) fn park(&self, task: Task) {
         self.swap(|parked| match parked {
             Parked::Woken => (Parked::Nothing, Some(task)),

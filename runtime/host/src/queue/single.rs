@@ -1,31 +1,30 @@
-//! The single-threaded queues: first come, first served, on the thread that waits; or in an order that a seed
+//! The single-threaded queues: first come, first served, on the thread that waits, or in an order that a seed
 //! chooses.
 //!
-//! Nothing runs until somebody waits. While it waits, a thread is a *donor*: it runs tasks, its own latch
-//! permitting, and sleeps when there are none; whoever adds a task from elsewhere wakes all that sleep, as
-//! some of those on the list may have left. Tasks that a donor's tasks add are the donor's own (`here`) until
-//! it leaves.
+//! Tasks run only while a thread waits. A thread that waits is a *donor*: it runs tasks until its latch is
+//! open, and sleeps when there are none. A thread that adds a task from elsewhere wakes all sleeping donors,
+//! because some of those on the list may have left. Tasks that a donor's tasks add are the donor's local
+//! tasks (`local`) until it leaves.
 //!
-//! With a seed, the queue gives its tasks in any order, and tells the executor which of its ready kernels
-//! comes next ([`WorkQueue::pick`]): every order that respects operands can come, the same one each time for
-//! the same seed.
+//! A seeded queue runs its tasks in any order, and tells the executor which of its ready kernels comes next
+//! ([`WorkQueue::pick`]). Every order that respects operands is possible; the same seed gives the same order.
 
 use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
-use super::here::{self, Keeper, Nested, Scope};
+use super::local::{self, LocalQueue, NestedWait, QueueScope};
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// See the module's essay.
+/// The single-threaded queue. See the module's essay.
 #[derive(Default)]
 pub struct SingleThreaded {
     /// Tasks that no donor has taken over.
     tasks: SegQueue<Task>,
     /// All threads that sleep in `wait`, and perhaps some that do not: a needless wake-up is harmless.
     donors: SegQueue<std::thread::Thread>,
-    /// The state of the random numbers, if there is a seed.
+    /// State of the random numbers, if there is a seed.
     seed: Option<AtomicU64>,
 }
 
@@ -45,8 +44,7 @@ impl SingleThreaded {
     }
 
     fn wake_donors(&self) {
-        // Those that come meanwhile look for tasks before they sleep, so there is no need to keep up with
-        // them.
+        // Donors that arrive meanwhile look for tasks before they sleep, so the initial length suffices.
         for _ in 0..self.donors.len() {
             if let Some(donor) = self.donors.pop() {
                 donor.unpark();
@@ -56,7 +54,7 @@ impl SingleThreaded {
 
     fn share(&self, task: Task) {
         self.tasks.push(task);
-        // Pairs with the fence in `sleep`: either we see the donor, or it sees the task.
+        // Pairs with the fence in `sleep`: either this thread sees the donor, or the donor sees the task.
         fence(Ordering::SeqCst);
         self.wake_donors();
     }
@@ -66,21 +64,21 @@ impl SingleThreaded {
         while !self.tasks.is_empty()
             && let Some(task) = self.tasks.pop()
         {
-            match self.keeper() {
-                Some(keeper) => _ = keeper.keep(task),
+            match self.local_queue() {
+                Some(local) => _ = local.push(task),
                 None => return Some(task),
             }
         }
         match self.seed {
-            None => here::take(),
-            Some(_) => here::take_any(|n| self.pick(n)),
+            None => local::take(),
+            Some(_) => local::take_any(|n| self.pick(n)),
         }
     }
 
     /// Sleeps until the latch may be open or there may be a task.
     fn sleep(&self, latch: &Latch) {
-        // Announce first, look again, then sleep: a task that was added in between has either been seen or
-        // has a donor to wake.
+        // The donor is announced before it looks again and sleeps: a task that was added in between is either
+        // seen here, or its adder sees the donor and wakes it.
         self.donors.push(std::thread::current());
         // Pairs with the fence in `share`.
         fence(Ordering::SeqCst);
@@ -101,29 +99,29 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn add_task(&self, task: Task) {
-        match self.keeper() {
-            Some(keeper) => _ = keeper.keep(task),
+        match self.local_queue() {
+            Some(local) => _ = local.push(task),
             None => self.share(task),
         }
     }
 
     #[inline]
-    fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.id(), false)
+    fn local_queue(&self) -> Option<LocalQueue> {
+        LocalQueue::of(self.id(), false)
     }
 
     #[inline]
     fn runs_next(&self) -> bool {
-        // One that others have added comes after those that are here, but a seed could choose it.
-        self.seed.is_none() && here::is_last_in(self.id())
+        // Tasks added by other threads come after the local ones, except that a seed could choose them.
+        self.seed.is_none() && local::is_last_in(self.id())
     }
 
     fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         if self.seed.is_some() {
             return None;
         }
-        // What others have added comes after it.
-        here::take_if(self.id(), wants)
+        // Tasks added by other threads come after it.
+        local::take_if(self.id(), wants)
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
@@ -132,14 +130,14 @@ impl WorkQueue for SingleThreaded {
                 self.add_task(task);
                 Ok(())
             }
-            // The one thread is busy with its caller.
+            // The only thread is busy with its caller.
             WhenFull::Refuse => Err(task),
         }
     }
 
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut()) {
-        let scope = Scope::enter(self.id());
-        let nested = Nested::enter();
+        let scope = QueueScope::enter(self.id());
+        let nested = NestedWait::enter();
         first();
         while !latch.is_open() {
             match self.next() {
@@ -149,21 +147,21 @@ impl WorkQueue for SingleThreaded {
         }
         drop(nested);
         if let Some(scope) = scope {
-            // What is left is for the next donor.
-            while let Some(task) = here::take() {
+            // Remaining tasks are for the next donor.
+            while let Some(task) = local::take() {
                 self.tasks.push(task);
             }
             drop(scope);
             fence(Ordering::SeqCst);
-            // Takes this thread off the list, so that it does not grow; the others look for tasks and sign up
-            // again.
+            // Removes this thread from the list, so that it does not grow. The others look for tasks and
+            // enter the list again.
             self.wake_donors();
         }
     }
 
     fn quiesce(&self) {
-        let _scope = Scope::enter(self.id());
-        let _nested = Nested::enter();
+        let _scope = QueueScope::enter(self.id());
+        let _nested = NestedWait::enter();
         while let Some(task) = self.next() {
             run(task);
         }

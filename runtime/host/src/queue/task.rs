@@ -1,11 +1,10 @@
-//! Tasks: closures that are run once, on some thread.
+//! Tasks: closures that run once, on some thread.
 //!
-//! What a closure owns lies in the task itself if it is at most four words, which is a frame, a kernel and
-//! what the kernel left to do; else on the heap. So the common tasks are made, queued and run without
-//! allocating.
+//! A closure of at most four words is stored in the task itself: room for a frame, a kernel and the kernel's
+//! job. A larger one is on the heap. So the common tasks are made, queued and run without allocation.
 //!
-//! A task that was made of a [`Work`] can be asked whether it is such, and taken apart again, by whoever does
-//! the same work in another way.
+//! A task made of a [`Work`] can be asked for its type and converted back, by code that does the same work
+//! without the task.
 
 #![allow(unsafe_code, reason = "a closure in a place that does not know its type; the table beside it does")]
 
@@ -14,25 +13,26 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-/// How many words a closure may have to lie in the task.
+/// Number of words that are stored in the task.
 const WORDS: usize = 4;
 
-type Place = MaybeUninit<[usize; WORDS]>;
+type Storage = MaybeUninit<[usize; WORDS]>;
 
-/// A piece of work. Dropped without being run, it drops what it owns; promises among that become errors.
+/// A piece of work. If it is dropped without being run, its values are dropped; promises among them become
+/// errors.
 #[must_use]
 pub struct Task {
-    /// What to do with `place`.
-    table: &'static Table,
+    /// Operations on the content of `place`.
+    table: &'static Vtable,
     /// The closure, or a box of it.
-    place: Place,
-    /// Closures are Send; nobody promised that they are Sync.
+    place: Storage,
+    /// Closures are Send but not necessarily Sync.
     _owns: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
-/// What a task can be made of, beside closures.
+/// Content of a task.
 pub(crate) trait Work: Send + 'static {
-    /// Does it.
+    /// Does the work.
     fn work(self);
 }
 
@@ -52,37 +52,37 @@ impl<W: Work> Work for Box<W> {
     }
 }
 
-struct Table {
-    /// What is in the place.
+struct Vtable {
+    /// Type of the content.
     ty: TypeId,
-    /// Moves it out of the place and does it.
-    run: unsafe fn(*mut Place),
-    /// Drops it where it is.
-    drop: unsafe fn(*mut Place),
+    /// Moves the content out and does the work.
+    run: unsafe fn(*mut Storage),
+    /// Drops the content in place.
+    drop: unsafe fn(*mut Storage),
 }
 
-// SAFETY: everything that a task is made of is Send.
+// SAFETY: every content of a task is Send.
 unsafe impl Send for Task {}
 
-struct Of<W>(PhantomData<W>);
+struct VtableOf<W>(PhantomData<W>);
 
-impl<W: Work> Of<W> {
-    const FITS: bool = size_of::<W>() <= size_of::<Place>() && align_of::<W>() <= align_of::<Place>();
-    const TABLE: &'static Table = &Table { ty: TypeId::of::<W>(), run: run::<W>, drop: drop_in_place::<W> };
+impl<W: Work> VtableOf<W> {
+    const FITS: bool = size_of::<W>() <= size_of::<Storage>() && align_of::<W>() <= align_of::<Storage>();
+    const TABLE: &'static Vtable = &Vtable { ty: TypeId::of::<W>(), run: run::<W>, drop: drop_in_place::<W> };
 }
 
 /// # Safety
-/// `place` must hold a `W`, which is given up.
-unsafe fn run<W: Work>(place: *mut Place) {
-    // SAFETY: the caller's contract.
+/// `place` must hold a `W`, which is moved out.
+unsafe fn run<W: Work>(place: *mut Storage) {
+    // SAFETY: by the caller's contract there is a `W`, which is moved out once.
     let work = unsafe { place.cast::<W>().read() };
     work.work();
 }
 
 /// # Safety
-/// As for [`run`].
-unsafe fn drop_in_place<W>(place: *mut Place) {
-    // SAFETY: the caller's contract.
+/// `place` must hold a `W`, which is dropped.
+unsafe fn drop_in_place<W>(place: *mut Storage) {
+    // SAFETY: by the caller's contract there is a `W`, which is not used afterwards.
     unsafe { place.cast::<W>().drop_in_place() };
 }
 
@@ -96,49 +96,51 @@ impl Task {
     /// A task that does `work`.
     #[inline]
     pub(crate) fn of<W: Work>(work: W) -> Task {
-        if Of::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
+        if VtableOf::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
     }
 
     #[inline]
     fn inline<W: Work>(work: W) -> Task {
-        assert!(Of::<W>::FITS, "more than four words");
-        let mut place = Place::uninit();
-        // SAFETY: it fits, by size and alignment.
+        assert!(VtableOf::<W>::FITS, "more than four words");
+        let mut place = Storage::uninit();
+        // SAFETY: the work fits, by size and alignment.
         unsafe { place.as_mut_ptr().cast::<W>().write(work) };
-        Task { table: Of::<W>::TABLE, place, _owns: PhantomData }
+        Task { table: VtableOf::<W>::TABLE, place, _owns: PhantomData }
     }
 
-    /// The work that it was made of, if that is a `W` that lies in the task.
+    /// The work of which the task was made, if it is a `W` stored in the task.
     #[inline]
     pub(crate) fn as_work<W: Work>(&self) -> Option<&W> {
-        // SAFETY: the type was compared, so there is a `W` in the place; it is borrowed as long as the task.
+        // SAFETY: the type was compared, so `place` holds a `W`. It is borrowed as long as the task.
         (self.table.ty == TypeId::of::<W>()).then(|| unsafe { &*self.place.as_ptr().cast::<W>() })
     }
 
-    /// The same, moved out; else the task.
+    /// The work of which the task was made, moved out, if it is a `W` stored in the task. Otherwise the task.
     #[inline]
     pub(crate) fn into_work<W: Work>(self) -> Result<W, Task> {
         if self.table.ty != TypeId::of::<W>() {
             return Err(self);
         }
         let task = ManuallyDrop::new(self);
-        // SAFETY: as in `as_work`; it is moved out once, as nobody drops `task`.
+        // SAFETY: the type was compared, so `place` holds a `W`. It is moved out once, because `task` is not
+        // dropped.
         Ok(unsafe { task.place.as_ptr().cast::<W>().read() })
     }
 
-    /// Runs it.
+    /// Does the work.
     #[inline]
     pub fn run(self) {
         let mut task = ManuallyDrop::new(self);
         let run = task.table.run;
-        // SAFETY: the table is that of what is in the place, which is given up: nobody drops `task`.
+        // SAFETY: the table belongs to the content of `place`, which is moved out once, because `task` is not
+        // dropped.
         unsafe { run(&mut task.place) };
     }
 }
 
 impl Drop for Task {
     fn drop(&mut self) {
-        // SAFETY: as in `run`.
+        // SAFETY: the table belongs to the content of `place`, which is not used afterwards.
         unsafe { (self.table.drop)(&mut self.place) };
     }
 }

@@ -75,7 +75,7 @@ fn the_single_queue_wakes_for_tasks_from_other_threads() {
 fn a_thread_that_has_left_the_single_queue_is_not_taken_for_a_donor() {
     let queue = Arc::new(SingleThreaded::new());
     let (first, opened) = (Latch::new(1), std::sync::mpsc::channel());
-    // Its latch is opened from outside: it sleeps in the queue and leaves without having run a task.
+    // The latch is opened from outside: the thread sleeps in the queue and leaves without having run a task.
     let opener = {
         let first = first.clone();
         std::thread::spawn(move || {
@@ -123,7 +123,7 @@ fn the_multi_queue_runs_everything_and_survives_panics() {
                     }
                 }
                 latch.count_down();
-                // The last references may die on a worker.
+                // The last references may be dropped on a worker.
                 drop(queue_in);
             }));
         }
@@ -131,7 +131,7 @@ fn the_multi_queue_runs_everything_and_survives_panics() {
     }
 }
 
-/// A latch that a task opens.
+/// A task that opens a latch.
 fn opens(latch: &Arc<Latch>) -> Task {
     let latch = latch.clone();
     Task::new(move || latch.count_down())
@@ -176,7 +176,7 @@ fn a_wait_inside_a_task_runs_other_tasks() {
             queue.add_task(Task::new(move || {
                 let inner = Latch::new(2);
                 queue_in.add_task(opens(&inner));
-                // From a thread for blocking tasks, later: the worker sleeps meanwhile.
+                // Added by a thread for blocking tasks, later: the worker sleeps meanwhile.
                 let (queue, latch) = (queue_in.clone(), inner.clone());
                 let late = Task::new(move || {
                     if i % 5 == 0 {
@@ -212,8 +212,8 @@ fn waits_do_not_nest_without_end() {
         let deepest = Arc::default();
         nest(&from_spec(spec).unwrap(), &deepest, 0);
         let deepest = *deepest.lock().unwrap();
-        // On the worker, or from the waiting thread on.
-        assert!((here::MAX_DEPTH..=here::MAX_DEPTH + 1).contains(&deepest), "{spec}: {deepest}");
+        // The depth is counted from the worker or from the waiting thread.
+        assert!((local::MAX_DEPTH..=local::MAX_DEPTH + 1).contains(&deepest), "{spec}: {deepest}");
     }
 }
 
@@ -223,14 +223,14 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
     let (done, seen) = (Latch::new(1), Latch::new(1));
     let (queue_in, done_in) = (queue.clone(), done.clone());
     queue.add_task(Task::new(move || {
-        // The other worker has to run it while this one goes on.
+        // The other worker has to run it while this one continues.
         let (sender, receiver) = std::sync::mpsc::channel();
         queue_in.add_soon(Task::new(move || sender.send(()).unwrap()));
         queue_in.hand_over();
         receiver.recv().unwrap();
         done_in.count_down();
     }));
-    // Not a donor, which could take both.
+    // The thread does not wait in the queue: as a donor it could run both tasks.
     while !done.is_open() {
         std::thread::yield_now();
     }
@@ -238,7 +238,7 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
     queue.wait(&seen);
 }
 
-/// What a worker has opened, others do while it goes on: all of it, however much it is.
+/// Tasks that a worker has shared are run by others while it continues: all of them, however many.
 #[test]
 fn what_a_worker_has_opened_is_stolen() {
     for workers in [2, 3] {
@@ -262,7 +262,7 @@ fn what_a_worker_has_opened_is_stolen() {
     }
 }
 
-/// Neither what a worker has opened, nor what comes from elsewhere, waits until a chain of tasks has ended.
+/// Neither tasks that a worker has shared, nor tasks from elsewhere, wait for the end of a chain of tasks.
 #[test]
 fn a_chain_of_tasks_keeps_nobody_waiting() {
     fn chain(queue: Arc<dyn WorkQueue>, is_over: Arc<AtomicUsize>, latch: Arc<Latch>) {

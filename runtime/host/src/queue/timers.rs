@@ -1,8 +1,8 @@
-//! Timers: what is to happen at a time.
+//! Timers: actions at a given time.
 //!
-//! One thread per process sleeps until the earliest time, does what is to be done, which must be little, and
-//! sleeps again. It is started by the first timer and ends when there has been none for a while. A [`Timer`]
-//! that is dropped does not happen, and leaves nothing behind.
+//! One thread per process sleeps until the earliest time, runs the action, which must be short, and sleeps
+//! again. The first timer starts the thread, which ends when there has been no timer for a while. Dropping a
+//! [`Timer`] cancels it and leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,31 +10,31 @@ use std::time::{Duration, Instant};
 
 use super::{Task, WorkQueue, run};
 
-/// How long the thread waits for a further timer.
+/// Time for which the thread waits for a further timer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-struct State {
-    /// By time, then by order of making.
+struct Timers {
+    /// By time, then by order of creation.
     timers: BTreeMap<(Instant, u64), Task>,
     next: u64,
     has_thread: bool,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { timers: BTreeMap::new(), next: 0, has_thread: false });
-/// The earliest time has changed.
+static TIMERS: Mutex<Timers> = Mutex::new(Timers { timers: BTreeMap::new(), next: 0, has_thread: false });
+/// Signals that the earliest time has changed.
 static CHANGED: Condvar = Condvar::new();
 
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+fn timers() -> MutexGuard<'static, Timers> {
+    TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that will happen; not, if this is dropped before.
+/// An action in the future. Dropping the timer cancels it.
 #[derive(Debug)]
 #[must_use]
 pub struct Timer((Instant, u64));
 
 impl Timer {
-    /// Does `action` at `when`, on the timers' thread, which it must not keep long.
+    /// Runs `action` at `when`, on the timers' thread, which it must not keep long.
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -43,21 +43,21 @@ impl Timer {
     }
 
     fn of_task(when: Instant, task: Task) -> std::io::Result<Timer> {
-        let mut state = state();
-        if !state.has_thread {
+        let mut timers = timers();
+        if !timers.has_thread {
             std::thread::Builder::new().name("befrost-timers".to_owned()).spawn(serve)?;
-            state.has_thread = true;
+            timers.has_thread = true;
         }
-        let key = (when, state.next);
-        state.next += 1;
-        state.timers.insert(key, task);
-        if state.timers.first_key_value().is_some_and(|(first, _)| *first == key) {
+        let key = (when, timers.next);
+        timers.next += 1;
+        timers.timers.insert(key, task);
+        if timers.timers.first_key_value().is_some_and(|(first, _)| *first == key) {
             CHANGED.notify_one();
         }
         Ok(Timer(key))
     }
 
-    /// Lets it happen without anybody holding it.
+    /// Lets the action happen although the timer is dropped.
     pub fn detach(self) {
         std::mem::forget(self);
     }
@@ -65,13 +65,13 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let task = state().timers.remove(&self.0);
-        // Not under the lock: it drops what the action owns.
+        let task = timers().timers.remove(&self.0);
+        // Outside of the lock, because this drops what the action owns.
         drop(task);
     }
 }
 
-/// Adds `task` to `queue` at `when`; nothing happens if the queue is gone by then.
+/// Adds `task` to `queue` at `when`. Nothing happens if the queue is gone by then.
 ///
 /// # Errors
 /// If the system refuses a thread.
@@ -85,24 +85,24 @@ pub fn add_task_at(queue: &Arc<dyn WorkQueue>, when: Instant, task: Task) -> std
 }
 
 fn serve() {
-    let mut state = state();
+    let mut timers = timers();
     loop {
         let now = Instant::now();
-        let left = match state.timers.first_entry() {
+        let left = match timers.timers.first_entry() {
             Some(first) if first.key().0 <= now => {
                 let task = first.remove();
-                drop(state);
+                drop(timers);
                 run(task);
-                state = self::state();
+                timers = self::timers();
                 continue;
             }
             Some(first) => first.key().0 - now,
             None => PATIENCE,
         };
-        let (guard, waited) = CHANGED.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-        state = guard;
-        if waited.timed_out() && state.timers.is_empty() {
-            state.has_thread = false;
+        let (guard, waited) = CHANGED.wait_timeout(timers, left).unwrap_or_else(PoisonError::into_inner);
+        timers = guard;
+        if waited.timed_out() && timers.timers.is_empty() {
+            timers.has_thread = false;
             return;
         }
     }

@@ -1,17 +1,17 @@
-//! Loops whose iterations overlap: how many are in flight, and who starts the next one.
+//! Loops whose iterations overlap: the bound on the iterations in flight, and the start of the next one.
 //!
 //! ```text
-//! Head ──enter──▶ has a place ──▶ starts an iteration, whose results are the head's next arguments as soon as its condition is known
-//!           └───▶ waits       ──▶ the next iteration that ends gives it its place and goes on with it
-//! Turn ──end────▶ an iteration's frame has ended: its place is free, or the head's
+//! LoopHead ──acquire─▶ permit ─▶ starts an iteration; its results are the head's next arguments
+//!              └─────▶ waits  ─▶ the next iteration that ends passes its permit on and resumes the head
+//! InFlight ──end─────▶ an iteration's frame has ended: its permit is free, or the head's
 //! ```
 //!
-//! There is one [`Head`] per loop: the right to start the next iteration, and the duty to give the loop's
-//! results. A [`Turn`] is an iteration in flight, which it is until its frame has ended, that is, until its
-//! last kernel has completed. The kernel that asked for the loop is complete when neither is left, and
-//! whoever gives up the last one completes it.
+//! There is one [`LoopHead`] per loop: the right to start the next iteration, and the duty to deliver the
+//! loop's results. An [`InFlight`] stands for an iteration until its frame has ended, that is, until its last
+//! kernel has completed. The kernel that asked for the loop is complete when the head and all iterations are
+//! gone; the last of them completes it.
 
-#![allow(unsafe_code, reason = "a cell that one thread at a time may touch; the proof is in `Gate`")]
+#![allow(unsafe_code, reason = "a cell that one thread at a time may touch; the proof is in `Semaphore`")]
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,129 +19,131 @@ use super::{Completing, Running};
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
-/// A number of places, and the one who may be waiting for one.
+/// A counting semaphore with one acquirer, which may wait.
 ///
-/// `taken` counts the places that are taken and who waits. Only the one adds to it, so there are never more
-/// than `limit + 1`, and the one waits exactly if there are so many. `waiting` is written by the one before
-/// it is counted, and taken by whoever brings the count from `limit + 1` to `limit`, of whom there is one, or
-/// by the one itself if the count says that it need not wait.
-struct Gate<T> {
+/// `n_taken` is the number of permits taken, plus one if the acquirer waits. Only the acquirer increments it,
+/// so it never exceeds `limit + 1`, and the acquirer waits exactly if it has this value. `waiting` is written
+/// by the acquirer before it is counted. It is taken by the thread that decrements the count from `limit + 1`
+/// to `limit`, of which there is one, or by the acquirer itself if the count shows that it need not wait.
+struct Semaphore<T> {
     limit: usize,
-    taken: AtomicUsize,
+    n_taken: AtomicUsize,
     waiting: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: `waiting` is accessed by one thread at a time, as the type's description says, and what it holds
-// may be sent.
-unsafe impl<T: Send> Sync for Gate<T> {}
+// SAFETY: `waiting` is accessed by one thread at a time, as described at the type, and its content is Send.
+unsafe impl<T: Send> Sync for Semaphore<T> {}
 
-impl<T> Gate<T> {
-    fn new(limit: usize) -> Gate<T> {
-        Gate { limit: limit.max(1), taken: AtomicUsize::new(0), waiting: UnsafeCell::new(None) }
+impl<T> Semaphore<T> {
+    fn new(limit: usize) -> Semaphore<T> {
+        Semaphore { limit: limit.max(1), n_taken: AtomicUsize::new(0), waiting: UnsafeCell::new(None) }
     }
 
-    /// Takes a place and gives back who takes it, or keeps it until there is a place.
+    /// Takes a permit and returns `owner`, or keeps `owner` until there is a permit.
     ///
     /// # Safety
-    /// There must be one `T` for the gate, which is this one.
+    /// There must be one `T` per semaphore: `owner`.
     #[must_use]
-    unsafe fn enter(&self, the_one: T) -> Option<T> {
-        // Acquire pairs with the Release half in `leave`: what the iterations did that have left happens
+    unsafe fn acquire(&self, owner: T) -> Option<T> {
+        // Acquire pairs with the Release half in `release`: what the iterations did that have ended happens
         // before what follows.
-        if self.taken.load(Ordering::Acquire) < self.limit {
-            // Relaxed: nobody else adds to it, so there is still a place.
-            self.taken.fetch_add(1, Ordering::Relaxed);
-            return Some(the_one);
+        if self.n_taken.load(Ordering::Acquire) < self.limit {
+            // Relaxed: only this thread increments the count, so there is still a permit.
+            self.n_taken.fetch_add(1, Ordering::Relaxed);
+            return Some(owner);
         }
-        // SAFETY: the caller is the one, and does not wait yet.
-        self.waiting.with_mut(|waiting| unsafe { *waiting = Some(the_one) });
-        // Release publishes `waiting`, pairs with the Acquire half in `leave`; Acquire: as the load above.
-        if self.taken.fetch_add(1, Ordering::AcqRel) < self.limit {
+        // SAFETY: by the caller's contract this thread is the acquirer. It is not counted as waiting yet, so
+        // no other thread touches `waiting`.
+        self.waiting.with_mut(|waiting| unsafe { *waiting = Some(owner) });
+        // Release publishes `waiting` and pairs with the Acquire half in `release`. Acquire: as for the load
+        // above.
+        if self.n_taken.fetch_add(1, Ordering::AcqRel) < self.limit {
             return self.take();
         }
         None
     }
 
-    /// Gives up a place: to whom waits for it, if somebody does.
+    /// Returns a permit: to the owner that waits for one, if there is one.
     #[must_use]
-    fn leave(&self) -> Option<T> {
-        // Acquire pairs with the Release half in `enter`: `waiting` is visible. Release: what this iteration
-        // did.
-        if self.taken.fetch_sub(1, Ordering::AcqRel) > self.limit { self.take() } else { None }
+    fn release(&self) -> Option<T> {
+        // Acquire pairs with the Release half in `acquire`: `waiting` is visible. Release publishes what this
+        // iteration did.
+        if self.n_taken.fetch_sub(1, Ordering::AcqRel) > self.limit { self.take() } else { None }
     }
 
     fn take(&self) -> Option<T> {
-        // SAFETY: called by who has found out from the count that it is the one who may.
+        // SAFETY: the caller has found out from the count that it is the thread that may take `waiting`.
         self.waiting.with_mut(|waiting| unsafe { (*waiting).take() })
     }
 }
 
-/// What the head and the iterations of a loop share.
-struct Overlap {
+/// Shared state of the head and the iterations of a loop.
+struct LoopShared {
     function: u32,
-    gate: Gate<Box<Head>>,
-    /// The kernel, when it has its results.
+    semaphore: Semaphore<Box<LoopHead>>,
+    /// The kernel, once its results are written.
     completing: OnceLock<Completing>,
 }
 
 /// The right to start the next iteration.
 #[must_use]
-pub(in crate::exec) struct Head {
-    shared: Arc<Overlap>,
+pub(in crate::exec) struct LoopHead {
+    shared: Arc<LoopShared>,
     pub(in crate::exec) running: Running,
-    /// The results of the iteration that was started last, or the arguments of the next one.
+    /// Results of the iteration that was started last: the arguments of the next one.
     pub(in crate::exec) values: Vec<Value>,
-    /// How many have been started.
+    /// Number of iterations started.
     pub(in crate::exec) n_started: u64,
 }
 
 /// An iteration in flight.
 #[must_use]
-pub(in crate::exec) struct Turn(Arc<Overlap>);
+pub(in crate::exec) struct InFlight(Arc<LoopShared>);
 
-impl std::fmt::Debug for Turn {
+impl std::fmt::Debug for InFlight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Turn")
     }
 }
 
-/// What follows the end of an iteration.
+/// Action at the end of an iteration.
 #[must_use]
-pub(in crate::exec) enum TurnEnd {
+pub(in crate::exec) enum InFlightEnd {
     Nothing,
-    /// The head has a place now.
-    Next(Box<Head>),
-    /// The kernel is complete.
+    /// The head has got the permit: it is to be resumed.
+    Next(Box<LoopHead>),
+    /// The kernel is to be completed.
     Last(Completing),
 }
 
-impl Head {
-    /// That of a new loop of a kernel, of whose function at most `limit` iterations are to be in flight.
+impl LoopHead {
+    /// Head of a new loop of kernel `running`, with at most `limit` iterations of `function` in flight.
     pub(in crate::exec) fn new(
         running: Running,
         function: u32,
         limit: u32,
         arguments: impl Iterator<Item = Value>,
-    ) -> Box<Head> {
-        let gate = Gate::new(limit as usize);
-        let shared = Arc::new(Overlap { function, gate, completing: OnceLock::new() });
-        Box::new(Head { shared, running, values: arguments.collect(), n_started: 0 })
+    ) -> Box<LoopHead> {
+        let semaphore = Semaphore::new(limit as usize);
+        let shared = Arc::new(LoopShared { function, semaphore, completing: OnceLock::new() });
+        Box::new(LoopHead { shared, running, values: arguments.collect(), n_started: 0 })
     }
 
-    /// Takes a place for the next iteration. If there is none, whoever frees one goes on.
+    /// Takes a permit for the next iteration. Without one, the head is kept and resumed by the next iteration
+    /// that ends.
     #[must_use]
-    pub(in crate::exec) fn enter(self: Box<Head>) -> Option<Box<Head>> {
+    pub(in crate::exec) fn acquire(self: Box<LoopHead>) -> Option<Box<LoopHead>> {
         let shared = self.shared.clone();
-        // SAFETY: `new` makes one head for each gate, and it cannot be copied.
-        unsafe { shared.gate.enter(self) }
+        // SAFETY: `new` makes one head for each semaphore, and it cannot be copied.
+        unsafe { shared.semaphore.acquire(self) }
     }
 
-    /// The iteration for which a place was taken.
-    pub(in crate::exec) fn turn(&self) -> Turn {
-        Turn(self.shared.clone())
+    /// The iteration for which a permit was taken.
+    pub(in crate::exec) fn in_flight(&self) -> InFlight {
+        InFlight(self.shared.clone())
     }
 
-    /// Makes all results of the loop `value`.
+    /// Sets all results of the loop to `value`.
     pub(in crate::exec) fn set_results(&mut self, value: &Value) {
         self.values.clear();
         self.values.resize(self.running.info().n_results(), value.clone());
@@ -151,29 +153,32 @@ impl Head {
         self.shared.function
     }
 
-    /// Gives up the kernel, which `publish` gives its results: if nothing else is left of the loop, it is
-    /// complete.
+    /// Gives up the head. `write_results` writes the kernel's results. Returns the kernel if no iteration is
+    /// in flight: then it is to be completed.
     #[must_use]
-    pub(in crate::exec) fn end(self, publish: impl FnOnce(Running) -> Completing) -> Option<Completing> {
-        let Head { shared, running, values: _, n_started: _ } = self;
-        // It is set once: there is one head.
-        shared.completing.get_or_init(|| publish(running));
+    pub(in crate::exec) fn end(
+        self,
+        write_results: impl FnOnce(Running) -> Completing,
+    ) -> Option<Completing> {
+        let LoopHead { shared, running, values: _, n_started: _ } = self;
+        // Set once, because there is one head.
+        shared.completing.get_or_init(|| write_results(running));
         last(shared)
     }
 }
 
-impl Turn {
-    /// The iteration's frame has ended.
-    pub(in crate::exec) fn end(self) -> TurnEnd {
-        match self.0.gate.leave() {
-            Some(head) => TurnEnd::Next(head),
-            None => last(self.0).map_or(TurnEnd::Nothing, TurnEnd::Last),
+impl InFlight {
+    /// Ends the iteration, whose frame has ended.
+    pub(in crate::exec) fn end(self) -> InFlightEnd {
+        match self.0.semaphore.release() {
+            Some(head) => InFlightEnd::Next(head),
+            None => last(self.0).map_or(InFlightEnd::Nothing, InFlightEnd::Last),
         }
     }
 }
 
-/// The kernel, if nobody else has a part in the loop.
-fn last(shared: Arc<Overlap>) -> Option<Completing> {
+/// The kernel, if nothing else is left of the loop.
+fn last(shared: Arc<LoopShared>) -> Option<Completing> {
     Arc::into_inner(shared)?.completing.into_inner()
 }
 
@@ -185,46 +190,49 @@ mod loom_tests {
 
     const ITERATIONS: usize = 3;
 
-    /// Who starts iterations, and how many it has started.
-    struct TheOne(usize);
+    /// The right to start iterations, with the number of those started.
+    struct Owner(usize);
 
-    /// Iterations that end on threads of their own.
+    /// A loop whose iterations end on threads of their own.
     struct Loop {
-        gate: Gate<TheOne>,
+        semaphore: Semaphore<Owner>,
         in_flight: AtomicUsize,
         threads: Mutex<Vec<thread::JoinHandle<()>>>,
-        /// What iterations do, for loom to watch.
+        /// Effects of the iterations, watched by loom.
         effects: UnsafeCell<()>,
     }
 
     impl Loop {
-        fn go_on(self: &Arc<Loop>, mut the_one: TheOne) {
-            while the_one.0 < ITERATIONS {
-                // SAFETY: there is one.
-                match unsafe { self.gate.enter(the_one) } {
-                    Some(one) => the_one = self.start(one),
+        fn resume_loop(self: &Arc<Loop>, mut owner: Owner) {
+            while owner.0 < ITERATIONS {
+                // SAFETY: there is one `Owner`.
+                match unsafe { self.semaphore.acquire(owner) } {
+                    Some(one) => owner = self.start(one),
                     None => return,
                 }
             }
         }
 
-        /// Starts an iteration, which has a place.
-        fn start(self: &Arc<Loop>, TheOne(started): TheOne) -> TheOne {
-            assert!(self.in_flight.fetch_add(1, Ordering::Relaxed) < self.gate.limit, "too many in flight");
+        /// Starts an iteration, for which there is a permit.
+        fn start(self: &Arc<Loop>, Owner(n_started): Owner) -> Owner {
+            assert!(
+                self.in_flight.fetch_add(1, Ordering::Relaxed) < self.semaphore.limit,
+                "too many in flight"
+            );
             let shared = self.clone();
             let end = move || {
-                if shared.gate.limit == 1 {
-                    // Nothing else orders them.
+                if shared.semaphore.limit == 1 {
+                    // With one permit, only the semaphore orders the iterations.
                     shared.effects.with_mut(|_| ());
                 }
                 shared.in_flight.fetch_sub(1, Ordering::Relaxed);
-                if let Some(the_one) = shared.gate.leave() {
-                    let the_one = shared.start(the_one);
-                    shared.go_on(the_one);
+                if let Some(owner) = shared.semaphore.release() {
+                    let owner = shared.start(owner);
+                    shared.resume_loop(owner);
                 }
             };
             lock(&self.threads).push(thread::spawn(end));
-            TheOne(started + 1)
+            Owner(n_started + 1)
         }
     }
 
@@ -235,12 +243,12 @@ mod loom_tests {
             model.preemption_bound = Some(3);
             model.check(move || {
                 let shared = Arc::new(Loop {
-                    gate: Gate::new(limit),
+                    semaphore: Semaphore::new(limit),
                     in_flight: AtomicUsize::new(0),
                     threads: Mutex::new(Vec::new()),
                     effects: UnsafeCell::new(()),
                 });
-                shared.go_on(TheOne(0));
+                shared.resume_loop(Owner(0));
                 let mut ended = 0;
                 loop {
                     let thread = lock(&shared.threads).pop();

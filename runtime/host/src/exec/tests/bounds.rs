@@ -1,5 +1,5 @@
-//! What bounds executions: cancellations in every kind of loop, limits of calls from blocks, constant memory.
-//! And what becomes of blocks that are dead or fail.
+//! Bounds of executions: cancellation in every kind of loop, limits of calls from blocks, constant memory.
+//! Also the results of blocks that are dead or fail.
 
 use super::*;
 use crate::context::Cancellation;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const SPECS: [&str; 5] = ["s", "seeded:3", "mstd:1", "mstd:2", "mstd:4"];
 
-/// What a loop carries from one iteration to the next; counted.
+/// Loop-carried object; counts the objects that are alive.
 #[derive(Debug)]
 struct Carried;
 
@@ -22,7 +22,7 @@ impl Object for Carried {
     }
 }
 
-/// The most objects that were alive when somebody looked.
+/// Maximum number of objects that were seen alive.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 fn more(registry: &mut Registry) {
@@ -45,14 +45,14 @@ fn load(source: Source, results: &[u32]) -> Arc<Program> {
     Program::from_bytes(&source.bytes(results), &registry).unwrap()
 }
 
-/// Blocks of one index from the argument on to `end`, each of which calls `block`, a function of its bounds.
+/// Blocks of one index each, from the argument to `end`. Each calls `block`, a function of its bounds.
 fn blocks(source: &mut Source, end: u32, block: FunctionId) -> u32 {
     let size = source.kernel("one", &[]);
     let operands = [(0, Required), (end, Required), (size, Required)];
     source.push(0, "blocks", &operands, &["!tfrt.chain"], &[block], &[])
 }
 
-/// Gives the function that is being written a block's end as its second argument.
+/// Adds the end of a block as second argument of the current function.
 fn second_bound(source: &mut Source) {
     source.main.arg(source.int, bef_format::StringId(0), None);
 }
@@ -171,8 +171,8 @@ fn a_dead_block_makes_all_dead_and_a_failed_one_fails_all() {
     }
 }
 
-/// Twenty thousand iterations, whose bodies have something asynchronous or not: what is alive at any time
-/// does not grow with them.
+/// Twenty thousand iterations with and without an asynchronous kernel in the body: the number of live objects
+/// does not grow.
 #[test]
 fn loops_take_no_memory() {
     for body in ["renew_later", "renew"] {

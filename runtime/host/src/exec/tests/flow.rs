@@ -1,4 +1,4 @@
-//! Branches, loops, and functions that start before their arguments are there.
+//! Branches, loops, and functions that start before their arguments are available.
 
 use super::plain::{check, run};
 use super::*;
@@ -31,7 +31,7 @@ fn a_loop_runs_its_function_on_its_own_results() {
         let y = source.main.arg(source.int, bef_format::StringId(0), None);
         let sum = source.kernel("add", &[0, y]);
         let sum = if body == "later" { source.kernel("later", &[sum]) } else { sum };
-        // Fibonacci's numbers; the arguments change places.
+        // Fibonacci numbers: the arguments are swapped.
         let step = source.next("outer", &[y, sum]);
         let ten = source.kernel("ten", &[]);
         let first = source.control("repeat", &[ten, 0, 0], 2, &[step]);
@@ -95,7 +95,7 @@ fn a_callee_starts_before_its_arguments_are_there() {
     let late = source.kernel("later", &[two]);
     source.kernel("note", &[late]);
     let called = source.on_stream(0, "call", &[(0, Required), (late, Lenient)], &["i32", "i32"], &[inner]);
-    // The first result is there at once, the second is returned before it is computed.
+    // The first result is final at once; the second is returned before it is computed.
     source.kernel("note", &[called]);
     let program = source.load(&[called + 1]);
     let (results, printed) = run("s", &program);
@@ -126,7 +126,7 @@ fn what_is_called_once_tells_of_its_errors_through_all_calls() {
 fn a_function_that_asks_for_itself_once_is_an_error() {
     let mut writer = Writer::new();
     let (int, unnamed) = (writer.ty("i32"), writer.string(""));
-    // Through another one: `main` asks for `a`, that for `b`, and that for `a`.
+    // Indirectly: `main` calls `a`, which calls `b`, which calls `a`.
     let [a, b] = [writer.declare(), writer.declare()];
     let once = writer.kernel_name("once");
     for (id, name, callee) in [(Some(a), "a", b), (Some(b), "b", a), (None, "main", a)] {
@@ -185,7 +185,7 @@ fn a_call_may_use_lists_again() {
     assert_eq!((arguments.len(), results.len()), (1, 6));
 }
 
-/// A kernel is told of the module that it is to compile, and of what is meant in it.
+/// A kernel gets the module that it is to compile, and the symbol in it.
 #[test]
 fn modules_to_compile_are_attributes() {
     let mut writer = Writer::new();
@@ -208,7 +208,7 @@ fn modules_to_compile_are_attributes() {
     check(&program, &["#1 kernels [\"inner\", \"main\"] module text", "#1 kernels [] module text"], "");
 }
 
-/// To a kernel that reads its operands it means nothing that it should run when the first of them is there.
+/// The flag "run on the first operand" has no effect on a kernel that reads its operands.
 #[test]
 fn strict_kernels_wait_for_all_operands() {
     let mut source = Source::new();

@@ -1,5 +1,5 @@
-//! Kernels that ask for their frame: its path is the same in every plan, on every queue. The first function
-//! of a program is called `main`, the last one is called.
+//! Kernels that ask for their frame path: it is the same in every plan and on every queue. The first function
+//! of a program is called `main`; the last one is the function under test.
 
 use super::*;
 use crate::kernel::{Callee, FrameCx};
@@ -7,7 +7,8 @@ use crate::queue::from_spec;
 use bef_format::{DType, StringId};
 
 const SPECS: [&str; 8] = ["s", "mstd:1", "mstd:2", "mstd:8", "seeded:1", "seeded:2", "seeded:3", "seeded:4"];
-/// A kernel that gives its operand: with the first, functions are lines, with the others they are not.
+/// Kernels that return their operand. Functions with the first one have a sequential plan, those with the
+/// others do not.
 const PASSING: [&str; 3] = ["copy", "later", "promised"];
 
 fn more(registry: &mut Registry) {
@@ -75,7 +76,7 @@ fn end_of_body(source: &mut Source, name: &str) -> FunctionId {
     source.next(name, &[next, more])
 }
 
-/// Loops in loops in calls, at all bounds: what is printed is the number of the iteration.
+/// Loops in loops in calls, with all bounds: the printed path contains the iterations.
 #[test]
 fn iterations_are_counted_in_every_loop() {
     for passing in PASSING {
@@ -145,7 +146,7 @@ fn calls_are_told_apart_in_recursion_and_branches() {
     }
 }
 
-/// Executions that kernels begin by themselves: blocks, calls from a task, what is called once.
+/// Executions begun by kernels: blocks, calls from a task, functions called once.
 #[test]
 fn executions_inside_go_on_with_the_path() {
     for passing in PASSING {
@@ -175,7 +176,7 @@ fn executions_inside_go_on_with_the_path() {
     }
 }
 
-/// A kernel that calls in place knows its callers in a line too.
+/// A kernel that calls in place knows its callers in a sequential plan too.
 #[test]
 fn a_line_goes_on_with_the_path() {
     let mut source = Source::new();
@@ -191,7 +192,7 @@ fn a_line_goes_on_with_the_path() {
     check(&program, &want);
 }
 
-/// It is as other kernels are, whether or not its function is a line.
+/// Such a kernel behaves like others, with and without a sequential plan.
 #[test]
 fn a_kernel_with_a_frame_may_fail_and_panic() {
     for (kernel, says) in [("fail_there", "at"), ("panic_there", "a kernel panicked: at")] {

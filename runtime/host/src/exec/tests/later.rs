@@ -1,5 +1,4 @@
-//! Kernels whose results come later: tasks, threads that block, futures; and kernels that call functions
-//! themselves.
+//! Kernels with late results: tasks, blocking threads, futures; and kernels that call functions themselves.
 
 use super::*;
 use crate::context::Cancellation;
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const SPECS: [&str; 6] = ["s", "seeded:1", "seeded:2", "mstd:1", "mstd:2", "mstd:4,1"];
 
-/// Ready the second time, and not before it was woken.
+/// A future that is ready at the second poll, and not before it was woken.
 #[derive(Default)]
 struct Twice(bool);
 
@@ -126,7 +125,7 @@ fn results_come_from_tasks_threads_and_futures() {
     check(source, &[sum], 10, &["21"]);
 }
 
-/// What is done at once, without a task, is what would be done next anyway.
+/// A deferred part that runs without a task is one that would run next anyway.
 #[test]
 fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
     let printed = |source: Source, last: u32| {
@@ -134,14 +133,14 @@ fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
         let (_, output) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), Limits::default());
         output
     };
-    // The last kernel is ready first; its task comes first, and those of the others after it, each with what
-    // it makes ready.
+    // The last kernel is ready first. Its task comes first, then those of the others, each with the kernels
+    // that it makes ready.
     let mut source = Source::new();
     let numbers: Vec<u32> = ["zero", "one", "ten"].iter().map(|name| source.kernel(name, &[])).collect();
     let later: Vec<u32> = numbers.iter().map(|&x| source.kernel("note_later", &[x])).collect();
     let notes: Vec<u32> = later.iter().map(|&x| source.kernel("note", &[x])).collect();
     assert_eq!(printed(source, notes[0]), "l10 10 l1 1 l0 0");
-    // A task that another kernel adds comes after the one of the kernel that ran before it.
+    // A task added by another kernel comes after the one of the kernel that ran before it.
     let mut source = Source::new();
     let second = source.kernel("one", &[]);
     let first = source.kernel("ten", &[]);
@@ -154,14 +153,14 @@ fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
     let end = source.kernel("note", &[last]);
     let sum = source.kernel("add", &[end, task]);
     assert_eq!(printed(source, sum), "l10 t1 10");
-    // Who sets a promise goes on before the next task, whatever becomes ready.
+    // A kernel that sets a promise continues before the next task, whatever becomes ready.
     let mut source = Source::new();
     let promised = source.kernel("promise_and_print", &[0]);
     let later = source.kernel("note_later", &[0]);
     let note = source.kernel("note", &[promised]);
     let sum = source.kernel("add", &[note, later]);
     assert_eq!(printed(source, sum), "1 set l1");
-    // Tasks of one frame, in a row, with what they make ready, whatever their streams.
+    // Tasks of one frame, in a row, with the kernels that they make ready, whatever their streams.
     for n_streams in [1, 40] {
         let mut source = Source::new();
         let operands = [(0, Required)];
@@ -207,7 +206,8 @@ fn a_cancellation_reaches_what_waits() {
         let after = source.kernel("later", &[waits]);
         let program = load(source, &[waits, after]);
         for spec in SPECS {
-            // On `s`, what blocks keeps the thread, but the deadline's timer has its own.
+            // On `s`, a blocking kernel occupies the thread, but the deadline's timer has a thread of its
+            // own.
             let deadline = Instant::now() + Duration::from_millis(20);
             let cancellation = Cancellation::with_deadline(deadline);
             let request = Request { cancellation, ..Request::new(from_spec(spec).unwrap()) };

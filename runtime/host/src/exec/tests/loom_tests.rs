@@ -1,10 +1,10 @@
-//! The executor under loom: small programs, every order of their threads with a few preemptions.
+//! The executor under loom: small programs, all interleavings of their threads with a few preemptions.
 
 use super::*;
 use crate::queue::{Latch, Task, WhenFull};
 use loom::thread::JoinHandle;
 
-/// Every task is a thread; waiting joins them all.
+/// A queue that runs every task on a thread of its own. Waiting joins them all.
 #[derive(Default)]
 struct Threads(Mutex<Vec<JoinHandle<()>>>);
 
@@ -37,7 +37,7 @@ impl WorkQueue for Threads {
     }
 }
 
-/// All interleavings with at most two preemptions: the whole executor is too much for more.
+/// All interleavings with at most two preemptions. The whole executor is too large for more.
 fn bounded() -> loom::model::Builder {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
@@ -83,7 +83,7 @@ fn loom_a_called_frame_ends_before_its_caller() {
         let program = load(&bytes);
         let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["1"]);
-        // Whoever freed the last frame gave the program back.
+        // The thread that freed the last frame has dropped the program.
         assert_eq!(Arc::strong_count(&program), 1);
     });
 }
@@ -108,7 +108,7 @@ fn loom_iterations_overlap_and_the_loop_ends_after_them() {
     });
 }
 
-/// The second stream reads the first result of a line while that goes on.
+/// The second stream reads the first result of a straight line while the line continues.
 #[test]
 fn loom_a_straight_line_publishes_to_another_stream() {
     let mut source = Source::new();

@@ -1,4 +1,4 @@
-//! Loops whose iterations overlap: how many are in flight, what they give, and in which order.
+//! Loops whose iterations overlap: number of iterations in flight, results, and order.
 
 use super::*;
 use crate::async_value::{AsyncRef, Promise};
@@ -15,7 +15,7 @@ const SPECS: [&str; 7] = ["s", "seeded:1", "seeded:2", "seeded:3", "mstd:1", "ms
 const BOUNDS: [i32; 4] = [1, 2, 4, 8];
 const ITERATIONS: i32 = 100;
 
-/// What the iterations of one loop have done; a resource of the execution.
+/// Record of the iterations of one loop; a resource of the execution.
 #[derive(Default)]
 struct Flight {
     bound: AtomicI32,
@@ -26,9 +26,9 @@ struct Flight {
 
 #[derive(Default)]
 struct Waiting {
-    /// How many iterations have started.
+    /// Number of iterations started.
     started: i32,
-    /// Those that do not end before so many have, with their number.
+    /// Iterations that do not end before so many have started, with their number.
     held: Vec<(i32, i32, Promise)>,
 }
 
@@ -42,7 +42,7 @@ impl Flight {
     }
 }
 
-/// What a loop carries; counted.
+/// Loop-carried object; counts the objects that are alive.
 #[derive(Debug)]
 struct Late;
 
@@ -53,7 +53,7 @@ impl Object for Late {
     }
 }
 
-/// The most objects that were alive when somebody looked.
+/// Maximum number of objects that were seen alive.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 fn more(registry: &mut Registry) {
@@ -75,7 +75,7 @@ fn more(registry: &mut Registry) {
         released.into_iter().for_each(|(_, x, promise)| promise.set(Value::I32(x)));
         x
     }));
-    // Iteration x does not end before as many are in flight with it as may be.
+    // Iteration x does not end before the maximum number of iterations are in flight with it.
     registry.add(crate::kernel!("fly", |x: i32, cx: &ExecContext| {
         let flight = Flight::of(cx);
         let (promise, value) = Async::<i32>::pending();
@@ -89,7 +89,7 @@ fn more(registry: &mut Registry) {
         }
         value
     }));
-    // Of random length: as many tasks as the number's hash says.
+    // Random duration: as many tasks as the hash of the number says.
     registry.add(crate::kernel!("wander", |x: i32, cx: &ExecContext| {
         fn hop(left: u32, x: i32, promise: Promise, queue: Arc<dyn WorkQueue>) {
             if left == 0 {
@@ -123,7 +123,7 @@ fn load(source: Source, results: &[u32]) -> Arc<Program> {
     Program::from_bytes(&source.bytes(results), &registry).unwrap()
 }
 
-/// A loop on the operands behind the first one, which says whether there is an iteration; its results.
+/// A loop on the operands after the first one, which is the condition. Returns its results.
 fn while_loop(
     source: &mut Source,
     operands: Operands<'_>,
@@ -136,7 +136,7 @@ fn while_loop(
     source.push(0, "while", operands, types, &[body], &[attr])
 }
 
-/// What `main` gives for 0, with what it was that flew.
+/// Results of `main` for 0, and the record of its iterations.
 fn fly(spec: &str, program: &Arc<Program>, bound: i32) -> (Vec<String>, Arc<Flight>) {
     let context = ExecContext::new(Arc::new(Request::new(from_spec(spec).unwrap())));
     let flight = Flight::of(&context);
@@ -176,8 +176,8 @@ fn the_number_in_flight_reaches_the_bound_and_never_exceeds_it() {
     }
 }
 
-/// Iterations of random length: sums in the order of iterations, of values that are late; errors of values,
-/// and of the condition.
+/// Iterations of random duration: sums in the order of iterations, of late values; errors of values, and of
+/// the condition.
 #[test]
 fn results_and_errors_are_those_of_the_serial_order() {
     for (value, condition, want) in [
@@ -210,8 +210,8 @@ fn results_and_errors_are_those_of_the_serial_order() {
     }
 }
 
-/// What is ordered in an iteration's frame stays in it: the loop is complete when all iterations are, though
-/// its results are there before.
+/// Order within an iteration's frame stays within it: the loop is complete when all iterations are, although
+/// its results are final before.
 #[test]
 fn a_loop_is_complete_when_all_of_its_iterations_are() {
     for bound in BOUNDS {
@@ -238,8 +238,8 @@ fn a_loop_is_complete_when_all_of_its_iterations_are() {
     }
 }
 
-/// A value that is not there goes through all iterations, and what is made of it is late in each; the loop
-/// does not wait for it to start.
+/// A value that is not final passes through all iterations, and the values computed from it are late in each.
+/// The loop starts without waiting for it.
 #[test]
 fn iterations_start_on_what_there_is() {
     for bound in BOUNDS {
@@ -257,7 +257,7 @@ fn iterations_start_on_what_there_is() {
         for spec in SPECS {
             let queue = from_spec(spec).unwrap();
             let (promise, late) = AsyncRef::pending();
-            // When the loop has ended, and not before: nobody waits for it in between.
+            // When the loop has ended, and not before: nothing waits for the value in between.
             let sink = Arc::new(Sink::default());
             let request = Request { output: sink.clone(), ..Request::new(queue.clone()) };
             let context = ExecContext::new(Arc::new(request));

@@ -1,5 +1,5 @@
-//! Who holds a value when a kernel runs: a kernel that is the last to read a value holds it alone, wherever
-//! the value comes from.
+//! Unique ownership of values: a kernel that is the last reader of a value is its only owner, wherever the
+//! value comes from.
 
 use super::plain::run;
 use super::*;
@@ -7,7 +7,7 @@ use crate::object::Object;
 use crate::queue::from_spec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a kernel may overwrite that holds it alone; it counts how often that, or the contrary, was so.
+/// A value that a kernel overwrites if it is the only owner. Counts how often it was and was not.
 #[derive(Clone, Debug, Default)]
 struct Page {
     reused: u32,
@@ -21,7 +21,7 @@ impl Object for Page {
     }
 }
 
-/// An object of which it is known how many there have been at once.
+/// An object that counts how many of it are alive at once.
 #[derive(Debug)]
 struct Large;
 
@@ -48,7 +48,7 @@ impl Object for Large {
     }
 }
 
-/// The pages among the operands, each written over if this is the only one to hold it, else copied.
+/// The pages among the operands, each overwritten if this kernel is its only owner, else copied.
 fn turn(frame: &mut KernelFrame<'_>) -> Result<Page, Outcome> {
     let (mut all, mut copied_from) = (Page::default(), Vec::new());
     for i in 0..frame.n_operands() {
@@ -108,8 +108,8 @@ impl Source {
         (0..n).fold(page, |page, _| self.of(PAGE, "turn", &[page], &[]))
     }
 
-    /// Begins a function of a page and an int, in the middle of another one; [`Source::end`] goes on with
-    /// that.
+    /// Begins a function of a page and an int, in the middle of another one, with which [`Source::end`]
+    /// continues.
     fn begin(&mut self, name: &str) -> FunctionBuilder {
         let mut function = FunctionBuilder::new(self.writer.string(name), FunctionKind::Async);
         let page = self.writer.ty(PAGE);
@@ -130,7 +130,7 @@ fn load(source: Source, results: &[u32]) -> Arc<Program> {
     Program::from_bytes(&source.bytes(results), &registry).unwrap()
 }
 
-/// As a line, then in general frames, as the argument comes late.
+/// With a sequential plan, then in general frames with a late argument.
 fn check(program: &Arc<Program>, want: &[&str]) {
     assert_eq!(run("s", program).0, want, "line");
     for spec in ["s", "mstd:1", "mstd:3", "seeded:5"] {
@@ -202,8 +202,8 @@ fn many_operands_are_taken() {
     check(&load(source, &[all]), &["69 reused, 2 copied"]);
 }
 
-/// A caller that need not keep a value gives it away, and so does who returns it; `is_late`: the function has
-/// something asynchronous, too.
+/// A caller passes on its last reference to a value, and so does a function that returns it. `is_late`: the
+/// function also has something asynchronous.
 #[test]
 fn calls_branches_and_loops_hand_values_on() {
     for is_late in [false, true] {
@@ -239,7 +239,7 @@ fn calls_branches_and_loops_hand_values_on() {
     }
 }
 
-/// What comes out of a loop that does not run went in, and nobody else has it.
+/// The results of a loop that does not run are its operands, with no other owner.
 #[test]
 fn a_loop_that_does_not_run_hands_values_on() {
     for kind in ["repeat", "while"] {
@@ -265,7 +265,8 @@ fn a_loop_that_does_not_run_hands_values_on() {
     }
 }
 
-/// A chain holds what one kernel takes and gives, no more; nor does an argument that nobody reads stay.
+/// A chain of kernels holds what one kernel reads and writes, no more. An argument without readers is
+/// dropped.
 #[test]
 fn a_chain_of_large_values_holds_two_at_once() {
     let mut source = Source::new();

@@ -1,5 +1,5 @@
-//! Straight lines in functions that have something to wait for: which kernels they are of, and that nobody
-//! notices.
+//! Straight lines in functions that may have to wait: the kernels that they contain, and that they cannot be
+//! observed.
 
 use super::plain::check;
 use super::*;
@@ -28,7 +28,7 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
         assert_eq!(lines(&program, false), want);
         assert!(lines(&program, true).is_empty(), "a seed may choose any order");
     };
-    // All that enters is known to be final when the first kernel is ready: `later` has waited for the
+    // All inputs are known to be final when the first kernel is ready, because `later` has waited for the
     // argument.
     let mut source = Source::new();
     let late = source.kernel("later", &[0]);
@@ -36,7 +36,7 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
     let b = source.kernel("add", &[a, 0]);
     let c = source.kernel("add", &[b, late]);
     check(source, &[c], &[&[1, 2, 3]]);
-    // Another value that comes late, an asynchronous kernel, a control edge, a call.
+    // A late value, an asynchronous kernel, a control edge, a call.
     let mut source = Source::new();
     let (first, second) = (source.kernel("later", &[0]), source.kernel("later", &[0]));
     let a = source.kernel("add", &[first, first]);
@@ -47,7 +47,7 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
     let e = source.kernel("add", &[d, d]);
     let f = source.kernel("add", &[e, first]);
     check(source, &[f], &[&[3, 4], &[7, 8]]);
-    // Another stream; and a kernel that would not be the next one to run: that is the one that was written
+    // Another stream; and a kernel that would not be the next one to run, which is the one that was written
     // first.
     let mut source = Source::new();
     let late = source.kernel("later", &[0]);
@@ -57,7 +57,7 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
     let d = source.on_stream(1, "add", &[(c, Required), (c, Required)], &["i32"], &[]);
     let e = source.kernel("add", &[c, c]);
     check(source, &[d, e], &[&[1, 2, 3]]);
-    // No line is longer than its slots may be.
+    // No line exceeds the limit of its slots.
     let mut source = Source::new();
     let mut last = source.kernel("later", &[0]);
     for _ in 0..600 {
@@ -123,7 +123,7 @@ fn what_a_kernel_does_not_store_is_an_error_in_a_line_too() {
     let sum = source.kernel("sum", &[nothing, half + 1]);
     let registry = Registry::new().with(kernels).with(more);
     let program = Program::from_bytes(&source.bytes(&[half, half + 1, nothing, sum]), &registry).unwrap();
-    // Who is told last of the second result takes another value, too.
+    // The last user of the second result to be notified takes another value too.
     assert_eq!(lines(&program, false), [[1, 2]]);
     let (results, printed) = plain::run("s", &program);
     assert_eq!(printed, "1");

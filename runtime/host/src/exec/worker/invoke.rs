@@ -1,8 +1,9 @@
-//! Running one kernel, or what it left to be done later.
+//! Running one kernel, or its deferred part.
 //!
-//! What a kernel leaves to be done is a task: it is added as soon as anything else happens, so tasks come in
-//! order. But if nothing else happens before the thread would take its next task, which is that one, the
-//! worker does it at once. Not too often in a row: somebody may wait for this thread.
+//! The deferred part of a kernel is a task. It is added before anything else happens, so tasks keep their
+//! order. If nothing else happens before the thread would take exactly this task as its next one, the worker
+//! runs it without a task. The number of such runs in a row is limited, because other work may wait for this
+//! thread.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -10,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
-use super::{Agenda, MAX_AT_ONCE, MAX_OWED, Worker};
+use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
@@ -18,79 +19,82 @@ use crate::queue::{Task, Work};
 use crate::value::Value;
 
 impl Worker {
-    /// Runs one kernel of the top visit.
+    /// Runs one kernel of the top activation.
     #[inline]
-    pub(super) fn kernel(&mut self, ready: Ready) {
-        if ready.info().is_straight() {
-            return self.straight(ready);
+    pub(super) fn run_kernel(&mut self, ready: Ready) {
+        if ready.info().begins_straight_line() {
+            return self.run_straight_line(ready);
         }
         let n_slots = ready.info().n_slots();
         if self.scratch.len() < n_slots {
-            self.grow(n_slots);
+            self.grow_scratch(n_slots);
         }
-        let mut instead = None;
-        let running = ready.gather(&mut self.scratch, &mut instead);
+        let mut substitute = None;
+        let running = ready.read_operands(&mut self.scratch, &mut substitute);
         let cancellation = &running.frame().execution.context.request.cancellation;
-        // Relaxed: a hint to look.
-        let most = if running.info().defers { MAX_OWED } else { 0 };
-        if instead.is_some() || self.owes > most || cancellation.attention().load(Ordering::Relaxed) {
-            return self.kernel_with_care(running, instead);
+        // Relaxed: only a hint; the slow path looks again.
+        let most = if running.info().defers { MAX_KEPT_TASKS } else { 0 };
+        if substitute.is_some()
+            || self.n_kept_tasks > most
+            || cancellation.attention().load(Ordering::Relaxed)
+        {
+            return self.run_kernel_slow(running, substitute);
         }
         let run = running.info().step().step().run;
         self.invoke(running, run);
     }
 
-    /// [`Worker::kernel`] where there is something to do before, or instead.
+    /// [`Worker::run_kernel`] for a kernel that may not run, or before which the local queue is handed over.
     #[cold]
-    fn kernel_with_care(&mut self, running: Running, instead: Option<Value>) {
+    fn run_kernel_slow(&mut self, running: Running, substitute: Option<Value>) {
         let context = &running.frame().execution.context;
         let cancellation = &context.request.cancellation;
         cancellation.before_kernel();
-        let instead = match instead {
+        let substitute = match substitute {
             Some(Value::Dead) => Some(Value::Dead),
             _ if cancellation.is_cancelled() => Some(context.cancelled()),
-            instead => instead,
+            substitute => substitute,
         };
-        if let Some(value) = instead {
-            return self.settle_all(running, &value);
+        if let Some(value) = substitute {
+            return self.settle_with(running, &value);
         }
-        if std::mem::take(&mut self.owes) > 0 {
+        if std::mem::take(&mut self.n_kept_tasks) > 0 {
             context.queue().hand_over();
         }
         let run = running.info().step().step().run;
         self.invoke(running, run);
     }
 
-    /// Gives all results of a kernel that did not run the same value.
+    /// Sets all results of a kernel that did not run to `value`.
     #[cold]
-    pub(super) fn settle_all(&mut self, running: Running, value: &Value) {
-        self.clear(&running);
+    pub(super) fn settle_with(&mut self, running: Running, value: &Value) {
+        self.clear_scratch(&running);
         self.agenda.settle(running, std::iter::repeat(value.clone()));
     }
 
-    /// Drops what a kernel has in `scratch`.
-    pub(super) fn clear(&mut self, running: &Running) {
+    /// Drops the kernel's operands and results in `scratch`.
+    pub(super) fn clear_scratch(&mut self, running: &Running) {
         self.scratch.iter_mut().take(running.info().n_slots()).for_each(Value::release);
     }
 
-    /// Makes room for the operands and results of a kernel.
+    /// Makes room in `scratch` for the operands and results of a kernel.
     #[cold]
-    pub(super) fn grow(&mut self, n_slots: usize) {
+    pub(super) fn grow_scratch(&mut self, n_slots: usize) {
         self.scratch.resize_with(n_slots, Value::default);
         self.identity.extend(self.identity.len() as u32..n_slots as u32);
     }
 
-    /// Does what a kernel has left to be done.
-    pub(super) fn job(&mut self, running: Running, job: Job) {
+    /// Runs the deferred part of a kernel.
+    pub(super) fn run_job(&mut self, running: Running, job: Job) {
         let context = &running.frame().execution.context;
         if context.request.cancellation.is_cancelled() {
             drop(job);
             let value = context.cancelled();
-            return self.settle_all(running, &value);
+            return self.settle_with(running, &value);
         }
         let n_slots = running.info().n_slots();
         if self.scratch.len() < n_slots {
-            self.grow(n_slots);
+            self.grow_scratch(n_slots);
         }
         self.invoke(running, |frame| {
             frame.drop_operands();
@@ -98,31 +102,31 @@ impl Worker {
         });
     }
 
-    /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
+    /// Runs a kernel of the top activation, whose operands are in `scratch`, or its deferred part.
     #[inline]
     fn invoke(&mut self, running: Running, run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome) {
         let running: &Running = self.current.insert(running);
         let (info, frame) = (running.info(), running.frame());
         let (n_operands, n_results) = (info.n_operands(), info.n_results());
-        let publishes_plainly = info.publishes_plainly;
+        let has_plain_result = info.has_plain_result;
         let slots = &mut self.scratch[..info.n_slots()];
         let (results, chain) = slots[n_operands..].split_at_mut(n_results);
         match results {
-            // As nearly all kernels have: no loop.
+            // The common case, without a loop.
             [result] => result.overwrite(Value::Empty),
             results => results.iter_mut().for_each(|result| result.overwrite(Value::Empty)),
         }
         if let [chain] = chain {
             chain.overwrite(Value::Chain);
         }
-        let around = frame.execution.around();
+        let around = frame.execution.surroundings();
         let operands = &self.identity[..n_operands];
         let mut kernel_frame =
             KernelFrame::of_copies(slots, operands, info.step(), &frame.plan().table, around, running);
         let mut outcome = run(&mut kernel_frame);
         while let Outcome::Later(job) = outcome {
             if !matches!(job.place(), Place::Queue)
-                || !may_go_on(&self.agenda, &mut self.at_once, around.context)
+                || !may_run_now(&self.agenda, &mut self.n_immediate, around.context)
             {
                 outcome = Outcome::Later(job);
                 break;
@@ -133,26 +137,26 @@ impl Worker {
         let request = kernel_frame.request();
         let Some(running) = self.current.take() else { return };
         let error = match outcome {
-            Outcome::Request => return self.call(running, request),
+            Outcome::Request => return self.serve_request(running, request),
             Outcome::Done | Outcome::Operand => None,
             Outcome::Error(error) => Some(error),
             Outcome::Later(job) => {
                 self.scratch.iter_mut().take(n_operands).for_each(Value::release);
-                return self.later(running, job);
+                return self.defer(running, job);
             }
         };
-        // The operands go before anybody learns that the kernel is done with them.
+        // The operands are dropped before any user learns that the kernel is done with them.
         let (operands, results) = self.scratch.split_at_mut(n_operands);
         operands.iter_mut().for_each(Value::release);
         match results {
-            [result, ..] if publishes_plainly && error.is_none() && result.is_concrete() => {
-                self.agenda.settle_plainly(running, result);
+            [result, ..] if has_plain_result && error.is_none() && result.is_concrete() => {
+                self.agenda.settle_plain_result(running, result);
             }
             _ => self.settle_results(running, error),
         }
     }
 
-    /// Gives a kernel the results that are in `scratch`; those that are missing become an error.
+    /// Settles a kernel with the results in `scratch`. Results that are missing become an error.
     #[inline(never)]
     fn settle_results(&mut self, running: Running, error: Option<KernelError>) {
         let info = running.info();
@@ -166,92 +170,92 @@ impl Worker {
         self.agenda.settle(running, results.map(std::mem::take));
     }
 
-    /// Does what a kernel asks for; its operands are in `scratch`.
-    fn call(&mut self, running: Running, request: Request) {
-        if let Err((running, error)) = self.request(running, request) {
+    /// Serves the request of a kernel; its operands are in `scratch`.
+    fn serve_request(&mut self, running: Running, request: Request) {
+        if let Err((running, error)) = self.run_requested(running, request) {
             let value = Value::Error(running.located(&error));
-            self.settle_all(running, &value);
+            self.settle_with(running, &value);
         }
     }
 
-    /// A kernel that panicked has failed. Nobody else does.
+    /// Turns the panic of a kernel into its error. A panic outside of kernels is passed on.
     #[cold]
     pub(super) fn after_panic(&mut self, panic: Box<dyn Any + Send>) {
         let error = KernelError::of_panic(panic.as_ref());
         if self.straight.is_some() {
-            // It is told when the line is gone on with.
+            // Reported when the line is resumed.
             self.panicked = Some(error);
             return;
         }
         let Some(running) = self.current.take() else { resume_unwind(panic) };
         let value = Value::Error(running.located(&error));
-        self.settle_all(running, &value);
+        self.settle_with(running, &value);
     }
 
-    /// Has a task do what a kernel has left to be done.
+    /// Takes over the deferred part of a kernel: kept for this thread, or given to its place.
     #[inline]
-    fn later(&mut self, running: Running, job: Job) {
-        if self.left.is_some() {
-            self.leave();
+    fn defer(&mut self, running: Running, job: Job) {
+        if self.deferred.is_some() {
+            self.enqueue_deferred();
         }
         match job.place() {
-            Place::Queue => self.left = Some((running, job)),
-            place => later_at(&place.clone(), running, job),
+            Place::Queue => self.deferred = Some((running, job)),
+            place => defer_at(&place.clone(), running, job),
         }
     }
 
-    /// Adds a task for what the last kernel has left to be done.
-    pub(super) fn leave(&mut self) {
-        let Some((running, job)) = self.left.take() else { return };
+    /// Adds a task for the deferred part of the last kernel.
+    pub(super) fn enqueue_deferred(&mut self) {
+        let Some((running, job)) = self.deferred.take() else { return };
         let queue = running.frame().execution.context.queue();
-        match queue.keeper() {
-            Some(keeper) => self.owes += u32::from(keeper.keep(Owed(Some((running, job))).task())),
+        match queue.local_queue() {
+            Some(local) => self.n_kept_tasks += u32::from(local.push(Deferred(Some((running, job))).task())),
             None => {
                 let queue = queue.clone();
-                queue.add_task(Owed(Some((running, job))).task());
+                queue.add_task(Deferred(Some((running, job))).task());
             }
         }
     }
 
-    /// Opens a visit for what is left of a kernel, and goes on from there.
+    /// Begins an activation for the deferred part of a kernel, and calls `rest` with it.
     fn resume(running: Running, rest: impl FnOnce(&mut Worker, Running)) {
         Worker::on_thread(|worker| {
             worker.ends_task = true;
-            worker.agenda.visit(running.frame().address(), running.stream(), None);
+            worker.agenda.activate(running.frame().address(), running.stream(), None);
             rest(worker, running);
         });
     }
 }
 
-/// Whether a task would be the thread's next one, so that what it is for may as well be done at once. Counts
-/// how often it is.
+/// Whether a task added now would be the thread's next one, so that its work may be done without it. Counts
+/// the times that it is.
 #[inline]
-pub(super) fn may_go_on(agenda: &Agenda, at_once: &mut u32, context: &ExecContext) -> bool {
-    let may = *at_once < MAX_AT_ONCE
+pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &ExecContext) -> bool {
+    let may = *n_immediate < MAX_IMMEDIATE
         && agenda.is_idle()
         && context.queue().runs_next()
         && !context.request.cancellation.is_cancelled();
-    *at_once += u32::from(may);
+    *n_immediate += u32::from(may);
     may
 }
 
 #[inline(never)]
-fn later_at(place: &Place, running: Running, job: Job) {
-    // The task may be done, and the frame with it, before the queue has returned.
+fn defer_at(place: &Place, running: Running, job: Job) {
+    // The task may be done, and the frame freed, before the queue has returned.
     let queue = running.frame().execution.context.queue().clone();
-    let task = Owed(Some((running, job))).task();
+    let task = Deferred(Some((running, job))).task();
     match place {
         Place::Queue => queue.add_soon(task),
         Place::Parked(parking) => parking.park(task),
-        // A task that is refused is dropped.
+        // A refused task is dropped, which sets the kernel's results to errors.
         Place::Blocking(when_full) => drop(queue.add_blocking_task(task, *when_full)),
     }
 }
 
-/// What is left of a kernel. If nobody does it, the kernel's results become errors.
-pub(super) struct Owed(Option<(Running, Job)>);
+/// Deferred part of a kernel. If it is dropped, the kernel's results become errors.
+pub(super) struct Deferred(Option<(Running, Job)>);
 
-impl Owed {
+impl Deferred {
     #[inline]
     fn task(self) -> Task {
         Task::of(self)
@@ -263,34 +267,34 @@ impl Owed {
         self.0.as_ref().map(|(running, _)| running)
     }
 
-    /// Its parts.
+    /// The kernel and its job.
     #[inline]
     pub(super) fn take(mut self) -> Option<(Running, Job)> {
         self.0.take()
     }
 }
 
-impl Work for Owed {
+impl Work for Deferred {
     #[inline]
     fn work(self) {
         if let Some((running, job)) = self.take() {
-            Worker::resume(running, |worker, running| worker.job(running, job));
+            Worker::resume(running, |worker, running| worker.run_job(running, job));
         }
     }
 }
 
-impl Drop for Owed {
+impl Drop for Deferred {
     fn drop(&mut self) {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);
         let queue = running.frame().execution.context.queue().clone();
-        // By a task: whoever drops this may be deep in other work.
+        // In a task, because the caller may be in the middle of other work.
         queue.add_soon(Task::new(move || {
             Worker::resume(running, |worker, running| {
                 let message = "there is no thread to run it: too many tasks block";
                 let error = KernelError::new(ErrorCode::ResourceExhausted, message);
                 let value = Value::Error(running.located(&error));
-                worker.settle_all(running, &value);
+                worker.settle_with(running, &value);
             });
         }));
     }

@@ -1,24 +1,25 @@
-//! Kernels that have functions run: once, or again and again.
+//! Kernels that ask for functions to be run, once or in a loop.
 
-use super::super::again::{After, Again};
-use super::super::frame::{Frame, Head, Looping, Running, Then};
-use super::super::line::LineExecutor;
+use super::super::frame::{Continuation, Frame, LoopHead, Running, SequentialLoop};
 use super::super::operands::{callee, operand_error};
-use super::{For, Worker};
+use super::super::sequential::SequentialExecutor;
+use super::super::trip_count::{NextIteration, TripCount};
+use super::{ResultConsumer, Worker};
 use crate::error::KernelError;
 use crate::kernel::{Request, Runs};
 use crate::value::Value;
 
 /// An iteration that has ended.
 pub(super) struct Iteration {
-    pub(super) looping: Looping,
+    pub(super) looping: SequentialLoop,
     pub(super) function: u32,
     pub(super) results: Vec<Value>,
 }
 
 impl Worker {
-    /// Does what a kernel of the top visit asks for. Its operands and room for its results are in `scratch`.
-    pub(super) fn request(
+    /// Serves the request of a kernel of the top activation. Its operands and the room for its results are in
+    /// `scratch`.
+    pub(super) fn run_requested(
         &mut self,
         running: Running,
         Request { call, runs }: Request,
@@ -32,129 +33,132 @@ impl Worker {
         let first = (call.first_operand as usize).min(n_operands);
         let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
         self.arguments.extend(self.scratch[first..first + n_args].iter_mut().map(std::mem::take));
-        self.clear(&running);
-        let (again, in_flight) = match runs {
-            Runs::More(more) => (Again::times(more), 1),
-            Runs::WhileTrue { in_flight } => (Again::WHILE_TRUE, in_flight),
+        self.clear_scratch(&running);
+        let (trips, in_flight) = match runs {
+            Runs::More(more) => (TripCount::more(more), 1),
+            Runs::WhileTrue { in_flight } => (TripCount::WHILE_TRUE, in_flight),
         };
-        self.run_function(running, (function, again), in_flight)
+        self.run_function(running, (function, trips), in_flight)
     }
 
-    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to
-    /// wait for, else in a frame of its own, or in several, of which at most `in_flight` are left at any
-    /// time.
+    /// Runs a function on `arguments` for a kernel of the top activation: sequentially if possible, else in a
+    /// frame of its own, or in several frames, at most `in_flight` at a time.
     fn run_function(
         &mut self,
         running: Running,
-        (function, again): (u32, Again),
+        (function, trips): (u32, TripCount),
         in_flight: u32,
     ) -> Result<(), (Running, KernelError)> {
-        if self.run_line(&running, (function, again)) {
+        if self.run_sequentially(&running, (function, trips)) {
             self.agenda.settle(running, self.results.drain(..));
             return Ok(());
         }
         if in_flight > 1 {
-            let head = Head::new(running, function, in_flight, self.arguments.drain(..));
+            let head = LoopHead::new(running, function, in_flight, self.arguments.drain(..));
             self.begin_overlapping(head);
             return Ok(());
         }
-        if let Err(error) = self.take_registers(&running, function) {
+        if let Err(error) = self.reserve_registers(&running, function) {
             return Err((running, error));
         }
         let execution = running.frame().execution.clone();
-        let caller = Some(running.caller(again.iteration()));
-        let (waits, then) = if again.is_last() {
-            (Some(For::Kernel(running)), Then::Nothing)
+        let caller = Some(running.caller(trips.iteration()));
+        let (waits, continuation) = if trips.is_last() {
+            (Some(ResultConsumer::Kernel(running)), Continuation::Nothing)
         } else {
-            (None, Then::Iterates(Looping { running, again }))
+            (None, Continuation::NextIteration(SequentialLoop { running, trips }))
         };
-        let started = Frame::start(execution, function, self.arguments.drain(..), caller, then);
-        self.open(started, waits);
+        let new_frame = Frame::start(execution, function, self.arguments.drain(..), caller, continuation);
+        self.enter_frame(new_frame, waits);
         Ok(())
     }
 
-    /// Runs a function on `arguments`, perhaps several times, if it has a line and nothing to wait for:
-    /// whether it does. What it gives is in `results` then.
-    pub(super) fn run_line(&mut self, running: &Running, (function, again): (u32, Again)) -> bool {
+    /// Runs a function on `arguments` sequentially, with a trip count, if it has a sequential plan and the
+    /// arguments are final. Returns whether it did. The results are in `self.results`.
+    pub(super) fn run_sequentially(
+        &mut self,
+        running: &Running,
+        (function, trips): (u32, TripCount),
+    ) -> bool {
         let frame = running.frame();
         let execution = &frame.execution;
         let callee = execution.program.plan(function);
         let arguments = &mut self.arguments;
-        if !callee.is_line(execution.is_seeded)
+        if !callee.runs_sequentially(execution.is_seeded)
             || !arguments.iter().all(|value| value.final_value().is_some())
         {
             return false;
         }
         let (program, context) = (&execution.program, &execution.context);
-        let limits = execution.left(frame.depth);
-        let mut line = LineExecutor::new((program, context), callee, limits, Some(running));
-        line.call(again, arguments, &mut self.results);
+        let limits = execution.remaining(frame.depth);
+        let mut executor = SequentialExecutor::new((program, context), callee, limits, Some(running));
+        executor.call(trips, arguments, &mut self.results);
         true
     }
 
-    /// Asks for the registers of a frame of a function that a kernel calls. If there are none, `arguments`
-    /// are dropped.
-    pub(super) fn take_registers(&mut self, running: &Running, function: u32) -> Result<(), KernelError> {
+    /// Reserves the registers of a frame of a function that a kernel calls. On failure, `arguments` are
+    /// dropped.
+    pub(super) fn reserve_registers(&mut self, running: &Running, function: u32) -> Result<(), KernelError> {
         let frame = running.frame();
         let n_registers = frame.execution.program.plan(function).n_registers as usize;
-        let taken = frame.execution.take(n_registers, frame.depth + 1);
+        let taken = frame.execution.reserve(n_registers, frame.depth + 1);
         if taken.is_err() {
             self.arguments.clear();
         }
         taken
     }
 
-    /// Comes back to the frame of a kernel, in whose loop something has happened: what this thread has left
-    /// goes first, and what comes after the loop is in order, if this is the thread that runs it.
-    pub(super) fn come_back(&mut self, running: &Running) {
-        if self.left.is_some() {
-            self.leave();
+    /// Returns to the frame of a kernel in whose loop something has happened. The thread's deferred part
+    /// becomes a task first. If the top activation has the kernel's frame and stream it is used, so that what
+    /// follows the loop is in order.
+    pub(super) fn return_to(&mut self, running: &Running) {
+        if self.deferred.is_some() {
+            self.enqueue_deferred();
         }
-        if !self.agenda.is_visiting(running) {
-            self.agenda.visit(running.frame().address(), running.stream(), None);
+        if !self.agenda.is_active(running) {
+            self.agenda.activate(running.frame().address(), running.stream(), None);
         }
     }
 
-    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the
-    /// loop.
-    pub(super) fn iterate(&mut self, mut ended: Iteration) {
-        let is_while = ended.looping.again.is_while();
+    /// Starts the next iteration, or gives the results to the kernel that asked for the loop.
+    pub(super) fn end_iteration(&mut self, mut ended: Iteration) {
+        let is_while = ended.looping.trips.is_while();
         if is_while
             && let Some(Value::Async(condition)) = ended.results.last()
             && condition.value().is_none()
         {
             let condition = condition.clone();
-            return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
+            return condition.and_then(move |_| Worker::on_thread(|worker| worker.end_iteration(ended)));
         }
         let condition = if is_while { ended.results.pop().map(Value::resolved) } else { None };
-        let Iteration { looping: Looping { running, again }, function, results } = ended;
-        self.come_back(&running);
-        let next = match (again.after(), condition) {
-            (After::Nothing, _) => Ok(None),
-            (After::Iteration(again), _) => Ok(Some(again)),
-            (After::IfTrue(again), condition) => {
-                is_true(&running, condition).map(|more| more.then_some(again))
+        let Iteration { looping: SequentialLoop { running, trips }, function, results } = ended;
+        self.return_to(&running);
+        let next = match (trips.next(), condition) {
+            (NextIteration::Never, _) => Ok(None),
+            (NextIteration::Always(trips), _) => Ok(Some(trips)),
+            (NextIteration::IfTrue(trips), condition) => {
+                is_true(&running, condition).map(|more| more.then_some(trips))
             }
         };
         let next = match next {
-            Ok(Some(again)) => may_start(&running).map(|()| Some(again)),
+            Ok(Some(trips)) => may_start(&running).map(|()| Some(trips)),
             next => next,
         };
         match next {
             Ok(None) => self.agenda.settle(running, results.into_iter()),
-            Err(value) => self.settle_all(running, &value),
-            Ok(Some(again)) => {
+            Err(value) => self.settle_with(running, &value),
+            Ok(Some(trips)) => {
                 self.arguments.extend(results);
-                if let Err((running, error)) = self.run_function(running, (function, again), 1) {
+                if let Err((running, error)) = self.run_function(running, (function, trips), 1) {
                     let value = Value::Error(running.located(&error));
-                    self.settle_all(running, &value);
+                    self.settle_with(running, &value);
                 }
             }
         }
     }
 }
 
-/// What a condition says, or what the results of the loop are instead.
+/// Value of a loop's condition, or the value that replaces the results of the loop.
 pub(super) fn is_true(running: &Running, condition: Option<Value>) -> Result<bool, Value> {
     match condition {
         Some(Value::I1(more)) => Ok(more),
@@ -163,7 +167,7 @@ pub(super) fn is_true(running: &Running, condition: Option<Value>) -> Result<boo
     }
 }
 
-/// Whether another iteration may start, or what the results of the loop are instead.
+/// Whether another iteration may start, or the value that replaces the results of the loop.
 pub(super) fn may_start(running: &Running) -> Result<(), Value> {
     let context = &running.frame().execution.context;
     let cancellation = &context.request.cancellation;

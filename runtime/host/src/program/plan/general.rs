@@ -1,64 +1,68 @@
-//! The general plan: whom to tell of what, and which registers may be read before their writer has finished.
+//! The general plan: users of each value, and the registers that may be read before their writer has
+//! finished.
 
 use std::ops::Range;
 
 use bef_format::{FunctionView, Image, OperandMode};
 
-use super::straight::{self, Found, Lines, Member, Site, Straight};
-use super::{FunctionPlan, Lists};
+use super::straight::{
+    self, StraightKernel, StraightLine, StraightLineBuilder, StraightLineContext, StraightLines,
+};
+use super::{AdjacencyLists, FunctionPlan};
 use crate::kernel::{CopyStep, Span};
 use crate::value::scalar_tag;
 
-/// Whom to tell of what.
-pub(super) struct Listeners {
-    /// Per register: the kernels to tell when it is final, newest first.
-    pub(super) users: Lists,
-    /// Per register: the kernels to tell when the kernel that writes it has completed.
-    pub(super) after_users: Lists,
-    /// Per register: the kernels to tell when it is final, that run when their first operand is.
-    pub(super) any_users: Lists,
+/// Users of registers, by event.
+pub(super) struct Users {
+    /// Per register: the kernels to notify when it is final, newest first.
+    pub(super) on_final: AdjacencyLists,
+    /// Per register: the kernels to notify when the kernel that writes it has completed.
+    pub(super) on_completion: AdjacencyLists,
+    /// Per register: the kernels to notify when it is final, of those that run when their first operand is
+    /// final.
+    pub(super) on_first: AdjacencyLists,
 }
 
-impl Listeners {
-    /// Those kernels of a function are told that `is_told` says.
+impl Users {
+    /// Lists of the users among the kernels selected by `is_notified`.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         plan: &FunctionPlan,
-        is_told: impl Fn(u32) -> bool,
-    ) -> Listeners {
-        let (mut users, mut after_users, mut any_users) = (Vec::new(), Vec::new(), Vec::new());
+        is_notified: impl Fn(u32) -> bool,
+    ) -> Users {
+        let (mut on_final, mut on_completion, mut on_first) = (Vec::new(), Vec::new(), Vec::new());
         let kernels = function.kernels().zip(&plan.kernels).enumerate();
-        for (k, (kernel, known)) in kernels.filter(|(k, _)| is_told(*k as u32)) {
+        for (k, (kernel, known)) in kernels.filter(|(k, _)| is_notified(*k as u32)) {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 match kernel.operand_mode(i as u32) {
-                    OperandMode::Order => users.push((register, k as u32)),
-                    OperandMode::After => after_users.push((register, k as u32)),
-                    _ if known.is_any => any_users.push((register, k as u32)),
-                    OperandMode::Required => users.push((register, k as u32)),
+                    OperandMode::Order => on_final.push((register, k as u32)),
+                    OperandMode::After => on_completion.push((register, k as u32)),
+                    _ if known.is_any => on_first.push((register, k as u32)),
+                    OperandMode::Required => on_final.push((register, k as u32)),
                     OperandMode::Lenient => {}
                 }
             }
         }
-        let lists = |pairs: &[_]| Lists::newest_first(function.n_registers(), pairs);
-        Listeners { users: lists(&users), after_users: lists(&after_users), any_users: lists(&any_users) }
+        let lists = |pairs: &[_]| AdjacencyLists::newest_first(function.n_registers(), pairs);
+        Users { on_final: lists(&on_final), on_completion: lists(&on_completion), on_first: lists(&on_first) }
     }
 }
 
-/// Of a register that nobody reads before its writer has finished.
+/// Index of a register without promise: it is not read before its writer has finished.
 const NO_PROMISE: u32 = u32::MAX;
 
-/// An operand of a kernel, as the general plan gathers it.
+/// An operand of a kernel in the general plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
     pub(crate) register: u32,
-    /// Of a kernel that runs when its first operand is final, all data is lenient.
+    /// Lenient for all data operands of a kernel that runs when its first operand is final.
     pub(crate) mode: OperandMode,
-    /// Whether the kernel gets it.
+    /// Whether the operand is passed to the kernel. Control edges may not be.
     pub(crate) is_passed: bool,
 }
 
-/// A kernel, which is told of an event, and its stream: in one word, as it is copied as soon as it is
-/// written.
+/// A kernel to be notified of an event, and its stream. Packed into one word, because it is copied right
+/// after it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct User(u64);
 
@@ -78,29 +82,29 @@ impl User {
     }
 }
 
-/// Of a kernel that begins no straight line.
+/// Index of a kernel that begins no straight line.
 pub(super) const NO_LINE: u32 = u32::MAX;
 
-/// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a
-/// chain.
+/// A kernel of the general plan. It runs on copies of its operands, followed by its results and a chain.
 pub(crate) struct GeneralKernel {
     step: CopyStep,
-    /// Where the results go.
+    /// First register of the results.
     first_register: u32,
-    /// In `General::operands`.
+    /// In `GeneralPlan::operands`.
     operands: Span,
-    /// The users of its results, in `General::users`.
+    /// Users of the results, in `GeneralPlan::users`.
     users: Span,
-    /// The straight line that it begins, whose operands it has, or [`NO_LINE`].
-    line: u32,
-    /// Whether all operands are required and passed, and nobody counts how often any of them is read.
-    pub(crate) gathers_plainly: bool,
-    /// Whether it runs when its first operand is final.
+    /// The straight line that begins with this kernel, whose operands are the inputs of the line; or
+    /// [`NO_LINE`].
+    straight_line: u32,
+    /// Whether all operands are required, passed, and not counted.
+    pub(crate) has_plain_operands: bool,
+    /// Whether the kernel runs when its first operand is final.
     pub(crate) is_any: bool,
-    /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the
-    /// kernel's completion.
-    pub(crate) publishes_plainly: bool,
-    /// Whether what takes time in it is done later, by a task.
+    /// Whether the kernel has one result, which is not read before its users are notified, and no kernel
+    /// waits for its completion.
+    pub(crate) has_plain_result: bool,
+    /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
 }
 
@@ -112,7 +116,7 @@ impl GeneralKernel {
         &self.step
     }
 
-    /// How many operands it gets.
+    /// Number of operands that are passed to the kernel.
     #[inline]
     pub(crate) fn n_operands(&self) -> usize {
         self.step.n_operands()
@@ -128,83 +132,88 @@ impl GeneralKernel {
         self.step.n_slots()
     }
 
-    /// Whether it begins a straight line.
+    /// Whether a straight line begins with this kernel.
     #[inline]
-    pub(crate) fn is_straight(&self) -> bool {
-        self.line != NO_LINE
+    pub(crate) fn begins_straight_line(&self) -> bool {
+        self.straight_line != NO_LINE
     }
 
-    /// The registers of the results.
+    /// Registers of the results.
     #[inline]
     pub(crate) fn registers(&self) -> Range<u32> {
         self.first_register..self.first_register + self.n_results() as u32
     }
 }
 
-/// How a function is executed when something may have to wait.
-pub(crate) struct General {
+/// Plan of a function in which something may have to wait.
+pub(crate) struct GeneralPlan {
     pub(crate) kernels: Box<[GeneralKernel]>,
-    /// Of each kernel.
+    /// By kernel.
     streams: Box<[u32]>,
-    /// How many events each kernel waits for.
+    /// By kernel: number of events that it waits for.
     pub(crate) ready_counts: Box<[u32]>,
-    /// The kernels that wait for none.
+    /// Kernels that wait for no event.
     pub(crate) idle: Box<[User]>,
     operands: Box<[Operand]>,
-    /// The items of `listeners.users`.
+    /// The items of `user_lists.on_final`.
     users: Box<[User]>,
-    listeners: Listeners,
-    /// Whether any kernel runs when its first operand is final.
+    user_lists: Users,
+    /// Whether a kernel runs when its first operand is final.
     pub(crate) has_any: bool,
-    /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if
-    /// there is none.
+    /// By kernel: number of data operands, if it runs when the first of them is final; else 0. Empty if there
+    /// is no such kernel.
     pub(crate) n_any: Box<[u32]>,
-    lines: Box<[Straight]>,
-    pub(crate) members: Box<[Member]>,
-    /// Of `members`.
+    straight_lines: Box<[StraightLine]>,
+    pub(crate) members: Box<[StraightKernel]>,
+    /// Lists of `members`.
     pub(crate) member_lists: Box<[u32]>,
-    /// Whether any kernel waits for a completion.
+    /// Whether a kernel waits for the completion of another one.
     pub(crate) has_after: bool,
-    /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
+    /// By register: number of reads, if its value is worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
-    /// Whether there is one.
+    /// Whether any register is counted in `reads`.
     pub(crate) counts_reads: bool,
-    /// The arguments that nobody reads and that are worth freeing.
+    /// Arguments that are never read and are worth freeing.
     pub(crate) unread_arguments: Box<[u32]>,
-    /// The registers that may be read before their writer has finished.
+    /// Registers that may be read before their writer has finished.
     pub(crate) async_registers: Box<[u32]>,
-    /// Per register: which of these it is, or [`NO_PROMISE`]. Empty if there is none.
+    /// By register: its index in `async_registers`, or [`NO_PROMISE`]. Empty if there are none.
     promises: Box<[u32]>,
 }
 
-impl General {
-    /// `is_straight`: with straight lines.
+impl GeneralPlan {
+    /// Makes the plan, with or without straight lines.
     pub(super) fn new(
         function: &FunctionView<'_, '_>,
         image: &Image<'_>,
         plan: &FunctionPlan,
-        is_straight: bool,
-    ) -> General {
+        with_straight_lines: bool,
+    ) -> GeneralPlan {
         let n_registers = function.n_registers();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_none()).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let listeners = Listeners::new(function, plan, |_| true);
+        let user_lists = Users::new(function, plan, |_| true);
         let (has_any, has_after) =
-            (!listeners.any_users.items.is_empty(), !listeners.after_users.items.is_empty());
-        let found = if is_straight && !has_any && !has_after {
-            straight::find(function, plan, &listeners)
+            (!user_lists.on_first.items.is_empty(), !user_lists.on_completion.items.is_empty());
+        let found = if with_straight_lines && !has_any && !has_after {
+            straight::find(function, plan, &user_lists)
         } else {
-            Found::default()
+            StraightLines::default()
         };
-        let listeners = Listeners::new(function, plan, |kernel| !found.follows(kernel));
+        let user_lists = Users::new(function, plan, |kernel| !found.follows(kernel));
         let (mut operands, mut kernels, mut n_any) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut entering, mut lines) = (Vec::new(), Lines::default());
+        let (mut inputs, mut lines) = (Vec::new(), StraightLineBuilder::default());
         let used_outside = found.used_outside(function);
         for line in &found.lines {
-            let site = Site { function, plan, is_counted: &is_counted, is_used_outside: &used_outside };
-            entering.push(lines.push(&site, line));
+            let cx = StraightLineContext {
+                function,
+                plan,
+                is_counted: &is_counted,
+                is_used_outside: &used_outside,
+            };
+            inputs.push(lines.push(&cx, line));
         }
         for (k, (kernel, known)) in function.kernels().zip(&plan.kernels).enumerate() {
             let (entry, k) = (&plan.table.kernels[k], k as u32);
@@ -214,13 +223,13 @@ impl General {
                 mode => mode,
             };
             let n = kernel.operands().len();
-            // A straight line reads what enters, all at once.
+            // A straight line reads all its inputs when it begins.
             let line = found.begun_by(k);
             let all: Vec<Operand> = match line {
                 Some(line) => {
                     let required =
                         |&register| Operand { register, mode: OperandMode::Required, is_passed: true };
-                    entering[line as usize].iter().map(required).collect()
+                    inputs[line as usize].iter().map(required).collect()
                 }
                 None if found.follows(k) => Vec::new(),
                 None => {
@@ -250,17 +259,17 @@ impl General {
             kernels.push(GeneralKernel {
                 step: CopyStep::new(entry.run, k, n_passed, known.n_results),
                 first_register: known.first_result,
-                gathers_plainly: all.iter().all(is_plain),
+                has_plain_operands: all.iter().all(is_plain),
                 operands: Span::push(&mut operands, all.into_iter()),
-                users: listeners.users.span(known.first_result, known.n_results),
-                line: line.unwrap_or(NO_LINE),
+                users: user_lists.on_final.span(known.first_result, known.n_results),
+                straight_line: line.unwrap_or(NO_LINE),
                 is_any: known.is_any,
-                publishes_plainly: known.n_results == 1 && !has_any && !has_after,
+                has_plain_result: known.n_results == 1 && !has_any && !has_after,
                 defers: known.defers,
             });
         }
         for &register in function.results() {
-            // A returned argument is the argument; it needs no value of its own.
+            // An argument that is returned needs no AsyncValue of its own.
             if register >= function.n_args() {
                 is_async[register as usize] = true;
             }
@@ -271,7 +280,7 @@ impl General {
         let counts_reads = reads.iter().any(|&count| count > 0);
         let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
-            kernel.publishes_plainly &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
+            kernel.has_plain_result &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
         let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
@@ -282,18 +291,18 @@ impl General {
         let user = |kernel: u32| User::new(kernel, streams[kernel as usize]);
         let ready_counts: Box<[u32]> = plan.kernels.iter().map(|known| known.ready_count).collect();
         let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
-        General {
+        GeneralPlan {
             idle: idle.map(|(k, _)| user(k as u32)).collect(),
             ready_counts,
-            users: listeners.users.items.iter().map(|&kernel| user(kernel)).collect(),
+            users: user_lists.on_final.items.iter().map(|&kernel| user(kernel)).collect(),
             has_after,
             has_any,
             n_any: n_any.into(),
-            lines: lines.lines.into(),
+            straight_lines: lines.lines.into(),
             members: lines.members.into(),
             member_lists: lines.lists.into(),
             operands: operands.into(),
-            listeners,
+            user_lists,
             counts_reads,
             unread_arguments: (0..function.n_args()).filter(is_unread).collect(),
             reads: reads.into(),
@@ -304,13 +313,13 @@ impl General {
         }
     }
 
-    /// The straight line that a kernel begins.
+    /// The straight line that begins with a kernel.
     #[inline]
-    pub(crate) fn line(&self, kernel: &GeneralKernel) -> Option<&Straight> {
-        self.lines.get(kernel.line as usize)
+    pub(crate) fn straight_line(&self, kernel: &GeneralKernel) -> Option<&StraightLine> {
+        self.straight_lines.get(kernel.straight_line as usize)
     }
 
-    /// Which of the async registers `register` is.
+    /// Index of `register` in `async_registers`.
     #[inline]
     pub(crate) fn promise_of(&self, register: u32) -> Option<usize> {
         match self.promises.get(register as usize) {
@@ -319,36 +328,36 @@ impl General {
         }
     }
 
-    /// A kernel that is told of something that few are told of.
+    /// A kernel as a user. For the rare events; frequent ones have lists of [`User`].
     pub(crate) fn user(&self, kernel: u32) -> User {
         User::new(kernel, self.streams[kernel as usize])
     }
 
-    /// The kernels to tell when `register` is final.
+    /// The kernels to notify when `register` is final.
     #[inline]
     pub(crate) fn users(&self, register: u32) -> &[User] {
-        self.listeners.users.span(register, 1).of(&self.users)
+        self.user_lists.on_final.span(register, 1).of(&self.users)
     }
 
-    /// The kernels to tell when the results of a kernel are final.
+    /// The kernels to notify when the results of a kernel are final.
     #[inline]
     pub(crate) fn users_of(&self, kernel: &GeneralKernel) -> &[User] {
         kernel.users.of(&self.users)
     }
 
-    /// The kernels to tell when `register` is final, that run when their first operand is.
+    /// The kernels to notify when `register` is final, of those that run when their first operand is final.
     pub(crate) fn any_users(&self, register: u32) -> &[u32] {
-        self.listeners.any_users.get(register)
+        self.user_lists.on_first.get(register)
     }
 
-    /// The operands of a kernel.
+    /// Operands of a kernel.
     #[inline]
     pub(crate) fn operands(&self, kernel: &GeneralKernel) -> &[Operand] {
         kernel.operands.of(&self.operands)
     }
 
-    /// The kernels to tell when the kernel that writes `register` has completed.
+    /// The kernels to notify when the kernel that writes `register` has completed.
     pub(crate) fn after_users(&self, register: u32) -> &[u32] {
-        self.listeners.after_users.get(register)
+        self.user_lists.on_completion.get(register)
     }
 }

@@ -1,19 +1,23 @@
-//! Straight lines in functions that have something to wait for: runs of kernels that need no counters.
+//! Straight lines in functions that may have to wait: runs of kernels that need no counters.
 //!
 //! ```text
-//! what enters ─▶ first ─▶ second ─▶ third ─▶ ...       each is ready when the one before it has run, and would be the next to run
-//!                  └─▶ users outside: told at once       whatever else there is
+//! inputs ─▶ first ─▶ second ─▶ third ─▶ ...   each is ready after the one before it, and next on the stack
+//!             └─▶ users outside of the line: notified at once
 //! ```
 //!
-//! A line is a run of synchronous kernels of one stream, whose operands are all required. Its first kernel is
-//! told of events like any other; each of the others takes only results of the line and values that are known
-//! to be final when the first kernel is ready: its operands, those of the kernels that made them, and so on.
-//! And each is the last that the one before tells, so it would be taken from the stack next, in the
-//! deterministic order. So nobody waits longer than without the line: neither those outside that use a value,
-//! who are told at its kernel, nor the line's kernels.
+//! A straight line is a run of synchronous kernels of one stream whose operands are all required:
 //!
-//! The kernels of a line run on slots of their own: what enters, then the results in order, then a chain.
-//! What nobody outside wants is never put into a register.
+//! * The first kernel receives events like any other.
+//! * Each other kernel takes only results of the line, and values that are known to be final when the first
+//!   kernel is ready: its operands, those of the kernels that made them, and so on.
+//! * Each other kernel is the last one that its predecessor notifies. So it would be the next one from the
+//!   stack, in the deterministic order.
+//!
+//! So nothing waits longer than without the line: neither the users outside, which are notified right after
+//! the kernel that makes their value, nor the line's kernels.
+//!
+//! The kernels of a line run on slots of their own: the inputs, then the results in order, then a chain. A
+//! result that is not used outside is never written to a register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,40 +25,40 @@ use std::ops::Range;
 use bef_format::{FunctionView, KernelView, OperandMode};
 
 use super::FunctionPlan;
-use super::general::Listeners;
-use super::line::yields;
+use super::general::Users;
+use super::sequential::last_uses;
 use crate::kernel::{Span, Step, StraightStep};
 
-/// Of a kernel or register without number.
+/// Number of no kernel or register.
 const NONE: u32 = u32::MAX;
-/// How long a line may be: its slots are to stay in the cache.
+/// Limit of the length of a line. Its slots should stay in the cache.
 const MAX_KERNELS: usize = 256;
-/// How many values are known to be final at most when a line is looked for: it is only that a line may end
+/// Limit of the values examined to find out which are final when a line begins. Beyond it, a line may end
 /// early.
 const MAX_KNOWN: usize = 64;
 
 /// The straight lines of a function.
 #[derive(Default)]
-pub(super) struct Found {
-    /// The kernels of each, at least two.
+pub(super) struct StraightLines {
+    /// The kernels of each line, at least two.
     pub(super) lines: Vec<Vec<u32>>,
-    /// By kernel: in which of them it is, or [`NONE`]. Empty if there is none.
+    /// By kernel: the line that contains it, or [`NONE`]. Empty if there are no lines.
     line_of: Vec<u32>,
 }
 
-impl Found {
-    /// The line that a kernel is in.
+impl StraightLines {
+    /// The line that contains a kernel.
     pub(super) fn line_of(&self, kernel: u32) -> Option<u32> {
         self.line_of.get(kernel as usize).copied().filter(|&line| line != NONE)
     }
 
-    /// The line that a kernel begins.
+    /// The line that begins with a kernel.
     pub(super) fn begun_by(&self, kernel: u32) -> Option<u32> {
         self.line_of(kernel).filter(|&line| self.lines[line as usize].first() == Some(&kernel))
     }
 
-    /// Which registers are used as results, or by kernels that are not in the line of the kernel that makes
-    /// them.
+    /// By register: whether it is a result of the function, or read by a kernel outside of the line of its
+    /// producer.
     pub(super) fn used_outside(&self, function: &FunctionView<'_, '_>) -> impl Fn(u32) -> bool {
         let mut made_in = vec![NONE; function.n_registers() as usize];
         let mut is_used = vec![false; function.n_registers() as usize];
@@ -71,22 +75,22 @@ impl Found {
         move |register| is_used[register as usize]
     }
 
-    /// Whether a kernel is in a line and does not begin it.
+    /// Whether a line contains a kernel and does not begin with it.
     pub(super) fn follows(&self, kernel: u32) -> bool {
         self.line_of(kernel).is_some() && self.begun_by(kernel).is_none()
     }
 }
 
-/// The registers of a kernel's results.
+/// Registers of a kernel's results.
 fn results(kernel: &KernelView<'_, '_>) -> Range<u32> {
     kernel.first_result()..kernel.first_result() + kernel.n_results()
 }
 
 /// Finds the lines of a function in which no kernel waits for completions or runs on its first operand.
-pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listeners: &Listeners) -> Found {
+pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, users: &Users) -> StraightLines {
     let mut search = Search::new(function, plan);
     let n = search.kernels.len();
-    let mut found = Found { lines: Vec::new(), line_of: vec![NONE; n] };
+    let mut found = StraightLines { lines: Vec::new(), line_of: vec![NONE; n] };
     for first in 0..n as u32 {
         if !search.may_join[first as usize] || found.line_of(first).is_some() {
             continue;
@@ -94,7 +98,7 @@ pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listene
         search.enter(first);
         let (mut line, mut last) = (vec![first], first);
         while line.len() < MAX_KERNELS
-            && let Some(next) = search.next(last, listeners)
+            && let Some(next) = search.next(last, users)
             && found.line_of(next).is_none()
         {
             line.push(next);
@@ -108,33 +112,33 @@ pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listene
     found
 }
 
-/// What is looked at to find lines.
+/// State of the search for lines.
 struct Search<'f> {
     kernels: Vec<KernelView<'f, 'f>>,
     /// By kernel: whether it is synchronous and strict.
     may_join: Vec<bool>,
     /// By register: the kernel that makes it, or [`NONE`].
-    maker: Vec<u32>,
-    /// The first kernel of the line that is looked for.
+    producer: Vec<u32>,
+    /// First kernel of the current line.
     first: u32,
-    /// By register: the last such kernel that is only ready when the value is final.
+    /// By register: the first kernel of the last line at whose beginning the value is known to be final.
     known_at: Vec<u32>,
 }
 
 impl<'f> Search<'f> {
     fn new(function: &FunctionView<'f, 'f>, plan: &FunctionPlan) -> Search<'f> {
         let kernels: Vec<_> = function.kernels().collect();
-        let mut maker = vec![NONE; function.n_registers() as usize];
+        let mut producer = vec![NONE; function.n_registers() as usize];
         let mut may_join = Vec::with_capacity(kernels.len());
         for ((k, kernel), known) in kernels.iter().enumerate().zip(&plan.kernels) {
-            results(kernel).for_each(|register| maker[register as usize] = k as u32);
+            results(kernel).for_each(|register| producer[register as usize] = k as u32);
             let is_required = |i| kernel.operand_mode(i as u32) == OperandMode::Required;
             may_join.push(known.is_sync && (0..kernel.operands().len()).all(is_required));
         }
-        Search { kernels, may_join, known_at: vec![NONE; maker.len()], maker, first: NONE }
+        Search { kernels, may_join, known_at: vec![NONE; producer.len()], producer, first: NONE }
     }
 
-    /// Begins a line: finds out what is final when its first kernel is ready.
+    /// Begins a line, and finds the values that are final when its first kernel is ready.
     fn enter(&mut self, first: u32) {
         self.first = first;
         let mut known: Vec<u32> = self.kernels[first as usize].operands().to_vec();
@@ -146,20 +150,22 @@ impl<'f> Search<'f> {
             {
                 continue;
             }
-            let Some(maker) = self.kernels.get(self.maker[register as usize] as usize) else { continue };
+            let Some(producer) = self.kernels.get(self.producer[register as usize] as usize) else {
+                continue;
+            };
             let is_counted =
-                |i| matches!(maker.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
-            let operands = maker.operands().iter().enumerate().take(MAX_KNOWN);
+                |i| matches!(producer.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
+            let operands = producer.operands().iter().enumerate().take(MAX_KNOWN);
             known.extend(operands.filter(|(i, _)| is_counted(*i)).map(|(_, register)| *register));
         }
     }
 
-    /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may
-    /// keep it waiting.
-    fn next(&mut self, last: u32, listeners: &Listeners) -> Option<u32> {
+    /// The kernel that continues the line after `last`: the last one that `last` notifies, if it waits for
+    /// nothing else.
+    fn next(&mut self, last: u32, users: &Users) -> Option<u32> {
         let results = results(&self.kernels[last as usize]);
         results.clone().for_each(|register| self.known_at[register as usize] = self.first);
-        let next = results.rev().find_map(|register| listeners.users.get(register).last().copied())?;
+        let next = results.rev().find_map(|register| users.on_final.get(register).last().copied())?;
         let (kernel, first) = (&self.kernels[next as usize], &self.kernels[self.first as usize]);
         let is_known = |&register: &u32| self.known_at[register as usize] == self.first;
         let joins = self.may_join[next as usize] && kernel.stream() == first.stream();
@@ -167,45 +173,45 @@ impl<'f> Search<'f> {
     }
 }
 
-/// A straight line, as it is executed.
-pub(crate) struct Straight {
-    /// Of the kernels' slots.
+/// A straight line in the general plan.
+pub(crate) struct StraightLine {
+    /// Number of slots of the line.
     pub(crate) n_slots: usize,
-    /// How many values enter.
-    pub(crate) n_entering: usize,
-    /// Its kernels, in `General::members`.
+    /// Number of cx.
+    pub(crate) n_inputs: usize,
+    /// Range of the kernels in `GeneralPlan::members`.
     pub(crate) first: u32,
     pub(crate) end: u32,
 }
 
 /// A kernel of a straight line.
-pub(crate) struct Member {
+pub(crate) struct StraightKernel {
     pub(crate) step: StraightStep,
-    /// The slots of all operands, in `General::member_lists`.
+    /// Slots of all operands, in `GeneralPlan::member_lists`.
     operands: Span,
-    /// The slots that are to be freed when it has run.
+    /// Slots to free after the kernel.
     frees: Span,
-    /// For each result how it is given to users outside: see [`Out`]; empty if there are none.
-    outs: Span,
-    /// Whether the kernel does not look at all of its operands itself.
+    /// An [`OutsideUse`] for each result. Empty if no result is used outside.
+    outside_uses: Span,
+    /// Whether the kernel does not check all its operands itself.
     pub(crate) is_checked: bool,
     pub(crate) stores_all: bool,
     pub(crate) is_last: bool,
-    /// Whether there is nothing to be done when it has run well.
+    /// Whether nothing remains to be done after the kernel has succeeded.
     pub(crate) is_simple: bool,
 }
 
-/// How a result is given to users outside of its line: see [`Member::outs`].
+/// Use of a result outside of its line. See [`StraightKernel::outside_uses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Out {
-    /// There are none.
-    Not,
-    /// The line goes on to use it.
+pub(crate) enum OutsideUse {
+    /// The result is not used outside.
+    None,
+    /// The result is used outside, and later in the line.
     Copy,
     Move,
 }
 
-impl Member {
+impl StraightKernel {
     pub(crate) fn operands<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
         self.operands.of(lists)
     }
@@ -214,83 +220,83 @@ impl Member {
         self.frees.of(lists)
     }
 
-    /// Whether somebody outside uses a result.
+    /// Whether a result is used outside of the line.
     #[inline]
     pub(crate) fn is_used_outside(&self) -> bool {
-        !self.outs.is_empty()
+        !self.outside_uses.is_empty()
     }
 
-    /// For each result, how it is given to users outside.
-    pub(crate) fn outs<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = Out> + use<'l> {
-        self.outs.of(lists).iter().map(|out| match out {
-            0 => Out::Not,
-            1 => Out::Copy,
-            _ => Out::Move,
+    /// For each result, its use outside of the line.
+    pub(crate) fn outside_uses<'l>(&self, lists: &'l [u32]) -> impl Iterator<Item = OutsideUse> + use<'l> {
+        self.outside_uses.of(lists).iter().map(|out| match out {
+            0 => OutsideUse::None,
+            1 => OutsideUse::Copy,
+            _ => OutsideUse::Move,
         })
     }
 }
 
-/// What a function's straight lines are made of.
+/// Builder of a function's straight lines.
 #[derive(Default)]
-pub(super) struct Lines {
-    pub(super) lines: Vec<Straight>,
-    pub(super) members: Vec<Member>,
+pub(super) struct StraightLineBuilder {
+    pub(super) lines: Vec<StraightLine>,
+    pub(super) members: Vec<StraightKernel>,
     pub(super) lists: Vec<u32>,
 }
 
-/// What a line is made for.
-pub(super) struct Site<'s> {
+/// Description of the function for [`StraightLineBuilder::push`].
+pub(super) struct StraightLineContext<'s> {
     pub(super) function: &'s FunctionView<'s, 's>,
     pub(super) plan: &'s FunctionPlan,
     /// By register: whether its value is worth freeing.
     pub(super) is_counted: &'s dyn Fn(u32) -> bool,
-    /// By register: how many uses outside of the line its value has.
+    /// By register: whether its value is used outside of the line.
     pub(super) is_used_outside: &'s dyn Fn(u32) -> bool,
 }
 
-impl Lines {
-    /// Writes a line of these kernels. The registers of what enters, in the order of their slots.
-    pub(super) fn push(&mut self, site: &Site<'_>, kernels: &[u32]) -> Vec<u32> {
-        let views: Vec<_> = kernels.iter().map(|&k| site.function.kernel(k)).collect();
+impl StraightLineBuilder {
+    /// Adds a line of these kernels. Returns the registers of its inputs, in the order of their slots.
+    pub(super) fn push(&mut self, cx: &StraightLineContext<'_>, kernels: &[u32]) -> Vec<u32> {
+        let views: Vec<_> = kernels.iter().map(|&k| cx.function.kernel(k)).collect();
         let mut slot_of = BTreeMap::new();
-        let mut entering = Vec::new();
+        let mut inputs = Vec::new();
         let made: BTreeSet<u32> = views.iter().flat_map(|view| results(view)).collect();
         for &register in views.iter().flat_map(|view| view.operands()) {
             if !made.contains(&register) && !slot_of.contains_key(&register) {
-                slot_of.insert(register, entering.len() as u32);
-                entering.push(register);
+                slot_of.insert(register, inputs.len() as u32);
+                inputs.push(register);
             }
         }
-        let mut n_slots = entering.len() as u32;
+        let mut n_slots = inputs.len() as u32;
         for view in &views {
             for register in results(view) {
                 slot_of.insert(register, n_slots);
                 n_slots += 1;
             }
         }
-        // One more for a chain.
+        // One more slot, for a chain.
         n_slots += 1;
         let first = self.members.len() as u32;
         let mut is_needed = BTreeSet::new();
         let mut members = Vec::new();
         for (view, &k) in views.iter().zip(kernels).rev() {
-            let (entry, known) = (&site.plan.table.kernels[k as usize], &site.plan.kernels[k as usize]);
+            let (entry, known) = (&cx.plan.table.kernels[k as usize], &cx.plan.kernels[k as usize]);
             let slots: Vec<u32> = view.operands().iter().map(|register| slot_of[register]).collect();
             let made = results(view);
-            let outs: Vec<u32> = made
+            let outside_uses: Vec<u32> = made
                 .clone()
-                .map(|register| match (site.is_used_outside)(register) {
+                .map(|register| match (cx.is_used_outside)(register) {
                     false => 0,
                     true if is_needed.contains(&register) => 1,
                     true => 2,
                 })
                 .collect();
             let is_free = |register: &u32, is_needed: &mut BTreeSet<u32>| {
-                is_needed.insert(*register) && (site.is_counted)(*register)
+                is_needed.insert(*register) && (cx.is_counted)(*register)
             };
-            // What is used outside is moved there.
+            // A result that is used outside is moved there, not freed.
             let frees = made.filter(|register| is_free(register, &mut is_needed));
-            let mut frees: Vec<u32> = frees.filter(|register| !(site.is_used_outside)(*register)).collect();
+            let mut frees: Vec<u32> = frees.filter(|register| !(cx.is_used_outside)(*register)).collect();
             let last_read: Vec<u32> = view
                 .operands()
                 .iter()
@@ -305,15 +311,19 @@ impl Lines {
             let (passed, results) = (&slots[..n_passed], (first_result, known.n_results));
             let step = Step::new(entry.run, k, passed, results, n_slots as usize);
             let lists = &mut self.lists;
-            let yields = yields(lists, passed, &last_read);
+            let last_uses = last_uses(lists, passed, &last_read);
             let passed = Span::push(lists, passed.iter().copied());
-            let is_seen = outs.iter().any(|&out| out != 0);
-            members.push(Member {
-                step: StraightStep::new(step, n_slots as usize, passed, yields),
+            let is_seen = outside_uses.iter().any(|&out| out != 0);
+            members.push(StraightKernel {
+                step: StraightStep::new(step, n_slots as usize, passed, last_uses),
                 operands: Span::push(lists, slots.into_iter()),
                 is_simple: frees.is_empty() && !is_seen && entry.stores_all,
                 frees: Span::push(lists, frees.into_iter()),
-                outs: if is_seen { Span::push(lists, outs.into_iter()) } else { Span::default() },
+                outside_uses: if is_seen {
+                    Span::push(lists, outside_uses.into_iter())
+                } else {
+                    Span::default()
+                },
                 is_checked: !entry.checked.is_empty(),
                 stores_all: entry.stores_all,
                 is_last: members.is_empty(),
@@ -322,7 +332,7 @@ impl Lines {
         members.reverse();
         self.members.extend(members);
         let end = self.members.len() as u32;
-        self.lines.push(Straight { n_slots: n_slots as usize, n_entering: entering.len(), first, end });
-        entering
+        self.lines.push(StraightLine { n_slots: n_slots as usize, n_inputs: inputs.len(), first, end });
+        inputs
     }
 }

@@ -1,27 +1,29 @@
-//! Lines: functions in which nothing ever has to wait, as straight code.
+//! Sequential plans: functions in which nothing ever has to wait, as lists of steps.
 //!
 //! ```text
 //! steps:   [chain] kernel retire kernel call kernel ... end
-//!                                        └─ targets[..]: per callee, how operands become its arguments
-//!                                                         end: `returns`: how results leave the frame; `carries`: how they become arguments
+//!                                        │               ├─ returns: moves of results to the caller
+//!                                        │               └─ carries: moves of results to the next arguments
+//!                                        └─ targets[..]: per callee, moves of operands to its arguments
 //! ```
 //!
-//! All that can be known of a call without its values is worked out here: whose frame is opened, which slots
-//! are copied or moved, and what has to be dropped. A register that nothing has been written to since its
-//! frame began, or its iteration, holds any value that owns nothing: steps write over it, and nobody reads it
-//! before.
+//! Everything about a call that does not depend on values is computed here: the callee's frame, the slots
+//! that are copied or moved, and the registers that have to be dropped.
+//!
+//! Invariant: a register that has not been written since the beginning of its frame or iteration holds a
+//! value that owns nothing. Steps overwrite it without dropping it, and do not read it before.
 
 use std::collections::BTreeMap;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use super::general::Listeners;
-use super::{FunctionPlan, Kernels, Lists};
+use super::general::Users;
+use super::{AdjacencyLists, FunctionPlan, Kernels};
 use crate::kernel::{Completion, Form, KernelFn, Outcome, Slot, Span, Step, StepKind};
 use crate::value::Value;
 
-/// A step for a kernel that does not find out by itself whether all its operands are concrete, or that may
-/// store some results and then fail: before it runs, it has none.
+/// A step for a kernel that does not check all its operands itself, or that may store some results and then
+/// fail. Its results are cleared before it runs.
 fn guarded(step: Step) -> Step {
     let run: KernelFn = |frame| {
         let (kernel, lists) = (frame.kernel(), &frame.table().lists);
@@ -50,7 +52,7 @@ fn retire(list: u32, n_slots: usize) -> Step {
     Step { kernel: list, ..Step::registers(run, n_slots) }
 }
 
-/// A step that puts a chain into the last slot.
+/// A step that writes a chain to the last slot.
 fn chain(n_slots: usize) -> Step {
     let run: KernelFn = |frame| {
         if let Some(last) = frame.slots_mut().last_mut() {
@@ -61,10 +63,10 @@ fn chain(n_slots: usize) -> Step {
     Step::registers(run, n_slots)
 }
 
-/// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready
-/// counters, newest-first used-by lists and a stack; of a synchronous function, that of the program. `None`
-/// if the function itself has something that may wait.
-pub(super) fn line_order(
+/// Order in which the kernels of a function run on one thread when nothing has to wait: that of ready
+/// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. `None`
+/// if a kernel of the function itself may have to wait.
+pub(super) fn sequential_order(
     function: &FunctionView<'_, '_>,
     plan: &FunctionPlan,
     resolved: &Kernels,
@@ -85,7 +87,7 @@ pub(super) fn line_order(
     if function.kind() == FunctionKind::Sync {
         return Some((0..n).collect());
     }
-    let Listeners { users, after_users, any_users: _ } = Listeners::new(function, plan, |_| true);
+    let Users { on_final, on_completion, on_first: _ } = Users::new(function, plan, |_| true);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
@@ -97,8 +99,8 @@ pub(super) fn line_order(
         }
     }
     for argument in 0..function.n_args() {
-        release(users.get(argument), &mut left, &mut stack);
-        release(after_users.get(argument), &mut left, &mut stack);
+        release(on_final.get(argument), &mut left, &mut stack);
+        release(on_completion.get(argument), &mut left, &mut stack);
     }
     let mut order = Vec::with_capacity(n as usize);
     let mut written = vec![false; function.n_registers() as usize];
@@ -115,31 +117,31 @@ pub(super) fn line_order(
         let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
         for register in results.clone() {
             written[register as usize] = true;
-            release(users.get(register), &mut left, &mut stack);
+            release(on_final.get(register), &mut left, &mut stack);
         }
         for register in results {
-            release(after_users.get(register), &mut left, &mut stack);
+            release(on_completion.get(register), &mut left, &mut stack);
         }
     }
-    // Producers come first in the file and counts are validated, so every kernel becomes ready.
+    // Producers come first in the file and the counts are validated, so every kernel becomes ready.
     (order.len() == n as usize).then_some(order)
 }
 
-/// The functions that have a line: those with an order whose callees all have one.
-pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
+/// By function: whether it has a sequential plan, that is, an order and only callees with sequential plans.
+pub(super) fn sequential_functions(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
     let without = with_callers(image, orders.iter().map(Option::is_none).collect());
     without.into_iter().map(|without| !without).collect()
 }
 
-/// The functions in which a kernel asks for its frame, or that call one.
-pub(super) fn with_paths(image: &Image<'_>, resolved: &Kernels) -> Vec<bool> {
+/// By function: whether a kernel of it, or of a direct or indirect callee, asks for its frame path.
+pub(super) fn path_functions(image: &Image<'_>, resolved: &Kernels) -> Vec<bool> {
     let asks = |function: FunctionView<'_, '_>| {
         function.kernels().any(|kernel| resolved.of(&kernel).signature.takes_frame)
     };
     with_callers(image, image.functions().map(asks).collect())
 }
 
-/// The functions that have a property or call, over any number of calls, one that has it.
+/// Extends a property of functions to their direct and indirect callers.
 fn with_callers(image: &Image<'_>, mut has: Vec<bool>) -> Vec<bool> {
     let mut reached: Vec<u32> = (0..image.n_functions()).filter(|&f| has[f as usize]).collect();
     if reached.is_empty() {
@@ -156,7 +158,7 @@ fn with_callers(image: &Image<'_>, mut has: Vec<bool>) -> Vec<bool> {
             calls.extend(callees.map(|callee| (callee.0, function.index())));
         }
     }
-    let callers = Lists::newest_first(image.n_functions(), &calls);
+    let callers = AdjacencyLists::newest_first(image.n_functions(), &calls);
     while let Some(function) = reached.pop() {
         for &caller in callers.get(function) {
             if !std::mem::replace(&mut has[caller as usize], true) {
@@ -167,18 +169,18 @@ fn with_callers(image: &Image<'_>, mut has: Vec<bool>) -> Vec<bool> {
     has
 }
 
-/// A value on its way between frames.
+/// A move of a value between frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     pub(crate) from: Slot,
-    /// Whether nobody else needs it.
+    /// Whether the value is taken, because this is its last use; otherwise it is copied.
     pub(crate) takes: bool,
 }
 
-/// A step of making results the arguments of the next iteration.
+/// One of the moves that turn results into the arguments of the next iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Carry {
-    /// Somebody needs it where it is, too.
+    /// From, to. The value is also needed where it is.
     Copy(Slot, Slot),
     /// From, to.
     Take(Slot, Slot),
@@ -187,37 +189,37 @@ pub(crate) enum Carry {
 
 /// A function that a kernel may call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
+pub(crate) struct CallTarget {
     pub(crate) function: u32,
-    /// In `Line::moves`.
+    /// In `SequentialPlan::moves`.
     pub(crate) args: Span,
-    /// Registers that the kernel is the last to read and does not pass; in `KernelTable::lists`.
+    /// Registers whose last use is this call but which are not passed; in `KernelTable::lists`.
     pub(crate) drops: Span,
-    /// Whether it is enough to look at what is passed: nothing else is to be dropped or must be concrete, and
-    /// no argument is missing.
+    /// Whether only the passed values need to be checked: no register is to be dropped, no other operand must
+    /// be concrete, and no argument is missing.
     pub(crate) is_simple: bool,
 }
 
 /// See the module's essay.
-pub(crate) struct Line {
-    /// At least one, the last of which is an end.
+pub(crate) struct SequentialPlan {
+    /// At least one step. The last one is an end.
     pub(crate) steps: Box<[Step]>,
-    /// Of all kernels.
-    pub(crate) targets: Box<[Target]>,
+    /// Callees of all kernels.
+    pub(crate) targets: Box<[CallTarget]>,
     pub(crate) moves: Box<[Move]>,
-    /// The results.
+    /// Moves of the results.
     pub(crate) returns: Box<[Move]>,
     pub(crate) carries: Box<[Carry]>,
-    /// The last result, which may say whether there is a next iteration; if there is none, some slot.
+    /// The last result, which decides about the next iteration of a loop. Any slot if there are no results.
     pub(crate) condition: Slot,
     /// Whether every argument of the next iteration is a result of this one.
     pub(crate) carries_all: bool,
 }
 
-impl Line {
-    /// That of a function that has none.
-    pub(super) fn none() -> Line {
-        Line {
+impl SequentialPlan {
+    /// Plan of a function without a sequential plan.
+    pub(super) fn none() -> SequentialPlan {
+        SequentialPlan {
             steps: Box::new([Step::NONE]),
             targets: Box::default(),
             moves: Box::default(),
@@ -229,15 +231,15 @@ impl Line {
     }
 }
 
-/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no
-/// release; `n_args` and `needs_path`: by function.
-pub(super) fn line(
+/// Makes the plan of a function whose kernels run in `order`. `inline` says for each type whether its values
+/// own nothing; `n_args` and `needs_path` are by function.
+pub(super) fn sequential_plan(
     (inline, n_args, needs_path): (&[bool], &[u32], &[bool]),
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
     resolved: &Kernels,
-) -> Line {
+) -> SequentialPlan {
     let n_slots = plan.n_slots();
     let mut lists = std::mem::take(&mut plan.table.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
@@ -248,7 +250,7 @@ pub(super) fn line(
     steps.push(Step::NONE);
     let (mut retired, mut targets, mut moves) = (Vec::new(), Vec::new(), Vec::new());
     let mut reads_chain = false;
-    // From the last to the first.
+    // Backwards, to find the last uses.
     for &k in order.iter().rev() {
         let kernel = function.kernel(k);
         let mut last_use = |register: &u32| {
@@ -256,18 +258,18 @@ pub(super) fn line(
             !std::mem::replace(&mut is_needed[*register as usize], true) && !is_inline
         };
         let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
-        // A result that nobody reads is freed after its own kernel.
+        // A result without reader is freed after its own kernel.
         let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
         let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
         let calls = resolved.of(&kernel).signature.calls;
-        // If a kernel that calls has called, what it was the last to read has gone to its callee; else it is
-        // freed like all else.
+        // The last uses of a kernel that has called were passed to its callee; those of any other kernel are
+        // freed after it.
         freed.extend(&read);
         let (entry, known) = (&mut plan.table.kernels[k as usize], &mut plan.kernels[k as usize]);
         let operands = entry.operands.of(&lists).to_vec();
-        entry.yields = yields(&mut lists, &operands, &read);
+        entry.yields = last_uses(&mut lists, &operands, &read);
         reads_chain |= operands.contains(&plan.n_registers);
-        // A kernel that calls gives to its callee what it need not keep.
+        // A kernel that calls passes the values of its last uses on to its callee.
         if let Some(shape) = calls {
             let passed = operands.get(shape.first_operand as usize..).unwrap_or_default();
             let callees: Vec<u32> = entry.functions.of(&lists).to_vec();
@@ -289,7 +291,7 @@ pub(super) fn line(
                         && checked.all(|register| {
                             decides(shape.form, &operands, *register) || passed.contains(register)
                         });
-                    Target { function: callee, args, drops, is_simple }
+                    CallTarget { function: callee, args, drops, is_simple }
                 }),
             );
         }
@@ -300,7 +302,7 @@ pub(super) fn line(
         let step = Step::new(entry.run, k, &operands, (known.first_result, known.n_results), n_slots);
         let is_guarded = entry.checked.n > 0 || !entry.stores_all && known.n_results > 0;
         let form = calls.and_then(|shape| step_kind(shape.form, known.targets));
-        // It may begin executions of its functions.
+        // The kernel may begin executions of its functions, so it needs its path.
         let is_placed = resolved.of(&kernel).signature.takes_frame
             || entry.functions.of(&lists).iter().any(|&callee| needs_path[callee as usize]);
         steps.push(match form {
@@ -328,7 +330,7 @@ pub(super) fn line(
         takes: !results[i + 1..].contains(register),
     });
     let n_carried = results.len().min(plan.n_args as usize);
-    Line {
+    SequentialPlan {
         steps: steps.into(),
         targets: targets.into(),
         moves: moves.into(),
@@ -339,9 +341,9 @@ pub(super) fn line(
     }
 }
 
-/// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing,
-/// if there is none.
-pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
+/// Set of the operands that a kernel may keep: those read for the last time, once each. As bits in 32-bit
+/// words; empty if there are none.
+pub(super) fn last_uses(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
     if last_read.is_empty() {
         return Span::default();
     }
@@ -356,7 +358,8 @@ pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) 
     Span::push(lists, words)
 }
 
-/// The step of a kernel of this form that may call `targets`, unless its code is run.
+/// Kind of the step of a kernel of form `form` with callees `targets`. `None` if the kernel's code has to
+/// run.
 fn step_kind(form: Form, targets: Span) -> Option<StepKind> {
     let (kind, at_least) = match form {
         Form::Own => return None,
@@ -369,7 +372,8 @@ fn step_kind(form: Form, targets: Span) -> Option<StepKind> {
     (targets.n >= at_least).then_some(kind)
 }
 
-/// Whether a register is the operand of a kernel that decides what is called, and so is looked at anyway.
+/// Whether a register is the operand by which a kernel of form `form` chooses its callee. The step checks
+/// this operand itself.
 fn decides(form: Form, operands: &[u32], register: u32) -> bool {
     match form {
         Form::Own | Form::Call => false,
@@ -377,11 +381,11 @@ fn decides(form: Form, operands: &[u32], register: u32) -> bool {
     }
 }
 
-/// How the values of `from` get into the slots 0, 1, 2, ...: all at once, in steps.
+/// Moves that bring the values of the slots `from` into the slots 0, 1, 2, ..., as if all at once.
 fn carries(from: &[u32]) -> Box<[Carry]> {
     let slot = |i: u32| Slot::new(i as usize);
     let n = from.len() as u32;
-    // How many moves that are left read a slot, and one more if its value stays.
+    // By slot: number of remaining moves that read it, plus one if its value stays there.
     let mut readers = vec![0u32; from.iter().map(|&r| r as usize + 1).max().unwrap_or(0).max(from.len())];
     for &register in from {
         readers[register as usize] += 1;
@@ -404,7 +408,7 @@ fn carries(from: &[u32]) -> Box<[Carry]> {
             free.push(register);
         }
     }
-    // What is left are cycles: every slot has one reader.
+    // The remaining moves are cycles: every slot has one reader.
     for first in 0..n {
         let mut to = first;
         while is_left[to as usize] {
@@ -423,7 +427,7 @@ fn carries(from: &[u32]) -> Box<[Carry]> {
 mod tests {
     use super::*;
 
-    /// Slots 0.. hold 0..; carried out, slot i must hold `from[i]`.
+    /// Carries out the moves on slots 0, 1, 2, ... with values 0, 1, 2, ...: slot i must then hold `from[i]`.
     fn check(from: &[u32]) {
         let mut slots: Vec<Option<u32>> = (0..10).map(Some).collect();
         for step in carries(from) {

@@ -1,0 +1,171 @@
+//! Thread-local state of a thread that runs tasks of a queue.
+//!
+//! A task that is added by another task, and that can wait until that one has ended, goes to a local list:
+//! adding and taking it costs no atomic operation. The queue decides how the list is used. The
+//! single-threaded queue runs its tasks; the multi-threaded one lets the thread keep one task and shares the
+//! others.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use super::Task;
+use super::shared_tasks::Deque;
+use crate::sync::thread_local_const;
+
+struct ThreadState {
+    /// Id of the queue; 0 for none.
+    queue: Cell<usize>,
+    /// Tasks of that queue that only this thread knows of, oldest first.
+    own: RefCell<VecDeque<Task>>,
+    /// The thread's deque of shared tasks.
+    deque: RefCell<Option<Deque>>,
+    /// Number of nested waits on this thread.
+    depth: Cell<u32>,
+}
+
+thread_local_const! {
+    static THREAD: ThreadState = ThreadState {
+        queue: Cell::new(0),
+        own: RefCell::new(VecDeque::new()),
+        deque: RefCell::new(None),
+        depth: Cell::new(0),
+    };
+}
+
+/// Limit of nested waits inside tasks: each runs other tasks on top of the one that waits.
+pub(super) const MAX_DEPTH: u32 = 64;
+
+/// Period in which a thread runs tasks of a queue.
+pub(super) struct QueueScope {
+    before: usize,
+    /// Local tasks of the previous queue.
+    others: VecDeque<Task>,
+    /// Deque of the previous queue.
+    other_deque: Option<Deque>,
+}
+
+impl QueueScope {
+    /// Begins the period. `None` if the thread runs tasks of this queue already.
+    pub(super) fn enter(queue: usize) -> Option<QueueScope> {
+        THREAD.with(|thread| {
+            let before = thread.queue.replace(queue);
+            (before != queue).then(|| QueueScope {
+                before,
+                others: thread.own.take(),
+                other_deque: thread.deque.take(),
+            })
+        })
+    }
+
+    /// Ends the period. Returns the deque that was lent to the thread.
+    pub(super) fn leave(self) -> Option<Deque> {
+        THREAD.with(|thread| thread.deque.take())
+    }
+}
+
+impl Drop for QueueScope {
+    /// The local tasks must have been taken before; remaining ones are dropped.
+    fn drop(&mut self) {
+        THREAD.with(|thread| {
+            thread.queue.set(self.before);
+            let left = thread.own.replace(std::mem::take(&mut self.others));
+            let deque = thread.deque.replace(self.other_deque.take());
+            drop((left, deque));
+        });
+    }
+}
+
+/// One wait on this thread.
+pub(super) struct NestedWait(());
+
+impl NestedWait {
+    pub(super) fn enter() -> NestedWait {
+        THREAD.with(|thread| thread.depth.set(thread.depth.get() + 1));
+        NestedWait(())
+    }
+}
+
+impl Drop for NestedWait {
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.depth.set(thread.depth.get() - 1));
+    }
+}
+
+/// Calls `act` with the thread's local tasks and deque, if it runs tasks of this queue.
+#[inline]
+pub(super) fn with<R>(
+    queue: usize,
+    act: impl FnOnce(&mut VecDeque<Task>, &mut Option<Deque>) -> R,
+) -> Option<R> {
+    THREAD.with(|thread| {
+        (thread.queue.get() == queue)
+            .then(|| act(&mut thread.own.borrow_mut(), &mut thread.deque.borrow_mut()))
+    })
+}
+
+/// Number of nested waits on this thread.
+pub(super) fn depth() -> u32 {
+    THREAD.with(|thread| thread.depth.get())
+}
+
+/// Whether this thread runs tasks of this queue.
+#[inline]
+pub(super) fn is_in(queue: usize) -> bool {
+    THREAD.with(|thread| thread.queue.get()) == queue
+}
+
+/// Whether this thread runs tasks of this queue and has no local task besides the current one.
+#[inline]
+pub(super) fn is_last_in(queue: usize) -> bool {
+    THREAD.with(|thread| thread.queue.get() == queue && thread.own.borrow().is_empty())
+}
+
+/// The calling thread's list of tasks of the queue whose tasks it runs.
+#[derive(Debug)]
+pub struct LocalQueue {
+    must_share: bool,
+    /// Belongs to this thread.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl LocalQueue {
+    /// `None` if the thread runs no tasks of this queue. `must_share` says whether other threads could run
+    /// them.
+    #[inline]
+    pub(super) fn of(queue: usize, must_share: bool) -> Option<LocalQueue> {
+        is_in(queue).then_some(LocalQueue { must_share, _not_send: PhantomData })
+    }
+
+    /// Adds a task to the list. Returns whether the list has to be handed over before the thread does
+    /// unrelated work.
+    #[inline]
+    pub fn push(self, task: Task) -> bool {
+        THREAD.with(|thread| thread.own.borrow_mut().push_back(task));
+        self.must_share
+    }
+}
+
+/// Takes the oldest local task, if the thread runs tasks of this queue and `wants` it.
+#[inline]
+pub(super) fn take_if(queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+    with(queue, |own, _| if own.front().is_some_and(wants) { own.pop_front() } else { None })?
+}
+
+/// Takes the oldest local task.
+#[inline]
+pub(super) fn take() -> Option<Task> {
+    THREAD.with(|thread| thread.own.borrow_mut().pop_front())
+}
+
+/// Takes the local task with the index that `pick` chooses; its argument is the number of tasks.
+pub(super) fn take_any(pick: impl FnOnce(usize) -> usize) -> Option<Task> {
+    THREAD.with(|thread| {
+        let mut own = thread.own.borrow_mut();
+        let n = own.len();
+        if n > 1 {
+            own.swap(0, pick(n).min(n - 1));
+        }
+        own.pop_front()
+    })
+}
