@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use befrost_host::queue::{QueueError, WorkQueue, from_spec};
+use befrost_host::queue::{QueueError, WorkQueue, from_spec, from_spec_with_idle_callers};
 use befrost_host::{Limits, LoadError, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
 
@@ -23,6 +23,7 @@ pub struct Runtime {
 /// Collects what a [`Runtime`] is made of.
 pub struct RuntimeBuilder {
     queue: String,
+    idle_callers: bool,
     allocator: Arc<dyn Allocator>,
     limits: Limits,
     registry: Registry,
@@ -45,6 +46,13 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn work_queue(self, spec: &str) -> RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
+    }
+
+    /// Chooses whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's
+    /// threads, as in TFRT; by default it runs tasks meanwhile.
+    #[must_use]
+    pub fn idle_callers(self, idle_callers: bool) -> RuntimeBuilder {
+        RuntimeBuilder { idle_callers, ..self }
     }
 
     /// Chooses where tensors get their memory; the system's allocator by default.
@@ -70,8 +78,9 @@ impl RuntimeBuilder {
     /// # Errors
     /// If there is no such queue, or the system refuses its threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let RuntimeBuilder { queue, allocator, limits, registry } = self;
-        let queue = from_spec(&queue).map_err(BuildError)?;
+        let RuntimeBuilder { queue, idle_callers, allocator, limits, registry } = self;
+        let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
+        let queue = queue.map_err(BuildError)?;
         Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
     }
 }
@@ -81,6 +90,7 @@ impl Runtime {
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             queue: "mstd".to_owned(),
+            idle_callers: false,
             allocator: Malloc::shared(),
             limits: Limits::default(),
             registry: befrost_kernels::registry(),

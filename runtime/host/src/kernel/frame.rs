@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code, reason = "slots are found by validated numbers; the essay is the proof")]
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -642,8 +643,9 @@ impl Site {
         self.file.location_string(self.at)
     }
 
-    /// The name that the source gives to the place, as `loc("name")`.
-    pub fn name(&self) -> Option<&str> {
+    /// The name that the source gives to the place, as `loc("name")`. That of fused locations is made of the
+    /// names of their parts and may be empty.
+    pub fn name(&self) -> Option<Cow<'_, str>> {
         self.file.location_name(self.at)
     }
 

@@ -150,7 +150,8 @@ pub(super) struct ExecArgs {
     print_error_code: bool,
 
     /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64,
-    /// f32 and f64 as `TYPE value`
+    /// f32 and f64 as `TYPE value`; TFRT's error codes; no error without a location. On the queue mstd only
+    /// its own threads run tasks
     #[arg(long)]
     tfrt_output: bool,
 
@@ -380,7 +381,8 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         (None, Some(queue)) => queue.clone(),
         (None, None) => "mstd".to_owned(),
     };
-    let mut runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone());
+    let runtime = Runtime::builder().work_queue(&queue).idle_callers(args.tfrt_output);
+    let mut runtime = runtime.allocator(allocator.clone());
     if args.traces_scopes() && args.tracing_level == "debug" {
         runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
     } else if args.profile || args.trace.is_some() {
