@@ -287,6 +287,11 @@ impl<'a> Image<'a> {
         self.tables.section(SectionId::AuxNames).is_some()
     }
 
+    /// True if attributes or function operands are without names.
+    pub fn lacks_aux_names(&self) -> bool {
+        !self.has_aux_names() && !self.aux.is_empty()
+    }
+
     /// True if the file has the names of SSA values.
     pub fn has_ssa_names(&self) -> bool {
         self.tables.section(SectionId::SsaNames).is_some()

@@ -5,7 +5,7 @@
 //!
 //! Not here: the pools of strings, types and names (`image`), execution plans (the runtime's).
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 use crate::dtype::DType;
 use crate::image::{Image, run, some, span, text};
@@ -609,23 +609,20 @@ impl<'a> Image<'a> {
         name.unwrap_or("unknown").to_owned()
     }
 
-    /// The first name in a location. For call sites it is the callee's, for fused locations that of the first
-    /// part with a name.
-    pub fn location_name(&self, id: LocationId) -> Option<&'a str> {
-        let (mut rest, mut seen) = (vec![id], BTreeSet::new());
-        while let Some(id) = rest.pop() {
-            // Parts may be shared.
-            if !seen.insert(id) {
-                continue;
+    /// The name of a name location, or of the callee of a call site; of a fused location the names of its
+    /// parts, one after the other, which may be none.
+    pub fn location_name(&self, id: LocationId) -> Option<Cow<'a, str>> {
+        let name = |id: LocationId| match self.location(id) {
+            LocationView::Name { name, child: _ } => Some(name),
+            _ => None,
+        };
+        match self.location(id) {
+            LocationView::CallSite { callee, caller: _ } => name(callee).map(Cow::Borrowed),
+            LocationView::Fused { parts, metadata: _ } => {
+                Some(parts.iter().filter_map(|&part| name(part)).collect())
             }
-            match self.location(id) {
-                LocationView::Name { name, child: _ } => return Some(name),
-                LocationView::CallSite { callee, caller: _ } => rest.push(callee),
-                LocationView::Fused { parts, metadata: _ } => rest.extend(parts.iter().rev()),
-                LocationView::Unknown | LocationView::File { .. } | LocationView::Text(_) => {}
-            }
+            _ => name(id).map(Cow::Borrowed),
         }
-        None
     }
 }
 

@@ -22,12 +22,13 @@ func.func @users() attributes {tfrt.cost_threshold = 100 : i64} {
   tfrt.return
 }
 
-// Where nobody says what it costs, each print is a stream of its own with what it prints: the function's own stream, %two's, ends first.
+// Where nobody says what it costs, each print is a stream of its own with what it prints, but %d, which is in that of %a. They go on when
+// %ch is there, the least first: streams are numbered from the last one to the first, the longest path, %d's, before the others.
 // CHECK-NEXT: --- Running 'streams':
-// CHECK-NEXT: int32 = 2
 // CHECK-NEXT: int32 = 1
-// CHECK-NEXT: int32 = 3
 // CHECK-NEXT: int32 = 11
+// CHECK-NEXT: int32 = 3
+// CHECK-NEXT: int32 = 2
 func.func @streams() {
   %ch = tfrt.new.chain
   %one = tfrt.constant.i32 1

@@ -34,7 +34,7 @@ func.func private @h(i32, i32) -> i32
 
 // CHECK: module {
 // CHECK-NEXT: func.func @f(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
-// CHECK-NEXT: %0 = tfrt.if %arg0, %arg1, %arg2 : (i32, i32) -> i32 {
+// CHECK-NEXT: %0 = tfrt.if %arg0, %arg1, %arg2 : (i32, i32) -> (i32) {
 // CHECK-NEXT: %11 = tfrt.add.i32 %arg1, %arg2
 // CHECK-NEXT: tfrt.return %11 : i32
 // CHECK-NEXT: } else {

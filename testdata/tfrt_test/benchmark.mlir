@@ -32,15 +32,16 @@ func.func @asynchronous() -> !tfrt.chain {
 // CHECK-LABEL: --- Running 'synchronous'
 func.func @synchronous() {
   %a = tfrt.constant.i32 42
+  // TEXT: tfrt_test.sync_benchmark @twice(%{{[a-z0-9_]*}} : i32) duration_secs = 1, max_count = 3, num_warmup_runs = 2
   // CHECK-NEXT: BM:twice:Duration(ns): {{[0-9]+}}
   // CHECK-NEXT: BM:twice:Count: 3
-  "tfrt_test.sync_benchmark"(%a) {target_fn = @twice, duration_secs = 1 : i32, max_count = 3 : i32, num_warmup_runs = 1 : i32} : (i32) -> ()
+  tfrt_test.sync_benchmark @twice(%a : i32) max_count = 3, duration_secs = 1, num_warmup_runs = 2
   tfrt.return
 }
 
-func.func @twice(%a: i32) -> i32 attributes {tfrt.sync} {
+func.func @twice(%a: i32) attributes {tfrt.sync} {
   %b = tfrt.add.i32 %a, %a
-  tfrt.return %b : i32
+  tfrt.return
 }
 
 // CHECK-LABEL: --- Running 'failing'

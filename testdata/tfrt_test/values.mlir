@@ -63,13 +63,22 @@ func.func @not_a_number() -> i32 {
 // CHECK: --- Running 'debug_info':
 // CHECK-NEXT: here
 // CHECK-NEXT: inlined
+// CHECK-NEXT: foobar
+// CHECK-NEXT: bar
+// CHECK-NEXT: {{^}}[ ]*{{$}}
+// CHECK-NEXT: Kernel has no debug info
 // CHECK-NEXT: Kernel has no debug info
 func.func @debug_info() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %a = "tfrt_test.print_debug_info"(%ch) : (!tfrt.chain) -> !tfrt.chain loc("here")
-  %b = "tfrt_test.print_debug_info"(%a) : (!tfrt.chain) -> !tfrt.chain loc(fused["x.mlir":1:2, callsite("inlined"("y.mlir":3:4) at "caller")])
-  %c = "tfrt_test.print_debug_info"(%b) : (!tfrt.chain) -> !tfrt.chain loc("x.mlir":5:6)
-  tfrt.return %c : !tfrt.chain
+  %b = "tfrt_test.print_debug_info"(%a) : (!tfrt.chain) -> !tfrt.chain loc(callsite("inlined"("y.mlir":3:4) at "caller"))
+  // The names of all parts; those inside of parts do not count.
+  %c = "tfrt_test.print_debug_info"(%b) : (!tfrt.chain) -> !tfrt.chain loc(fused["foo", "bar"])
+  %d = "tfrt_test.print_debug_info"(%c) : (!tfrt.chain) -> !tfrt.chain loc(fused["foo.py":42:314, "bar"])
+  %e = "tfrt_test.print_debug_info"(%d) : (!tfrt.chain) -> !tfrt.chain loc(fused["x.mlir":1:2, callsite("inlined"("y.mlir":3:4) at "caller")])
+  %f = "tfrt_test.print_debug_info"(%e) : (!tfrt.chain) -> !tfrt.chain loc(callsite("y.mlir":3:4 at "caller"))
+  %g = "tfrt_test.print_debug_info"(%f) : (!tfrt.chain) -> !tfrt.chain loc("x.mlir":5:6)
+  tfrt.return %g : !tfrt.chain
 }
 
 // CHECK: --- Running 'request':

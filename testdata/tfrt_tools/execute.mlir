@@ -35,7 +35,7 @@ func.func @arguments(%x: !some.type, %ch: !tfrt.chain) -> !some.type {
 
 // CHECK-LABEL: --- Running 'fail':
 // CHECK-NEXT: 'fail' returned <<error: something bad happened>>
-// CODE: 'fail' returned <<error: something bad happened, code: Unknown>>
+// CODE: 'fail' returned <<error: something bad happened, code: INTERNAL>>
 func.func @fail() -> i32 {
   // expected-error @+1 {{runtime error: something bad happened}}
   %x = "tfrt_test.fail"() : () -> i32

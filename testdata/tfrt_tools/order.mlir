@@ -23,8 +23,8 @@ func.func @threshold() attributes {tfrt.cost_threshold = 1 : i64} {
 }
 
 // CHECK-LABEL: --- Running 'none':
-// CHECK-NEXT: int32 = 1
 // CHECK-NEXT: int32 = 0
+// CHECK-NEXT: int32 = 1
 func.func @none() {
   %v0 = tfrt.constant.i32 0
   %v1 = tfrt.constant.i32 1

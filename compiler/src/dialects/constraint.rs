@@ -89,6 +89,64 @@ impl TypeConstraint {
         }
         .into()
     }
+
+    /// MLIR's description in messages.
+    pub fn upstream(self) -> String {
+        let like = |kind: ElementKind| match kind {
+            ElementKind::Bool => "bool-like",
+            ElementKind::Integer | ElementKind::IntegerOrIndex => "signless-integer-like",
+            ElementKind::Float => "floating-point-like",
+            ElementKind::IntegerOrFloat => "signless-integer-like or floating-point-like",
+        };
+        match self {
+            TypeConstraint::Any => "any type".into(),
+            TypeConstraint::Is(known) => upstream_name(known),
+            TypeConstraint::AnyInteger => "integer or index".into(),
+            TypeConstraint::AnyFloat => "floating-point".into(),
+            TypeConstraint::Like(kind) => like(kind).into(),
+            TypeConstraint::LikeOrMemRef(kind) => format!("{} or memref of such", like(kind)),
+            TypeConstraint::Function => "function type".into(),
+            TypeConstraint::AnyTensor => "tensor of any type values".into(),
+            TypeConstraint::Opaque(name) => format!("{name} type"),
+        }
+    }
+}
+
+/// MLIR's description of a type in messages.
+fn upstream_name(known: KnownType) -> String {
+    let element = |of: KnownType| format!("complex type with {} elements", upstream_name(of));
+    let text = match known {
+        KnownType::I1 => "1-bit signless integer",
+        KnownType::I8 => "8-bit signless integer",
+        KnownType::I16 => "16-bit signless integer",
+        KnownType::I32 => "32-bit signless integer",
+        KnownType::I64 => "64-bit signless integer",
+        KnownType::UI8 => "8-bit unsigned integer",
+        KnownType::UI32 => "32-bit unsigned integer",
+        KnownType::UI64 => "64-bit unsigned integer",
+        KnownType::F16 => "16-bit float",
+        KnownType::F32 => "32-bit float",
+        KnownType::F64 => "64-bit float",
+        KnownType::Index => "index",
+        KnownType::Complex64 => return element(KnownType::F32),
+        KnownType::Complex128 => return element(KnownType::F64),
+        // TFRT's later spelling.
+        KnownType::Tensor => "!tfrt_tensor.tensor type",
+        KnownType::BF16
+        | KnownType::None
+        | KnownType::Chain
+        | KnownType::Shape
+        | KnownType::String
+        | KnownType::Device
+        | KnownType::HostBuffer
+        | KnownType::PartialShape
+        | KnownType::FixedRankShape1
+        | KnownType::FixedRankShape2
+        | KnownType::FixedRankShape3
+        | KnownType::Arena
+        | KnownType::ProtoExample => return format!("{} type", known.name()),
+    };
+    text.to_owned()
 }
 
 /// The attributes that a declared attribute may have as value.

@@ -156,6 +156,11 @@ pub(super) fn no_else(m: &Module, op: OpId) -> Diagnostic {
     at_op(m, op, "E0710", format!("{} has results, so it needs an `else`", name(m, op)))
 }
 
+pub(super) fn cost(m: &Module, op: OpId, cost: i64) -> Diagnostic {
+    at_op(m, op, "E0715", format!("the cost of {} is {cost}, expected at least 1", name(m, op)))
+        .upstream(format!("'{}' op cost value must be larger than 0", m.op_name_str(op)))
+}
+
 pub(super) fn several_blocks(m: &Module, op: OpId, blocks: usize) -> Diagnostic {
     at_op(m, op, "E0711", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
 }

@@ -102,7 +102,7 @@ fn conditions(r: &mut Registry) {
             .region("then_region", false)
             .region("else_region", true)
             .format(
-                "$cond (`,` $args^)? attr-dict-with-keyword `:` functional-type($args, results) \
+                "$cond (`,` $args^)? attr-dict-with-keyword `:` functional-lists($args, results) \
                  shadow($then_region, $args) (`else` shadow($else_region, $args)^)?",
             )
             .verifier(verify_after_first)
@@ -129,8 +129,8 @@ fn conditions(r: &mut Registry) {
             .attr("branches", A::SymbolArray)
             .result_with("branch_outputs", T::Any, Arity::Variadic)
             .format(
-                "$branch_index $branches `(` $branch_operands `)` attr-dict `:` `(` type($branch_operands) `)` `->` \
-                 `(` type($branch_outputs) `)`",
+                "$branch_index $branches `(` $branch_operands `)` attr-dict `:` \
+                 chained-lists($branch_operands, $branch_outputs)",
             )
             .kernel()
             .asynchronous(),

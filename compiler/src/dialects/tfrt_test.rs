@@ -7,7 +7,7 @@
 use super::short::*;
 use super::tfrt_control::{many, regions};
 use super::tfrt_test_tensors;
-use super::tfrt_verify::{verify_all, verify_benchmark};
+use super::tfrt_verify::{benchmark_call, verify_all, verify_benchmark, verify_cost};
 use super::{
     Access, Arity, AttrConstraint as A, DefaultValue, EffectResource, OpDef, OperandMode, Registry,
     TypeConstraint as T,
@@ -126,7 +126,9 @@ fn numbers(r: &mut Registry) {
         OpDef::new("tfrt_test.test_cost", "prints `id: N`; the attribute `_tfrt_cost` is its cost")
             .operand_with("args", T::Any, Arity::Variadic, OperandMode::Required)
             .attr("id", A::Int(K::I64))
+            .attr("_tfrt_cost", A::Int(K::I64))
             .result("result", I32)
+            .verifier(verify_cost)
             .format("$args attr-dict `:` type($args)")
             .kernel(),
     ));
@@ -180,7 +182,11 @@ fn strings(r: &mut Registry) {
 fn failures(r: &mut Registry) {
     r.add(test("tfrt_test.fail", "the error `something bad happened`", &[], &[I32]).pure());
     r.add(test("tfrt_test.fail_s", "the same", &[], &[I32]).pure());
-    r.add(test("tfrt_test.error_s", "the same, without a result", &[], &[]));
+    r.add(test("tfrt_test.error_s", "the same for any number of results", &[], &[]).result_with(
+        "results",
+        T::Any,
+        Arity::Variadic,
+    ));
     r.add(test("tfrt_test.error_chain", "the error `error chain`", &[CHAIN], &[CHAIN]));
     r.add(
         test("tfrt_test.partial_fail", "1, and the error `something bad happened`", &[], &[I32, I32]).pure(),
@@ -304,7 +310,12 @@ fn functions(r: &mut Registry) {
     ));
     r.add(
         benchmark("tfrt_test.sync_benchmark", "calls a function many times and prints how long it took")
-            .attr("target_fn", A::FlatSymbol),
+            .attr("target_fn", A::FlatSymbol)
+            .callee_type(benchmark_call)
+            .format(
+                "$target_fn `(` typed($args) `)` \
+                 named-attrs($duration_secs, $max_count, $num_warmup_runs)",
+            ),
     );
 }
 

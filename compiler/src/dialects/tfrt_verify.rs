@@ -3,7 +3,7 @@
 
 use super::{Traits, errors};
 use crate::diag::Diagnostic;
-use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, TypeKind};
+use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, TypeKind, names};
 
 fn operands(m: &Module, op: OpId, first: usize) -> impl Iterator<Item = TypeId> + '_ {
     m.operands(op).skip(first).map(|v| m.value_type(v))
@@ -55,6 +55,11 @@ pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Vec<TypeId>
     (passed, if given.is_empty() { Vec::new() } else { vec![KnownType::Chain.id()] })
 }
 
+/// Expected types of the callee of `tfrt_test.sync_benchmark`: all operands, no results.
+pub(super) fn benchmark_call(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
+    (operands(m, op, 0).collect(), Vec::new())
+}
+
 /// The role of a callee, in TFRT's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CalleeRole {
@@ -63,6 +68,8 @@ pub(crate) enum CalleeRole {
     Branch(bool),
     /// The function run for each block of a range.
     Block,
+    /// The function of a benchmark.
+    Benchmark,
 }
 
 /// The role of the function that an attribute names.
@@ -70,6 +77,7 @@ pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> CalleeRole {
     match m.op_name_str(op) {
         "tfrt.cond" => CalleeRole::Branch(attr == "a_true_fn"),
         "tfrt.parallel_call.i32" => CalleeRole::Block,
+        "tfrt_test.sync_benchmark" => CalleeRole::Benchmark,
         _ => CalleeRole::Callee,
     }
 }
@@ -83,13 +91,13 @@ impl CalleeRole {
         (wanted, given): (&[TypeId], &[TypeId]),
     ) -> String {
         let of = match self {
-            CalleeRole::Callee => "callee",
+            CalleeRole::Callee | CalleeRole::Benchmark => "callee",
             CalleeRole::Branch(true) => "true function",
             CalleeRole::Branch(false) => "false function",
             CalleeRole::Block => return block_mismatch((passed, taken), given),
         };
         let what = |what: &str| match self {
-            CalleeRole::Callee => format!("{what} type mismatch"),
+            CalleeRole::Callee | CalleeRole::Benchmark => format!("{what} type mismatch"),
             _ => format!("{what} type mismatch for {of}"),
         };
         if passed.len() != taken.len() {
@@ -97,6 +105,9 @@ impl CalleeRole {
         }
         if passed != taken {
             return what("operand");
+        }
+        if self == CalleeRole::Benchmark {
+            return "Target benchmark function must return zero value.".to_owned();
         }
         if wanted.len() != given.len() {
             return format!("incorrect number of results for {of}");
@@ -163,6 +174,14 @@ pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnosti
     let lacks_else = has_no_else && m.n_results(op) > 0;
     if lacks_else {
         diags.push(errors::no_else(m, op).upstream("expected 'else' in 'tfrt.if' with result values"));
+    }
+}
+
+/// Verifies the cost of `tfrt_test.test_cost`.
+pub(super) fn verify_cost(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let cost = m.attr(op, names::TFRT_COST).and_then(|cost| m.cx.as_int(cost));
+    if let Some(cost) = cost.filter(|&cost| cost <= 0) {
+        diags.push(errors::cost(m, op, cost));
     }
 }
 

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::{ARRAY_SUFFIX, EMPTY_REGION, Emitter, PROPERTY_PREFIX, PendingBody, Strip, errors};
 use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::streams::StreamOptions;
 
 impl Emitter<'_> {
     /// Emits body number `at` of the list.
@@ -82,21 +83,27 @@ impl Emitter<'_> {
         self.m.cx.as_str(*name)
     }
 
-    /// The signature of a function without body.
+    /// A native function: one kernel of its name, without a location, on its arguments. So whatever calls
+    /// functions can call it.
     fn native(&mut self, f: &mut FunctionBuilder, op: OpId) {
         let Some((inputs, results)) = self.signature(op) else {
             return self.diags.push(errors::function_type(self.span(op), "arguments"));
         };
         let (inputs, results) = (inputs.to_vec(), results.to_vec());
+        let n_args = inputs.len() as u32;
         for (i, ty) in inputs.into_iter().enumerate() {
             let name = self.io_name(op, names::ARG_ATTRS, i).unwrap_or("").to_owned();
             let (ty, name) = (self.constants.ty(self.m, &mut self.w, ty), self.w.string(&name));
             f.arg(ty, name, None);
         }
-        for (i, ty) in results.into_iter().enumerate() {
+        let types: Vec<_> =
+            results.into_iter().map(|ty| self.constants.ty(self.m, &mut self.w, ty)).collect();
+        let name = self.m.symbol_name(op).unwrap_or(names::EMPTY);
+        let (code, n_results) = (self.w.kernel_name(self.m.cx.str(name)), types.len());
+        let first = f.plain_kernel(code, 0, None, 0..n_args, types.into_iter());
+        for (i, register) in (0..n_results).zip(first..) {
             let name = self.io_name(op, names::RES_ATTRS, i).unwrap_or("").to_owned();
-            let (ty, name) = (self.constants.ty(self.m, &mut self.w, ty), self.w.string(&name));
-            f.native_result(ty, name);
+            f.result(register, self.w.string(&name));
         }
     }
 
@@ -292,6 +299,7 @@ impl Emitter<'_> {
                 id,
                 owner: op,
                 block: blocks.first().copied(),
+                streams: self.stored_streams(StreamOptions::of_region(m, op)),
                 is_region: true,
                 ..body
             });

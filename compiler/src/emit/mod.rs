@@ -250,16 +250,20 @@ impl<'m> Emitter<'m> {
         }
         let block = blocks.first().copied();
         let kind = match block {
-            None => FunctionKind::Native,
+            None => FunctionKind::Async,
             Some(_) if m.attr(op, names::TFRT_SYNC).is_some() => FunctionKind::Sync,
             Some(_) => FunctionKind::Async,
         };
         if block.is_none() && m.attr(op, names::TFRT_NATIVE).is_none() {
             self.diags.push(errors::not_native(span, m.cx.str(name)));
         }
-        let mut streams = StreamOptions::of_function(m, op);
-        streams.stores_all |= self.stores_all_streams;
+        let streams = self.stored_streams(StreamOptions::of_function(m, op));
         self.bodies.push(PendingBody { id, owner: op, block, kind, streams, is_region: false });
+    }
+
+    /// The options of stream analysis, with the option to store all streams.
+    fn stored_streams(&self, options: StreamOptions) -> StreamOptions {
+        StreamOptions { stores_all: options.stores_all || self.stores_all_streams, ..options }
     }
 
     /// A location, unless locations are stripped.

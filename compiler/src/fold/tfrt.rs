@@ -245,6 +245,14 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: ConstantOperands<'_>) -> FoldRe
     Some(Vec::new())
 }
 
+/// True for a merge of one chain that has no other use.
+pub fn merges_one_private_chain(m: &Module, op: OpId) -> bool {
+    m.op_name_str(op) == "tfrt.merge.chains"
+        && m.n_operands(op) == 1
+        && m.value_type(m.operand(op, 0)) == KnownType::Chain.id()
+        && m.users(m.operand(op, 0)).take(2).count() == 1
+}
+
 /// Most operands that are inspected for chains they have waited for, and most operands of a merge for which
 /// that is done.
 const MAX_LOOKED_AT: usize = 32;

@@ -193,9 +193,13 @@ impl Context {
         SymbolU32::try_from_usize(id.0 as usize).and_then(|s| self.strings.resolve(s)).unwrap_or("")
     }
 
-    /// Interns a type.
+    /// Interns a type. Of the two spellings of the host tensor type, `!t.tensor` and `!tfrt_tensor.tensor`,
+    /// the first one is kept.
     #[inline]
     pub fn type_id(&mut self, kind: TypeKind) -> TypeId {
+        if kind == TypeKind::Opaque(names::HOST_TENSOR) {
+            return KnownType::Tensor.id();
+        }
         TypeId::new(self.types.insert_full(kind).0)
     }
 

@@ -2,10 +2,13 @@
 //!
 //! Canonical forms and option names are MLIR's where MLIR has the op. Each pattern removes an op, replaces it
 //! by a simpler one, or orders operands; so the pass terminates and is idempotent.
+//! A `tfrt.merge.chains` of one chain that has no other use stays, as upstream; `-O1` and `-O2` fold it.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;
+use crate::dialects::Folded;
 use crate::fold;
+use crate::ir::{Module, OpId};
 use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const PASS: Pass = Pass {
@@ -49,7 +52,7 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         max_iterations: u64::try_from(cx.number("max-iterations")).ok(),
         max_rewrites: u64::try_from(cx.number("max-num-rewrites")).ok(),
         simplify_regions: cx.text("region-simplify") != "disabled",
-        fold: fold::fold,
+        fold: fold_as_upstream,
         materialize: fold::materialize,
         ..GreedyConfig::default()
     };
@@ -59,4 +62,9 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         cx.report(Diagnostic::error("E0506", "`canonicalize` reached its limit before it was done"));
     }
     outcome.change
+}
+
+/// Folds an op unless upstream leaves it alone.
+fn fold_as_upstream(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    if fold::tfrt::merges_one_private_chain(m, op) { None } else { fold::fold(m, op) }
 }

@@ -46,11 +46,10 @@ fn text(streams: &Streams, id: u32, position: Option<u32>) -> String {
     let stream = streams.stream(id);
     let cost = stream.map_or(0, |stream| stream.cost);
     let parent = stream.and_then(|stream| stream.parent).map_or(-1, |(parent, _)| number(parent));
-    let mut text =
-        format!("stream id: {}, stream cost: {cost}, parent stream: {parent}, child streams: [", number(id));
-    for (i, child) in streams.started_at(position).enumerate() {
-        _ = write!(text, "{}{}", if i > 0 { ", " } else { "" }, number(child));
+    let mut text = format!("stream id: {}, stream cost: {cost}, parent stream: {parent}", number(id));
+    let children: Vec<String> = streams.started_at(position).map(|child| number(child).to_string()).collect();
+    if !children.is_empty() {
+        _ = write!(text, ", child streams: [{}]", children.join(", "));
     }
-    text.push(']');
     text
 }

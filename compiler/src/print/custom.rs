@@ -6,7 +6,7 @@
 
 use super::text::{Typed, write_attr, write_type};
 use super::{Header, Printer};
-use crate::dialects::format::{Custom, Element};
+use crate::dialects::format::{Custom, Element, FunctionForm};
 use crate::dialects::{AttrConstraint, DefaultValue, OpDef};
 use crate::ir::{AttrId, OpId, StrId, TypeId, TypeKind, ValueId};
 use smallvec::SmallVec;
@@ -150,10 +150,18 @@ impl Printer<'_, '_> {
                 }
                 self.type_list(&types);
             }
-            Element::FunctionalType(inputs, outputs) => {
+            Element::FunctionalType(inputs, outputs, form) => {
                 before_value(&mut self.out, space);
                 let (inputs, outputs) = (self.m.types_of(op, *inputs), self.m.types_of(op, *outputs));
-                super::text::write_function(self.style, &inputs, &outputs, &mut self.out);
+                if *form == FunctionForm::Type {
+                    super::text::write_function(self.style, &inputs, &outputs, &mut self.out);
+                } else {
+                    self.out.push('(');
+                    self.type_list(&inputs);
+                    self.out.push_str(") -> (");
+                    self.type_list(&outputs);
+                    self.out.push(')');
+                }
             }
             Element::ArrowTypes(of, parens) => {
                 let types = self.m.types_of(op, *of);

@@ -183,7 +183,8 @@ impl<'a> Raiser<'_, 'a> {
         let loc = self.loc(f.location());
         let op = self.m.create(crate::ir::NewOp { attrs: &attrs, loc, ..crate::ir::NewOp::new(op_name) });
         let region = self.m.add_region(op);
-        if f.kind() == FunctionKind::Native {
+        let is_declared = attrs.iter().any(|&(attr, _)| attr == names::TFRT_NATIVE);
+        if f.kind() == FunctionKind::Native || is_declared && is_native(f) {
             return Ok(op);
         }
         let block = self.m.add_block(region);
@@ -208,4 +209,13 @@ impl<'a> Raiser<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// True if a function is one kernel of its name on its arguments: what a native function is emitted as.
+fn is_native(f: FunctionView<'_, '_>) -> bool {
+    let mut kernels = f.kernels();
+    let (Some(kernel), None) = (kernels.next(), kernels.next()) else { return false };
+    kernel.name() == f.name()
+        && kernel.operands().iter().copied().eq(0..f.n_args())
+        && f.results().iter().copied().eq(f.n_args()..f.n_registers())
 }

@@ -64,14 +64,17 @@ impl<'m> Analysis<'m> {
             Some(op) => Some(self.nodes[op.0 as usize]).filter(|&it| it < node).unwrap_or(ROOT),
             None => ROOT,
         };
-        let mut parent = ROOT;
-        for value in m.operands(op) {
-            let candidate = definer(value);
-            if build.path[candidate as usize] > build.path[parent as usize] {
-                parent = candidate;
+        let mut last: Option<u32> = None;
+        for candidate in m.operands(op).map(definer) {
+            if last.is_none_or(|last| build.path[candidate as usize] > build.path[last as usize]) {
+                last = Some(candidate);
             }
         }
+        let parent = last.unwrap_or(ROOT);
         let cost = options.cost(m, op);
+        // An op without operands does not wait for the root.
+        let available = last.map_or(0, |last| build.path[last as usize]);
+        build.path[node as usize] = available.saturating_add(cost);
         build.hang(node, parent, cost, m.traits(op).has(Traits::RETURN));
         if options.merge_inter_dependent {
             for value in m.operands(op) {
@@ -124,15 +127,38 @@ struct Build<'o> {
 
 /// The criterion for small streams, at the op where streams meet.
 #[derive(Clone, Copy)]
-struct SmallCriterion {
-    /// The cost of the path to the op, if it is part of the criterion.
-    path: i64,
-    limit: i64,
+enum SmallCriterion {
+    /// By the threshold.
+    Cost(i64),
+    /// By the longest path of the function, and the path to the op.
+    Path { longest: i64, here: i64 },
 }
 
 impl SmallCriterion {
-    fn is(self, set: &StreamSet) -> bool {
-        self.path.saturating_add(set.cost) < self.limit
+    /// The cost from which on a stream is not small.
+    fn limit(self) -> i64 {
+        match self {
+            SmallCriterion::Cost(threshold) => threshold,
+            SmallCriterion::Path { longest, .. } => longest,
+        }
+    }
+
+    fn is_small(self, set: &StreamSet) -> bool {
+        match self {
+            SmallCriterion::Cost(threshold) => set.cost < threshold,
+            SmallCriterion::Path { longest, here } => here.saturating_add(set.cost) < longest,
+        }
+    }
+
+    /// True if a small stream takes another small one: as long as it is small itself or, by paths, if both
+    /// together are small.
+    fn takes(self, open: &StreamSet, other: &StreamSet) -> bool {
+        match self {
+            SmallCriterion::Cost(_) => self.is_small(open),
+            SmallCriterion::Path { longest, here } => {
+                here.saturating_add(open.cost).saturating_add(other.cost) < longest
+            }
+        }
     }
 }
 
@@ -159,7 +185,6 @@ impl<'o> Build<'o> {
 
     fn hang(&mut self, node: u32, parent: u32, cost: i64, is_return: bool) {
         self.cost[node as usize] = cost;
-        self.path[node as usize] = self.path[parent as usize].saturating_add(cost);
         self.is_return[node as usize] = is_return;
         match std::mem::replace(&mut self.last_child[parent as usize], node) {
             NONE => self.first_child[parent as usize] = node,
@@ -208,36 +233,38 @@ impl<'o> Build<'o> {
             child = self.next_sibling[child as usize];
         }
         let small = match self.options.threshold {
-            Some(threshold) => SmallCriterion { path: 0, limit: threshold },
-            None => SmallCriterion { path: self.path[at], limit: longest },
+            Some(threshold) => SmallCriterion::Cost(threshold),
+            None => SmallCriterion::Path { longest, here: self.path[at] },
         };
         if self.options.merge_inter_dependent && children.len() > 1 {
             self.merge_dependent(node, &mut children, small);
         }
         let (mut kept, mut best) = (Vec::with_capacity(children.len()), None);
-        let mut open = None;
+        let mut open: Option<u32> = None;
         for set in children {
             let mut candidate = set;
-            if small.is(&self.sets[set as usize]) {
-                match open {
-                    Some(into) => {
-                        self.merge(set, into);
-                        candidate = into;
-                    }
-                    None => kept.push(set),
+            let data = &self.sets[set as usize];
+            let is_small = small.is_small(data);
+            match open.filter(|&open| is_small && small.takes(&self.sets[open as usize], data)) {
+                Some(into) => {
+                    self.merge(set, into);
+                    candidate = into;
                 }
-                open = Some(candidate).filter(|&set| small.is(&self.sets[set as usize]));
-            } else {
-                kept.push(set);
+                None => {
+                    kept.push(set);
+                    open = if is_small { Some(set) } else { open };
+                }
             }
             best = self.better(best, candidate);
         }
         let joined = best.map_or_else(|| self.begin(), |(set, ..)| set);
-        // One small stream may be left. The op joins it, unless the op began a new stream because it could
-        // not join any.
+        // With a threshold the last open stream may be left small. The op joins it, unless the op began a new
+        // stream because it could not join any.
         if let Some(open) = open
+            && self.options.threshold.is_some()
             && best.is_some()
             && open != joined
+            && small.is_small(&self.sets[open as usize])
         {
             self.merge(open, joined);
         }
@@ -281,8 +308,8 @@ impl<'o> Build<'o> {
         new
     }
 
-    /// Merges small streams of a node into others that depend on them or that they depend on, until those are
-    /// no longer small.
+    /// Merges streams of a node that by themselves cost less than the limit into others that depend on them or
+    /// that they depend on, until those are no longer small.
     fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: SmallCriterion) {
         let mut depends = self.dependent(node, children);
         for (i, &child) in children.iter().enumerate() {
@@ -294,11 +321,11 @@ impl<'o> Build<'o> {
             others.sort_by_key(|&set| (hashed(set), set));
             others.dedup();
             for other in others {
-                if other == child || !small.is(&self.sets[other as usize]) {
+                if other == child || self.sets[other as usize].cost >= small.limit() {
                     continue;
                 }
                 self.merge(other, child);
-                if !small.is(&self.sets[child as usize]) {
+                if !small.is_small(&self.sets[child as usize]) {
                     break;
                 }
             }

@@ -6,18 +6,24 @@
 //! root (the call) ─┬─▶ a ──▶ b ──▶ return        stream 0 = {root a b return}
 //!                  └─▶ c ──▶ d                   stream 1 = {c d}, a child of stream 0
 //!
-//! forward:   the parent of an op is the definition of its last available operand (by cost), else the root
+//! forward:   the parent of an op is the definition of its last available operand (by cost, then the first
+//!            one); the root for an argument and for an op without operands
 //! backward:  a leaf begins a stream; an op joins the stream of a child, after small ones have been merged
 //! ```
 //!
-//! A stream is small:
+//! At the op where streams meet, a stream is small:
 //! * with the attribute `tfrt.cost_threshold = N` of the function or else the module: if it costs less than
-//!   N.
+//!   N. Small streams are merged until they cost N. The op joins one that is left.
 //! * without it, or if N is not positive: if, begun at the op, it would end before the longest path through
-//!   the function does. Running two of them in sequence takes no longer than running them in parallel.
+//!   the function does. Two small streams are merged if that is true of both in sequence, which then takes no
+//!   longer than running them in parallel. The others stay apart.
 //!
-//! `tfrt.merge_inter_dependent_streams` merges small streams of an op's children into streams with a data
-//! dependence (not only by chains) between them, before other small ones. With
+//! An argument is available with the root, at the cost 1. An op without operands does not even wait for the
+//! root.
+//!
+//! `tfrt.merge_inter_dependent_streams` merges streams of an op's children that cost less than N, or than the
+//! longest path, into small streams with a data dependence (not only by chains) between them, before other
+//! small ones. With
 //! `tfrt.upper_cost_threshold = N` no op joins a stream with a cost of N or more; it begins a new one
 //! instead.
 //!
@@ -26,8 +32,8 @@
 //! [`Analysis::stored_of_body`] adds streams in bodies of loops with overlapping iterations ([`Loops`]). The
 //! text of a program does not contain streams: they are recomputed at each emission.
 //!
-//! Not here: regions (each is a function of its own, with the options of its function), and execution of
-//! streams (the executor).
+//! Not here: regions (each is a function of its own, with the options of its module), and execution of streams
+//! (the executor).
 
 mod analysis;
 mod loops;
@@ -55,12 +61,20 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// The options of a function, from its attributes and those of the enclosing ops.
+    /// The options of a function: from its own attributes, else from those of its module.
     pub fn of_function(m: &Module, function: OpId) -> StreamOptions {
-        let attr = |name: &str| {
-            let on = |op: OpId| m.attr_named(op, name);
-            on(function).or_else(|| on(m.parent_op(function)?))
-        };
+        StreamOptions::read(m, &[Some(function), m.parent_op(function)])
+    }
+
+    /// The options of a region of an op that is no function: from the attributes of its module.
+    pub fn of_region(m: &Module, owner: OpId) -> StreamOptions {
+        let mut enclosing = std::iter::successors(m.parent_op(owner), |&op| m.parent_op(op));
+        StreamOptions::read(m, &[enclosing.find(|&op| m.is(op, names::BUILTIN_MODULE))])
+    }
+
+    /// Reads each option from the first of the ops that has its attribute.
+    fn read(m: &Module, ops: &[Option<OpId>]) -> StreamOptions {
+        let attr = |name: &str| ops.iter().flatten().find_map(|&op| m.attr_named(op, name));
         let positive = |name: &str| m.cx.as_int(attr(name)?).filter(|&n| n > 0);
         let threshold = positive("tfrt.cost_threshold");
         StreamOptions {

@@ -2,7 +2,9 @@
 
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
-use crate::dialects::{OpDef, TypeRule, TypeSource, at_op};
+use crate::dialects::{
+    Arity, AttrConstraint, AttrDef, OpDef, OperandDef, ResultDef, TypeConstraint, TypeRule, TypeSource, at_op,
+};
 use crate::ir::{Module, OpId, TypeId, ValueId};
 use crate::print::type_text;
 
@@ -18,28 +20,58 @@ pub(super) fn operand_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
     at_op(m, op, "E0401", format!("{} takes {want}, found {}", name(m, op), m.n_operands(op)))
 }
 
-pub(super) fn operand_type(m: &Module, op: OpId, i: usize, declared: &str, want: &str) -> Diagnostic {
+/// MLIR's message for a value of a wrong type; `value` is `operand #0` or `result #0`.
+fn upstream_type(
+    m: &Module,
+    op: OpId,
+    value: &str,
+    (want, arity): (TypeConstraint, Arity),
+    found: &str,
+) -> String {
+    let variadic = if arity == Arity::Variadic { "variadic of " } else { "" };
+    format!("'{}' op {value} must be {variadic}{}, but got '{found}'", m.op_name_str(op), want.upstream())
+}
+
+pub(super) fn operand_type(m: &Module, op: OpId, i: usize, declared: &OperandDef) -> Diagnostic {
+    let OperandDef { name: operand, ty, arity, .. } = *declared;
     let found = type_text(&m.cx, m.value_type(m.operand(op, i)));
-    let message = format!("operand #{i} (`{declared}`) of {} has type {found}, expected {want}", name(m, op));
-    at_op(m, op, "E0402", message).at(operand_span(m, op, i))
+    let want = ty.describe();
+    let message = format!("operand #{i} (`{operand}`) of {} has type {found}, expected {want}", name(m, op));
+    at_op(m, op, "E0402", message)
+        .upstream(upstream_type(m, op, &format!("operand #{i}"), (ty, arity), &found))
+        .at(operand_span(m, op, i))
 }
 
 pub(super) fn result_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
     at_op(m, op, "E0403", format!("{} has {want}, found {}", name(m, op), m.n_results(op)))
 }
 
-pub(super) fn result_type(m: &Module, op: OpId, i: usize, declared: &str, want: &str) -> Diagnostic {
+pub(super) fn result_type(m: &Module, op: OpId, i: usize, declared: &ResultDef) -> Diagnostic {
+    let ResultDef { name: result, ty, arity, .. } = *declared;
     let found = type_text(&m.cx, m.value_type(m.result(op, i)));
-    at_op(
+    let want = ty.describe();
+    let message = format!("result #{i} (`{result}`) of {} has type {found}, expected {want}", name(m, op));
+    at_op(m, op, "E0404", message).upstream(upstream_type(
         m,
         op,
-        "E0404",
-        format!("result #{i} (`{declared}`) of {} has type {found}, expected {want}", name(m, op)),
-    )
+        &format!("result #{i}"),
+        (ty, arity),
+        &found,
+    ))
 }
 
-pub(super) fn missing_attr(m: &Module, op: OpId, attr: &str, want: &str) -> Diagnostic {
-    at_op(m, op, "E0405", format!("{} needs the attribute `{attr}`: {want}", name(m, op)))
+/// TFRT's message for a missing or wrong reference to a function.
+fn upstream_symbol(m: &Module, op: OpId, attr: &AttrDef) -> Option<String> {
+    let is_symbol = attr.kind == AttrConstraint::FlatSymbol;
+    is_symbol
+        .then(|| format!("'{}' op requires a '{}' symbol reference attribute", m.op_name_str(op), attr.name))
+}
+
+pub(super) fn missing_attr(m: &Module, op: OpId, attr: &AttrDef) -> Diagnostic {
+    let message = format!("{} needs the attribute `{}`: {}", name(m, op), attr.name, attr.kind.describe());
+    let required = format!("'{}' op requires attribute '{}'", m.op_name_str(op), attr.name);
+    let upstream: Vec<String> = [required].into_iter().chain(upstream_symbol(m, op, attr)).collect();
+    at_op(m, op, "E0405", message).upstream(upstream.join("\n"))
 }
 
 pub(super) fn unnamed_attrs(m: &Module, op: OpId, want: (u32, u32), found: (u32, u32)) -> Diagnostic {
@@ -55,8 +87,14 @@ pub(super) fn unnamed_attrs(m: &Module, op: OpId, want: (u32, u32), found: (u32,
         .help("how they are called does not matter; they are taken in the order of their names")
 }
 
-pub(super) fn attr_kind(m: &Module, op: OpId, attr: &str, want: &str, found: &str) -> Diagnostic {
-    at_op(m, op, "E0406", format!("attribute `{attr}` of {} is `{found}`, expected {want}", name(m, op)))
+pub(super) fn attr_kind(m: &Module, op: OpId, attr: &AttrDef, found: &str) -> Diagnostic {
+    let want = attr.kind.describe();
+    let message = format!("attribute `{}` of {} is `{found}`, expected {want}", attr.name, name(m, op));
+    let d = at_op(m, op, "E0406", message);
+    match upstream_symbol(m, op, attr) {
+        Some(text) => d.upstream(text),
+        None => d,
+    }
 }
 
 pub(super) fn region_count(m: &Module, op: OpId, want: usize) -> Diagnostic {

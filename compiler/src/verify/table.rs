@@ -17,7 +17,7 @@ impl ModuleVerifier<'_> {
         if counted {
             let mut check = |operand: &OperandDef, i, value| {
                 if !operand.ty.accepts(&m.cx, m.value_type(value)) {
-                    self.diags.push(errors::operand_type(m, op, i, operand.name, &operand.ty.describe()));
+                    self.diags.push(errors::operand_type(m, op, i, operand));
                 }
             };
             if def.variadic_operand().is_none() {
@@ -128,7 +128,7 @@ impl ModuleVerifier<'_> {
     fn result(&mut self, op: OpId, i: usize, result: &ResultDef, value: ValueId) {
         let m = self.m;
         if !result.ty.accepts(&m.cx, m.value_type(value)) {
-            self.diags.push(errors::result_type(m, op, i, result.name, &result.ty.describe()));
+            self.diags.push(errors::result_type(m, op, i, result));
         }
     }
 
@@ -170,13 +170,13 @@ impl ModuleVerifier<'_> {
         for (attr, name) in def.attrs.iter().zip(ids) {
             match m.attr(op, *name) {
                 None if attr.required => {
-                    self.diags.push(errors::missing_attr(m, op, attr.name, &attr.kind.describe()));
+                    self.diags.push(errors::missing_attr(m, op, attr));
                 }
                 None => {}
                 Some(value) if !attr.kind.accepts(&m.cx, value) => {
                     let found = attr_text(&m.cx, value);
                     let found = short(&found);
-                    self.diags.push(errors::attr_kind(m, op, attr.name, &attr.kind.describe(), &found));
+                    self.diags.push(errors::attr_kind(m, op, attr, &found));
                 }
                 Some(value) => match (attr.kind, m.cx.attr(value)) {
                     (AttrConstraint::FlatSymbol | AttrConstraint::Symbol, _) => {

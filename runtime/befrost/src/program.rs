@@ -133,6 +133,15 @@ impl Function {
         }))
     }
 
+    /// True for native code, declared with `tfrt.native`.
+    pub fn is_native(&self) -> bool {
+        let image = self.owner.program.image();
+        image
+            .function(self.id.0)
+            .attrs()
+            .is_some_and(|attrs| image.dict_entry(attrs, "tfrt.native").is_some())
+    }
+
     /// True for a synchronous function: its kernels run in sequence until one fails.
     pub fn is_sync(&self) -> bool {
         self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use befrost_host::queue::{QueueError, from_spec};
+use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
 use befrost_kernel_api::queue::WorkQueue;
 use befrost_kernel_api::{Error, ErrorCode, Limits, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -25,6 +25,7 @@ pub struct Runtime {
 /// Builder of a [`Runtime`].
 pub struct RuntimeBuilder {
     queue: String,
+    idle_callers: bool,
     allocator: Arc<dyn Allocator>,
     limits: Limits,
     registry: Registry,
@@ -55,6 +56,13 @@ impl RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
     }
 
+    /// Sets whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's
+    /// threads, as in TFRT; by default it runs tasks meanwhile.
+    #[must_use]
+    pub fn idle_callers(self, idle_callers: bool) -> RuntimeBuilder {
+        RuntimeBuilder { idle_callers, ..self }
+    }
+
     /// Sets the allocator of tensors; the default is the system's.
     #[must_use]
     pub fn allocator(self, allocator: Arc<dyn Allocator>) -> RuntimeBuilder {
@@ -78,8 +86,9 @@ impl RuntimeBuilder {
     /// # Errors
     /// If there is no such queue, or the system cannot create its threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let RuntimeBuilder { queue, allocator, limits, registry } = self;
-        let queue = from_spec(&queue).map_err(BuildError)?;
+        let RuntimeBuilder { queue, idle_callers, allocator, limits, registry } = self;
+        let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
+        let queue = queue.map_err(BuildError)?;
         Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
     }
 }
@@ -89,6 +98,7 @@ impl Runtime {
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             queue: "mstd".to_owned(),
+            idle_callers: false,
             allocator: Malloc::shared(),
             limits: Limits::default(),
             registry: befrost_kernels::registry(),

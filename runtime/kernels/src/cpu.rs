@@ -63,7 +63,7 @@ macro_rules! allocate {
         $registry.add(kernel!(
             concat!("cpu.allocate.", stringify!($ty)),
             |shape: &ShapeValue, cx: &ExecContext| {
-                HostTensor::allocate(<$ty as Element>::DTYPE, shape.0.clone(), cx.allocator()).map(Tensor).map_err(refused)
+                HostTensor::allocate(<$ty as Element>::DTYPE, shape.of_tensor()?, cx.allocator()).map(Tensor).map_err(refused)
             }
         ));
     )*};

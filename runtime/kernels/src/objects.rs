@@ -11,7 +11,7 @@ use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, Signature}
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::{CooTensor, HostTensor, Shape, StringTensor, TensorError, print};
+use befrost_tensor::{CooTensor, Dims, HostTensor, Shape, StringTensor, TensorError, print};
 
 /// A `!t.tensor`, or a `tensor<...>` of any element type and shape, in host memory.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Deref for Tensor {
 }
 
 impl Object for Tensor {
-    const TYPES: &'static [&'static str] = &["!t.tensor", "tensor"];
+    const TYPES: &'static [&'static str] = &["!t.tensor", "tensor", "!tfrt_tensor.tensor"];
 
     fn display(&self) -> String {
         print::tensor(&self.0).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
@@ -169,9 +169,16 @@ impl Param for AnyTensor<'_> {
     }
 }
 
-/// A `!ts.shape`.
+/// A `!ts.shape`: dimensions, which may be larger than any tensor.
 #[derive(Clone, Debug)]
-pub struct ShapeValue(pub Shape);
+pub struct ShapeValue(pub Dims);
+
+impl ShapeValue {
+    /// The shape of a tensor.
+    pub(crate) fn of_tensor(&self) -> Result<Shape, KernelError> {
+        self.0.shape().map_err(refused)
+    }
+}
 
 impl Object for ShapeValue {
     const TYPES: &'static [&'static str] = &["!ts.shape"];

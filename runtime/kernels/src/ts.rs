@@ -5,7 +5,7 @@ use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{Attr, RawAttr};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
-use befrost_tensor::{Shape, matmul_shape, reduce_shape};
+use befrost_tensor::{Dims, Shape, matmul_shape, reduce_shape};
 
 use crate::objects::{PartialShape, ShapeValue, refused};
 
@@ -22,29 +22,31 @@ pub fn ts(registry: &mut Registry) {
     registry.add(kernel!("ts.equal_shape", |a: &ShapeValue, b: &ShapeValue| a.0 == b.0));
     registry.add(kernel!("ts.get_dimension", get_dimension));
     registry.add(kernel!("ts.matmul_shape", |a: &ShapeValue, b: &ShapeValue| {
-        matmul_shape(&a.0, &b.0).map(ShapeValue).map_err(refused)
+        let product = matmul_shape(&a.of_tensor()?, &b.of_tensor()?).map_err(refused)?;
+        Ok::<_, KernelError>(ShapeValue(Dims::from(&product)))
     }));
     registry.add(kernel!("ts.reduce_shape", |shape: &ShapeValue, axis: Attr<i32>| {
-        reduce_shape(&shape.0, i64::from(axis.0)).map(ShapeValue).map_err(refused)
+        let reduced = reduce_shape(&shape.of_tensor()?, i64::from(axis.0)).map_err(refused)?;
+        Ok::<_, KernelError>(ShapeValue(Dims::from(&reduced)))
     }));
     fixed_ranks(registry);
 }
 
 fn for_both(registry: &mut Registry) {
     twins! { registry, "ts";
-        "build_shape" => |value: RawAttr<'_>| shape_attr(&value).map(ShapeValue);
+        "build_shape" => |value: RawAttr<'_>| Dims::from_i64(&dims(&value)?).map(ShapeValue).map_err(refused);
         "build_partial_shape" => |value: RawAttr<'_>| partial_shape_attr(&value);
-        "get_num_elements" => |shape: &ShapeValue| shape.0.num_elements() as i64;
+        "get_num_elements" => |shape: &ShapeValue| shape.0.num_elements().map(|n| n as i64).map_err(refused);
         "to_shape" => to_shape;
         "to_partial_shape" => |shape: &ShapeValue| {
-            PartialShape(Some(shape.0.dims().iter().copied().map(Some).collect()))
+            PartialShape(Some(shape.0.as_slice().iter().copied().map(Some).collect()))
         };
     }
 }
 
 /// A shape with a static rank.
 #[derive(Clone, Debug)]
-struct FixedRank<const RANK: usize>(Shape);
+struct FixedRank<const RANK: usize>(Dims);
 
 macro_rules! fixed_rank_kernels {
     ($($rank:literal $name:literal)*) => {
@@ -89,11 +91,11 @@ fn to_shape(shape: &PartialShape) -> Result<ShapeValue, KernelError> {
         return Err(KernelError::invalid(format!("Unknown dimensions at following indices = [{list}]")));
     }
     let known: Vec<usize> = dims.iter().copied().flatten().collect();
-    Shape::new(&known).map(ShapeValue).map_err(refused)
+    Dims::new(&known).map(ShapeValue).map_err(refused)
 }
 
 fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
-    let dim = usize::try_from(index).ok().and_then(|i| shape.0.dims().get(i));
+    let dim = usize::try_from(index).ok().and_then(|i| shape.0.as_slice().get(i));
     dim.map(|&dim| dim as i64).ok_or_else(|| {
         let message = format!("dimension {index} of shape {} of rank {}", shape.0, shape.0.rank());
         KernelError::new(ErrorCode::OutOfRange, message)

@@ -58,6 +58,6 @@ pub use dtype::DType;
 pub use element::{Complex64, Complex128, Element, I1};
 pub use error::TensorError;
 pub use half::{bf16, f16};
-pub use shape::{MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
+pub use shape::{Dims, MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
 pub use string::{StringTensor, Strings};
 pub use tensor::{HostTensor, Ref, RefMut};

@@ -1,8 +1,8 @@
 //! Shapes, checked on construction so that counting elements cannot overflow later.
 //!
-//! Invariants: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as one, fits
-//! `isize`. So every index and every stride of a tensor fits, even if a zero dimension makes the tensor
-//! empty.
+//! Invariants of [`Shape`]: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as
+//! one, fits `isize`. So every index and every stride of a tensor fits, even if a zero dimension makes the
+//! tensor empty. [`Dims`], which no tensor need have, are bounded in number only.
 
 use std::fmt;
 
@@ -13,6 +13,92 @@ use crate::{DType, TensorError};
 /// The largest number of dimensions.
 pub const MAX_RANK: usize = 64;
 
+/// Dimensions of which the product may be anything, outermost first.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Dims(SmallVec<[usize; 4]>);
+
+impl Dims {
+    /// These dimensions; an error if they are more than [`MAX_RANK`].
+    pub fn new(dims: &[usize]) -> Result<Dims, TensorError> {
+        if dims.len() > MAX_RANK {
+            return Err(TensorError::TooManyDims { rank: dims.len() });
+        }
+        Ok(Dims(SmallVec::from_slice(dims)))
+    }
+
+    /// Signed dimensions, as attributes store them.
+    pub fn from_i64(dims: &[i64]) -> Result<Dims, TensorError> {
+        if dims.len() > MAX_RANK {
+            return Err(TensorError::TooManyDims { rank: dims.len() });
+        }
+        let unsigned = |(at, &dim): (usize, &i64)| {
+            if dim < 0 {
+                return Err(TensorError::NegativeDim { at, dim });
+            }
+            usize::try_from(dim).map_err(|_| TensorError::TooLarge)
+        };
+        dims.iter().enumerate().map(unsigned).collect::<Result<_, _>>().map(Dims)
+    }
+
+    /// The dimensions.
+    pub fn as_slice(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The product of the dimensions; an error if it does not fit `isize`.
+    pub fn num_elements(&self) -> Result<usize, TensorError> {
+        if self.0.contains(&0) {
+            return Ok(0);
+        }
+        product(&self.0)
+    }
+
+    /// The shape of a tensor with these dimensions; an error if there is none.
+    pub fn shape(&self) -> Result<Shape, TensorError> {
+        Shape::new(&self.0)
+    }
+}
+
+impl From<&Shape> for Dims {
+    fn from(shape: &Shape) -> Dims {
+        Dims(shape.dims.clone())
+    }
+}
+
+impl fmt::Display for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_dims(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_dims(&self.0, f)
+    }
+}
+
+/// The product of dimensions, zeros counted as one; an error if it does not fit `isize`.
+fn product(dims: &[usize]) -> Result<usize, TensorError> {
+    dims.iter()
+        .try_fold(1usize, |n, &dim| n.checked_mul(dim.max(1)))
+        .filter(|&n| n <= isize::MAX as usize)
+        .ok_or(TensorError::TooLarge)
+}
+
+fn write_dims(dims: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("[")?;
+    for (i, dim) in dims.iter().enumerate() {
+        let comma = if i == 0 { "" } else { ", " };
+        write!(f, "{comma}{dim}")?;
+    }
+    f.write_str("]")
+}
+
 /// The extents of a tensor, row-major: the last dimension is contiguous.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape {
@@ -22,32 +108,16 @@ pub struct Shape {
 impl Shape {
     /// The shape with these dimensions; an error if it violates an invariant.
     pub fn new(dims: &[usize]) -> Result<Shape, TensorError> {
-        if dims.len() > MAX_RANK {
-            return Err(TensorError::TooManyDims { rank: dims.len() });
-        }
-        dims.iter()
-            .try_fold(1usize, |n, &dim| n.checked_mul(dim.max(1)))
-            .filter(|&n| n <= isize::MAX as usize)
-            .ok_or(TensorError::TooLarge)?;
-        Ok(Shape { dims: SmallVec::from_slice(dims) })
+        let Dims(dims) = Dims::new(dims)?;
+        product(&dims)?;
+        Ok(Shape { dims })
     }
 
     /// The shape with these signed dimensions, as attributes store them.
     pub fn from_i64(dims: &[i64]) -> Result<Shape, TensorError> {
-        if dims.len() > MAX_RANK {
-            return Err(TensorError::TooManyDims { rank: dims.len() });
-        }
-        let dims = dims
-            .iter()
-            .enumerate()
-            .map(|(at, &dim)| {
-                if dim < 0 {
-                    return Err(TensorError::NegativeDim { at, dim });
-                }
-                usize::try_from(dim).map_err(|_| TensorError::TooLarge)
-            })
-            .collect::<Result<SmallVec<[usize; 4]>, _>>()?;
-        Shape::new(&dims)
+        let Dims(dims) = Dims::from_i64(dims)?;
+        product(&dims)?;
+        Ok(Shape { dims })
     }
 
     /// The shape of a scalar: no dimensions.
@@ -107,18 +177,13 @@ impl Shape {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (i, dim) in self.dims.iter().enumerate() {
-            let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{dim}")?;
-        }
-        f.write_str("]")
+        write_dims(&self.dims, f)
     }
 }
 
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write_dims(&self.dims, f)
     }
 }
 
@@ -183,6 +248,18 @@ mod tests {
         assert_eq!(shape(&[1 << 61]).num_bytes(DType::F64), Err(TensorError::TooLarge));
         assert_eq!(Shape::new(&[1; 65]), Err(TensorError::TooManyDims { rank: 65 }));
         assert_eq!(Shape::from_i64(&[2, -1]), Err(TensorError::NegativeDim { at: 1, dim: -1 }));
+    }
+
+    #[test]
+    fn dimensions_alone_may_be_large() {
+        let dims = Dims::new(&[1 << 40, 1 << 40]).unwrap();
+        assert_eq!(dims.to_string(), "[1099511627776, 1099511627776]");
+        assert_eq!(dims.num_elements(), Err(TensorError::TooLarge));
+        assert_eq!(dims.shape(), Err(TensorError::TooLarge));
+        assert_eq!(Dims::from_i64(&[0, i64::MAX, i64::MAX]).unwrap().num_elements(), Ok(0));
+        assert_eq!(Dims::new(&[2, 3]).unwrap().shape(), Ok(shape(&[2, 3])));
+        assert_eq!(Dims::new(&[1; 65]), Err(TensorError::TooManyDims { rank: 65 }));
+        assert_eq!(Dims::from_i64(&[2, -1]), Err(TensorError::NegativeDim { at: 1, dim: -1 }));
     }
 
     #[test]

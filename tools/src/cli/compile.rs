@@ -34,6 +34,8 @@ pub(super) struct Unit {
     said: Vec<Diagnostic>,
     /// `None` after an error.
     module: Option<Verified>,
+    /// True if it was raised from a file without the names of its attributes and function references.
+    pub(super) lacks_names: bool,
 }
 
 impl Unit {
@@ -60,7 +62,8 @@ impl Unit {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
-        Ok(Unit::verified(Source::new(name, ""), said, module, clock))
+        let unit = Unit::verified(Source::new(name, ""), said, module, clock);
+        Ok(Unit { lacks_names: image.lacks_aux_names(), ..unit })
     }
 
     /// Imports a model.
@@ -83,7 +86,7 @@ impl Unit {
         let module = module.and_then(|module| {
             timed(&mut clock.verifier, || verify(module)).map_err(|found| said.extend(found)).ok()
         });
-        Unit { source, said, module }
+        Unit { source, said, module, lacks_names: false }
     }
 
     fn say(&mut self, said: Vec<Diagnostic>) {

@@ -184,6 +184,9 @@ impl TranslateArgs {
     }
 }
 
+/// TFRT's warning for a file without its optional sections.
+const NO_NAMES: &str = "Missing AttributeTypes, AttributeNames or RegisterTypes sections.";
+
 fn run(args: &TranslateArgs) -> Result<(), Failure> {
     let from = args.from()?;
     let to = args.to(from)?;
@@ -200,7 +203,12 @@ fn run(args: &TranslateArgs) -> Result<(), Failure> {
         if to == Target::Dump {
             return dump(args, &name, &bytes);
         }
-        vec![Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?]
+        let unit =
+            Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?;
+        if args.tfrt_limits && unit.lacks_names {
+            tell(&format!("{name}:0:0: warning: {NO_NAMES}\n"));
+        }
+        vec![unit]
     } else if from.is_model() {
         vec![Unit::import(&name, args.input.stream()?, &args.model.options(), &mut passes.clock)]
     } else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, BorrowError, Malloc};
 use befrost_tensor::{
-    DType, HostTensor, Shape, TensorError, matmul_shape, print, reduce_shape, reference, resolve_axis,
+    DType, Dims, HostTensor, Shape, TensorError, matmul_shape, print, reduce_shape, reference, resolve_axis,
 };
 
 use super::attrs::Attrs;
@@ -35,23 +35,31 @@ pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Resu
         None => (name, None),
     };
     let done = match (name, operands) {
-        ("ts.build_shape", []) => shape(Shape::from_i64(&attrs.ints("value")?)?),
+        ("ts.build_shape", []) => shape(Dims::from_i64(&attrs.ints("value")?)?),
         ("ts.print_shape", [Value::Shape(s), Chain]) => Done::printed(format!("shape = {s}\n")),
-        ("ts.equal_shape", [Value::Shape(a), Value::Shape(b)]) => Done::values([I1(a.dims() == b.dims())]),
+        ("ts.equal_shape", [Value::Shape(a), Value::Shape(b)]) => Done::values([I1(a == b)]),
         ("ts.get_dimension", [Value::Shape(s), I32(index)]) => {
-            let dim = usize::try_from(*index).ok().and_then(|i| s.dims().get(i)).ok_or_else(|| {
+            let dim = usize::try_from(*index).ok().and_then(|i| s.as_slice().get(i)).ok_or_else(|| {
                 fails(Code::OutOfRange, format!("dimension {index} of shape {s} of rank {}", s.rank()))
             })?;
             Done::values([I64(*dim as i64)])
         }
         ("ts.get_num_elements", [Value::Shape(s)]) => {
-            Done::values([I64(s.dims().iter().map(|&d| d as i64).product())])
+            if s.as_slice().contains(&0) {
+                return Ok(Some(Done::values([I64(0)])));
+            }
+            let product = s.as_slice().iter().try_fold(1i64, |n, &dim| n.checked_mul(dim as i64));
+            Done::values([I64(product.ok_or(TensorError::TooLarge)?)])
         }
-        ("ts.matmul_shape", [Value::Shape(a), Value::Shape(b)]) => shape(matmul_shape(a, b)?),
-        ("ts.reduce_shape", [Value::Shape(s)]) => shape(reduce_shape(s, attrs.int("axis")?)?),
+        ("ts.matmul_shape", [Value::Shape(a), Value::Shape(b)]) => {
+            shape(Dims::from(&matmul_shape(&a.shape()?, &b.shape()?)?))
+        }
+        ("ts.reduce_shape", [Value::Shape(s)]) => {
+            shape(Dims::from(&reduce_shape(&s.shape()?, attrs.int("axis")?)?))
+        }
 
         ("tfrt_dht.print_tensor", [Value::Tensor(t), Chain]) => Done::printed(print::tensor(&t.data)? + "\n"),
-        ("tfrt_dht.get_tensor_shape", [Value::Tensor(t)]) => shape(t.data.shape().clone()),
+        ("tfrt_dht.get_tensor_shape", [Value::Tensor(t)]) => shape(Dims::from(t.data.shape())),
 
         ("cpu.constant", []) => Done::values([constant(attrs)?]),
         ("cpu.after", [Value::Tensor(t), Chain]) => Done::values([Value::Tensor(t.clone())]),
@@ -104,7 +112,7 @@ fn typed(
     }
     let Some(dtype) = dtype else { return Ok(None) };
     let done = match (stem, operands) {
-        ("cpu.allocate", [Value::Shape(shape)]) => Done::values([allocate(dtype, shape.clone())?]),
+        ("cpu.allocate", [Value::Shape(shape)]) => Done::values([allocate(dtype, shape.shape()?)?]),
         ("tfrt_dht.fill_tensor_with_constant", [Value::Tensor(out), Value::Chain]) => {
             writable(out, dtype)?;
             let element = attrs.bits("value")?.to_le_bytes();
@@ -146,8 +154,8 @@ fn typed(
     Ok(Some(done))
 }
 
-fn shape(shape: Shape) -> Done {
-    Done::values([Value::Shape(shape)])
+fn shape(dims: Dims) -> Done {
+    Done::values([Value::Shape(dims)])
 }
 
 fn allocator() -> Arc<dyn Allocator> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use befrost_tensor::{HostTensor, Shape};
+use befrost_tensor::{Dims, HostTensor};
 
 /// The code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub enum Value {
     /// `f64`.
     F64(f64),
     /// `!ts.shape`.
-    Shape(Shape),
+    Shape(Dims),
     /// `!t.tensor`.
     Tensor(Tensor),
 }

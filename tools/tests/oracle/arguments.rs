@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use befrost::mem::Malloc;
 use befrost::{HostTensor, Shape};
+use befrost_tensor::Dims;
 use befrost_tools::oracle::{Code, OracleError, Value};
 
 use crate::generate::{Tape, Ty};
@@ -28,7 +29,7 @@ pub(crate) fn argument(tape: &mut Tape<'_>, ty: Ty) -> Value {
         Ty::I64 => Value::I64(tape.of(&[1, 2, -1, 0, 17, i64::MIN, i64::MAX])),
         Ty::F32 => Value::F32(tape.of(&[1.0, -2.5, 0.0, -0.0, 1e30, 1e-40, f32::NAN, f32::INFINITY])),
         Ty::F64 => Value::F64(tape.of(&[1.0, -2.5, 0.0, -0.0, 1e300, f64::NAN, f64::NEG_INFINITY])),
-        Ty::Shape => Value::Shape(shape(tape)),
+        Ty::Shape => Value::Shape(Dims::from(&shape(tape))),
         Ty::Tensor => {
             let shape = shape(tape);
             let n = shape.num_elements();

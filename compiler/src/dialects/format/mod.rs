@@ -6,6 +6,8 @@
 //! type(x)                       types of x, separated by commas; x is `operands`, `results` or `$name`
 //! type($x else T)               the same, T if it is not written
 //! functional-type(x, y)         (types of x) -> types of y
+//! functional-lists(x, y)        (types of x) -> (types of y); one type of y is also read without parentheses
+//! chained-lists(x, y)           the same; both lists are also read without a `!tfrt.chain` in front
 //! arrow-types(x)                -> types of x, parentheses as needed; nothing if there are none
 //! arrow-list(x)                 the same, always written in parentheses
 //! typed($x)                     %a : T, %b : U
@@ -47,6 +49,17 @@ pub enum PartRef {
     Result(usize),
 }
 
+/// The spelling of a function type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionForm {
+    /// The results as in a function type.
+    Type,
+    /// The results always in parentheses.
+    Lists,
+    /// The same. If there is one type of operands less than operands, both lists lack a leading chain.
+    ChainedLists,
+}
+
 /// A form implemented by code in both parser and printer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Custom {
@@ -83,7 +96,7 @@ pub enum Element {
     /// Types, with the default for omitted ones.
     Types(PartRef, Option<KnownType>),
     /// `(types) -> types`.
-    FunctionalType(PartRef, PartRef),
+    FunctionalType(PartRef, PartRef, FunctionForm),
     /// `-> types`; in parentheses if the flag is set or several types need them.
     ArrowTypes(PartRef, bool),
     /// `%a : T, %b : U`.

@@ -1,6 +1,6 @@
 //! The parser of the format language.
 
-use super::{Custom, Element, Format, PartRef, TypePlan, each};
+use super::{Custom, Element, Format, FunctionForm, PartRef, TypePlan, each};
 use crate::dialects::def::OpDef;
 use crate::ir::KnownType;
 
@@ -116,11 +116,9 @@ impl FormatParser<'_> {
                 let of = self.of()?;
                 Element::Types(of, self.assumed()?)
             }
-            "functional-type" => {
-                let inputs = self.of()?;
-                self.expect(",")?;
-                Element::FunctionalType(inputs, self.of()?)
-            }
+            "functional-type" => self.functional(FunctionForm::Type)?,
+            "functional-lists" => self.functional(FunctionForm::Lists)?,
+            "chained-lists" => self.functional(FunctionForm::ChainedLists)?,
             "arrow-types" => Element::ArrowTypes(self.of()?, false),
             "arrow-list" => Element::ArrowTypes(self.of()?, true),
             "typed" => Element::Typed(self.operand()?),
@@ -190,6 +188,13 @@ impl FormatParser<'_> {
         let name = self.name();
         let index = self.def.regions.iter().position(|r| r.name == name);
         index.ok_or_else(|| format!("there is no region `{name}`"))
+    }
+
+    /// `x, y`.
+    fn functional(&mut self, form: FunctionForm) -> Result<Element, String> {
+        let inputs = self.of()?;
+        self.expect(",")?;
+        Ok(Element::FunctionalType(inputs, self.of()?, form))
     }
 
     /// `operands`, `results` or `$name`.

@@ -40,7 +40,7 @@ impl TypePlan {
         each(elements, &mut |e| match e {
             Element::Custom(_) => in_code = true,
             Element::Types(of, assumed) => written.push((*of, *assumed)),
-            Element::FunctionalType(a, b) => {
+            Element::FunctionalType(a, b, _) => {
                 written.extend([(*a, None), (*b, None)]);
             }
             Element::ArrowTypes(of, _) => written.push((*of, None)),

@@ -7,7 +7,7 @@ use super::ops::{Blocks, Parts};
 use super::pieces::{Cursor, Pieces};
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::dialects::format::{Custom, Element, PartRef};
+use crate::dialects::format::{Custom, Element, FunctionForm, PartRef};
 use crate::dialects::{Arity, AttrConstraint, AttrDef, EnumDef, FlagsDef, OpDef};
 use crate::ir::{AttrId, KnownType, OpNameId, StrId, TypeId};
 use crate::syntax::ast::{Op, PieceKind, RegionRef};
@@ -34,6 +34,18 @@ pub(super) struct RegionArgs {
     pub(super) operand: usize,
     /// Their names; `None` if they are those of the operands.
     pub(super) names: Option<Vec<Tok>>,
+}
+
+impl Form {
+    /// The number of the operands so far that belong to a part.
+    fn count(&self, of: PartRef) -> usize {
+        let is_part = |index: usize| match of {
+            PartRef::Operands => true,
+            PartRef::Operand(part) => index == part,
+            PartRef::Results | PartRef::Result(_) => false,
+        };
+        self.operands.iter().filter(|(index, _)| is_part(*index)).count()
+    }
 }
 
 impl Lower<'_> {
@@ -250,8 +262,12 @@ impl Lower<'_> {
                 };
                 form.types.push((*of, types));
             }
-            Element::FunctionalType(a, b) => {
-                let (inputs, outputs) = self.piece_function(cursor)?;
+            Element::FunctionalType(a, b, spelling) => {
+                let (mut inputs, mut outputs) = self.piece_function(cursor)?;
+                if *spelling == FunctionForm::ChainedLists && inputs.len() + 1 == form.count(*a) {
+                    inputs.insert(0, KnownType::Chain.id());
+                    outputs.insert(0, KnownType::Chain.id());
+                }
                 form.types.extend([(*a, inputs.into()), (*b, outputs.into())]);
             }
             Element::ArrowTypes(of, _) => {

@@ -15,7 +15,7 @@
 //!    the first kernel receives events: its `Running` stands for all kernels of the line, one after the
 //!    other. Values used only inside the line are in no register.
 //! 4. A register whose value is worth freeing counts its remaining reads. The reader that brings the count to
-//!    zero is the last one and takes the value.
+//!    zero is the last one and takes the value. A result that is never read is dropped instead of written.
 //!
 //! | field of `Frame` | written | read |
 //! |---|---|---|
@@ -470,6 +470,7 @@ impl Frame {
                     let promise = promise.with_mut(|promise| unsafe { &mut *promise }.take());
                     promise.into_iter().for_each(|promise| promise.set(std::mem::take(&mut value)));
                 }
+                None if general.is_unread_result(register) => drop(value),
                 None => cell.with_mut(|slot| {
                     // SAFETY: rule 3: only this kernel writes the register, and nothing reads it before its
                     // users are notified below.

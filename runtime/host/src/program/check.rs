@@ -39,12 +39,16 @@ pub(super) fn check<'r>(
                 }
                 (Some(_), Some(Some(known))) => use_of.check_attrs(known.name, &known.signature),
                 (None, Some(Some(known))) => use_of.check(known, registry),
+                _ if kernel.name() == function.name() => {
+                    Err(format!("this runtime has no native function '{}'", kernel.name()))
+                }
                 _ => Err(unknown(kernel.name(), registry)),
             };
             match result {
                 Ok(()) => use_cache.remember(registers, &kernel),
                 Err(message) => {
-                    let location = location_of(image, &kernel);
+                    let of_function = || function.location().map(|id| image.location_string(id));
+                    let location = location_of(image, &kernel).or_else(of_function);
                     errors.push(KernelUseError { location, function: function.name().to_owned(), message });
                     if errors.len() == MAX_ERRORS {
                         return Err(errors);

@@ -83,6 +83,22 @@ const MAX_THREADS: usize = 4096;
 /// # Errors
 /// If there is no such queue, its numbers are out of range, or the system refuses threads.
 pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
+    from_spec_as(spec, |queue| queue)
+}
+
+/// [`from_spec`], where a multi-threaded queue leaves tasks to its own threads while callers wait:
+/// [`MultiThreaded::with_idle_callers`].
+///
+/// # Errors
+/// As [`from_spec`].
+pub fn from_spec_with_idle_callers(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
+    from_spec_as(spec, MultiThreaded::with_idle_callers)
+}
+
+fn from_spec_as(
+    spec: &str,
+    adapt: impl FnOnce(MultiThreaded) -> MultiThreaded,
+) -> Result<Arc<dyn WorkQueue>, QueueError> {
     let bad = || QueueError::BadArguments(spec.to_owned());
     let count = |text: &str| match text.parse::<usize>() {
         Ok(n) if (1..=MAX_THREADS).contains(&n) => Ok(n),
@@ -107,7 +123,8 @@ pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
             };
             let workers =
                 workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-            Ok(Arc::new(MultiThreaded::new(workers, blocking.unwrap_or(256)).map_err(QueueError::Threads)?))
+            let queue = MultiThreaded::new(workers, blocking.unwrap_or(256)).map_err(QueueError::Threads)?;
+            Ok(Arc::new(adapt(queue)))
         }
         _ => Err(QueueError::UnknownName(spec.to_owned())),
     }

@@ -13,8 +13,9 @@
 //! (`permits`). Neither tokio's scheduler nor its LIFO slot, from which no other thread can take a task, is
 //! involved.
 //!
-//! A thread from outside that waits is a worker meanwhile, if there is a permit for it. So is a worker that
-//! waits inside a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
+//! A thread from outside that waits is a worker meanwhile, if there is a permit for it; unless the queue is to
+//! leave tasks to its own workers ([`MultiThreaded::with_idle_callers`]). So is a worker that waits inside a
+//! task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
 //!
 //! No task that only one thread knows of waits for another task: before a worker runs a task, it shares its
 //! other local tasks.
@@ -61,6 +62,8 @@ pub struct MultiThreaded {
     state: Arc<QueueState>,
     /// Taken when the queue is dropped, which may happen on one of its own threads.
     runtime: Option<Runtime>,
+    /// Whether threads from outside run no tasks while they wait.
+    has_idle_callers: bool,
 }
 
 impl MultiThreaded {
@@ -91,7 +94,14 @@ impl MultiThreaded {
             let state = state.clone();
             runtime.spawn(async move { state.serve() });
         }
-        Ok(MultiThreaded { state, runtime: Some(runtime) })
+        Ok(MultiThreaded { state, runtime: Some(runtime), has_idle_callers: false })
+    }
+
+    /// The queue whose callers from outside run no tasks while they wait, as in TFRT. Only its workers do.
+    #[must_use]
+    pub fn with_idle_callers(mut self) -> MultiThreaded {
+        self.has_idle_callers = true;
+        self
     }
 }
 
@@ -316,7 +326,7 @@ impl WorkQueue for MultiThreaded {
             first();
             return state.run_or_sleep_until(|| latch.is_open());
         }
-        if state.permits.try_acquire() {
+        if !self.has_idle_callers && state.permits.try_acquire() {
             let scope = QueueScope::enter(state.id());
             let done = catch_unwind(AssertUnwindSafe(first));
             state.run_tasks(|| done.is_err() || latch.is_open());

@@ -186,7 +186,10 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
         values
     });
     if let Some(promises) = promises {
-        let arguments = frame.operands_from(0);
+        let mut arguments = frame.operands_from(0);
+        // A trailing chain that is not the callee's argument only orders the call.
+        let n_args = frame.function(0).map(|callee| frame.file().image().function(callee.0).n_args());
+        arguments.truncate(n_args.map_or(0, |n| n as usize));
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
             call_once(frame, arguments, promises)
         })));

@@ -1,5 +1,7 @@
 //! [`LoadedFile`]: the part of a program that kernels see.
 
+use std::borrow::Cow;
+
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
@@ -61,7 +63,7 @@ impl LoadedFile {
     }
 
     /// The name of the location of a kernel.
-    pub(crate) fn location_name(&self, at: KernelRef) -> Option<&str> {
+    pub(crate) fn location_name(&self, at: KernelRef) -> Option<Cow<'_, str>> {
         self.image().location_name(self.kernel_view(at).location()?)
     }
 }

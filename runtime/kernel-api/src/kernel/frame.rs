@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code, reason = "slots are found by validated numbers; the essay is the proof")]
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -416,8 +417,9 @@ impl Site {
         self.file.location_string(self.at)
     }
 
-    /// The name of the location in the source, as in `loc("name")`.
-    pub fn name(&self) -> Option<&str> {
+    /// The name of the location in the source, as in `loc("name")`. The name of fused locations consists of the
+    /// names of their parts and may be empty.
+    pub fn name(&self) -> Option<Cow<'_, str>> {
         self.file.location_name(self.at)
     }
 

@@ -60,9 +60,9 @@ impl fmt::Display for FrameCx<'_> {
         }
         for &FrameStep { caller, kernel, callee, iteration } in self.path.steps() {
             let at = KernelRef { function: caller, kernel };
-            let name = self.file.location_name(at).unwrap_or_else(|| {
+            let name = self.file.location_name(at).filter(|name| !name.is_empty()).unwrap_or_else(|| {
                 let callee = self.file.image().function(callee).name();
-                if callee.is_empty() { self.file.kernel_view(at).name() } else { callee }
+                if callee.is_empty() { self.file.kernel_view(at).name() } else { callee }.into()
             });
             write!(f, "/{name}#{kernel}[{iteration}]")?;
         }

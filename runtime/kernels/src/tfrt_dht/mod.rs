@@ -12,7 +12,7 @@ use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{Attr, Outcome, RawAttr, Rest};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::{
-    Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16, ops, ulps,
+    Complex64, Complex128, DType, Dims, Element, HostTensor, I1, Shape, TensorError, bf16, f16, ops, ulps,
 };
 
 use crate::objects::{self, AnyTensor, ScalarTensor, ShapeValue, Tensor, refused};
@@ -30,7 +30,7 @@ pub fn tfrt_dht(registry: &mut Registry) {
         cx.print(&format!("shape = {}\n", tensor.shape())).map(|()| Chain)
     }));
     twins! { registry, "tfrt_dht";
-        "get_tensor_shape" => |tensor: &Tensor| ShapeValue(tensor.shape().clone());
+        "get_tensor_shape" => |tensor: &Tensor| ShapeValue(Dims::from(tensor.shape()));
     }
     registry.add(kernel!("tfrt_dht.no_op_ht", |_: &Tensor| Chain));
     creations(registry);
@@ -198,14 +198,14 @@ fn make<T: Element>(
     shape: &ShapeValue,
 ) -> Result<Tensor, KernelError> {
     let (has, size) = (buffer.0.len(), T::DTYPE.size());
-    if shape.0.num_elements().checked_mul(size) != Some(has) {
+    if shape.0.num_elements().ok().and_then(|n| n.checked_mul(size)) != Some(has) {
         let shape = &shape.0;
         return Err(KernelError::invalid(format!(
             "{dialect}.make_tensor failed: buffer_size ({has}) is not equal to the number of elements in shape \
              ({shape}) times element size ({size})"
         )));
     }
-    HostTensor::from_buffer(T::DTYPE, shape.0.clone(), buffer.0.clone()).map(Tensor).map_err(refused)
+    HostTensor::from_buffer(T::DTYPE, shape.of_tensor()?, buffer.0.clone()).map(Tensor).map_err(refused)
 }
 
 fn create(dtype: DType, rank: usize, shape: &RawAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {

@@ -46,11 +46,18 @@ fn something_bad() -> KernelError {
 fn failures(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.fail", || Err::<i32, _>(something_bad())));
     registry.add(kernel!("tfrt_test.fail_s", || Err::<i32, _>(something_bad())));
-    registry.add(kernel!("tfrt_test.error_s", || Err::<(), _>(something_bad())));
+    registry.add(error_s());
     registry.add(kernel!("tfrt_test.error_chain", |_: Chain| {
         Err::<Chain, _>(KernelError::new(ErrorCode::Unknown, "error chain"))
     }));
     registry.add(partial_fail());
+}
+
+/// Fails for any number of results.
+fn error_s() -> Kernel {
+    let signature =
+        Signature { rest_results: Some(&[]), completion: Completion::Sync, ..Signature::default() };
+    Kernel::new("tfrt_test.error_s", signature, |_: &mut KernelFrame<'_>| Outcome::Error(something_bad()))
 }
 
 /// Stores its first result and fails; the second result becomes the error.

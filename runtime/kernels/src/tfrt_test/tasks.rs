@@ -8,7 +8,8 @@ use std::time::Duration;
 use bef_format::AttrView;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    Async, Attr, Completion, Deferred, Kernel, KernelFrame, Outcome, RawAttr, ResultValue, Signature, control,
+    Async, Attr, Completion, Deferred, Kernel, KernelFrame, Outcome, RawAttr, Rest, ResultValue, Signature,
+    control,
 };
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
@@ -51,8 +52,8 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
     registry.add(kernel!("native_async_add", |a: i32, b: i32| Deferred::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("native_error", || Err::<i32, _>(super::something_bad())));
-    registry.add(kernel!("native_sink", |_: i32| ()));
-    registry.add(kernel!("native_async_sink", |_: i32| Deferred::new(|_| ())));
+    registry.add(kernel!("native_sink", |_: Rest<'_, Value>| ()));
+    registry.add(kernel!("native_async_sink", |_: Rest<'_, Value>| Chain));
     registry.add(control::task("tfrt_test.do.async"));
 }
 

@@ -110,7 +110,8 @@ fn broadcast<T: Element>(
     if shape.0.rank() != rank {
         return Err(KernelError::invalid(format!("the shape {} is not of rank {rank}", shape.0)));
     }
-    new(typed::<T>(&[x]).and_then(|()| broadcast_to(x, &shape.0, cx.allocator())))
+    let shape = shape.of_tensor()?;
+    new(typed::<T>(&[x]).and_then(|()| broadcast_to(x, &shape, cx.allocator())))
 }
 
 /// The slice of `x` that starts at `begin` and has the shape of `out`.

@@ -41,7 +41,7 @@ pub(super) fn add(registry: &mut Registry) {
         cx.request.resources.or_insert_with(&name, || RequestData(0)).0
     }));
     registry.add(kernel!("tfrt_test.print_debug_info", |site: Site, cx: &ExecContext| {
-        let name = site.name().unwrap_or("Kernel has no debug info");
+        let name = site.name().unwrap_or("Kernel has no debug info".into());
         cx.print(&format!("{name}\n")).map(|()| Chain)
     }));
     registry.add(kernel!(

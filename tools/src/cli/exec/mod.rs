@@ -13,10 +13,11 @@
 //! always a failure.
 //!
 //! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
-//! kernel errors, `scopes` prints each kernel that runs, `clocks` records kernel times, `timing` measures
-//! calls.
+//! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
+//! calls, `profiled` and `fixed` are allocators.
 
 mod clocks;
+mod fixed;
 mod ports;
 mod profiled;
 mod raised;
@@ -37,15 +38,17 @@ use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
 use befrost_kernel_api::live::live_objects;
-use befrost_tensor::mem::{Allocator, Limited, Live, Malloc, Pooled};
+use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
+use fixed::Fixed;
 use ports::{NamedText, same_tensor};
 use profiled::Profiled;
+use scopes::Scope;
 use session::{Files, Session};
 
 /// The caller's function for mapping a file: an `unsafe` operation that this crate leaves to the program.
@@ -152,7 +155,8 @@ pub(super) struct ExecArgs {
     print_error_code: bool,
 
     /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64,
-    /// f32 and f64 as `TYPE value`
+    /// f32 and f64 as `TYPE value`; TFRT's error codes; no error without a location. On the queue mstd only
+    /// its own threads run tasks
     #[arg(long)]
     tfrt_output: bool,
 
@@ -168,11 +172,11 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     enable_tracing: bool,
 
-    /// What to trace: kernels at the level debug only
+    /// What to trace: the run and its functions; kernels too at the level debug only
     #[arg(long, value_name = "LEVEL", default_value = "default", value_parser = ["default", "verbose", "debug"])]
     tracing_level: String,
 
-    /// Print what is traced: a line before each kernel and one behind it
+    /// Print what is traced, at the end of the run: a line where a scope begins and one where it ends
     #[arg(long)]
     print_scopes: bool,
 
@@ -201,6 +205,7 @@ enum AllocatorKind {
     LeakCheck,
     /// Reports at the end what was allocated
     Profiled,
+    /// 1024 bytes in all; reports each request
     #[value(name = "fixed-1k")]
     Fixed1k,
 }
@@ -271,7 +276,7 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     let base: Arc<dyn Allocator> = match args.host_allocator {
         AllocatorKind::Malloc | AllocatorKind::LeakCheck | AllocatorKind::Profiled => Malloc::shared(),
         AllocatorKind::Pooled => Arc::new(Pooled::new(Malloc::shared())),
-        AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
+        AllocatorKind::Fixed1k => Arc::new(Fixed::new()),
     };
     let counted = Arc::new(Profiled::new(base.clone()));
     let checks = args.leak_check || std::env::var_os("BEFROST_LEAK_CHECK").is_some_and(|value| value == "1");
@@ -280,7 +285,10 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     if args.tfrt_output {
         print(&args.chosen())?;
     }
+    let scope = args.traces_scopes().then(|| Scope::begin("Bef Executor"));
     let result = execute(args, map, if counts { counted.clone() } else { base });
+    drop(scope);
+    let result = result.and(scopes::write());
     if args.profile {
         tell(&clocks::table());
     }
@@ -341,6 +349,11 @@ impl ExecArgs {
         format!("Choosing {allocator}.\nChoosing {queue} work queue.\n")
     }
 
+    /// True if scopes are traced and printed.
+    fn traces_scopes(&self) -> bool {
+        self.enable_tracing && self.print_scopes
+    }
+
     /// True if standard output receives arrays, thus no other text.
     fn writes_arrays_to_stdout(&self) -> bool {
         self.output.iter().any(|output| output.place() == Place::Std)
@@ -380,8 +393,9 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         (None, Some(queue)) => queue.clone(),
         (None, None) => "mstd".to_owned(),
     };
-    let mut runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone());
-    if args.enable_tracing && args.print_scopes && args.tracing_level == "debug" {
+    let runtime = Runtime::builder().work_queue(&queue).idle_callers(args.tfrt_output);
+    let mut runtime = runtime.allocator(allocator.clone());
+    if args.traces_scopes() && args.tracing_level == "debug" {
         runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
     } else if args.profile || args.trace.is_some() {
         runtime = runtime.kernels(clocks::with_clocks(&befrost::registry(), args.trace.is_some()));
@@ -518,7 +532,7 @@ fn choose(args: &ExecArgs, program: &Program) -> Result<Vec<Function>, Failure> 
     if !args.wants_values() {
         return Ok(all.collect());
     }
-    let all: Vec<Function> = all.collect();
+    let all: Vec<Function> = all.filter(|function| !function.is_native()).collect();
     if let Some(main) = all.iter().find(|function| function.name() == args.model.function) {
         return Ok(vec![main.clone()]);
     }

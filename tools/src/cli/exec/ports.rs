@@ -16,7 +16,7 @@ use std::sync::Arc;
 use befrost::{Datum, Error, HostTensor, Port, Shape, Value};
 use befrost_kernels::ShapeValue;
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::{Complex64, DType, Element, I1, bf16, f16, literal, npy};
+use befrost_tensor::{Complex64, DType, Dims, Element, I1, bf16, f16, literal, npy};
 
 use crate::cli::failure::Failure;
 use crate::cli::files::Place;
@@ -139,7 +139,7 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
                 return refuse("expected the sizes as a vector of i64");
             }
             let dims = tensor.read::<i64>().map_err(unreadable)?;
-            match Shape::from_i64(&dims) {
+            match Dims::from_i64(&dims) {
                 Ok(shape) => Ok(Datum::from(Value::object(ShapeValue(shape)))),
                 Err(error) => refuse(&format!("{error}")),
             }
@@ -213,8 +213,8 @@ pub(super) fn to_tensor(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result
     tensor.map_err(|message| Error::new(befrost::ErrorCode::ResourceExhausted, message, Vec::new()))
 }
 
-fn sizes(shape: &Shape, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
-    let dims: Vec<i64> = shape.dims().iter().map(|&dim| dim as i64).collect();
+fn sizes(shape: &Dims, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
+    let dims: Vec<i64> = shape.as_slice().iter().map(|&dim| dim as i64).collect();
     let rank = Shape::new(&[dims.len()]).map_err(|error| error.to_string())?;
     HostTensor::from_slice(rank, &dims, allocator).map_err(|error| error.to_string())
 }

@@ -1,20 +1,37 @@
-//! Scopes: a line before and after each kernel, as printed by TFRT's `bef_executor_debug_tracing` at its
-//! level `debug`.
+//! Scopes of a run, as printed by TFRT's `bef_executor_debug_tracing`:
 //!
-//! The program's kernels are wrapped only if scopes are requested, so there is no overhead otherwise. Calls,
-//! branches and loops have no scope if the executor runs them without kernels.
+//! ```text
+//! Scope:Bef Executor
+//! Scope:Function: f
+//! Scope:tfrt.new.chain        kernels at the level `debug` only
+//! End Scope
+//! End Scope
+//! End Scope
+//! ```
+//!
+//! The lines are buffered until the run ends or the buffer is full, as in TFRT: unlike what the program
+//! prints. The program's kernels are wrapped only if their scopes are requested, so there is no overhead
+//! otherwise. Calls, branches and loops have no scope if the executor runs them without kernels.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use befrost::ErrorCode;
 use befrost_kernel_api::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
 use befrost_kernel_api::{KernelError, Registry};
 
+use crate::cli::failure::{Failure, print};
+
 /// The functions of the wrapped kernels.
 pub(super) type Inside = BTreeMap<&'static str, KernelFn>;
 
 static INSIDE: OnceLock<Inside> = OnceLock::new();
+
+/// The lines that are not written yet.
+static LINES: Mutex<String> = Mutex::new(String::new());
+
+/// Bytes of [`LINES`] that are written at once.
+const FULL: usize = 1 << 16;
 
 /// The same kernels, all with function `code`, which looks up the original in `inside`.
 pub(super) fn around(registry: &Registry, inside: &OnceLock<Inside>, code: KernelFn) -> Registry {
@@ -28,21 +45,46 @@ pub(super) fn around(registry: &Registry, inside: &OnceLock<Inside>, code: Kerne
 
 /// The same kernels with scopes.
 pub(super) fn with_scopes(registry: &Registry) -> Registry {
-    around(registry, &INSIDE, scope)
+    around(registry, &INSIDE, in_scope)
 }
 
-fn scope(frame: &mut KernelFrame<'_>) -> Outcome {
-    let context = frame.context();
+fn in_scope(frame: &mut KernelFrame<'_>) -> Outcome {
     let name = frame.name();
     let Some(run) = INSIDE.get().and_then(|inside| inside.get(name)) else {
         return Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code"));
     };
-    if let Err(error) = context.print(&format!("Scope:{name}\n")) {
-        return Outcome::Error(error);
+    let _scope = Scope::begin(name);
+    run(frame)
+}
+
+/// A scope, until it is dropped.
+pub(super) struct Scope(());
+
+impl Scope {
+    pub(super) fn begin(name: &str) -> Scope {
+        add(&format!("Scope:{name}\n"));
+        Scope(())
     }
-    let outcome = run(frame);
-    match context.print("End Scope\n") {
-        Ok(()) => outcome,
-        Err(error) => Outcome::Error(error),
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        add("End Scope\n");
     }
+}
+
+fn add(line: &str) {
+    let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    lines.push_str(line);
+    if lines.len() >= FULL {
+        // The end of the run reports a failure to write.
+        if print(&lines).is_ok() {
+            lines.clear();
+        }
+    }
+}
+
+/// Writes the lines of the scopes.
+pub(super) fn write() -> Result<(), Failure> {
+    print(&std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner)))
 }

@@ -18,6 +18,7 @@ use befrost_tensor::{TensorError, npy};
 use super::ExecArgs;
 use super::ports::{ARGUMENT, RESULT, bind, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
+use super::scopes::Scope;
 use super::timing::{Moment, Times};
 use crate::cli::failure::{Failure, not_written, print, print_with, tell};
 use crate::cli::files::{Format, Place};
@@ -67,6 +68,7 @@ impl<'a> Session<'a> {
             return Err(Failure::Refused(message));
         }
         print(&format!("--- Running '{}':\n", function.name()))?;
+        let _scope = self.scope(function);
         let called = self.call(function, Vec::new(), resources)?;
         self.print_results(function, &called, |_| true)?;
         if called.has_values() { Ok(()) } else { Err(Failure::Told) }
@@ -98,6 +100,7 @@ impl<'a> Session<'a> {
         if is_reported {
             print(&format!("--- Running '{name}':\n"))?;
         }
+        let _scope = self.scope(function);
         let called = self.call_as_often_as_asked(function, &arguments, resources)?;
         let is_printed = |at: usize| is_reported && !outputs.contains(&at) && !expected.contains(&at);
         self.print_results(function, &called, is_printed)?;
@@ -120,6 +123,11 @@ impl<'a> Session<'a> {
             }
         }
         if ok { Ok(()) } else { Err(Failure::Told) }
+    }
+
+    /// The scope of a function, if scopes are traced.
+    fn scope(&self, function: &Function) -> Option<Scope> {
+        self.args.traces_scopes().then(|| Scope::begin(&format!("Function: {}", function.name())))
     }
 
     /// An argument for each port.
@@ -211,8 +219,7 @@ impl<'a> Session<'a> {
         let mut told: Vec<&Error> = Vec::new();
         for error in results.iter().filter_map(Datum::error).chain(limit).chain(raised) {
             if !told.iter().any(|one| is_same(one, error)) {
-                // An error without a location cannot match an expectation.
-                if !self.args.verify_diagnostics || error.location().is_none() {
+                if self.is_told(error) || limit.as_ref().is_some_and(|limit| is_same(limit, error)) {
                     tell(&located(error));
                 }
                 told.push(error);
@@ -250,6 +257,15 @@ impl<'a> Session<'a> {
         std::io::stdout().flush().map_err(not_written)
     }
 
+    /// True if the error of a kernel appears on standard error. One without a location cannot match an
+    /// expectation; TFRT reports it to nobody.
+    fn is_told(&self, error: &Error) -> bool {
+        match error.location() {
+            Some(_) => !self.args.verify_diagnostics,
+            None => !self.args.tfrt_output,
+        }
+    }
+
     fn write_result(&self, out: &mut dyn fmt::Write, result: &Datum, ty: &str) -> fmt::Result {
         match result.error() {
             Some(error) => out.write_str(&self.shown_error(error)),
@@ -265,10 +281,11 @@ impl<'a> Session<'a> {
     }
 
     fn shown_error(&self, error: &Error) -> String {
-        if self.args.print_error_code {
-            format!("<<error: {}, code: {}>>", error.message(), error.code())
-        } else {
-            format!("<<error: {}>>", error.message())
+        let message = error.message();
+        match (self.args.print_error_code, self.args.tfrt_output) {
+            (true, true) => format!("<<error: {message}, code: {}>>", tfrt_code(error.code())),
+            (true, false) => format!("<<error: {message}, code: {}>>", error.code()),
+            (false, _) => format!("<<error: {message}>>"),
         }
     }
 
@@ -333,6 +350,15 @@ impl Argument {
         };
         let copy = copy().map_err(|error: TensorError| Failure::Refused(error.to_string()))?;
         to_datum(&copy, port, *at)
+    }
+}
+
+/// The code of an error in TFRT, whose kernels report texts without codes.
+fn tfrt_code(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::Cancelled => "CANCELLED",
+        ErrorCode::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        _ => "INTERNAL",
     }
 }
 

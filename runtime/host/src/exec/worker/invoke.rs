@@ -164,7 +164,8 @@ impl Worker {
         let info = running.info();
         let results = self.scratch.iter_mut().skip(info.n_operands()).take(info.n_results());
         let mut missing = results.filter(|value| matches!(value, Value::Empty)).peekable();
-        if missing.peek().is_some() {
+        // A kernel without results fails, too.
+        if missing.peek().is_some() || error.is_some() {
             let error = running.located(&error.unwrap_or_else(operand_error));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }

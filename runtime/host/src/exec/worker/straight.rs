@@ -65,7 +65,8 @@ impl Worker {
                 continue;
             }
             let outcome = ManuallyDrop::into_inner(outcome);
-            if (!matches!(outcome, Outcome::Done) || !member.stores_all) && slots.misses_results() {
+            let may_miss = !matches!(outcome, Outcome::Done) || !member.stores_all;
+            if matches!(outcome, Outcome::Error(_)) || may_miss && slots.misses_results() {
                 let missing_results =
                     missing_results(run, outcome, || blocked(&slots, member.operands(lists)));
                 slots.fill_results(&missing_results);

@@ -175,6 +175,8 @@ pub(crate) struct GeneralPlan {
     pub(crate) counts_reads: bool,
     /// Arguments that are never read and are worth freeing.
     pub(crate) unread_arguments: Box<[u32]>,
+    /// Results that are never read and are worth freeing, ascending.
+    unread_results: Box<[u32]>,
     /// Registers that may be read before their writer has finished.
     pub(crate) async_registers: Box<[u32]>,
     /// By register: its index in `async_registers`, or [`NO_PROMISE`]. Empty if there are none.
@@ -280,7 +282,9 @@ impl GeneralPlan {
         let counts_reads = reads.iter().any(|&count| count > 0);
         let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
-            kernel.has_plain_result &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
+            let register = kernel.first_register;
+            kernel.has_plain_result &= !is_async.get(register as usize).is_some_and(|&is| is)
+                && !(kernel.n_results() == 1 && is_unread(&register));
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
         let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
@@ -305,6 +309,7 @@ impl GeneralPlan {
             user_lists,
             counts_reads,
             unread_arguments: (0..function.n_args()).filter(is_unread).collect(),
+            unread_results: (function.n_args()..n_registers).filter(is_unread).collect(),
             reads: reads.into(),
             async_registers,
             promises: promises.into(),
@@ -317,6 +322,12 @@ impl GeneralPlan {
     #[inline]
     pub(crate) fn straight_line(&self, kernel: &GeneralKernel) -> Option<&StraightLine> {
         self.straight_lines.get(kernel.straight_line as usize)
+    }
+
+    /// Whether the value of a result is dropped as soon as it is made.
+    #[inline]
+    pub(crate) fn is_unread_result(&self, register: u32) -> bool {
+        !self.unread_results.is_empty() && self.unread_results.binary_search(&register).is_ok()
     }
 
     /// Index of `register` in `async_registers`.
