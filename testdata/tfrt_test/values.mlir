@@ -65,7 +65,7 @@ func.func @not_a_number() -> i32 {
 // CHECK-NEXT: inlined
 // CHECK-NEXT: foobar
 // CHECK-NEXT: bar
-// CHECK-NEXT: {{^}}[ ]*{{$}}
+// CHECK-EMPTY:
 // CHECK-NEXT: Kernel has no debug info
 // CHECK-NEXT: Kernel has no debug info
 func.func @debug_info() -> !tfrt.chain {
