@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{Attrs, Inferred, Op, OpRow, Operand};
+use befrost_tensor::tf::op::{Attrs, Inferred, Op, OpRow, Operand, Work};
 use befrost_tensor::{DType, HostTensor, TensorError};
 
 use crate::dialects::tf::{self, operator};
@@ -112,6 +112,29 @@ pub fn infer(
     operands: &[ValueId],
     shape: &dyn Fn(ValueId) -> PartialShape,
 ) -> Result<Vec<Inferred>, String> {
+    with_operands(m, operands, shape, |facts| {
+        row.infer(attrs, facts).map_err(|error| match error {
+            TensorError::Invalid { problem, .. } => problem,
+            other => other.to_string(),
+        })
+    })?
+}
+
+/// The work of evaluating an op once; `None` if it depends on unknown dimensions, or the op is ill-typed.
+pub fn work(m: &Module, op: OpId, row: &OpRow) -> Option<Work> {
+    let operands: Vec<ValueId> = m.operands(op).collect();
+    let attrs = tf::attrs_of(m, op, row.signature());
+    let shape = |value| partial_shape(m, m.value_type(value));
+    with_operands(m, &operands, &shape, |facts| row.work(&attrs, facts).ok().flatten()).ok()?
+}
+
+/// Calls `act` with the static knowledge about the operands.
+fn with_operands<R>(
+    m: &Module,
+    operands: &[ValueId],
+    shape: &dyn Fn(ValueId) -> PartialShape,
+    act: impl FnOnce(&[Operand<'_>]) -> R,
+) -> Result<R, String> {
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let constants: Vec<Option<HostTensor>> =
         operands.iter().map(|&value| small_constant(m, value, &plain)).collect();
@@ -122,11 +145,7 @@ pub fn infer(
         let dims = if constant.is_some() { None } else { known_dims(m, value, shape) };
         Ok(Operand { ty, shape: shape(value), constant: constant.as_ref(), dims })
     });
-    let facts = facts.collect::<Result<Vec<_>, String>>()?;
-    row.infer(attrs, &facts).map_err(|error| match error {
-        TensorError::Invalid { problem, .. } => problem,
-        other => other.to_string(),
-    })
+    Ok(act(&facts.collect::<Result<Vec<_>, String>>()?))
 }
 
 /// The constant that a value is, if it is small enough for shape rules.

@@ -6,19 +6,22 @@
 //! ```
 //!
 //! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
-//! whose result is large and larger than the operands, which would make files grow.
+//! whose result is large and larger than the operands, which would make files grow. The work is limited for each
+//! op and for the module, by the cost in the operators' table, so that a short text cannot keep the compiler
+//! busy; a remark names each op that is left because of it.
 
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
-use befrost_tensor::tf::op::{Attrs as _, Op, Traits};
+use befrost_tensor::tf::op::{Attrs as _, Op, OpRow, Traits, Work};
 use befrost_tensor::{DType, HostTensor};
 
 use super::patterns::{self, Family};
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{bytes_of, dims_of, is_free, shape_of};
-use crate::dialects::{Folded, tf};
+use crate::build::query::{self, bytes_of, dims_of, is_free, shape_of};
+use crate::diag::{Diagnostic, Severity};
+use crate::dialects::{Folded, at_op, tf};
 use crate::fold;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -39,6 +42,11 @@ pub(super) const MAX_GROWN: usize = 100 << 10;
 /// Limit on memory that the evaluation of one op may allocate.
 const MAX_USED: usize = 64 << 20;
 
+/// Limit on the work of one evaluation, in arithmetic operations and bytes moved.
+const MAX_WORK: u64 = 1 << 28;
+/// Limit on the work of all evaluations for one module.
+const MAX_WORK_IN_ALL: u64 = 1 << 32;
+
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let config = GreedyConfig {
         fold,
@@ -49,7 +57,37 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
     signatures::refresh(r);
+    for op in take_unreported(r) {
+        cx.report(left_unfolded(r.ir(), op));
+    }
     r.change()
+}
+
+/// Charges the evaluation of an op to the module's budget; false if it is beyond one of the limits.
+fn is_affordable(m: &mut Module, op: OpId, row: &OpRow, bytes_of_operands: usize) -> bool {
+    // Where the work depends on more than shapes, it is that of reading the operands.
+    let work = query::work(m, op, row)
+        .map_or(bytes_of_operands as u64, |Work { flops, bytes }| flops.saturating_add(bytes));
+    let spent = m.folding.spent.saturating_add(work);
+    if work > MAX_WORK || spent > MAX_WORK_IN_ALL {
+        m.folding.left.entry(op).or_insert(false);
+        return false;
+    }
+    m.folding.spent = spent;
+    true
+}
+
+/// The ops left unfolded by the budget that still exist and were not reported.
+fn take_unreported(r: &mut Rewriter<'_>) -> Vec<OpId> {
+    let left = std::mem::take(&mut r.folding().left);
+    let left: Vec<(OpId, bool)> = left.into_iter().filter(|(op, _)| !r.ir().is_erased(*op)).collect();
+    r.folding().left = left.iter().map(|(op, _)| (*op, true)).collect();
+    left.into_iter().filter(|(_, is_reported)| !is_reported).map(|(op, _)| op).collect()
+}
+
+fn left_unfolded(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0512", "not folded: evaluating it takes more work than constant folding may spend")
+        .with_severity(Severity::Remark)
 }
 
 /// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
@@ -72,7 +110,7 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     };
     let given: usize = constants.iter().map(size).sum();
     let spread: usize = constants.iter().filter_map(|&attr| bytes_of(m, m.cx.attr_type(attr)?)).sum();
-    if spread > MAX_USED {
+    if spread > MAX_USED || !is_affordable(m, op, row, spread) {
         return None;
     }
     let plain: Arc<dyn Allocator> = Malloc::shared();

@@ -160,12 +160,23 @@ pub struct Module {
     pub block_names: SideTable<BlockId, StrId>,
     /// The resource section `{-# ... #-}`.
     pub resources: Option<resources::Resources>,
+    /// The work spent on folding.
+    pub(crate) folding: FoldingWork,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,
     values: Arena<ValueId, ValueData>,
     uses: Arena<UseId, UseData>,
     top: OpId,
+}
+
+/// The work that passes have spent on folding a module, which is limited.
+#[derive(Debug, Default)]
+pub(crate) struct FoldingWork {
+    /// The sum over all folded ops, in arithmetic operations.
+    pub(crate) spent: u64,
+    /// Ops left unfolded because of the limit, and whether this was reported.
+    pub(crate) left: std::collections::BTreeMap<OpId, bool>,
 }
 
 impl Module {
@@ -180,6 +191,7 @@ impl Module {
             value_names: SideTable::default(),
             block_names: SideTable::default(),
             resources: None,
+            folding: FoldingWork::default(),
             ops: Arena::default(),
             blocks: Arena::default(),
             regions: Arena::default(),

@@ -30,7 +30,9 @@ pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivial
 pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
-use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId};
+use crate::ir::{
+    AttrId, BlockId, Context, FoldingWork, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId,
+};
 
 /// Whether the IR changed.
 #[must_use]
@@ -104,6 +106,11 @@ impl<'m> Rewriter<'m> {
     /// The context, for interning.
     pub fn cx(&mut self) -> &mut Context {
         &mut self.module.cx
+    }
+
+    /// The account of the work that folding has cost.
+    pub(crate) fn folding(&mut self) -> &mut FoldingWork {
+        &mut self.module.folding
     }
 
     /// The op that the pass runs on.

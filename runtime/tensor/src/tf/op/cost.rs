@@ -235,6 +235,17 @@ pub(super) fn pool_grad(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>
     Ok(elements(cx.shape(2)?).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
+/// Each element depends on a window of channels, and on a power of their sum.
+pub(super) fn lrn(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let radius = cx.attrs.count("depth_radius")? as u64;
+    let window = results.first().and_then(|result| {
+        let channels = (*result.as_slice()?.last()?)? as u64;
+        Some(radius.saturating_mul(2).saturating_add(1).min(channels))
+    });
+    let n = results.first().and_then(elements);
+    Ok(n.zip(window).map(|(n, window)| n.saturating_mul(window.saturating_mul(2).saturating_add(32))))
+}
+
 /// The products of queries and keys, and of weights and values, for each head.
 pub(super) fn attention(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let [_, a, b, _] = cx.dims::<4>(1)?;

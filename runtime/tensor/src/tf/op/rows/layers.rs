@@ -155,12 +155,12 @@ operators! { 5:
         ).layout("ii.*>i.*");
     /// The local response normalization along channels.
     LRN "input:T -> output:T; T:type=float alpha:float=1.0 beta:float=0.5 bias:float=1.0 depth_radius:int=5"
-        => function(eval::layers::lrn, rules::same, Cost::PerResult(32));
+        => function(eval::layers::lrn, rules::same, Cost::By(cost::lrn));
     /// The gradient of `LRN`.
     LRNGrad
         "input_grads:T input_image:T output_image:T -> output:T; T:type=float alpha:float=1.0 \
          beta:float=0.5 bias:float=1.0 depth_radius:int=5"
-        => function(eval::layers::lrn_grad, rules::same, Cost::PerResult(64));
+        => function(eval::layers::lrn_grad, rules::same, Cost::By(cost::lrn));
     /// The logarithm of `Softmax`.
     LogSoftmax "logits:T -> logsoftmax:T; T:type"
         => function(
