@@ -48,7 +48,7 @@ fn survives(bytes: &AlignedBytes) -> u8 {
     let Ok(module) = raise(&image) else { return 1 };
     let Ok(module) = verify(module) else { return 2 };
     for (generic, keep_names) in [(false, false), (false, true), (true, false)] {
-        print(&module, &PrintOptions { generic, keep_names, locations: true, local_scope: false });
+        print(&module, &PrintOptions { generic, keep_names, locations: true, ..PrintOptions::default() });
     }
     // Emission may refuse it, but must not panic either.
     let _ = emit(&module, &EmitOptions::default());

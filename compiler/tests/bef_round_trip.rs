@@ -52,7 +52,13 @@ fn check(module: &Verified) {
         for keep_names in [false, true] {
             for locations in [false, true] {
                 for local_scope in [false, true] {
-                    let options = PrintOptions { generic, keep_names, locations, local_scope };
+                    let options = PrintOptions {
+                        generic,
+                        keep_names,
+                        locations,
+                        local_scope,
+                        ..PrintOptions::default()
+                    };
                     same(&print(module, &options), &print(&back, &options), &format!("{options:?}"));
                 }
             }

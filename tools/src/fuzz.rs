@@ -50,7 +50,7 @@ fn forms() -> impl Iterator<Item = PrintOptions> {
         generic: bit(bits, 0),
         keep_names: bit(bits, 1),
         locations: bit(bits, 2),
-        local_scope: false,
+        ..PrintOptions::default()
     })
 }
 
@@ -63,7 +63,8 @@ pub fn text(text: &str) -> bool {
             return false;
         }
     };
-    let everything = PrintOptions { generic: true, keep_names: false, locations: true, local_scope: false };
+    let everything =
+        PrintOptions { generic: true, keep_names: false, locations: true, ..PrintOptions::default() };
     let wanted = print(&module, &everything);
     for form in forms() {
         let printed = print(&module, &form);

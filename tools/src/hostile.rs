@@ -1,7 +1,7 @@
 //! Execution of untrusted files, for tests and fuzzers: for any bytes, [`Sandbox::run`] returns.
 //!
 //! ```text
-//! bytes ──validate──▶ Program ──arguments by type──▶ every function, with little fuel and memory, without output
+//! bytes ──validate──▶ Program ──arguments by type──▶ all functions, with little fuel and memory, no output
 //! ```
 //!
 //! The kernels are those of the shipped runtime. None of them touches anything outside of the process except
@@ -66,7 +66,7 @@ impl Sandbox {
         let mut n = 0;
         for function in program.functions() {
             let arguments: Option<Vec<Datum>> =
-                function.arguments().iter().map(|port| self.argument(&port.ty)).collect();
+                function.arguments().iter().map(|port| self.argument(port.ty())).collect();
             let Some(arguments) = arguments else { continue };
             let options = CallOptions {
                 cancellation: Cancellation::with_fuel(FUEL),
@@ -125,7 +125,8 @@ pub fn round_trip(bytes: &[u8]) -> bool {
     bef_format::dump::dump(&image);
     let Ok(module) = raise(&image) else { return false };
     let Ok(module) = verify(module) else { return false };
-    let options = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
+    let options =
+        PrintOptions { generic: true, keep_names: true, locations: true, ..PrintOptions::default() };
     let text = print(&module, &options);
     let Ok(emitted) = emit(&module, &EmitOptions::default()) else { return false };
     let emitted = AlignedBytes::copy_of(&emitted);

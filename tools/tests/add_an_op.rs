@@ -64,8 +64,8 @@ mod op {
 
 // [kernel
 mod kernels {
-    use befrost_host::kernel::Attr;
-    use befrost_host::{Registry, kernel};
+    use befrost_kernel_api::kernel::Attr;
+    use befrost_kernel_api::{Registry, kernel};
 
     pub(super) fn geo(registry: &mut Registry) {
         registry.add(kernel!("geo.scale", |x: i32, by: Attr<i32>| x.wrapping_mul(by.0)));
@@ -99,7 +99,7 @@ mod operator {
         tf::add(r, &MISH);
     }
 
-    pub(super) fn kernels(registry: &mut befrost_host::Registry) {
+    pub(super) fn kernels(registry: &mut befrost_kernel_api::Registry) {
         registry.add(befrost_kernels::tf_operator(&MISH));
     }
 }

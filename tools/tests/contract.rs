@@ -8,7 +8,7 @@ use befrost_compiler::dialects::{
     Arity, AttrConstraint, AttrDef, OpDef, OperandMode, Registry, TypeConstraint,
 };
 use befrost_compiler::ir::KnownType;
-use befrost_host::kernel::{Async, Attr, Completion, Types};
+use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
 
 /// One side's operands or results: the types of each, and of any number of further ones.
 #[derive(Debug, PartialEq, Eq)]

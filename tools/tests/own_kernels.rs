@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use befrost::kernel::{FrameCx, Later};
+use befrost::kernel::{Deferred, FrameCx};
 use befrost::{CallOptions, ExecContext, Limits, Registry};
 
 const PROGRAM: &str = "\
@@ -22,7 +22,7 @@ func.func @main(%width: i32, %length: i32) -> (i32, i32, i32) {
 
 // [kernels
 mod kernels {
-    use befrost::kernel::{Attr, Later};
+    use befrost::kernel::{Attr, Deferred};
     use befrost::{ErrorCode, KernelError, Registry, kernel};
 
     /// A plain function: the arguments are the op's operands, the return value is the result or an error.
@@ -43,10 +43,10 @@ mod kernels {
     pub(super) fn geo(registry: &mut Registry) {
         registry.add(kernel!("geo.area", area));
         // Runs as a task of its own; attributes come after operands.
-        registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Later::new(move |_| {
+        registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Deferred::new(move |_| {
             area.saturating_mul(millimetres.0)
         })));
-        registry.add(kernel!("geo.wells", |litres: i32| Later::future(wells(litres))));
+        registry.add(kernel!("geo.wells", |litres: i32| Deferred::future(wells(litres))));
     }
 }
 // kernels]
@@ -115,7 +115,7 @@ func.func @main(%n: i32) -> i32 {
 fn how_deep_calls_nest_is_a_choice() {
     let minus = |registry: &mut Registry| {
         registry.add(befrost::kernel!("now.minus", |a: i32, b: i32| a - b));
-        registry.add(befrost::kernel!("late.minus", |a: i32, b: i32| Later::new(move |_| a - b)));
+        registry.add(befrost::kernel!("late.minus", |a: i32, b: i32| Deferred::new(move |_| a - b)));
     };
     for name in ["now", "late"] {
         let bef = translated(name, &DEEP.replace("MINUS", &format!("{name}.minus")));

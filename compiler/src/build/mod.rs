@@ -35,7 +35,7 @@ use crate::dialects::{tf, tf_refused};
 use crate::ir::{
     AttrId, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
 };
-use crate::rewrite::{At, Checkpoint, Rewriter};
+use crate::rewrite::{Checkpoint, InsertionPoint, Rewriter};
 
 /// The diagnostic for a refused op: its name and the reason, at the builder's location.
 pub type Refusal = Box<Diagnostic>;
@@ -43,7 +43,7 @@ pub type Refusal = Box<Diagnostic>;
 /// Builds ops of the op graph at one place, one behind the other.
 pub struct Builder<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    at: At,
+    at: InsertionPoint,
     loc: LocId,
     span: Option<Span>,
 }
@@ -52,12 +52,12 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// Builds before an op, with its location.
     pub fn before(r: &'a mut Rewriter<'m>, op: OpId) -> Builder<'a, 'm> {
         let (loc, span) = (r.ir().loc(op), r.ir().op_spans.at(op).copied());
-        Builder { r, at: At::Before(op), loc, span }
+        Builder { r, at: InsertionPoint::Before(op), loc, span }
     }
 
     /// Builds at the end of a block.
     pub fn at_end(r: &'a mut Rewriter<'m>, block: BlockId, loc: LocId) -> Builder<'a, 'm> {
-        Builder { r, at: At::End(block), loc, span: None }
+        Builder { r, at: InsertionPoint::End(block), loc, span: None }
     }
 
     /// The IR, to look at.
@@ -145,7 +145,7 @@ impl<'a, 'm> Builder<'a, 'm> {
 #[must_use = "the op is created by `build` or `one`"]
 pub struct PendingOp<'b, 'm, 'v> {
     r: &'b mut Rewriter<'m>,
-    at: At,
+    at: InsertionPoint,
     loc: LocId,
     span: Option<Span>,
     operator: Op,
@@ -320,7 +320,7 @@ fn int(cx: &mut Context, value: i64) -> AttrId {
 
 fn create(
     r: &mut Rewriter<'_>,
-    at: At,
+    at: InsertionPoint,
     loc: LocId,
     operator: Op,
     operands: &[ValueId],

@@ -225,6 +225,7 @@ impl<'m> Emitter<'m> {
             keep_names: self.strip == Strip::Nothing,
             locations: self.strip != Strip::Debug,
             local_scope: true,
+            ..PrintOptions::default()
         };
         let text = print_op(m, op, &options);
         self.constants.compiled(&mut self.w, m, name, &text, place);

@@ -31,7 +31,7 @@ pub mod tfrt;
 
 use crate::dialects::{Folded, Traits};
 use crate::ir::{AttrId, Context, Module, NewOp, OpId, TypeId, ValueId, names};
-use crate::rewrite::{At, Rewriter, fold_with_table};
+use crate::rewrite::{InsertionPoint, Rewriter, fold_with_table};
 use constant::{Constant, Scalar};
 use int::Int;
 
@@ -91,7 +91,7 @@ pub fn materialize(
     let name = cx.op_name(name);
     let loc = r.ir().loc(before);
     let new = NewOp { loc, results: &[ty], attrs: &[(names::VALUE, attr)], ..NewOp::new(name) };
-    let op = r.create(At::Before(before), new);
+    let op = r.create(InsertionPoint::Before(before), new);
     Some(r.ir().result(op, 0))
 }
 

@@ -1,8 +1,9 @@
-//! Which functions have effects, which ops of the op graph, on what, and what they have to wait for.
+//! Effects in the op graph: functions with effects, resources that ops work on, and the chains that they wait
+//! for.
 //!
-//! Variables of different names are different, and so are those that different ops have made. A resource that
-//! a function is passed may be any one; an op that works on such a one, or on none that is known (it prints,
-//! or checks something), is ordered against all others.
+//! Variables with different names are different resources, and so are those that different ops create. A
+//! resource that is an argument of a function may be any resource. Ops on such a resource, and effects
+//! without a known resource (printing, assertions), are ordered against all effects.
 
 use befrost_tensor::tf::op::{Effect, Op, OpRow, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +25,7 @@ pub(super) fn body(m: &Module, function: OpId) -> Vec<OpId> {
     blocks.flat_map(|&block| m.ops_in(block)).collect()
 }
 
-/// The functions that an op names.
+/// The functions that the attributes of an op refer to.
 pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
     let mut names = Vec::new();
     for &(_, attr) in m.attrs(op) {
@@ -40,35 +41,35 @@ pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
     names
 }
 
-/// How an op must be ordered among others.
+/// The ordering of an op against other effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Not at all.
+pub(super) enum EffectOrder {
+    /// No ordering.
     Free,
-    /// After what writes.
+    /// After writes.
     Read,
-    /// After what reads or writes.
+    /// After reads and writes.
     Write,
 }
 
-/// How an op of the `tf` dialect that calls nothing must be ordered.
-pub(super) fn order(m: &Module, op: OpId) -> Order {
+/// The ordering of a `tf` op, without the effects of its callees.
+pub(super) fn order(m: &Module, op: OpId) -> EffectOrder {
     if m.op_name_str(op) == tf::READ_REF {
-        return Order::Read;
+        return EffectOrder::Read;
     }
     match tf::row(m, op).map(OpRow::effect) {
-        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => Order::Free,
-        Some(Effect::Read) => Order::Read,
-        Some(Effect::Write) => Order::Write,
+        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => EffectOrder::Free,
+        Some(Effect::Read) => EffectOrder::Read,
+        Some(Effect::Write) => EffectOrder::Write,
     }
 }
 
-/// A resource that is known not to be another one.
+/// A resource that is known to differ from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Resource {
-    /// A variable's container and its name there.
+    /// The container and the name of a variable.
     Named(Option<StrId>, StrId),
-    /// Made by the op that has this result.
+    /// Created by the op with this result.
     Made(ValueId),
 }
 
@@ -76,72 +77,72 @@ fn is_ref(m: &Module, value: ValueId) -> bool {
     tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(_, is_ref)| is_ref)
 }
 
-/// Where a resource comes from.
+/// The origin of a resource.
 enum Origin {
-    Here(Resource),
-    /// It is what this value is.
-    Passed(ValueId),
+    Resource(Resource),
+    /// The same resource as this value.
+    SameAs(ValueId),
     Unknown,
 }
 
 fn origin(m: &Module, value: ValueId) -> Origin {
     let Some(op) = m.defining_op(value) else { return Origin::Unknown };
     match tf::operator(m, op) {
-        Some(Op::Identity) => Origin::Passed(m.operand(op, 0)),
+        Some(Op::Identity) => Origin::SameAs(m.operand(op, 0)),
         Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable) => {
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
                 AttrKind::Str { text, .. } => Some(*text),
                 _ => None,
             };
-            Origin::Here(match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
+            Origin::Resource(match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
                 Some(name) => Resource::Named(text("container"), name),
                 None => Resource::Made(value),
             })
         }
-        Some(Op::TensorArrayV3 | Op::StackV2) => Origin::Here(Resource::Made(value)),
-        // What changes a variable passes the reference on.
+        Some(Op::TensorArrayV3 | Op::StackV2) => Origin::Resource(Resource::Made(value)),
+        // Ops that change a variable forward its reference.
         Some(_) if is_ref(m, value) => {
-            m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::Passed)
+            m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::SameAs)
         }
         _ => Origin::Unknown,
     }
 }
 
-/// What has worked on something.
+/// The chains of the last effects on a resource.
 #[derive(Default)]
 struct Lane {
-    /// The last write.
+    /// The chain of the last write.
     written: Option<ValueId>,
-    /// The reads since then.
+    /// The chains of the reads after it.
     read: Vec<ValueId>,
 }
 
 impl Lane {
-    /// What a write waits for.
+    /// The chains that a write waits for.
     fn last(&self) -> impl Iterator<Item = ValueId> {
         let written = self.written.filter(|_| self.read.is_empty());
         self.read.iter().copied().chain(written)
     }
 }
 
-/// What the effects of a block so far wait for.
-pub(super) struct State {
-    /// Of those on resources that are not known. All lanes begin behind the last write.
+/// The chains of the effects of a block so far.
+pub(super) struct EffectState {
+    /// Effects on unknown resources. All lanes start after its last write.
     all: Lane,
     lanes: FxHashMap<Resource, Lane>,
-    /// What values stand for, as far as somebody has asked.
+    /// The resources of the values that were looked up.
     resources: FxHashMap<ValueId, Option<Resource>>,
 }
 
-impl State {
-    /// That of a block whose effects wait for this.
-    pub(super) fn after(chain: Option<ValueId>) -> State {
+impl EffectState {
+    /// The state of a block whose effects wait for `chain`.
+    pub(super) fn after(chain: Option<ValueId>) -> EffectState {
         let all = Lane { written: chain, read: Vec::new() };
-        State { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
+        EffectState { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
     }
 
-    /// All effects from now on wait for this, which waits for those so far.
-    pub(super) fn go_on_after(&mut self, chain: Option<ValueId>) {
+    /// Makes all later effects wait for `chain`, which itself waits for all effects so far.
+    pub(super) fn barrier(&mut self, chain: Option<ValueId>) {
         self.all = Lane { written: chain, read: Vec::new() };
         self.lanes.clear();
     }
@@ -155,7 +156,7 @@ impl State {
         };
         let mut values: Vec<ValueId> = m.operands(op).take(n).filter(is_resource).collect();
         if values.is_empty() {
-            // One that it makes itself.
+            // A resource that the op creates.
             values.extend(m.results(op).next());
         }
         let found: Vec<Resource> =
@@ -163,7 +164,7 @@ impl State {
         if found.is_empty() { None } else { Some(found) }
     }
 
-    /// Which resource a value stands for.
+    /// The resource of a value.
     fn resource(&mut self, m: &Module, mut value: ValueId) -> Option<Resource> {
         let mut passed = Vec::new();
         let found = loop {
@@ -172,8 +173,8 @@ impl State {
             }
             passed.push(value);
             match origin(m, value) {
-                Origin::Here(resource) => break Some(resource),
-                Origin::Passed(from) => value = from,
+                Origin::Resource(resource) => break Some(resource),
+                Origin::SameAs(from) => value = from,
                 Origin::Unknown => break None,
             }
         };
@@ -181,16 +182,16 @@ impl State {
         found
     }
 
-    /// What an op waits for.
-    pub(super) fn before(&self, order: Order, resources: Option<&[Resource]>) -> Vec<ValueId> {
+    /// The chains that an op waits for.
+    pub(super) fn waits(&self, order: EffectOrder, resources: Option<&[Resource]>) -> Vec<ValueId> {
         let mut found = Vec::new();
         match (resources, order) {
-            (_, Order::Free) => {}
-            (None, Order::Read) => {
+            (_, EffectOrder::Free) => {}
+            (None, EffectOrder::Read) => {
                 found.extend(self.all.written);
                 found.extend(self.lanes.values().filter_map(|lane| lane.written));
             }
-            (None, Order::Write) => {
+            (None, EffectOrder::Write) => {
                 let is_first = self.lanes.is_empty();
                 found.extend(self.all.last().filter(|_| is_first || !self.all.read.is_empty()));
                 found.extend(self.lanes.values().flat_map(Lane::last));
@@ -198,13 +199,13 @@ impl State {
             (Some(resources), _) => {
                 for lane in resources.iter().map(|resource| self.lanes.get(resource)) {
                     let own: Vec<ValueId> = match lane {
-                        Some(lane) if order == Order::Write => lane.last().collect(),
+                        Some(lane) if order == EffectOrder::Write => lane.last().collect(),
                         Some(lane) => lane.written.into_iter().collect(),
                         None => Vec::new(),
                     };
                     found.extend(if own.is_empty() { self.all.written.into_iter().collect() } else { own });
                 }
-                if order == Order::Write {
+                if order == EffectOrder::Write {
                     found.extend(&self.all.read);
                 }
             }
@@ -214,17 +215,17 @@ impl State {
         found
     }
 
-    /// Notes that an op is done when there is this chain.
-    pub(super) fn done(&mut self, order: Order, resources: Option<&[Resource]>, chain: ValueId) {
+    /// Records that an op's effect is complete at `chain`.
+    pub(super) fn record(&mut self, order: EffectOrder, resources: Option<&[Resource]>, chain: ValueId) {
         match (resources, order) {
-            (_, Order::Free) => {}
-            (None, Order::Write) => self.go_on_after(Some(chain)),
-            (None, Order::Read) => self.all.read.push(chain),
+            (_, EffectOrder::Free) => {}
+            (None, EffectOrder::Write) => self.barrier(Some(chain)),
+            (None, EffectOrder::Read) => self.all.read.push(chain),
             (Some(resources), _) => {
                 for &resource in resources {
                     let lane = self.lanes.entry(resource).or_default();
                     match order {
-                        Order::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
+                        EffectOrder::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
                         _ => lane.read.push(chain),
                     }
                 }
@@ -233,13 +234,13 @@ impl State {
     }
 }
 
-/// The functions that have effects, or call one that has.
+/// The functions with effects, their own or those of callees.
 pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
     let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
     let mut todo = Vec::new();
     for (&name, &function) in functions {
         for op in body(m, function) {
-            if order(m, op) != Order::Free {
+            if order(m, op) != EffectOrder::Free {
                 todo.push(name);
             }
             for callee in callees(m, op) {

@@ -13,25 +13,25 @@
 //! run no iteration, so only total operators move (`is_total`): the shapes are known, and no integer is out
 //! of range.
 //!
-//! Body and condition get more arguments, so the loop must be their only caller. Nested loops are visited
-//! until nothing moves any more: an op that left the inner loop may leave the outer one too.
+//! The body and the condition get more arguments, so the loop must be their only caller. The pass runs until
+//! nothing moves any more: an op that left an inner loop may leave the outer loop too.
 //!
-//! `pass/licm` has the loops that have regions. The question which ops may move is the same
-//! (`rewrite/effects.rs`). The move is not: there an op itself leaves its region, or a region gets an
-//! argument; here a private function of another part of the module changes its signature, and with it the
-//! condition's, so the calls of the module must be known.
+//! `pass/licm` handles loops with regions. Both share the conditions under which an op may move
+//! (`rewrite/effects.rs`). The transformation differs: there an op leaves its region, or a region gets an
+//! argument; here private functions, the body and the condition, change their signature, so all calls in the
+//! module must be known.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::constant_fold::MAX_GROWN;
 use super::effects::{body, callees, functions};
-use super::fold::MAX_GROWN;
 use crate::build::query::{bytes_of, is_free, made_by};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::signatures;
-use crate::rewrite::{At, is_speculatable, is_total};
+use crate::rewrite::{InsertionPoint, is_speculatable, is_total};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-loop-invariant-code-motion",
@@ -42,8 +42,9 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Whether an op may be computed before the loop: it is speculatable, gives no error that would be one of all
-/// results of the loop, and needs not much more memory than its operands, or moves nothing.
+/// True if an op may be computed before the loop: it is speculatable and total (an error would be an error of
+/// all results of the loop), and its results need little more memory than its operands, or it is a constant
+/// or forwards its operands.
 fn may_move(m: &Module, op: OpId) -> bool {
     let Some(row) = tf::row(m, op) else { return false };
     let bytes = |value| bytes_of(m, m.value_type(value));
@@ -58,8 +59,8 @@ fn may_move(m: &Module, op: OpId) -> bool {
         && is_total(m, op)
 }
 
-/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for
-/// ever.
+/// Limit on rounds, one per level of nested loops. Without it, functions whose loops call each other would
+/// never reach a fixpoint.
 const MAX_DEPTH: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -76,7 +77,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         }
         let mut hoisted = 0;
         for op in loops {
-            if let Some(parts) = Loop::new(r.ir(), op, &functions, &calls) {
+            if let Some(parts) = WhileLoop::new(r.ir(), op, &functions, &calls) {
                 hoisted += parts.hoist(r);
             }
         }
@@ -89,26 +90,26 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// A loop, and the bodies of its functions.
-struct Loop {
+/// A `tf.While` and the blocks of its functions.
+struct WhileLoop {
     op: OpId,
-    /// How many values it carries.
+    /// The number of loop-carried values.
     n: usize,
     cond: BlockId,
     body: BlockId,
-    /// The ops of the body but for the return.
+    /// The ops of the body, without the return.
     ops: Vec<OpId>,
     end: OpId,
 }
 
-impl Loop {
-    /// `None` if somebody else may call its functions.
+impl WhileLoop {
+    /// `None` if the functions may have other callers.
     fn new(
         m: &Module,
         op: OpId,
         functions: &FxHashMap<StrId, OpId>,
         calls: &FxHashMap<StrId, usize>,
-    ) -> Option<Loop> {
+    ) -> Option<WhileLoop> {
         let n = tf::n_data_operands(m, op);
         let own = |attr: &str| {
             let AttrKind::Symbol { root, nested } = m.cx.attr(m.attr_named(op, attr)?) else { return None };
@@ -124,7 +125,7 @@ impl Loop {
         let ((_, cond), (function, block)) = (own("cond")?, own("body")?);
         let mut ops = body(m, function);
         let end = ops.pop()?;
-        (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(Loop {
+        (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(WhileLoop {
             op,
             n,
             cond,
@@ -134,7 +135,7 @@ impl Loop {
         })
     }
 
-    /// What each invariant argument of the body is outside.
+    /// The loop operands of the invariant arguments of the body.
     fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
             while let Some(op) = made_by(m, value, &[Op::Identity]) {
@@ -148,7 +149,7 @@ impl Loop {
             .collect()
     }
 
-    /// Moves what is invariant out; says how many operators.
+    /// Moves invariant ops in front of the loop; returns the number of operators moved.
     fn hoist(&self, r: &mut Rewriter<'_>) -> u64 {
         let m = r.ir();
         let mut outside = self.arguments(m);
@@ -161,7 +162,7 @@ impl Loop {
                 invariant.push(op);
             }
         }
-        // Constants, and arguments under other names, go only with what needs them.
+        // Constants and forwarded arguments move only together with ops that need them.
         let mut work: FxHashSet<OpId> = FxHashSet::default();
         for &op in &invariant {
             let is_work = match tf::is_passing(m, op) {
@@ -196,7 +197,7 @@ impl Loop {
             let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
             let new =
                 NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
-            let copy = r.create(At::Before(self.op), new);
+            let copy = r.create(InsertionPoint::Before(self.op), new);
             outside.extend(r.ir().results(op).zip(r.ir().results(copy)));
         }
         self.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());
@@ -208,7 +209,7 @@ impl Loop {
         n_hoisted
     }
 
-    /// Makes values of the body arguments, which these values from outside go around for.
+    /// Turns the values `inside` of the body into arguments, with `outside` as their loop operands.
     fn carry(&self, r: &mut Rewriter<'_>, inside: &[ValueId], outside: &[ValueId]) {
         let m = r.ir();
         let types: Vec<TypeId> = inside.iter().map(|&value| m.value_type(value)).collect();
@@ -217,7 +218,7 @@ impl Loop {
         let ((data, edges), (kept, completion)) = (own.split_at(self.n), results.split_at(self.n));
         let operands = [data, outside, edges].concat();
         let new = r.rebuild(self.op, &operands, &[kept, &types[..], completion].concat());
-        // They say the types once more.
+        // `T` and `output_shapes` repeat the types.
         for list in ["T", "output_shapes"] {
             let list = r.cx().str_id(list);
             r.remove_attr(new, list);

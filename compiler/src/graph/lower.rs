@@ -1,24 +1,23 @@
-//! `tf-to-kernels`: what runs.
+//! `tf-to-kernels`: lowering of the op graph to a kernel graph.
 //!
-//! Operators that are kernels stay as they are. Control flow becomes calls of functions, effects become
-//! chains:
+//! Operators with kernels stay. Control flow becomes calls of functions; effects become chains:
 //!
 //! ```text
 //! tf.If(p, x)      tfrt.cond(tf._Predicate(p), x)
-//! tf.While(x)      tfrt.while @w(x), where @w does the body and then asks the condition
+//! tf.While(x)      tfrt.while @w(x), where @w calls the body, then the condition
 //! tf.Case(i, x)    tfrt.case(tf._BranchIndex(i), x)
 //! tf.NoOp          tfrt.merge.chains
 //! ```
 //!
-//! **Effects.** In a block, what reads a resource waits for what has written it before, what writes it waits for what has read or written it before
-//! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its
-//! effects are there. One that is called from outside keeps its signature: all of its results wait for its
-//! effects, so that an error among these is not lost.
+//! In a block, a read of a resource waits for earlier writes of it, and a write for earlier reads and writes
+//! (`effects`). A function with effects takes a chain as its last argument and returns one, final when its
+//! effects are complete. A public function with effects keeps its signature: all of its results wait for its
+//! effects, so that errors of effects are not lost.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{Order, State, body, callees, effectful, functions, order};
+use super::effects::{EffectOrder, EffectState, body, callees, effectful, functions, order};
 use crate::build::Builder;
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
@@ -26,7 +25,7 @@ use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-to-kernels",
@@ -77,13 +76,13 @@ struct Lowering<'a, 'm, 'c> {
     n_loops: u64,
 }
 
-/// A use of a function: its results, and the completion of its effects.
+/// The results of a call, and the completion of its effects.
 struct Called {
     results: Vec<ValueId>,
     chain: Option<ValueId>,
 }
 
-/// A constant holds no more strings than this.
+/// Maximum number of strings in a constant.
 const MAX_STRINGS: usize = 1 << 20;
 
 const CHAIN: TypeId = KnownType::Chain.id();
@@ -93,7 +92,7 @@ impl Lowering<'_, '_, '_> {
         self.r.ir()
     }
 
-    /// Functions with effects that are called from here and from outside.
+    /// Functions with effects that are called inside the module and are public.
     fn wrapped(&self, called: &FxHashSet<StrId>) -> Vec<(StrId, OpId)> {
         let both = |name: &StrId, op: OpId| {
             called.contains(name) && self.effectful.contains(name) && !self.m().is_private(op)
@@ -108,20 +107,21 @@ impl Lowering<'_, '_, '_> {
         found
     }
 
-    /// Makes a function private, and one of its name that calls it, for those outside.
+    /// Makes a function private, and creates a public function of its name that calls it.
     fn wrap(&mut self, name: StrId, function: OpId) {
         let text = self.m().cx.str(name).to_owned();
         let inner = self.unused(&format!("{text}_effects"));
         let attrs = self.m().attrs(function).to_vec();
         let (loc, func) = (self.m().loc(function), self.m().op_name(function));
-        let outer = self.r.create(At::Before(function), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
+        let outer =
+            self.r.create(InsertionPoint::Before(function), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
         let (inputs, results) = self.signature(function);
         let region = self.r.add_region(outer);
         let block = self.r.add_block(region);
         let args: Vec<ValueId> = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
         let symbol = self.r.cx().symbol_attr(&text);
         let call = self.r.create_named(
-            At::End(block),
+            InsertionPoint::End(block),
             loc,
             Op::StatefulPartitionedCall.op_name(),
             &args,
@@ -129,7 +129,7 @@ impl Lowering<'_, '_, '_> {
             &[("f", symbol)],
         );
         let values: Vec<ValueId> = self.m().results(call).collect();
-        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        self.r.create_named(InsertionPoint::End(block), loc, "func.return", &values, &[], &[]);
         let inner_text = self.m().cx.str(inner).to_owned();
         let (inner_name, private) = (self.r.cx().str_attr(&inner_text), self.r.cx().str_attr("private"));
         self.r.set_attr(function, names::SYM_NAME, inner_name);
@@ -145,7 +145,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Makes an op refer to another function.
+    /// Replaces references of an op to the function `old` by `new`.
     fn rename(&mut self, op: OpId, old: StrId, new: StrId) {
         for (attr_name, attr) in self.m().attrs(op).to_vec() {
             let renamed = |cx: &mut crate::ir::Context, attr: AttrId| match cx.attr(attr) {
@@ -166,7 +166,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A name that no function has: this one, or with a number.
+    /// A function name that is not taken: `text`, or `text` with a number.
     fn unused(&mut self, text: &str) -> StrId {
         let mut name = self.r.cx().str_id(text);
         let mut n = 0;
@@ -195,7 +195,7 @@ impl Lowering<'_, '_, '_> {
         m.regions_of(function).first().and_then(|&region| m.entry(region))
     }
 
-    /// A chain more as argument and result.
+    /// Appends a chain to the arguments and to the results.
     fn add_chain(&mut self, function: OpId) {
         let Some(block) = self.block_of(function) else { return };
         let (mut inputs, mut results) = self.signature(function);
@@ -221,7 +221,7 @@ impl Lowering<'_, '_, '_> {
         let private = self.m().is_private(function);
         let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
         let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
-        let mut state = State::after(first);
+        let mut state = EffectState::after(first);
         for op in body(self.m(), function) {
             if tf::op_of(self.m().op_name_str(op)).is_none() {
                 if self.m().next_op(op).is_none() && has_effects {
@@ -252,10 +252,10 @@ impl Lowering<'_, '_, '_> {
         attrs: &[(&str, AttrId)],
     ) -> OpId {
         let loc = self.m().loc(before);
-        self.r.create_named(At::Before(before), loc, name, operands, results, attrs)
+        self.r.create_named(InsertionPoint::Before(before), loc, name, operands, results, attrs)
     }
 
-    /// One chain that is there when all of these are; nothing if there are none.
+    /// One chain that is final when all `values` are; `None` for no values.
     fn join(&mut self, before: OpId, values: &[ValueId]) -> Option<ValueId> {
         match values {
             [] => None,
@@ -267,7 +267,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The same, or a new one.
+    /// [`Lowering::join`], or a new chain for no values.
     fn chain(&mut self, before: OpId, values: &[ValueId]) -> ValueId {
         match self.join(before, values) {
             Some(chain) => chain,
@@ -291,7 +291,7 @@ impl Lowering<'_, '_, '_> {
         m.results(op).take(tf::n_data_results(m, op)).map(|value| m.value_type(value)).collect()
     }
 
-    /// Makes users of an op's results use these, and those of its completion a chain.
+    /// Replaces the results of an op, and its completion by a chain.
     fn replace(&mut self, op: OpId, called: Called) {
         let Called { mut results, chain } = called;
         let n = tf::n_data_results(self.m(), op);
@@ -307,7 +307,7 @@ impl Lowering<'_, '_, '_> {
         self.r.replace_op(op, &results);
     }
 
-    /// A constant of strings, which no payload holds, is made of its strings.
+    /// Lowers a constant of strings, which has no payload, to `tf._Strings` with its strings.
     fn constant(&mut self, op: OpId) {
         let m = self.m();
         let value = m.attr(op, names::VALUE).map(|attr| m.cx.attr(attr));
@@ -318,7 +318,7 @@ impl Lowering<'_, '_, '_> {
         let Some(strings) = usize::try_from(n).ok().filter(|&n| n <= MAX_STRINGS).map(|n| strings.repeat(n))
         else {
             let message = format!("a constant of {n} strings; {MAX_STRINGS} are the most");
-            return self.cx.say(Diagnostic::error("E0511", message).at(m.op_spans.at(op).copied()));
+            return self.cx.report(Diagnostic::error("E0511", message).at(m.op_spans.at(op).copied()));
         };
         let cx = self.r.cx();
         let dims: Vec<AttrId> = dims.into_iter().map(|dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
@@ -350,15 +350,15 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, Called { results, chain });
     }
 
-    /// An op that runs as it is, in its place among the effects.
-    fn ordered(&mut self, op: OpId, state: &mut State) {
+    /// Orders an op with a kernel among the effects.
+    fn ordered(&mut self, op: OpId, state: &mut EffectState) {
         let order = order(self.m(), op);
-        if order == Order::Free {
+        if order == EffectOrder::Free {
             return;
         }
         let resources = state.resources(self.m(), op);
         let mut operands: Vec<ValueId> = self.m().operands(op).collect();
-        operands.extend(state.before(order, resources.as_deref()));
+        operands.extend(state.waits(order, resources.as_deref()));
         let n_data = tf::n_data_operands(self.m(), op);
         let edges = operands.split_off(n_data);
         for edge in edges {
@@ -374,21 +374,21 @@ impl Lowering<'_, '_, '_> {
         let done = results[n];
         results.truncate(self.m().n_results(op));
         self.r.replace_op(op, &results);
-        state.done(order, resources.as_deref(), done);
+        state.record(order, resources.as_deref(), done);
     }
 
-    /// What all effects so far wait for.
-    fn now(&mut self, before: OpId, state: &State) -> Vec<ValueId> {
-        let all = state.before(Order::Write, None);
+    /// The chains that all effects so far complete with, joined to at most one.
+    fn join_effects(&mut self, before: OpId, state: &EffectState) -> Vec<ValueId> {
+        let all = state.waits(EffectOrder::Write, None);
         if all.len() <= 1 {
             return all;
         }
         self.join(before, &all).into_iter().collect()
     }
 
-    /// The end of a function with effects.
-    fn returns(&mut self, op: OpId, private: bool, state: &mut State) {
-        let waits = self.now(op, state);
+    /// Lowers the return of a function with effects.
+    fn returns(&mut self, op: OpId, private: bool, state: &mut EffectState) {
+        let waits = self.join_effects(op, state);
         let values: Vec<ValueId> = self.m().operands(op).collect();
         if private {
             let chain = self.chain(op, &waits);
@@ -400,13 +400,13 @@ impl Lowering<'_, '_, '_> {
         for value in values {
             match Builder::before(self.r, op).one(Op::Identity, &[value, chain]) {
                 Ok(guard) => guarded.push(guard),
-                Err(refusal) => return self.cx.say(*refusal),
+                Err(refusal) => return self.cx.report(*refusal),
             }
         }
         self.r.set_operands(op, &guarded);
     }
 
-    /// The functions that an op names, by attribute.
+    /// The function that an attribute of an op refers to.
     fn callee(&mut self, op: OpId, attr: &str) -> Option<StrId> {
         let attr = self.m().attr_named(op, attr)?;
         let AttrKind::Symbol { root, nested } = self.m().cx.attr(attr) else { return None };
@@ -416,16 +416,17 @@ impl Lowering<'_, '_, '_> {
     fn no_function(&mut self, op: OpId, attr: &str) {
         let m = self.m();
         let message = format!("`{}`: attribute '{attr}' names no function", m.op_name_str(op));
-        self.cx.say(Diagnostic::error("E0510", message).at(m.op_spans.at(op).copied()));
+        self.cx.report(Diagnostic::error("E0510", message).at(m.op_spans.at(op).copied()));
     }
 
-    /// Whether one of these has effects.
+    /// True if one of the callees has effects.
     fn have_effects(&self, callees: &[StrId]) -> bool {
         callees.iter().any(|name| self.effectful.contains(name))
     }
 
-    /// Calls of functions of which one has effects: those without take a chain too, and give it back.
-    fn alike(&mut self, callees: &[StrId]) -> Vec<StrId> {
+    /// The callees of one control flow op with equal signatures: if one has effects, the others are wrapped
+    /// to take and return a chain.
+    fn with_equal_signatures(&mut self, callees: &[StrId]) -> Vec<StrId> {
         if !self.have_effects(callees) {
             return callees.to_vec();
         }
@@ -435,7 +436,7 @@ impl Lowering<'_, '_, '_> {
             .collect()
     }
 
-    /// A function that calls one without effects, takes a chain and gives it back.
+    /// A function that calls `callee`, which has no effects, and returns its chain argument.
     fn with_chain(&mut self, callee: StrId) -> StrId {
         let function = self.functions[&callee];
         let text = self.m().cx.str(callee).to_owned();
@@ -446,14 +447,14 @@ impl Lowering<'_, '_, '_> {
         all_results.push(CHAIN);
         let loc = self.m().loc(function);
         let (block, args) = self.new_function(name, function, loc, &all_inputs, &all_results);
-        let call = self.call_kernel(At::End(block), loc, callee, &args[..inputs.len()], &results);
+        let call = self.call_kernel(InsertionPoint::End(block), loc, callee, &args[..inputs.len()], &results);
         let mut values: Vec<ValueId> = self.m().results(call).collect();
         values.extend(args.last());
-        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        self.r.create_named(InsertionPoint::End(block), loc, "func.return", &values, &[], &[]);
         name
     }
 
-    /// A private function without ops, behind another.
+    /// An empty private function after another.
     fn new_function(
         &mut self,
         name: StrId,
@@ -465,7 +466,7 @@ impl Lowering<'_, '_, '_> {
         let text = self.m().cx.str(name).to_owned();
         let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
         let op = self.r.create_named(
-            At::After(behind),
+            InsertionPoint::After(behind),
             loc,
             "func.func",
             &[],
@@ -480,7 +481,7 @@ impl Lowering<'_, '_, '_> {
         (block, args)
     }
 
-    /// Makes a call of a control-flow op: `before` stands in front of the arguments.
+    /// Creates the call for a control flow op; `before` are the operands in front of the arguments.
     #[allow(clippy::too_many_arguments, reason = "what a call is made of")]
     fn invoke(
         &mut self,
@@ -490,12 +491,12 @@ impl Lowering<'_, '_, '_> {
         args: &[ValueId],
         attrs: &[(&str, AttrId)],
         results: &[TypeId],
-        effects: Option<&mut State>,
+        effects: Option<&mut EffectState>,
     ) -> Called {
         let mut operands: Vec<ValueId> = before.iter().chain(args).copied().collect();
         let mut types = results.to_vec();
         if let Some(state) = &effects {
-            let mut waits = self.now(op, state);
+            let mut waits = self.join_effects(op, state);
             waits.extend(self.edges(op));
             operands.push(self.chain(op, &waits));
             types.push(CHAIN);
@@ -504,13 +505,13 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(call).collect();
         let chain = effects.and_then(|state| {
             let chain = results.pop();
-            state.go_on_after(chain);
+            state.barrier(chain);
             chain
         });
         Called { results, chain }
     }
 
-    fn call(&mut self, op: OpId, state: &mut State) {
+    fn call(&mut self, op: OpId, state: &mut EffectState) {
         let Some(callee) = self.callee(op, "f") else { return self.no_function(op, "f") };
         let has_effects = self.effectful.contains(&callee);
         let mut args = self.data(op);
@@ -532,7 +533,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, called);
     }
 
-    /// An op that makes a scalar of a tensor, when the control edges of `op` are there.
+    /// A scalar from a tensor, after the control edges of `op`.
     fn scalar(
         &mut self,
         op: OpId,
@@ -547,14 +548,14 @@ impl Lowering<'_, '_, '_> {
         self.m().result(scalar, 0)
     }
 
-    fn branch(&mut self, op: OpId, state: &mut State) {
+    fn branch(&mut self, op: OpId, state: &mut EffectState) {
         let (Some(then), Some(otherwise)) = (self.callee(op, "then_branch"), self.callee(op, "else_branch"))
         else {
             return self.no_function(op, "then_branch' or 'else_branch");
         };
         let data = self.data(op);
         let Some((&cond, args)) = data.split_first() else { return };
-        let callees = self.alike(&[then, otherwise]);
+        let callees = self.with_equal_signatures(&[then, otherwise]);
         let has_effects = self.have_effects(&[then, otherwise]);
         let symbols: Vec<AttrId> = callees.into_iter().map(|name| self.symbol(name)).collect();
         let predicate = self.scalar(op, "tf._Predicate", cond, KnownType::I1, &[]);
@@ -570,7 +571,7 @@ impl Lowering<'_, '_, '_> {
         self.r.cx().symbol_attr(&text)
     }
 
-    fn case(&mut self, op: OpId, state: &mut State) {
+    fn case(&mut self, op: OpId, state: &mut EffectState) {
         let branches = self.m().attr_named(op, "branches").map(|attr| self.m().cx.attr(attr).clone());
         let Some(AttrKind::Array(items)) = branches else { return self.no_function(op, "branches") };
         let named = items.iter().map(|&item| match self.m().cx.attr(item) {
@@ -586,7 +587,8 @@ impl Lowering<'_, '_, '_> {
         let Some((&index, args)) = data.split_first() else { return };
         let has_effects = self.have_effects(&callees);
         let n = callees.len() as i64;
-        let symbols: Vec<AttrId> = self.alike(&callees).into_iter().map(|name| self.symbol(name)).collect();
+        let symbols: Vec<AttrId> =
+            self.with_equal_signatures(&callees).into_iter().map(|name| self.symbol(name)).collect();
         let (n, symbols) = (self.r.cx().int_attr(KnownType::I64.id(), n), self.r.cx().array_attr(&symbols));
         let number = self.scalar(op, "tf._BranchIndex", index, KnownType::I32, &[("branches", n)]);
         let types = self.data_types(op);
@@ -596,7 +598,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, called);
     }
 
-    fn lower_while(&mut self, op: OpId, function: OpId, state: &mut State) {
+    fn lower_while(&mut self, op: OpId, function: OpId, state: &mut EffectState) {
         let (Some(cond), Some(body)) = (self.callee(op, "cond"), self.callee(op, "body")) else {
             return self.no_function(op, "cond' or 'body");
         };
@@ -605,15 +607,15 @@ impl Lowering<'_, '_, '_> {
         let types = self.data_types(op);
         let has_effects = self.have_effects(&[cond, body]);
         let step = self.step(op, function, cond, body, &types, has_effects);
-        // The condition before the first iteration.
+        // The condition in front of the first iteration.
         let loc = self.m().loc(op);
         let mut chain = None;
         if has_effects {
-            let mut waits = self.now(op, state);
+            let mut waits = self.join_effects(op, state);
             waits.extend(self.edges(op));
             chain = Some(self.chain(op, &waits));
         }
-        let (answer, chain) = self.ask(At::Before(op), loc, cond, &args, chain);
+        let (answer, chain) = self.call_condition(InsertionPoint::Before(op), loc, cond, &args, chain);
         let predicate = self.scalar(op, "tf._Predicate", answer, KnownType::I1, &[]);
         let limit = self.m().attr_named(op, "parallel_iterations").and_then(|attr| self.m().cx.as_int(attr));
         let limit = self.r.cx().int_attr(KnownType::I64.id(), limit.filter(|&n| n > 0).unwrap_or(10));
@@ -626,15 +628,15 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(new).collect();
         let chain = if has_effects { results.pop() } else { None };
         if has_effects {
-            state.go_on_after(chain);
+            state.barrier(chain);
         }
         self.replace(op, Called { results, chain });
     }
 
-    /// Makes a call of a function.
+    /// Creates a `tfrt.call`.
     fn call_kernel(
         &mut self,
-        at: At,
+        at: InsertionPoint,
         loc: LocId,
         callee: StrId,
         args: &[ValueId],
@@ -644,10 +646,10 @@ impl Lowering<'_, '_, '_> {
         self.r.create_named(at, loc, "tfrt.call", args, results, &[("callee", symbol)])
     }
 
-    /// Calls a condition; its answer, and the chain behind its effects.
-    fn ask(
+    /// Calls the condition; returns its result and the chain after its effects.
+    fn call_condition(
         &mut self,
-        at: At,
+        at: InsertionPoint,
         loc: LocId,
         cond: StrId,
         args: &[ValueId],
@@ -665,7 +667,7 @@ impl Lowering<'_, '_, '_> {
         (self.m().result(call, 0), if has_effects { Some(self.m().result(call, 1)) } else { chain })
     }
 
-    /// The function that does one iteration, and asks whether there is another.
+    /// The function of one iteration: the body, then the condition.
     fn step(
         &mut self,
         op: OpId,
@@ -691,17 +693,23 @@ impl Lowering<'_, '_, '_> {
             operands.extend(chain);
             results.push(CHAIN);
         }
-        let call = self.call_kernel(At::End(block), loc, body, &operands, &results);
+        let call = self.call_kernel(InsertionPoint::End(block), loc, body, &operands, &results);
         let mut values: Vec<ValueId> = self.m().results(call).collect();
         if body_has_effects {
             chain = values.pop();
         }
-        let (answer, chain) = self.ask(At::End(block), loc, cond, &values, chain);
-        let predicate =
-            self.r.create_named(At::End(block), loc, "tf._Predicate", &[answer], &[KnownType::I1.id()], &[]);
+        let (answer, chain) = self.call_condition(InsertionPoint::End(block), loc, cond, &values, chain);
+        let predicate = self.r.create_named(
+            InsertionPoint::End(block),
+            loc,
+            "tf._Predicate",
+            &[answer],
+            &[KnownType::I1.id()],
+            &[],
+        );
         let predicate = self.m().result(predicate, 0);
         let values: Vec<ValueId> = values.into_iter().chain(chain).chain([predicate]).collect();
-        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        self.r.create_named(InsertionPoint::End(block), loc, "func.return", &values, &[], &[]);
         name
     }
 }

@@ -6,18 +6,18 @@
 //!
 //! Modules without `tf` ops pass through unchanged.
 
+pub(crate) mod constant_fold;
 mod effects;
-pub(crate) mod elementwise;
-pub(crate) mod fold;
+pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
 pub(crate) mod licm;
 pub(crate) mod lower;
 pub(crate) mod memory;
-pub(crate) mod pack;
+pub(crate) mod outline_regions;
+pub(crate) mod pack_weights;
+pub(crate) mod pattern_passes;
 mod patterns;
-pub(crate) mod regions;
-pub(crate) mod rewrites;
-pub(crate) mod shapes;
+pub(crate) mod shape_inference;
 
 pub(crate) use effects::callees;
 
@@ -25,17 +25,17 @@ use crate::dialects::tf;
 use crate::ir::Module;
 use crate::rewrite::signatures;
 
-/// Whether there are ops of the `tf` dialect that must be lowered, or may be.
+/// True if the module has ops of the `tf` dialect, which `tf-to-kernels` lowers.
 pub fn is_op_graph(m: &Module) -> bool {
     let is_op = |op| tf::op_of(m.op_name_str(op)).is_some();
-    // Modules that kernels compile may have such ops as well.
+    // Opaque modules, which kernels compile, may have `tf` ops as well.
     m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some()) && m.walk_functions().any(is_op)
 }
 
-/// The passes of an optimization level, as a pipeline.
+/// The default pass pipeline of an optimization level.
 pub fn pipeline(level: u8) -> &'static str {
-    // What a call passes may choose a branch of the callee, which is then a call: so there are two rounds of
-    // inlining.
+    // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
+    // which becomes a call itself.
     match level {
         0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
         1 => {

@@ -1,16 +1,15 @@
-//! `canonicalize`: the simplest form of each op, by folding and by the patterns of the op table.
+//! `canonicalize`: folding and the canonicalization patterns of all ops.
 //!
-//! What is simplest is upstream's choice where upstream has the op. So a `tfrt.merge.chains` of one chain
-//! without another use stays; the passes of `-O1` and `-O2` fold it. Options have upstream's names. Every
-//! pattern either removes an op, or replaces one by a simpler one, or orders operands; so the pass ends, and
-//! doing it again changes nothing.
+//! Canonical forms and option names are MLIR's where MLIR has the op; a `tfrt.merge.chains` of one chain without
+//! another use stays, as TFRT leaves it alone (the passes of `-O1` and `-O2` fold it). Each pattern removes an
+//! op, replaces it by a simpler one, or orders operands; so the pass terminates and is idempotent.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;
 use crate::dialects::Folded;
 use crate::fold;
 use crate::ir::{Module, OpId};
-use crate::rewrite::{Greedy, greedy};
+use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const PASS: Pass = Pass {
     name: "canonicalize",
@@ -48,19 +47,19 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
-    let config = Greedy {
+    let config = GreedyConfig {
         top_down: cx.flag("top-down"),
         max_iterations: u64::try_from(cx.number("max-iterations")).ok(),
         max_rewrites: u64::try_from(cx.number("max-num-rewrites")).ok(),
         simplify_regions: cx.text("region-simplify") != "disabled",
         fold: fold_as_upstream,
         materialize: fold::materialize,
-        ..Greedy::default()
+        ..GreedyConfig::default()
     };
     let outcome = greedy(rewriter, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
     if !outcome.converged && cx.flag("test-convergence") {
-        cx.say(Diagnostic::error("E0506", "`canonicalize` reached its limit before it was done"));
+        cx.report(Diagnostic::error("E0506", "`canonicalize` reached its limit before it was done"));
     }
     outcome.change
 }

@@ -1,12 +1,12 @@
 //! `cse`: common subexpression elimination.
 //!
-//! An op goes if one that computes the same dominates it: same name, attributes, result types, operands (in
-//! any order where that does not matter) and regions. Only ops without effects, or that only read: reads of
-//! one block, and only if nothing between them may write. What nobody would miss goes too.
+//! An op is erased if an equal op dominates it: same name, attributes, result types, regions and operands
+//! (commutative operands in any order). The op must have no effects, or only reads; for reads both ops are in
+//! one block with no write in between. Trivially dead ops are erased too.
 //!
-//! What is known is a table with scopes: a block sees what its dominators computed, the ops in a region see
-//! what is known around it, unless the region is isolated. The work list holds what is still to be visited,
-//! so that neither deep dominator trees nor deep nests cost stack.
+//! Available expressions are in a scoped table: a block sees the expressions of its dominators, the ops in a
+//! region those around it, unless the region is isolated. A worklist replaces recursion, so that deep
+//! dominator trees and deep nests need no stack.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Access, Effects, Traits};
@@ -28,38 +28,38 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// What an op computes: equal keys, equal results.
+/// The identity of an expression: equal keys imply equal results.
 type Key = SmallVec<[u32; 12]>;
 
-/// What is to be visited.
+/// An item of the worklist.
 enum Visit {
     Region(RegionId),
-    /// A block, and then the blocks that it dominates.
+    /// A block, then the blocks that it dominates.
     Block(BlockId),
     Op(OpId),
-    /// After the regions of an op.
+    /// An op after its regions.
     Simplify(OpId),
-    /// The end of a scope that began when so many entries had been made.
+    /// The end of a scope that began with this many entries in the log.
     EndScope(usize),
-    /// The end of an isolated op: the table from before.
+    /// The end of an isolated op: restores the outer table.
     Restore(Box<Table>),
 }
 
-/// What is known. Entries of scopes that ended are taken back by the log.
+/// The scoped table of available expressions; the log undoes the entries of a scope that ends.
 #[derive(Default)]
 struct Table {
-    known: FxHashMap<Key, Known>,
-    log: Vec<(Key, Option<Known>)>,
+    known: FxHashMap<Key, AvailableOp>,
+    log: Vec<(Key, Option<AvailableOp>)>,
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct AvailableOp {
     op: OpId,
-    /// For reads: how many writes were seen before.
+    /// For reads: the number of writes before.
     writes: u32,
 }
 
-/// What an op does besides computing.
+/// The effects of an op.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Pure,
@@ -72,11 +72,11 @@ struct Cse<'a, 'm> {
     cx: &'a PassCx<'a>,
     visits: Vec<Visit>,
     table: Table,
-    /// The blocks that a block dominates immediately, in order.
+    /// Immediately dominated blocks, in order.
     dominated: FxHashMap<BlockId, Vec<BlockId>>,
-    /// Ops with regions whose inside is known to be worse than pure.
+    /// The effects of ops with regions, if the ops inside are not pure.
     classes: FxHashMap<OpId, Class>,
-    /// How many writes were seen in a block.
+    /// The number of writes in each block so far.
     writes: FxHashMap<BlockId, u32>,
 }
 
@@ -144,7 +144,7 @@ impl Cse<'_, '_> {
             return self.simplify(op);
         }
         self.visits.push(Visit::Simplify(op));
-        // What is not registered may be isolated.
+        // Unregistered ops may be isolated.
         let regions: Vec<Visit> = m.regions_of(op).iter().rev().map(|r| Visit::Region(*r)).collect();
         if m.def(op).is_none_or(|d| d.traits.has(Traits::ISOLATED)) {
             self.visits.push(Visit::Restore(Box::new(std::mem::take(&mut self.table))));
@@ -161,7 +161,7 @@ impl Cse<'_, '_> {
             self.r.erase(op);
             return;
         }
-        // The op around this one is no better than what it holds.
+        // An op has the effects of the ops inside it.
         if class > Class::Pure
             && let Some(parent) = m.parent_op(op)
         {
@@ -187,7 +187,7 @@ impl Cse<'_, '_> {
                 self.merge(op, known.op);
             }
             old => {
-                self.table.known.insert(key.clone(), Known { op, writes });
+                self.table.known.insert(key.clone(), AvailableOp { op, writes });
                 self.table.log.push((key, old));
             }
         }
@@ -218,14 +218,14 @@ impl Cse<'_, '_> {
     }
 }
 
-/// Names the results and arguments inside of one op by number, so that equal contents have equal keys.
+/// Numbers the results and arguments inside of one op, so that equal regions have equal keys.
 #[derive(Default)]
 struct Inside {
     values: FxHashMap<ValueId, u32>,
     blocks: FxHashMap<BlockId, u32>,
 }
 
-/// Separates the parts of a key.
+/// Separator of the parts of a key.
 const MARK: u32 = u32::MAX;
 
 fn key(m: &Module, op: OpId) -> Key {
@@ -235,7 +235,7 @@ fn key(m: &Module, op: OpId) -> Key {
         write_op(m, op, &inside, &mut key);
         return key;
     }
-    // Everything inside gets its number before anything is written, since uses may come before definitions.
+    // Numbers are assigned first, since uses may precede definitions.
     for inner in m.walk(op) {
         if inner != op {
             m.results(inner).for_each(|v| inside.number(v));

@@ -1,8 +1,8 @@
 //! `dce`: dead code elimination.
 //!
-//! What nothing depends on goes: ops without effects whose results are not needed, blocks that are never
-//! reached, and arguments of blocks that are not needed, also if they only feed themselves around a loop.
-//! What counts as an effect is said in `rewrite/effects.rs`, how dead code is found in `rewrite/simplify.rs`.
+//! Removes ops without effects whose results are unused, unreachable blocks, and unused block arguments, also
+//! those that only feed themselves around a loop. Effects are defined in `rewrite/effects.rs`; dead code is
+//! found in `rewrite/simplify.rs`.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::simplify_regions;

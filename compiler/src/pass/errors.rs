@@ -1,9 +1,9 @@
-//! What goes wrong while passes run.
+//! Diagnostics of failing passes.
 
 use super::Pass;
 use crate::diag::Diagnostic;
 
-/// E0504: the verifier refuses what a pass left.
+/// E0504: the verifier rejects the IR after a pass.
 pub(super) fn ill_formed(pass: &Pass) -> Diagnostic {
     Diagnostic::error("E0504", format!("the module is not well-formed after the pass `{}`", pass.name))
         .help("this is a bug of the pass")

@@ -1,4 +1,4 @@
-//! Runs pipelines.
+//! The pass manager, which runs pipelines.
 
 use super::pipeline::{self, Instance, Nest, Step};
 use super::reports::{self, Row};
@@ -11,7 +11,7 @@ use crate::verify::{Verified, faults};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Something that happens during a run, for those who watch.
+/// An event for the observer of a run.
 pub enum Event<'a> {
     /// Before a pass.
     Before(&'a Pass),
@@ -19,40 +19,40 @@ pub enum Event<'a> {
     After(&'a Pass, Change),
     /// After a pass that failed.
     Failed(&'a Pass),
-    /// A pass shows text to the user.
+    /// Text that a pass prints.
     Text(&'a str),
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Default)]
 pub struct RunOptions<'a> {
     /// Verify after each pass that changed something.
     pub verify_each: bool,
-    /// Keep what is needed to reproduce a failure.
+    /// Keep the text of a reproducer for failures.
     pub reproduce: bool,
-    /// Called around each pass with the op it runs on.
+    /// Called for each event with the op that the pass runs on.
     #[allow(clippy::type_complexity, reason = "a plain callback")]
     pub observer: Option<&'a mut dyn FnMut(Event<'_>, &Module, OpId)>,
 }
 
-/// A pipeline, ready to run.
+/// A parsed pipeline.
 pub struct PassManager {
-    /// Runs on the root op.
+    /// Steps on the root op.
     steps: Vec<Step>,
     verifying: Duration,
-    said: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     reproducer: Option<String>,
 }
 
-/// Why a run stops: errors are among what was said.
+/// Failure of a run; the errors are among the diagnostics.
 struct Failed;
 
 impl PassManager {
-    /// A pipeline of some of `passes` from its text. Without an anchor the passes run on the module.
+    /// Parses a pipeline over `passes`. Without an anchor the passes run on the module.
     pub fn parse_among(text: &str, passes: &'static [Pass]) -> Result<Self, Box<Diagnostic>> {
         let steps = pipeline::parse(text, passes)?;
         let steps = match <[Step; 1]>::try_from(steps) {
-            // The outer anchor is the root itself.
+            // The outer anchor is the root.
             Ok([Step::Nest(nest)]) if matches!(nest.anchor.as_str(), "builtin.module" | "module" | "any") => {
                 nest.steps
             }
@@ -63,22 +63,21 @@ impl PassManager {
     }
 
     fn with(steps: Vec<Step>) -> Self {
-        PassManager { steps, verifying: Duration::ZERO, said: Vec::new(), reproducer: None }
+        PassManager { steps, verifying: Duration::ZERO, diagnostics: Vec::new(), reproducer: None }
     }
 
-    /// The pipeline as text; options that have their default value are left out.
+    /// The text of the pipeline, without options that have their default value.
     pub fn text(&self) -> String {
         format!("builtin.module({})", pipeline::text(&self.steps))
     }
 
-    /// Runs everything in order. Stops after a pass that failed or left the module ill-formed, if that is
-    /// checked.
+    /// Runs the pipeline. Stops after a pass that fails or, if `verify_each` is set, leaves ill-formed IR.
     pub fn run(&mut self, module: Verified) -> Result<(Verified, Change), Vec<Diagnostic>> {
         let mut options = RunOptions { verify_each: cfg!(debug_assertions), ..RunOptions::default() };
         self.run_with(module, &mut options)
     }
 
-    /// Runs everything in order, with options. After an error there is no module.
+    /// Runs the pipeline with options. After an error there is no module.
     pub fn run_with(
         &mut self,
         module: Verified,
@@ -105,7 +104,7 @@ impl PassManager {
             match (change, &mut result) {
                 (Ok(change), Ok(sum)) => *sum = sum.or(change),
                 (_, result) => {
-                    *result = Err(self.take_said());
+                    *result = Err(self.take_diagnostics());
                     break;
                 }
             }
@@ -114,27 +113,27 @@ impl PassManager {
         result
     }
 
-    /// What passes said that was no error.
-    pub fn take_said(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.said)
+    /// The diagnostics of the passes; after a successful run they contain no error.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
     }
 
-    /// After a failure of a run that was to be reproduced: the file that reproduces it.
+    /// The text of the reproducer, after a failure of a run with `reproduce`.
     pub fn take_reproducer(&mut self) -> Option<String> {
         self.reproducer.take()
     }
 
-    /// How long each part of the pipeline took so far.
+    /// Time of each part of the pipeline so far.
     pub fn timing(&self) -> Vec<Row> {
         reports::rows(&self.steps)
     }
 
-    /// How long the verifier ran between passes.
+    /// Time of the verifier between passes so far.
     pub fn verifying(&self) -> Duration {
         self.verifying
     }
 
-    /// What the passes counted so far, as a report.
+    /// The statistics report so far.
     pub fn statistics(&self) -> String {
         reports::statistics(&self.steps)
     }
@@ -192,10 +191,10 @@ impl Run<'_, '_> {
             change.or(rewriter.change())
         }));
         instance.spent += start.elapsed();
-        let (counters, mut said, text) = cx.finish();
-        diag::sort(&mut said);
-        let failed = diag::has_errors(&said);
-        self.manager.said.extend(said);
+        let (counters, mut diagnostics, text) = cx.finish();
+        diag::sort(&mut diagnostics);
+        let failed = diag::has_errors(&diagnostics);
+        self.manager.diagnostics.extend(diagnostics);
         if !text.is_empty() {
             self.tell(Event::Text(&text), root);
         }
@@ -204,9 +203,9 @@ impl Run<'_, '_> {
         }
         let change = match ran {
             Ok(change) => change,
-            // What the pass left may be anything, so nobody is to look at it.
+            // The IR after a panic may be inconsistent, so nothing reads it.
             Err(payload) => {
-                self.manager.said.push(errors::panicked(pass, &*payload));
+                self.manager.diagnostics.push(errors::panicked(pass, &*payload));
                 return Err(Failed);
             }
         };
@@ -228,8 +227,8 @@ impl Run<'_, '_> {
         self.manager.verifying += start.elapsed();
         let good = !diag::has_errors(&found);
         if !good {
-            self.manager.said.push(errors::ill_formed(pass));
-            self.manager.said.extend(found);
+            self.manager.diagnostics.push(errors::ill_formed(pass));
+            self.manager.diagnostics.extend(found);
         }
         good
     }

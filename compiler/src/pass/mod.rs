@@ -1,20 +1,18 @@
 //! Passes and pipelines.
 //!
-//! A pass is a function over one op (a module or a function) that changes the IR through a [`Rewriter`] and
-//! says whether it did. A [`PassManager`] is a pipeline in MLIR's textual form:
+//! A pass is a function over one op (a module or a function). It changes the IR through a [`Rewriter`] and
+//! returns whether it did. A [`PassManager`] is a pipeline in MLIR's textual form:
 //! `builtin.module(func.func(dce),strip-debuginfo)` runs `dce` on each function directly inside the module,
-//! then `strip-debuginfo` on the module. Passes collect what they want to change and then change it, so that
-//! nothing is walked while it moves.
+//! then `strip-debuginfo` on the module. Passes collect ops before they change them, so that walks see a
+//! constant IR.
 //!
 //! The list of passes is [`crate::passes`], above this module; a new pass is one entry there.
 
 pub(crate) mod canonicalize;
+mod context;
 pub(crate) mod cse;
-mod cx;
 pub(crate) mod dce;
 mod errors;
-#[cfg(test)]
-mod flow_tests;
 pub(crate) mod inline;
 pub(crate) mod licm;
 mod manager;
@@ -24,61 +22,61 @@ pub(crate) mod print_stream;
 mod reports;
 mod reproducer;
 pub(crate) mod sccp;
-pub(crate) mod strip;
+pub(crate) mod strip_debuginfo;
 pub(crate) mod symbol_dce;
 #[cfg(test)]
 mod tests;
 
-pub use cx::{OptionValue, PassCx};
+pub use context::{OptionValue, PassCx};
 pub use manager::{Event, PassManager, RunOptions};
 pub use reports::{Row, timing_report};
 pub use reproducer::Reproducer;
 
 pub use crate::rewrite::{Change, Rewriter};
 
-/// A pass as the user knows it.
+/// A pass and its documentation.
 #[derive(Clone, Copy)]
 pub struct Pass {
     /// Name in pipelines, and flag of `ir-opt`.
     pub name: &'static str,
-    /// Name in reports, as upstream's.
+    /// Name in reports, as in MLIR.
     pub title: &'static str,
-    /// One sentence.
+    /// A one-sentence summary.
     pub summary: &'static str,
-    /// What can be set in the pipeline: `name{a=b c=d}`.
+    /// Options in pipelines: `name{a=b c=d}`.
     pub options: &'static [PassOption],
-    /// What it counts: name and explanation.
+    /// Statistics: name and description.
     pub statistics: &'static [(&'static str, &'static str)],
-    /// What it does to the op that the rewriter is for.
+    /// Runs the pass on the rewriter's root.
     pub run: fn(&mut Rewriter<'_>, &PassCx<'_>) -> Change,
 }
 
-/// Something that can be set.
+/// An option of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct PassOption {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// One sentence.
+    /// A one-sentence summary.
     pub summary: &'static str,
-    /// What it may be, and its default.
+    /// Type and default value.
     pub kind: OptionKind,
 }
 
-/// What an option may be; each with its default.
+/// Type of an option, with its default value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// `true` or `false`.
     Flag(bool),
-    /// A number.
+    /// An integer.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(&'static str),
-    /// One of the words.
+    /// One of several words: the default, then all.
     Word(&'static str, &'static [&'static str]),
 }
 
 impl OptionKind {
-    /// The value if nothing is said.
+    /// The default value.
     pub fn default_value(self) -> OptionValue {
         match self {
             OptionKind::Flag(on) => OptionValue::Flag(on),
@@ -89,7 +87,7 @@ impl OptionKind {
 }
 
 impl Pass {
-    /// Whether it has this name, here or in TFRT.
+    /// True if `name` is the name of the pass, here or in TFRT.
     fn is_called(&self, name: &str) -> bool {
         self.name == name || self.name == "print-stream" && name == "tfrt-print-stream"
     }

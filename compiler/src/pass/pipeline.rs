@@ -6,8 +6,8 @@
 //! option   := name ['=' value]                 a flag without a value is on
 //! ```
 //!
-//! Options are separated by blanks. A value ends at a blank or at the `}`, unless it stands in quotes or in
-//! brackets of its own.
+//! Options are separated by blanks. A value ends at a blank or at the `}`, unless it is quoted or in
+//! brackets.
 
 use super::{OptionKind, OptionValue, Pass};
 use crate::diag::factory::nearest;
@@ -15,17 +15,17 @@ use crate::diag::{Diagnostic, Span};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How deep pipelines may nest.
+/// Maximum depth of nested pipelines.
 const MAX_DEPTH: usize = 32;
 
-/// A part of a pipeline.
+/// An element of a pipeline.
 #[derive(Clone)]
 pub(super) enum Step {
     Pass(Instance),
     Nest(Nest),
 }
 
-/// A pass at one place of a pipeline.
+/// An occurrence of a pass in a pipeline.
 #[derive(Clone)]
 pub(super) struct Instance {
     pub(super) pass: &'static Pass,
@@ -36,7 +36,7 @@ pub(super) struct Instance {
     pub(super) counters: Vec<u64>,
 }
 
-/// Runs inside of each op of this name (or any, if `any`).
+/// A pipeline for each op of this name, or for each op if the name is `any`.
 #[derive(Clone)]
 pub(super) struct Nest {
     pub(super) anchor: String,
@@ -45,14 +45,14 @@ pub(super) struct Nest {
 }
 
 impl Instance {
-    /// With default options.
+    /// An occurrence with default options.
     pub(super) fn new(pass: &'static Pass) -> Self {
         let options = pass.options.iter().map(|o| o.kind.default_value()).collect();
         Instance { pass, options, spent: Duration::ZERO, counters: vec![0; pass.statistics.len()] }
     }
 }
 
-/// The text of a pipeline; options that have their default value are left out.
+/// The text of a pipeline, without options that have their default value.
 pub(super) fn text(steps: &[Step]) -> String {
     let mut out = String::new();
     write_steps(&mut out, steps);
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         Ok(Step::Nest(Nest { anchor: name.to_owned(), steps, spent: Duration::ZERO }))
     }
 
-    /// Reads options up to the `}`; `open` is where the `{` stands.
+    /// Parses options up to the `}`; `open` is the offset of the `{`.
     fn options(&mut self, instance: &mut Instance, open: usize) -> Result<(), Box<Diagnostic>> {
         while !self.eat('}') {
             let start = self.at;
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A value: up to a blank or the closing bracket.
+    /// Parses a value, up to a blank or the closing bracket.
     fn value(&mut self, open: usize) -> Result<&'a str, Box<Diagnostic>> {
         let text = self.text;
         let start = self.at;
@@ -259,7 +259,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Adds what may have been meant, or all that there is.
+/// Adds the nearest name, or all names, as help.
 fn help<'n>(
     d: Diagnostic,
     name: &str,

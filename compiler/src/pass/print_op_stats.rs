@@ -1,4 +1,4 @@
-//! `print-op-stats`: how many operations of each name there are, in upstream's layout.
+//! `print-op-stats`: number of ops by name, in MLIR's layout.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! `print-stream`: remarks, in TFRT's words, about the stream of each op.
+//! `print-stream`: remarks on the stream of each op, in TFRT's wording.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::diag::{Diagnostic, Severity};
@@ -26,7 +26,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let remark = |op: OpId, position: Option<u32>| {
             let stream = position.map_or(0, |at| streams.of(at as usize));
             let span = m.op_spans.at(op).copied();
-            cx.say(
+            cx.report(
                 Diagnostic::error("E0509", text(&streams, stream, position))
                     .with_severity(Severity::Remark)
                     .at(span),
@@ -40,7 +40,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     Change::Unchanged
 }
 
-/// What is said of an op, or of the root.
+/// The remark for an op, or for the root stream.
 fn text(streams: &Streams, id: u32, position: Option<u32>) -> String {
     let number = |id: u32| streams.stream(id).map_or(-1, |stream| i64::from(stream.number));
     let stream = streams.stream(id);

@@ -1,6 +1,6 @@
-//! What a pipeline reports about itself: where time went, and what the passes counted.
+//! Reports of a pipeline: timing and statistics.
 //!
-//! Both reports have upstream's layout, so that what reads those reads these.
+//! Both have MLIR's layout, for tools that parse it.
 
 use super::pipeline::Step;
 use std::fmt::Write;
@@ -8,30 +8,30 @@ use std::time::Duration;
 
 const RULE: &str = "===-------------------------------------------------------------------------===\n";
 
-/// A row of the report of times, with those below it.
+/// A row of the timing report, with nested rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What was done.
+    /// Name.
     pub name: String,
-    /// How long it took, rows below included.
+    /// Time, including nested rows.
     pub spent: Duration,
-    /// Its parts.
+    /// Nested rows.
     pub rows: Vec<Row>,
 }
 
 impl Row {
-    /// A row without parts.
+    /// A row without nested rows.
     pub fn new(name: &str, spent: Duration) -> Self {
         Row { name: name.to_owned(), spent, rows: Vec::new() }
     }
 }
 
-/// The report of times: a tree with percentages of `total`.
+/// The timing report: a tree with percentages of `total`.
 pub fn timing_report(rows: &[Row], total: Duration) -> String {
     let mut out = format!("{RULE}                         ... Execution time report ...\n{RULE}");
     _ = writeln!(out, "  Total Execution Time: {:.4} seconds\n", total.as_secs_f64());
     out.push_str("  ----Wall Time----  ----Name----\n");
-    // Pipelines nest no deeper than a fixed number, so recursion is fine.
+    // The depth of pipelines is limited, so recursion is safe.
     write_rows(&mut out, rows, total, 0);
     let known: Duration = rows.iter().map(|r| r.spent).sum();
     write_row(&mut out, "Rest", total.saturating_sub(known), total, 0);
@@ -65,7 +65,7 @@ pub(super) fn rows(steps: &[Step]) -> Vec<Row> {
         .collect()
 }
 
-/// The report of statistics.
+/// The statistics report.
 pub(super) fn statistics(steps: &[Step]) -> String {
     let mut out = format!("{RULE}                         ... Pass statistics report ...\n{RULE}");
     write_statistics(&mut out, steps, 0);

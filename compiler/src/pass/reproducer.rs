@@ -1,6 +1,6 @@
-//! What reproduces a failure: the IR before it and the rest of the pipeline, in one file.
+//! Crash reproducers: the IR before a failing pass and the rest of the pipeline, in one file.
 //!
-//! The pipeline stands in the file's resource section, where upstream puts it too:
+//! The pipeline is in the file's resource section, as in MLIR:
 //!
 //! ```text
 //! {-#
@@ -16,17 +16,17 @@
 
 use crate::ir::resources::{ResourceValue, Resources};
 
-/// What a file says about how to run it.
+/// The pipeline of a reproducer file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproducer {
     /// The pipeline.
     pub pipeline: String,
-    /// Verify after each pass?
+    /// True to verify after each pass.
     pub verify_each: bool,
 }
 
 impl Reproducer {
-    /// The file's text for a module's.
+    /// The text of the reproducer file for the text of a module.
     pub fn write(&self, module: &str) -> String {
         let Reproducer { pipeline, verify_each } = self;
         let pipeline = pipeline.replace('\\', "\\\\").replace('"', "\\\"");
@@ -36,7 +36,7 @@ impl Reproducer {
         )
     }
 
-    /// Takes out of a resource section what is meant for this, if that is there.
+    /// Removes the reproducer from a resource section and returns it, if there is one.
     pub fn take(resources: &mut Resources) -> Option<Reproducer> {
         let at = resources.external.iter().position(|g| g.name == "mlir_reproducer")?;
         let value = |key: &str| resources.external[at].entries.iter().find(|e| e.0 == key).map(|e| &e.1);

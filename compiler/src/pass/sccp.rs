@@ -5,16 +5,16 @@
 //! value:  unknown ──▶ constant ──▶ varying          block:  not reached ──▶ reached
 //! ```
 //!
-//! Blocks are taken to be unreachable and values to be unknown until something says otherwise; so a value
-//! that is the same constant on all paths that can be taken is found, even round a loop. Ops are evaluated by
-//! their folders. A branch whose condition is known reaches one successor. Private functions whose every
-//! reference is a call get their arguments from the calls, and calls their results from the returns; all
-//! other functions may be given anything. Regions of other ops may run with anything, and give anything.
+//! Blocks start as unreachable and values as unknown, so a value that is the same constant on all executable
+//! paths is found, even around a loop. Ops are evaluated by their folders. A branch with a constant condition
+//! reaches one successor. A private function whose references are all calls gets its arguments from the
+//! calls, and the calls get their results from its returns. The arguments of other functions, and of regions
+//! of other ops, are varying.
 //!
-//! Then constants take the place of what was found to be constant. Branches stay: `canonicalize` folds them.
+//! Finally constants replace the values found. Branches remain: `canonicalize` folds them.
 //!
-//! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes
-//! all results.
+//! The results of `tfrt.call` are constant only if all of its operands are: an operand that is an error
+//! becomes all results.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Folded, Traits, cf};
@@ -33,23 +33,26 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// What is known about a value.
+/// A lattice value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    /// Nothing was seen so far.
+enum LatticeValue {
+    /// No executable definition so far.
     Unknown,
-    /// This, always.
+    /// Always this constant.
     Constant(AttrId),
-    /// Not one constant.
+    /// Not a constant.
     Varying,
 }
 
-impl Known {
-    fn join(self, other: Known) -> Known {
+impl LatticeValue {
+    fn join(self, other: LatticeValue) -> LatticeValue {
         match (self, other) {
-            (Known::Unknown, known) | (known, Known::Unknown) => known,
-            (Known::Constant(a), Known::Constant(b)) if a == b => self,
-            (Known::Constant(_) | Known::Varying, Known::Constant(_) | Known::Varying) => Known::Varying,
+            (LatticeValue::Unknown, known) | (known, LatticeValue::Unknown) => known,
+            (LatticeValue::Constant(a), LatticeValue::Constant(b)) if a == b => self,
+            (
+                LatticeValue::Constant(_) | LatticeValue::Varying,
+                LatticeValue::Constant(_) | LatticeValue::Varying,
+            ) => LatticeValue::Varying,
         }
     }
 }
@@ -65,13 +68,13 @@ fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// A function whose calls are all known.
 struct Callee {
     calls: Vec<OpId>,
-    results: Vec<Known>,
+    results: Vec<LatticeValue>,
 }
 
 struct Solver<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    /// By number of the value.
-    values: Vec<Known>,
+    /// By value index.
+    values: Vec<LatticeValue>,
     reached: FxHashSet<BlockId>,
     work: Vec<OpId>,
     callees: FxHashMap<OpId, Callee>,
@@ -80,7 +83,7 @@ struct Solver<'a, 'm> {
 
 impl<'a, 'm> Solver<'a, 'm> {
     fn new(r: &'a mut Rewriter<'m>) -> Self {
-        let values = vec![Known::Unknown; r.ir().n_value_ids()];
+        let values = vec![LatticeValue::Unknown; r.ir().n_value_ids()];
         let (callees, callee_of) = known_callees(r.ir(), r.root());
         Solver { r, values, reached: FxHashSet::default(), work: Vec::new(), callees, callee_of }
     }
@@ -92,12 +95,12 @@ impl<'a, 'm> Solver<'a, 'm> {
         }
     }
 
-    fn known(&self, value: ValueId) -> Known {
-        self.values.get(value.0 as usize).copied().unwrap_or(Known::Varying)
+    fn known(&self, value: ValueId) -> LatticeValue {
+        self.values.get(value.0 as usize).copied().unwrap_or(LatticeValue::Varying)
     }
 
-    /// Joins what is known of a value with something new.
-    fn learn(&mut self, value: ValueId, new: Known) {
+    /// Joins `new` into the lattice value of a value.
+    fn learn(&mut self, value: ValueId, new: LatticeValue) {
         let Some(old) = self.values.get_mut(value.0 as usize) else { return };
         let joined = old.join(new);
         if joined != *old {
@@ -112,23 +115,23 @@ impl<'a, 'm> Solver<'a, 'm> {
         if self.reached.insert(block) {
             let start = self.work.len();
             self.work.extend(self.r.ir().ops_in(block));
-            // The first op is to be visited first.
+            // The first op is visited first.
             self.work[start..].reverse();
         }
     }
 
-    /// The regions of an op may run with anything.
+    /// Enters the regions of an op with varying arguments.
     fn enter_regions(&mut self, op: OpId) {
         for region in self.r.ir().regions_of(op).to_vec() {
             if let Some(entry) = self.r.ir().entry(region) {
-                self.reach_with_anything(entry);
+                self.enter_with_varying_args(entry);
             }
         }
     }
 
-    fn reach_with_anything(&mut self, block: BlockId) {
+    fn enter_with_varying_args(&mut self, block: BlockId) {
         for arg in self.r.ir().args(block).to_vec() {
-            self.learn(arg, Known::Varying);
+            self.learn(arg, LatticeValue::Varying);
         }
         self.reach(block);
     }
@@ -137,7 +140,7 @@ impl<'a, 'm> Solver<'a, 'm> {
         let m = self.r.ir();
         let traits = m.traits(op);
         if !m.regions_of(op).is_empty() {
-            // A function that is called by known calls only is entered by them.
+            // A function with known calls is entered by these only.
             if !self.callees.contains_key(&op) {
                 self.enter_regions(op);
             }
@@ -148,7 +151,7 @@ impl<'a, 'm> Solver<'a, 'm> {
             return self.all_varying(op);
         }
         if traits.has(Traits::RETURN) {
-            self.give_back(op);
+            self.propagate_return(op);
         }
         if traits.has(Traits::CALL) {
             return self.call(op);
@@ -158,7 +161,7 @@ impl<'a, 'm> Solver<'a, 'm> {
 
     fn all_varying(&mut self, op: OpId) {
         for result in self.r.ir().results(op) {
-            self.learn(result, Known::Varying);
+            self.learn(result, LatticeValue::Varying);
         }
     }
 
@@ -168,13 +171,13 @@ impl<'a, 'm> Solver<'a, 'm> {
         let mut taken: Vec<usize> = (0..successors.len()).collect();
         if let Some(branch) = cf::CondBr::of(m, op) {
             match self.known(branch.condition(m)) {
-                Known::Unknown => return,
-                Known::Constant(c) => {
+                LatticeValue::Unknown => return,
+                LatticeValue::Constant(c) => {
                     if let Some(truth) = m.cx.as_int(c) {
                         taken = vec![usize::from(truth == 0)];
                     }
                 }
-                Known::Varying => {}
+                LatticeValue::Varying => {}
             }
         }
         for i in taken {
@@ -182,10 +185,10 @@ impl<'a, 'm> Solver<'a, 'm> {
             let args = m.args(block).to_vec();
             let given = m.successor_operands(op, i).filter(|range| range.len() == args.len());
             let Some(range) = given else {
-                self.reach_with_anything(block);
+                self.enter_with_varying_args(block);
                 continue;
             };
-            let given: Vec<Known> = range.map(|at| self.known(m.operand(op, at))).collect();
+            let given: Vec<LatticeValue> = range.map(|at| self.known(m.operand(op, at))).collect();
             for (arg, known) in args.into_iter().zip(given) {
                 self.learn(arg, known);
             }
@@ -193,11 +196,11 @@ impl<'a, 'm> Solver<'a, 'm> {
         }
     }
 
-    /// A return gives its operands to all calls of its function.
-    fn give_back(&mut self, op: OpId) {
+    /// Joins the operands of a return into the results of all calls of its function.
+    fn propagate_return(&mut self, op: OpId) {
         let m = self.r.ir();
         let Some(function) = m.parent_op(op) else { return };
-        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let given: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
         let Some(callee) = self.callees.get_mut(&function) else { return };
         let mut changed = false;
         for (result, known) in callee.results.iter_mut().zip(given) {
@@ -217,18 +220,18 @@ impl<'a, 'm> Solver<'a, 'm> {
         let m = self.r.ir();
         let entry = m.regions_of(function).first().and_then(|region| m.entry(*region));
         let Some(entry) = entry else { return self.all_varying(op) };
-        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let given: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
         let args = m.args(entry).to_vec();
         let errors_pass = m.def(op).is_some_and(|d| d.dialect() == "tfrt");
-        let may_fail = errors_pass && given.contains(&Known::Varying);
+        let may_fail = errors_pass && given.contains(&LatticeValue::Varying);
         for (arg, known) in args.into_iter().zip(given) {
             self.learn(arg, known);
         }
         self.reach(entry);
         let results = self.callees.get(&function).map(|c| c.results.clone()).unwrap_or_default();
         for (i, result) in self.r.ir().results(op).enumerate() {
-            let known = results.get(i).copied().unwrap_or(Known::Varying);
-            self.learn(result, if may_fail { Known::Varying } else { known });
+            let known = results.get(i).copied().unwrap_or(LatticeValue::Varying);
+            self.learn(result, if may_fail { LatticeValue::Varying } else { known });
         }
     }
 
@@ -238,17 +241,17 @@ impl<'a, 'm> Solver<'a, 'm> {
             return;
         }
         if let Some(value) = constant_value(m, op) {
-            return self.learn(m.result(op, 0), Known::Constant(value));
+            return self.learn(m.result(op, 0), LatticeValue::Constant(value));
         }
-        let operands: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
-        if operands.contains(&Known::Unknown) {
+        let operands: Vec<LatticeValue> = m.operands(op).map(|v| self.known(v)).collect();
+        if operands.contains(&LatticeValue::Unknown) {
             return;
         }
         let constants: Vec<Option<AttrId>> = operands
             .iter()
             .map(|known| match known {
-                Known::Constant(attr) => Some(*attr),
-                Known::Unknown | Known::Varying => None,
+                LatticeValue::Constant(attr) => Some(*attr),
+                LatticeValue::Unknown | LatticeValue::Varying => None,
             })
             .collect();
         let Some(folded) = self.r.would_fold(op, &constants) else { return self.all_varying(op) };
@@ -257,9 +260,9 @@ impl<'a, 'm> Solver<'a, 'm> {
                 Folded::Attr(attr)
                     if self.r.ir().cx.attr_type(attr) == Some(self.r.ir().value_type(result)) =>
                 {
-                    Known::Constant(attr)
+                    LatticeValue::Constant(attr)
                 }
-                Folded::Attr(_) => Known::Varying,
+                Folded::Attr(_) => LatticeValue::Varying,
                 Folded::Value(value) => self.known(value),
             };
             self.learn(result, known);
@@ -271,7 +274,7 @@ fn constant_value(m: &Module, op: OpId) -> Option<AttrId> {
     m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
 }
 
-/// The private functions in `root` whose every reference is a call, and which function each call calls.
+/// The private functions in `root` whose references are all calls, and the callee of each call.
 fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<OpId, OpId>) {
     let mut callees = FxHashMap::default();
     let mut callee_of = FxHashMap::default();
@@ -286,7 +289,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
         if op != root && private(op) && m.regions_of(op).first().is_some_and(|r| m.entry(*r).is_some()) {
             let n = m.attr(op, names::FUNCTION_TYPE).and_then(|a| m.cx.as_type(a));
             let n = n.and_then(|t| m.cx.function_signature(t)).map_or(0, |(_, results)| results.len());
-            callees.insert(op, Callee { calls: Vec::new(), results: vec![Known::Unknown; n] });
+            callees.insert(op, Callee { calls: Vec::new(), results: vec![LatticeValue::Unknown; n] });
         }
         let is_call = m.traits(op).has(Traits::CALL);
         for &(name, attr) in m.attrs(op) {
@@ -314,7 +317,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
 
 type Path<'a> = (crate::ir::StrId, &'a [crate::ir::StrId]);
 
-/// The symbols in an attribute. Attributes nest no deeper than the parser's limit.
+/// The symbols in an attribute. The nesting depth of attributes is limited by the parser.
 fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>) {
     match cx.attr(attr) {
         AttrKind::Symbol { root, nested } => out.push((attr, (*root, &**nested))),
@@ -324,11 +327,11 @@ fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>)
     }
 }
 
-/// Puts constants in place of what is constant; returns how many values that were.
-fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>) -> u64 {
+/// Replaces constant values; returns their number.
+fn replace(r: &mut Rewriter<'_>, values: &[LatticeValue], reached: &FxHashSet<BlockId>) -> u64 {
     let mut n = 0;
     for (i, known) in values.iter().enumerate() {
-        let Known::Constant(attr) = *known else { continue };
+        let LatticeValue::Constant(attr) = *known else { continue };
         let value = ValueId(i as u32);
         let m = r.ir();
         if m.is_unused(value) {
@@ -356,8 +359,7 @@ fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>)
     n
 }
 
-/// The dialect for which a constant in place of `value` is made: that of the op which computed it, or else of
-/// its users.
+/// The dialect of the constant for `value`: that of the op that defines it, or else that of its users.
 fn dialect_for(m: &Module, value: ValueId) -> &'static str {
     let dialect = |op: OpId| m.def(op).map_or("", |d| d.dialect());
     let users = m.users(value).map(|(user, _)| dialect(user));

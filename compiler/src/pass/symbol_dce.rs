@@ -1,8 +1,8 @@
-//! `symbol-dce`: removes symbols that nobody can refer to.
+//! `symbol-dce`: removal of unreferenced symbols.
 //!
-//! A symbol lives if it can be seen from outside, or if something that lives refers to it. Public symbols
-//! live. Private ones need a reference; and so do nested ones (`sym_visibility = "nested"`) of a table that
-//! cannot be reached from outside. What stands in a table and is no symbol lives.
+//! Public symbols are live. Private ones are live if a live op refers to them, as are nested ones
+//! (`sym_visibility = "nested"`) of a symbol table that is hidden from outside. Ops in a symbol table that
+//! are no symbols are live.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::diag::Diagnostic;
@@ -28,7 +28,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if !m.is_symbol_table(root) {
         let name = m.op_name_str(root);
         let message = format!("symbol-dce runs on symbol tables only; `{name}` is none");
-        cx.say(Diagnostic::error("E0508", message).at(m.op_spans.at(root).copied()));
+        cx.report(Diagnostic::error("E0508", message).at(m.op_spans.at(root).copied()));
         return Change::Unchanged;
     }
     let dead = dead_symbols(m, root);
@@ -37,7 +37,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The symbols in the tables inside of `root` that do not live; those inside of dead ones are not listed.
+/// The dead symbols in the tables inside of `root`, without those nested in dead ones.
 fn dead_symbols(m: &Module, root: OpId) -> Vec<OpId> {
     let live = live_symbols(m, root);
     let mut dead = Vec::new();
@@ -57,7 +57,7 @@ fn dead_symbols(m: &Module, root: OpId) -> Vec<OpId> {
 fn live_symbols(m: &Module, root: OpId) -> FxHashSet<OpId> {
     let mut live = FxHashSet::default();
     let mut symbols = SymbolTables::default();
-    // What lives, and for tables whether they can be seen from outside.
+    // Live ops; for symbol tables also whether they are hidden from outside.
     let mut todo: Vec<(OpId, bool)> = vec![(root, m.parent_op(root).is_none() || m.is_private(root))];
     while let Some((op, hidden)) = todo.pop() {
         if m.is_symbol_table(op) {
@@ -71,7 +71,7 @@ fn live_symbols(m: &Module, root: OpId) -> FxHashSet<OpId> {
         } else {
             todo.extend(held(m, op).map(|inner| (inner, hidden)));
         }
-        // References count from the table around the op.
+        // References are resolved from the table around the op.
         let from = m.parent_op(op).unwrap_or(op);
         for path in references(m, op) {
             let Some((first, nested)) = path.split_first() else { continue };
@@ -100,7 +100,7 @@ fn is_public(m: &Module, op: OpId) -> bool {
     m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)).is_none_or(|text| text == "public")
 }
 
-/// The symbols that the attributes of an op name, each as a path from outside to inside.
+/// The symbols that the attributes of an op refer to, each as a path from the root.
 pub(super) fn references(m: &Module, op: OpId) -> Vec<Vec<StrId>> {
     let mut found = Vec::new();
     let mut todo: Vec<AttrId> = m.attrs(op).iter().rev().map(|(_, a)| *a).collect();

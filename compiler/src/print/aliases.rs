@@ -63,6 +63,8 @@ pub(super) struct Aliases {
     pub(super) resources: IndexSet<StrId, FxBuildHasher>,
     /// Numbers of distinct attributes, in the order of printing.
     distinct: RefCell<FxHashMap<AttrId, u64>>,
+    /// [`PrintOptions::elide_larger_than`].
+    pub(super) elide_larger_than: Option<usize>,
 }
 
 impl Aliases {
@@ -118,12 +120,13 @@ impl Aliases {
 
 /// Computes the aliases of `op` and all that it contains.
 pub(super) fn collect(m: &Module, op: OpId, options: &PrintOptions) -> Aliases {
+    let elide_larger_than = options.elide_larger_than;
     if options.local_scope || !options.locations && !may_matter(&m.cx) {
-        return Aliases::default();
+        return Aliases { elide_larger_than, ..Aliases::default() };
     }
     let mut visitor = Visitor { m, cx: &m.cx, options: *options, ..Visitor::new(m) };
     visitor.op(op);
-    visitor.finish()
+    Aliases { elide_larger_than, ..visitor.finish() }
 }
 
 /// True if the context contains anything that could have an alias. Most programs need no visit.

@@ -42,7 +42,7 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
     let mut out = print_with(module, module.top(), options, &aliases, None);
     out.push('\n');
     if !options.local_scope {
-        resources::write(module, &aliases.resources, &mut out);
+        resources::write(module, &aliases, &mut out);
     }
     out
 }
@@ -54,7 +54,7 @@ pub fn print_to(module: &Module, options: &PrintOptions, sink: &mut dyn FnMut(&s
     let mut out = print_with(module, module.top(), options, &aliases, Some(&mut |piece: &str| sink(piece)));
     out.push('\n');
     if !options.local_scope {
-        resources::write(module, &aliases.resources, &mut out);
+        resources::write(module, &aliases, &mut out);
     }
     sink(&out);
 }

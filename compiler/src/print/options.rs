@@ -11,4 +11,7 @@ pub struct PrintOptions {
     pub locations: bool,
     /// Everything is written at its use: no aliases and no resources around the op.
     pub local_scope: bool,
+    /// Constants of more elements than this are written as `dense_resource<__elided__>`, and resources of
+    /// more bytes are left out; splats never. Such text shows a program, but cannot be compiled.
+    pub elide_larger_than: Option<usize>,
 }

@@ -1,5 +1,6 @@
 //! The resource section as text.
 
+use super::aliases::Aliases;
 use super::elements::write_bytes;
 use super::text::{put, write_quoted};
 use crate::ir::resources::{Group, ResourceValue, Resources};
@@ -16,9 +17,19 @@ pub(crate) fn resources_text(m: &Module) -> Option<String> {
 
 /// Writes the section behind a blank line, if it is not empty. Of dialect `builtin` only the used resources
 /// are written, in the order of use, as upstream.
-pub(super) fn write(m: &Module, referred: &IndexSet<StrId, FxBuildHasher>, out: &mut String) {
+pub(super) fn write(m: &Module, aliases: &Aliases, out: &mut String) {
     let Some(resources) = &m.resources else { return };
-    let entries = |group| of_dialect(m, group, referred);
+    let limit = aliases.elide_larger_than.unwrap_or(usize::MAX);
+    let is_written = |entry: &&(String, ResourceValue)| match &entry.1 {
+        ResourceValue::Bool(_) => true,
+        ResourceValue::Str(bytes) => bytes.len() <= limit,
+        ResourceValue::Blob(bytes) => bytes.len() <= limit,
+    };
+    let entries = |group| {
+        let mut entries = of_dialect(m, group, &aliases.resources);
+        entries.retain(is_written);
+        entries
+    };
     let before = out.len();
     out.push('\n');
     write_groups(resources, entries, out);

@@ -29,6 +29,19 @@ impl<'a> TextCx<'a> {
         TextCx { cx, aliases: Some(aliases) }
     }
 
+    /// True if the contents of a constant are too long to be written.
+    fn elides(self, attr: AttrId) -> bool {
+        let Some(limit) = self.aliases.and_then(|a| a.elide_larger_than) else { return false };
+        match self.cx.attr(attr) {
+            AttrKind::Dense { ty, splat: false, data } => {
+                let size = self.cx.ty(*ty).shaped().map_or(1, |(_, elem)| element_size(self.cx, elem));
+                data.len() / size.max(1) > limit
+            }
+            AttrKind::DenseStrings { splat: false, strings, .. } => strings.len() > limit,
+            _ => false,
+        }
+    }
+
     fn alias(self, node: impl Into<Node>, out: &mut String) -> bool {
         self.aliases.is_some_and(|a| a.write(node.into(), out))
     }
@@ -305,6 +318,10 @@ pub(super) fn write_attr_in_full(cx: TextCx<'_>, attr: AttrId, typed: Typed, out
             out.push('>');
         }
         AttrKind::Dict(entries) => write_dict(cx, entries, out),
+        AttrKind::Dense { ty, .. } | AttrKind::DenseStrings { ty, .. } if cx.elides(attr) => {
+            out.push_str("dense_resource<__elided__> : ");
+            write_type(cx, *ty, out);
+        }
         AttrKind::Dense { ty, .. } | AttrKind::DenseStrings { ty, .. } => {
             out.push_str("dense<");
             write_contents(cx, attr, out);

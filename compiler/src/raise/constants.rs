@@ -328,7 +328,13 @@ impl Pool {
 fn compiled_module(m: &mut Module, op: OpId, name: &str, text: &str) -> Result<(), Failure> {
     let locations = !text.ends_with("-> ()");
     let is_text = |keep_names| {
-        let options = PrintOptions { generic: true, keep_names, locations, local_scope: true };
+        let options = PrintOptions {
+            generic: true,
+            keep_names,
+            locations,
+            local_scope: true,
+            ..PrintOptions::default()
+        };
         print_op(m, op, &options) == text
     };
     let is_named = m.symbol_name(op).is_some_and(|found| m.cx.str(found) == name);

@@ -1,6 +1,6 @@
 //! Changes of blocks and regions by a [`Rewriter`].
 
-use super::{At, Change, Rewriter};
+use super::{Change, InsertionPoint, Rewriter};
 use crate::ir::{BlockId, OpId, RegionId, TypeId, ValueId};
 
 impl Rewriter<'_> {
@@ -45,7 +45,7 @@ impl Rewriter<'_> {
         let Some(block) = self.module.parent_block(op) else { panic!("{op:?} is in no block") };
         let rest = self.module.create_block();
         self.module.insert_block_after(rest, block);
-        self.move_ops(Some(op), At::End(rest));
+        self.move_ops(Some(op), InsertionPoint::End(rest));
         self.touch_owner(block);
         rest
     }
@@ -54,7 +54,7 @@ impl Rewriter<'_> {
     pub fn inline_block(&mut self, block: BlockId, before: OpId, values: &[ValueId]) {
         self.give_args(block, values);
         let first = self.module.first_op(block);
-        self.move_ops(first, At::Before(before));
+        self.move_ops(first, InsertionPoint::Before(before));
         self.drop_empty(block);
     }
 
@@ -63,7 +63,7 @@ impl Rewriter<'_> {
     pub fn merge_block(&mut self, block: BlockId, into: BlockId, values: &[ValueId]) {
         self.give_args(block, values);
         let first = self.module.first_op(block);
-        self.move_ops(first, At::End(into));
+        self.move_ops(first, InsertionPoint::End(into));
         self.drop_empty(block);
     }
 
@@ -101,7 +101,7 @@ impl Rewriter<'_> {
     }
 
     /// Moves `first` and all after it in its block.
-    fn move_ops(&mut self, first: Option<OpId>, at: At) {
+    fn move_ops(&mut self, first: Option<OpId>, at: InsertionPoint) {
         let mut next = first;
         while let Some(op) = next {
             next = self.module.next_op(op);

@@ -1,4 +1,4 @@
-//! Cloning of code.
+//! Cloning of ops and blocks.
 
 use super::{Change, Rewriter};
 use crate::ir::{BlockId, LocId, NewOp, OpId, TypeId, ValueId};
@@ -19,7 +19,7 @@ pub struct IrMapping {
 }
 
 impl Rewriter<'_> {
-    /// Clones blocks with their contents behind the block `after`. Locations are mapped by `loc`.
+    /// Clones blocks with their contents after the block `after`. Locations are mapped by `loc`.
     pub fn copy_blocks(
         &mut self,
         blocks: &[BlockId],

@@ -1,9 +1,9 @@
-//! Uniquing of constants: one op per constant, in front of all possible uses.
+//! Uniquing of constants: one op per constant, in front of all uses.
 //!
-//! The constants of an isolated region move to the start of its entry block, each value and type once per
-//! dialect. So folding finds them by one lookup, and equal constants need no CSE.
+//! The constants of an isolated region move to the start of its entry block, one per value, type and dialect.
+//! So folding finds them by one lookup, and equal constants need no CSE.
 
-use super::{At, Rewriter};
+use super::{InsertionPoint, Rewriter};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, LocId, Module, OpId, RegionId, TypeId, names};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +44,7 @@ impl ConstantUniquer {
             let settled = m.parent_block(op) == Some(entry)
                 && (first == op || m.prev_op(op).is_some_and(|p| self.placed.contains(&p)));
             if !settled {
-                r.move_to(op, At::Before(first));
+                r.move_to(op, InsertionPoint::Before(first));
                 r.set_loc(op, LocId::UNKNOWN);
             }
         }

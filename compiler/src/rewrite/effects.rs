@@ -8,9 +8,9 @@ pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
     m.results(op).all(|r| m.is_unused(r)) && would_be_trivially_dead(m, op)
 }
 
-/// True if `op` could be erased if its results were unused: it has no effects, or only reads, or only
-/// allocates its results, and so do the ops inside of it. (Failure of a kernel is no effect: errors are
-/// values.) Terminators, symbols and unregistered ops stay.
+/// True if `op` could be erased if its results were unused: it, and all ops inside of it, have no effects,
+/// only read, or only allocate their results. (Failure of a kernel is no effect: errors are values.)
+/// Terminators, symbols and unregistered ops stay.
 pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     let stays =
         |op: OpId| m.def(op).is_none_or(|d| d.traits.has(Traits::TERMINATOR) || d.traits.has(Traits::SYMBOL));
@@ -41,9 +41,9 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     true
 }
 
-/// True if `op` may be computed where the program would not compute it: it has no effects and is defined for
-/// its operands. Ops with regions are not, since they may be loops without an end. (It may give an error: see
-/// [`is_total`].)
+/// True if `op` may be computed where the program does not compute it: it has no effects and is defined for
+/// its operands. Ops with regions are not speculatable, since they may be infinite loops. (The result may be
+/// an error: see [`is_total`].)
 pub fn is_speculatable(m: &Module, op: OpId) -> bool {
     m.def(op).is_some_and(|d| {
         d.effects == Effects::Pure
@@ -53,16 +53,16 @@ pub fn is_speculatable(m: &Module, op: OpId) -> bool {
     })
 }
 
-/// True if the divisor is a constant with which every division is defined.
+/// True if the divisor is a constant other than 0 and -1.
 fn divides_safely(m: &Module, op: OpId) -> bool {
     let divisor = m.operands(op).nth(1).and_then(|v| m.defining_op(v));
     let constant = divisor.filter(|d| m.traits(*d).has(Traits::CONSTANT));
     let value = constant.and_then(|d| m.attr(d, names::VALUE)).and_then(|a| m.cx.as_int(a));
-    // The least number divided by -1 is too large.
+    // The minimum divided by -1 overflows.
     value.is_some_and(|n| n != 0 && n != -1)
 }
 
-/// True if `op` gives no error if no operand is one.
+/// True if `op` gives no error unless an operand is one.
 pub fn is_total(m: &Module, op: OpId) -> bool {
     m.def(op).is_some_and(|d| d.traits.has(Traits::TOTAL) || d.total_if.is_some_and(|holds| holds(m, op)))
 }

@@ -1,10 +1,10 @@
 //! The greedy driver: folds and rewrites until nothing changes.
 //!
-//! An iteration puts every op on a worklist, then takes them off one by one. A trivially dead op is erased.
-//! An op that folds is replaced by the result. Else its patterns are tried in the order of benefit. All ops
-//! touched by a change are added to the worklist again. When it is empty, the regions are simplified
-//! (`simplify.rs`). Iterations end when one changes nothing, or when the budget is used up, as reported by
-//! [`Outcome::converged`]. The order is that of the program, so results are deterministic.
+//! An iteration puts every op on a worklist and processes it. A trivially dead op is erased, an op that folds
+//! is replaced by the result, and for other ops the patterns are tried in the order of benefit. Touched ops
+//! are added to the worklist again. When it is empty, the regions are simplified (`simplify.rs`). Iterations
+//! end when one changes nothing, or when the budget is spent, as reported by [`Outcome::converged`]. The
+//! order is that of the program, so results are deterministic.
 
 use super::constants::{ConstantUniquer, constant_value};
 use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
@@ -19,12 +19,12 @@ pub type Materialize = fn(&mut Rewriter<'_>, OpId, &str, AttrId, TypeId) -> Opti
 
 /// Configuration of the driver.
 #[derive(Clone, Copy)]
-pub struct Greedy {
+pub struct GreedyConfig {
     /// Start with the first op of the program instead of the last.
     pub top_down: bool,
-    /// The most iterations over all ops.
+    /// Maximum number of iterations over all ops.
     pub max_iterations: Option<u64>,
-    /// The most folds and rewrites in total.
+    /// Maximum number of folds and rewrites in total.
     pub max_rewrites: Option<u64>,
     /// Remove unreachable blocks, dead code and unused block arguments after each iteration.
     pub simplify_regions: bool,
@@ -38,9 +38,9 @@ pub struct Greedy {
     pub allowed: fn(&Pattern) -> bool,
 }
 
-impl Default for Greedy {
+impl Default for GreedyConfig {
     fn default() -> Self {
-        Greedy {
+        GreedyConfig {
             top_down: true,
             max_iterations: Some(10),
             max_rewrites: None,
@@ -74,7 +74,7 @@ pub fn fold_with_table(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
 }
 
 impl Rewriter<'_> {
-    /// The results of an op if its operands were these constants. Changes by a folder in place are undone.
+    /// The results of an op for constant operands. In-place changes by the folder are undone.
     pub fn would_fold(&mut self, op: OpId, constants: &[Option<AttrId>]) -> Option<Vec<Folded>> {
         let def = self.module.def(op)?;
         let folder = def.folder?;
@@ -108,7 +108,7 @@ impl Rewriter<'_> {
 }
 
 /// Folds and rewrites all ops inside of the rewriter's root.
-pub fn greedy(r: &mut Rewriter<'_>, config: &Greedy) -> Outcome {
+pub fn greedy(r: &mut Rewriter<'_>, config: &GreedyConfig) -> Outcome {
     let before = std::mem::replace(&mut r.change, Change::Unchanged);
     r.touched = Some(Vec::new());
     let root = r.root;
@@ -121,7 +121,7 @@ pub fn greedy(r: &mut Rewriter<'_>, config: &Greedy) -> Outcome {
     Outcome { change, converged, n_rewrites }
 }
 
-/// Last in, first out; an op is in it once.
+/// A LIFO worklist without duplicates.
 #[derive(Default)]
 struct Worklist {
     list: Vec<OpId>,
@@ -144,7 +144,7 @@ impl Worklist {
 
 struct Driver<'a, 'm> {
     r: &'a mut Rewriter<'m>,
-    config: &'a Greedy,
+    config: &'a GreedyConfig,
     root: OpId,
     work: Worklist,
     n_rewrites: u64,

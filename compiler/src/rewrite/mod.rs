@@ -1,18 +1,18 @@
-//! Changing programs: the [`Rewriter`], [`Pattern`]s, and a driver that applies them.
+//! Rewriting of IR: the [`Rewriter`], [`Pattern`]s, and the greedy driver.
 //!
 //! ```text
-//! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       the path of every change by a pass
+//! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       all changes by a pass
 //!             │ touched ops
 //!             ▼
-//!     greedy driver ──▶ folders, then patterns of each op by benefit, until a fixpoint or the budget ends
+//!     greedy driver ──▶ folders, then patterns of each op by benefit, to a fixpoint or the end of the budget
 //! ```
 //!
 //! A [`Rewriter`] is a view of the module for changes inside of one op. Its methods keep use lists and the
-//! order of ops consistent (by `ir/edit.rs`) and record ops whose surroundings changed, for the driver's
-//! worklist. A pattern matches one op, and either changes the program through the rewriter and returns
-//! [`Change::Changed`], or leaves it unchanged. The patterns of an op are a column of its definition.
+//! order of ops consistent (by `ir/edit.rs`) and record touched ops for the driver's worklist. A pattern
+//! matches one op, and either changes the IR and returns [`Change::Changed`], or leaves it unchanged. The
+//! definition of an op lists its patterns.
 //!
-//! Not here: folders and patterns (`fold`, `dialects`), and passes (`pass`).
+//! Folders and patterns are in `fold` and `dialects`, passes in `pass`.
 
 mod blocks;
 pub(crate) mod branches;
@@ -27,7 +27,7 @@ mod tests;
 
 pub use clone::IrMapping;
 pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
-pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
+pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId};
@@ -52,9 +52,9 @@ impl Change {
 /// A rewrite of one op, which either succeeds completely or changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// Its name, by which the user can disable it.
+    /// Name, with which the user can disable it.
     pub name: &'static str,
-    /// Patterns with more benefit are tried first, those of equal benefit in the order of registration.
+    /// Patterns with more benefit are tried first; those of equal benefit in the order of registration.
     pub benefit: u16,
     /// Matches an op and possibly changes it or its surroundings.
     pub rewrite: fn(&mut Rewriter<'_>, OpId) -> Change,
@@ -62,7 +62,7 @@ pub struct Pattern {
 
 /// An insertion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum InsertionPoint {
     /// Right before an op.
     Before(OpId),
     /// Right after an op.
@@ -86,7 +86,7 @@ pub struct Rewriter<'m> {
     module: &'m mut Module,
     root: OpId,
     change: Change,
-    /// Ops that a driver should visit again; `None` without a driver. Erased ops may be among them.
+    /// Ops that a driver should visit again, possibly erased; `None` without a driver.
     touched: Option<Vec<OpId>>,
 }
 
@@ -96,7 +96,7 @@ impl<'m> Rewriter<'m> {
         Rewriter { module, root, change: Change::Unchanged, touched: None }
     }
 
-    /// The IR, for reading.
+    /// The IR, read-only.
     pub fn ir(&self) -> &Module {
         self.module
     }
@@ -111,18 +111,18 @@ impl<'m> Rewriter<'m> {
         self.root
     }
 
-    /// Whether anything changed so far.
+    /// Whether the IR changed so far.
     pub fn change(&self) -> Change {
         self.change
     }
 
-    /// The state of the IR.
+    /// A checkpoint of the current state.
     pub fn checkpoint(&self) -> Checkpoint {
         let n_touched = self.touched.as_ref().map_or(0, Vec::len);
         Checkpoint { n_ops: self.module.n_created(), n_touched, change: self.change }
     }
 
-    /// Erases the ops that were created since. Nothing else may have been changed since.
+    /// Erases the ops created since the checkpoint. There must have been no other changes since.
     ///
     /// # Panics
     /// If an older op uses one of them.
@@ -164,18 +164,18 @@ impl<'m> Rewriter<'m> {
 
     // ---- ops ----
 
-    /// Creates an op at a place.
-    pub fn create(&mut self, at: At, new: NewOp<'_>) -> OpId {
+    /// Creates an op at an insertion point.
+    pub fn create(&mut self, at: InsertionPoint, new: NewOp<'_>) -> OpId {
         let op = self.module.create(new);
         self.place(op, at);
         self.touch(op);
         op
     }
 
-    /// Creates an op from strings at a place.
+    /// Creates an op from strings at an insertion point.
     pub fn create_named(
         &mut self,
-        at: At,
+        at: InsertionPoint,
         loc: LocId,
         name: &str,
         operands: &[ValueId],
@@ -189,12 +189,12 @@ impl<'m> Rewriter<'m> {
         op
     }
 
-    fn place(&mut self, op: OpId, at: At) {
+    fn place(&mut self, op: OpId, at: InsertionPoint) {
         match at {
-            At::Before(other) => self.module.insert_before(op, other),
-            At::After(other) => self.module.insert_after(op, other),
-            At::End(block) => self.module.append(block, op),
-            At::Start(block) => match self.module.first_op(block) {
+            InsertionPoint::Before(other) => self.module.insert_before(op, other),
+            InsertionPoint::After(other) => self.module.insert_after(op, other),
+            InsertionPoint::End(block) => self.module.append(block, op),
+            InsertionPoint::Start(block) => match self.module.first_op(block) {
                 Some(first) => self.module.insert_before(op, first),
                 None => self.module.append(block, op),
             },
@@ -207,14 +207,14 @@ impl<'m> Rewriter<'m> {
         self.module.add_region(op)
     }
 
-    /// Creates an op right before `op` with the same name and attributes, which takes over its regions, with
-    /// other operands and result types. `op` is left without blocks, to be replaced.
+    /// Creates an op right before `op` with the same name, attributes and regions, and other operands and
+    /// result types. `op` is left without blocks, to be replaced.
     pub fn rebuild(&mut self, op: OpId, operands: &[ValueId], results: &[TypeId]) -> OpId {
         let m = self.ir();
         let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
         let regions = m.regions_of(op).to_vec();
         let new = NewOp { loc, operands, results, attrs: &attrs, ..NewOp::new(name) };
-        let new = self.create(At::Before(op), new);
+        let new = self.create(InsertionPoint::Before(op), new);
         for from in regions {
             let to = self.add_region(new);
             self.move_blocks(from, to);
@@ -223,8 +223,8 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Moves an op to another place.
-    pub fn move_to(&mut self, op: OpId, at: At) {
-        if matches!(at, At::Before(other) | At::After(other) if other == op) {
+    pub fn move_to(&mut self, op: OpId, at: InsertionPoint) {
+        if matches!(at, InsertionPoint::Before(other) | InsertionPoint::After(other) if other == op) {
             return;
         }
         self.module.detach(op);
@@ -234,7 +234,7 @@ impl<'m> Rewriter<'m> {
 
     /// Moves an op right before another.
     pub fn move_before(&mut self, op: OpId, before: OpId) {
-        self.move_to(op, At::Before(before));
+        self.move_to(op, InsertionPoint::Before(before));
     }
 
     /// Erases an op, whose results must be unused.
@@ -310,7 +310,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Removes an attribute, if it is there.
+    /// Removes an attribute, if present.
     pub fn remove_attr(&mut self, op: OpId, name: StrId) {
         if self.module.remove_attr(op, name) {
             self.touch(op);

@@ -1,10 +1,10 @@
-//! The types of functions follow those of their arguments and results.
+//! Update of function types to the types of their arguments and results.
 
 use super::Rewriter;
 use crate::dialects::Traits;
 use crate::ir::{OpId, TypeId, names};
 
-/// Sets the type of each function of one block to what its body says.
+/// Sets the type of each single-block function to that of its body.
 pub(crate) fn refresh(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let functions: Vec<OpId> = m

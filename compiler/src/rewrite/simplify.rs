@@ -1,5 +1,5 @@
-//! Simplification of regions: removal of unreachable blocks and of dead ops and block arguments, and merging
-//! of blocks with their only predecessor.
+//! Simplification of regions: removal of unreachable blocks, dead ops and dead block arguments, and merging
+//! of blocks.
 //!
 //! A block with a single predecessor that has no other successor is merged into the predecessor.
 //!
@@ -103,7 +103,7 @@ fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let shrinking: Vec<BlockId> = blocks.iter().filter(with_dead).copied().collect();
     let mut change = if shrinking.is_empty() { Change::Unchanged } else { Change::Changed };
     for &block in &shrinking {
-        hand_over_less(r, block, &preds, &live_values);
+        drop_dead_operands(r, block, &preds, &live_values);
     }
     // Dead values are only used by dead ops, later in the program or around a loop.
     let mut dead: Vec<OpId> = Vec::new();
@@ -206,7 +206,7 @@ fn can_drop(m: &Module, block: BlockId, preds: &Predecessors) -> bool {
 }
 
 /// Removes the operands for dead arguments from the branches to a block.
-fn hand_over_less(r: &mut Rewriter<'_>, block: BlockId, preds: &Predecessors, live: &FxHashSet<ValueId>) {
+fn drop_dead_operands(r: &mut Rewriter<'_>, block: BlockId, preds: &Predecessors, live: &FxHashSet<ValueId>) {
     let args = r.ir().args(block).to_vec();
     for &(branch, i) in preds.get(&block).into_iter().flatten() {
         let Some(range) = r.ir().successor_operands(branch, i) else { continue };

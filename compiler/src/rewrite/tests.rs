@@ -29,8 +29,8 @@ fn ops(r: &mut Registry) {
     ));
     let two: Rewrite = |r, op| {
         let loc = r.ir().loc(op);
-        r.create_named(At::Before(op), loc, "t.one", &[], &[], &[]);
-        r.create_named(At::After(op), loc, "t.one", &[], &[], &[]);
+        r.create_named(InsertionPoint::Before(op), loc, "t.one", &[], &[], &[]);
+        r.create_named(InsertionPoint::After(op), loc, "t.one", &[], &[], &[]);
         r.erase(op);
         Change::Changed
     };
@@ -43,7 +43,7 @@ fn ops(r: &mut Registry) {
     r.add(OpDef::new("t.one", ""));
     let spin: Rewrite = |r, op| {
         let loc = r.ir().loc(op);
-        r.create_named(At::Before(op), loc, "t.spin", &[], &[], &[]);
+        r.create_named(InsertionPoint::Before(op), loc, "t.spin", &[], &[], &[]);
         r.erase(op);
         Change::Changed
     };
@@ -68,12 +68,12 @@ fn text(m: &Module) -> String {
 
 fn materialize(r: &mut Rewriter<'_>, at: OpId, _: &str, value: AttrId, ty: TypeId) -> Option<ValueId> {
     let loc = r.ir().loc(at);
-    let op = r.create_named(At::Before(at), loc, "t.c", &[], &[ty], &[("value", value)]);
+    let op = r.create_named(InsertionPoint::Before(at), loc, "t.c", &[], &[ty], &[("value", value)]);
     Some(r.ir().result(op, 0))
 }
 
 #[track_caller]
-fn check(config: Greedy, program: &str, expected: &str, converged: bool) {
+fn check(config: GreedyConfig, program: &str, expected: &str, converged: bool) {
     let mut m = module(program);
     let top = m.top();
     let outcome = greedy(&mut Rewriter::new(&mut m, top), &config);
@@ -81,8 +81,8 @@ fn check(config: Greedy, program: &str, expected: &str, converged: bool) {
     assert_eq!(outcome.converged, converged, "{outcome:?}");
 }
 
-fn config() -> Greedy {
-    Greedy { materialize, ..Greedy::default() }
+fn config() -> GreedyConfig {
+    GreedyConfig { materialize, ..GreedyConfig::default() }
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn folds_and_rewrites() {
 \"t.one\"() : () -> ()
 ";
     check(config(), program, after, true);
-    check(Greedy { top_down: false, ..config() }, program, after, true);
-    check(Greedy { max_iterations: Some(1), ..config() }, program, after, false);
+    check(GreedyConfig { top_down: false, ..config() }, program, after, true);
+    check(GreedyConfig { max_iterations: Some(1), ..config() }, program, after, false);
     check(config(), after, after, true);
 }
 
@@ -124,7 +124,7 @@ fn equal_constants_become_one() {
 #[test]
 fn the_budget_ends_what_has_no_end() {
     let program = "\"t.spin\"() : () -> ()\n";
-    check(Greedy { max_rewrites: Some(100), ..config() }, program, program, false);
+    check(GreedyConfig { max_rewrites: Some(100), ..config() }, program, program, false);
 }
 
 #[test]

@@ -1,17 +1,23 @@
-//! What goes into a function and comes out of it.
+//! Arguments and results of functions.
 
+use std::convert::identity;
 use std::fmt;
 
-use befrost_host::{Error, ErrorCode, Value};
-use befrost_kernels::Tensor;
-use befrost_tensor::HostTensor;
+use befrost_kernel_api::{Error, ErrorCode, Value};
+use befrost_kernels::{Strings, Tensor, Text};
+use befrost_tensor::print::numpy;
+use befrost_tensor::{HostTensor, I1};
 
 /// An argument or a result: a scalar, a tensor, or an error.
 #[derive(Clone, Debug)]
 pub struct Datum(Value);
 
 impl Datum {
-    /// The runtime's value.
+    pub(crate) fn into_value(self) -> Value {
+        self.0
+    }
+
+    /// The host runtime's value.
     pub fn value(&self) -> &Value {
         &self.0
     }
@@ -39,7 +45,7 @@ impl Datum {
     /// The tensor.
     ///
     /// # Errors
-    /// The error that it is, or that it is something else than a tensor.
+    /// The error that it is, or a type error if it is no tensor.
     pub fn tensor(&self) -> Result<&HostTensor, Error> {
         let value = self.ok()?;
         value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
@@ -49,10 +55,30 @@ impl Datum {
     }
 }
 
+impl Datum {
+    /// Writes the value: a tensor as numpy prints arrays, of one with more than `limit` elements only the
+    /// edges.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn fmt::Write, limit: usize) -> fmt::Result {
+        let unreadable = |error| Err(format!("<<unreadable: {error}>>"));
+        let written = match self.0.final_value() {
+            Some(value) => match (value.downcast_ref::<Tensor>(), value.downcast_ref::<Strings>()) {
+                (Some(Tensor(tensor)), _) => numpy::write_array(out, tensor, limit).or_else(unreadable),
+                (_, Some(Strings(strings))) => numpy::write_strings(out, strings, limit).or_else(unreadable),
+                _ => Err(self.0.to_string()),
+            },
+            None => Err(self.0.to_string()),
+        };
+        written.unwrap_or_else(|text| out.write_str(&text))
+    }
+}
+
 impl fmt::Display for Datum {
-    /// As `bef-exec` prints results.
+    /// Prints as `bef-exec` prints results.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.write(f, numpy::ALL_UP_TO)
     }
 }
 
@@ -78,4 +104,95 @@ macro_rules! from_scalar {
     )*};
 }
 
-from_scalar!(bool i32 i64 f32 f64);
+from_scalar!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+impl From<&str> for Datum {
+    /// A `!tfrt.string`.
+    fn from(text: &str) -> Datum {
+        Datum(Value::object(Text::from(text)))
+    }
+}
+
+impl From<String> for Datum {
+    /// A `!tfrt.string`.
+    fn from(text: String) -> Datum {
+        text.as_str().into()
+    }
+}
+
+/// The error for a datum that is not a `want`.
+fn other(datum: &Datum, want: &str) -> Error {
+    let message = match datum.ok() {
+        Ok(value) => format!("expected {want}, got a value of type {}", value.type_name()),
+        Err(error) => return error,
+    };
+    Error::new(ErrorCode::InvalidArgument, message, Vec::new())
+}
+
+macro_rules! to_scalar {
+    ($($ty:ident $variant:ident $element:ty, $read:expr;)*) => {$(
+        impl TryFrom<&Datum> for $ty {
+            type Error = Error;
+
+            /// The number, or the only element of a tensor of this type.
+            fn try_from(datum: &Datum) -> Result<$ty, Error> {
+                match datum.ok()? {
+                    Value::$variant(scalar) => return Ok(*scalar),
+                    value => {
+                        if let Some(Tensor(tensor)) = value.downcast_ref::<Tensor>()
+                            && let Ok(elements) = tensor.read::<$element>()
+                            && let [only] = *elements
+                        {
+                            return Ok($read(only));
+                        }
+                    }
+                }
+                Err(other(datum, concat!("a number of type ", stringify!($ty))))
+            }
+        }
+    )*};
+}
+
+to_scalar! {
+    bool I1 I1, I1::is_true;
+    i8 I8 i8, identity;
+    i16 I16 i16, identity;
+    i32 I32 i32, identity;
+    i64 I64 i64, identity;
+    u8 U8 u8, identity;
+    u16 U16 u16, identity;
+    u32 U32 u32, identity;
+    u64 U64 u64, identity;
+    f32 F32 f32, identity;
+    f64 F64 f64, identity;
+}
+
+impl TryFrom<&Datum> for String {
+    type Error = Error;
+
+    /// A `!tfrt.string`, or the only element of a tensor of strings, if it is UTF-8.
+    fn try_from(datum: &Datum) -> Result<String, Error> {
+        let value = datum.ok()?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        if let Some(Text(bytes)) = value.downcast_ref::<Text>()
+            && let Some(text) = text(bytes)
+        {
+            return Ok(text);
+        }
+        if let Some(Strings(strings)) = value.downcast_ref::<Strings>()
+            && strings.num_elements() == 1
+            && let Some(text) = strings.read().ok().and_then(|read| text(read.at(0)?))
+        {
+            return Ok(text);
+        }
+        Err(other(datum, "a string of UTF-8"))
+    }
+}
+
+impl TryFrom<&Datum> for HostTensor {
+    type Error = Error;
+
+    fn try_from(datum: &Datum) -> Result<HostTensor, Error> {
+        datum.tensor().cloned()
+    }
+}

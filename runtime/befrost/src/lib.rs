@@ -1,41 +1,55 @@
-//! Befrost's front door for those who embed it: load a BEF file, call its functions.
+//! The API for embedding Befrost: load a BEF file, call its functions.
 //!
 //! ```no_run
-//! use befrost::{Runtime, npy};
+//! use befrost::{HostTensor, Runtime};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let runtime = Runtime::builder().work_queue("mstd:2").build()?;
-//! let program = runtime.load("model.bef".as_ref())?;
-//! let images = npy::read_file("images.npy".as_ref(), runtime.allocator())?;
-//! let logits = program.function("main")?.call([images.into()])?;
-//! println!("{}", logits[0].tensor()?.shape());
+//! let runtime = Runtime::builder().build()?;
+//! let program = runtime.load("model.bef")?;
+//! let image = HostTensor::from_vec([1, 64], vec![0.5f32; 64])?;
+//! let results = program.function("main")?.call_ok([image.into()])?;
+//! let logits: Vec<f32> = results[0].tensor()?.to_vec()?;
+//! println!("{logits:?}");
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! A [`Runtime`] is a work queue, an allocator and a set of kernels; a [`Program`] is a loaded file; a
-//! [`Function`] can be called from any thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
-//! does not take the others with it.
+//! [`Function`] is called with [`Datum`]s: numbers, strings and tensors. Each result may be an error of its
+//! own, since one failed branch does not take the others with it; [`Function::call_ok`] makes the first of
+//! them an `Err`.
 //!
-//! A program can be part of the executable; see [`include_bef!`].
+//! All of these are cheap to clone and can be used from any thread. A function can be called any number of
+//! times at once. Calls share nothing but what they are given: variables and tables live in [`Resources`],
+//! which the caller keeps and passes to each call in [`CallOptions`].
+//!
+//! A program can be part of the executable, see [`include_bef!`]; with the feature `compile` text and models
+//! are compiled in the process, see `compile`.
 
+#[cfg(feature = "compile")]
+mod compile;
 mod datum;
+mod error;
+mod pending;
+mod port;
 mod program;
 mod runtime;
 
-pub use befrost_host::context::{
+pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
-pub use befrost_host::error::{Error, ErrorCode, KernelError};
-pub use befrost_host::kernel::Kernel;
-pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, kernel};
+pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
+pub use befrost_kernel_api::kernel::Kernel;
+pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
 pub use befrost_kernels::{registry, variable_values};
-pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
+pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, mem, npy};
+#[cfg(feature = "compile")]
+pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 
-/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and
-/// its tensors where they are.
+/// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
+/// and its tensors in place.
 ///
-/// The path is that of [`include_bytes!`]: relative to the file in which the macro stands.
+/// As for [`include_bytes!`], the path is relative to the file that uses the macro.
 ///
 /// ```
 /// use befrost::{Datum, Runtime, Value};
@@ -62,5 +76,8 @@ macro_rules! include_bef {
 }
 
 pub use datum::Datum;
-pub use program::{CallOptions, Function, Port, Program};
+pub use error::LoadError;
+pub use pending::PendingCall;
+pub use port::Port;
+pub use program::{CallOptions, Function, Program};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};

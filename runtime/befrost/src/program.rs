@@ -1,20 +1,34 @@
 //! Loaded files and their functions.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
-use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
+use befrost_host::call;
+use befrost_kernel_api::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
+use befrost_kernel_api::{Error, ErrorCode, ExecContext, Request, Value};
 
 use crate::datum::Datum;
+use crate::error::LoadError;
+use crate::pending::PendingCall;
+use crate::port::Port;
 use crate::runtime::Runtime;
 
-/// A loaded file. Cheap to clone.
+/// A loaded file. Cheap to clone; all clones share the file, and nothing else: variables live in
+/// [`Resources`].
 #[derive(Clone)]
 pub struct Program {
-    pub(crate) runtime: Runtime,
-    pub(crate) program: Arc<befrost_host::Program>,
+    runtime: Runtime,
+    program: Arc<befrost_host::Program>,
+    /// The signatures of the functions that were asked for, by their number.
+    signatures: Arc<[OnceLock<Signature>]>,
+}
+
+/// The arguments and results of a function.
+#[derive(Debug)]
+struct Signature {
+    arguments: Vec<Port>,
+    results: Vec<Port>,
 }
 
 /// A function of a program.
@@ -24,27 +38,18 @@ pub struct Function {
     id: FunctionId,
 }
 
-/// An argument or a result of a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// Its name; empty if it has none.
-    pub name: String,
-    /// Its type, as MLIR prints it.
-    pub ty: String,
-}
-
-/// How to execute one call.
+/// Options of one call.
 #[derive(Clone)]
 pub struct CallOptions {
-    /// The caller's number for the call, such as the step of a training loop; kernels see it.
+    /// A number chosen by the caller, such as the step of a training loop; kernels can read it.
     pub step: u64,
-    /// Stops the call, by hand or by deadline.
+    /// Stops the call, on request or at a deadline.
     pub cancellation: Cancellation,
-    /// Where kernels that print write to.
+    /// Output of kernels that print.
     pub output: Arc<dyn Output>,
-    /// Named things that the call shares with others.
+    /// Named resources, which several calls can share.
     pub resources: Resources,
-    /// Who is told of every error that a kernel raises, whether or not a result depends on it.
+    /// Observer of all errors that kernels raise, whether or not a result depends on them.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
@@ -61,10 +66,15 @@ impl Default for CallOptions {
 }
 
 impl Program {
+    pub(crate) fn new(runtime: Runtime, program: Arc<befrost_host::Program>) -> Program {
+        let signatures = (0..program.image().n_functions()).map(|_| OnceLock::new()).collect();
+        Program { runtime, program, signatures }
+    }
+
     /// The function called `name`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such function.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         match self.program.find(name) {
             Some(id) => Ok(Function { owner: self.clone(), id }),
@@ -76,48 +86,44 @@ impl Program {
         }
     }
 
-    /// All functions that can be called, in the order of the file.
+    /// All public functions, in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
     }
 
-    /// Compares the tensors with their checksum, which loading does not, so that it need not read them.
+    /// Verifies the checksum of the tensors. Loading does not, so that it need not read them.
     ///
     /// # Errors
-    /// If they are not those that were written.
+    /// If the tensors differ from those that were written.
     pub fn verify_checksums(&self) -> Result<(), LoadError> {
-        bef_format::validate::verify_payload(self.program.image()).map_err(LoadError::Format)
+        let verified = bef_format::validate::verify_payload(self.program.image());
+        verified.map_err(|error| LoadError::from(befrost_host::LoadError::Format(error)))
     }
 
-    /// The runtime's view of it.
+    /// The host runtime's program, for tools that use that crate too.
+    #[doc(hidden)]
     pub fn inner(&self) -> &Arc<befrost_host::Program> {
         &self.program
     }
 }
 
 impl Function {
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         self.owner.program.image().function(self.id.0).name()
     }
 
-    /// Its arguments.
-    pub fn arguments(&self) -> Vec<Port> {
-        let view = self.owner.program.image().function(self.id.0);
-        (0..view.n_args())
-            .map(|i| Port { name: view.arg_name(i).into(), ty: view.arg_type(i).into() })
-            .collect()
+    /// The arguments.
+    pub fn arguments(&self) -> &[Port] {
+        self.signature().map_or(&[], |signature| &signature.arguments)
     }
 
-    /// Its results.
-    pub fn results(&self) -> Vec<Port> {
-        let view = self.owner.program.image().function(self.id.0);
-        (0..view.n_results())
-            .map(|i| Port { name: view.result_name(i).into(), ty: view.result_type(i).into() })
-            .collect()
+    /// The results.
+    pub fn results(&self) -> &[Port] {
+        self.signature().map_or(&[], |signature| &signature.results)
     }
 
-    /// Whether it is native code, declared with `tfrt.native`.
+    /// True for native code, declared with `tfrt.native`.
     pub fn is_native(&self) -> bool {
         let image = self.owner.program.image();
         image
@@ -126,28 +132,132 @@ impl Function {
             .is_some_and(|attrs| image.dict_entry(attrs, "tfrt.native").is_some())
     }
 
-    /// Whether its kernels run one after the other, until one fails.
+    fn signature(&self) -> Option<&Signature> {
+        let signature = self.owner.signatures.get(self.id.0 as usize)?;
+        Some(signature.get_or_init(|| {
+            let view = self.owner.program.image().function(self.id.0);
+            let arguments = (0..view.n_args()).map(|i| Port::new(view.arg_name(i), view.arg_type(i)));
+            let results = (0..view.n_results()).map(|i| Port::new(view.result_name(i), view.result_type(i)));
+            Signature { arguments: arguments.collect(), results: results.collect() }
+        }))
+    }
+
+    /// True for a synchronous function: its kernels run in sequence until one fails.
     pub fn is_sync(&self) -> bool {
         self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync
     }
 
-    /// Calls it and waits for the results.
+    /// Calls the function and waits for the results. Chains among the arguments may be left out.
     ///
     /// # Errors
-    /// If the arguments do not fit. What fails inside is an error *result*.
+    /// If the number of arguments or the type of one is wrong: dtype, rank, or a size that the function
+    /// declares. A failure inside is an error *result*, which [`Function::call_ok`] returns as an error.
     pub fn call(&self, arguments: impl IntoIterator<Item = Datum>) -> Result<Vec<Datum>, Error> {
         self.call_with(arguments, &CallOptions::default())
+    }
+
+    /// [`Function::call`] whose first error result becomes the error.
+    ///
+    /// # Errors
+    /// As [`Function::call`], and the first error among the results.
+    pub fn call_ok(&self, arguments: impl IntoIterator<Item = Datum>) -> Result<Vec<Datum>, Error> {
+        let results = self.call(arguments)?;
+        results.iter().try_for_each(|result| result.ok().map(|_| ()))?;
+        Ok(results)
+    }
+
+    /// [`Function::call`] with arguments by their names, in any order.
+    ///
+    /// # Errors
+    /// As [`Function::call`], and if a name is unknown or given twice.
+    pub fn call_named<'n>(
+        &self,
+        arguments: impl IntoIterator<Item = (&'n str, Datum)>,
+    ) -> Result<Vec<Datum>, Error> {
+        self.call(self.by_name(arguments)?)
+    }
+
+    /// The arguments in the order of the function's, for calls with options; chains are left out.
+    ///
+    /// # Errors
+    /// If a name is unknown, given twice or missing.
+    pub fn by_name<'n>(
+        &self,
+        arguments: impl IntoIterator<Item = (&'n str, Datum)>,
+    ) -> Result<Vec<Datum>, Error> {
+        let ports = self.arguments();
+        let mut given: Vec<Option<Datum>> = ports.iter().map(|_| None).collect();
+        for (name, datum) in arguments {
+            let at = ports.iter().position(|port| port.name() == name && !port.is_chain());
+            let slot = at.and_then(|at| given.get_mut(at));
+            let slot = slot.ok_or_else(|| self.refuse(&format!("there is no argument '{name}'")))?;
+            if slot.replace(datum).is_some() {
+                return Err(self.refuse(&format!("argument '{name}' is given twice")));
+            }
+        }
+        let given = ports.iter().zip(given).enumerate().filter(|(_, (port, _))| !port.is_chain());
+        given
+            .map(|(at, (port, datum))| {
+                datum.ok_or_else(|| self.refuse(&format!("argument {} is missing", port.label(at))))
+            })
+            .collect()
     }
 
     /// [`Function::call`], with options.
     ///
     /// # Errors
-    /// If the arguments do not fit.
+    /// As [`Function::call`].
     pub fn call_with(
         &self,
         arguments: impl IntoIterator<Item = Datum>,
         options: &CallOptions,
     ) -> Result<Vec<Datum>, Error> {
+        let arguments = self.checked(arguments)?;
+        self.run(arguments, options)
+    }
+
+    /// Begins a call, which goes on while the caller does something else. A queue without threads, `s`, runs
+    /// it at once.
+    ///
+    /// # Errors
+    /// As [`Function::call`], and if too many calls are waiting for a thread.
+    pub fn call_async(
+        &self,
+        arguments: impl IntoIterator<Item = Datum>,
+        options: &CallOptions,
+    ) -> Result<PendingCall, Error> {
+        let arguments = self.checked(arguments)?;
+        PendingCall::begin(&self.owner.runtime.queue, {
+            let (function, options) = (self.clone(), options.clone());
+            move || function.run(arguments, &options)
+        })
+    }
+
+    /// All arguments, if they have the declared types.
+    fn checked(&self, arguments: impl IntoIterator<Item = Datum>) -> Result<Vec<Value>, Error> {
+        let ports = self.arguments();
+        let mut values = Vec::with_capacity(ports.len());
+        values.extend(arguments.into_iter().map(Datum::into_value));
+        let n_chains = ports.iter().filter(|port| port.is_chain()).count();
+        if n_chains > 0 && values.len() + n_chains == ports.len() {
+            let mut given = values.into_iter();
+            values = ports.iter().filter_map(|port| port.only_value().or_else(|| given.next())).collect();
+        }
+        if values.len() != ports.len() {
+            let (want, got) = (ports.len(), values.len());
+            return Err(self.refuse(&format!("the function has {want} arguments, got {got}")));
+        }
+        for (at, (port, value)) in ports.iter().zip(&values).enumerate() {
+            port.check(at, value)?;
+        }
+        Ok(values)
+    }
+
+    fn refuse(&self, what: &str) -> Error {
+        Error::new(ErrorCode::InvalidArgument, format!("{what}; the function is {self:?}"), Vec::new())
+    }
+
+    fn run(&self, arguments: Vec<Value>, options: &CallOptions) -> Result<Vec<Datum>, Error> {
         let CallOptions { step, cancellation, output, resources, diagnostics } = options.clone();
         let Runtime { queue, allocator, limits, .. } = self.owner.runtime.clone();
         let request = Request {
@@ -161,19 +271,19 @@ impl Function {
             ..Request::new(queue)
         };
         let context = ExecContext::new(Arc::new(request));
-        let arguments = arguments.into_iter().map(|datum| datum.value().clone()).collect();
         let results = call(&self.owner.program, self.id, arguments, &context)?;
         Ok(results.into_iter().map(Datum::from).collect())
     }
 }
 
 impl fmt::Debug for Function {
-    /// `main(images: !t.tensor) -> (logits: !t.tensor)`
+    /// Prints as `main(images: !t.tensor) -> (logits: !t.tensor)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ports = |ports: Vec<Port>| {
-            let port = |Port { name, ty }: Port| if name.is_empty() { ty } else { format!("{name}: {ty}") };
-            ports.into_iter().map(port).collect::<Vec<_>>().join(", ")
+        let port = |port: &Port| match port.name() {
+            "" => port.ty().to_owned(),
+            name => format!("{name}: {}", port.ty()),
         };
+        let ports = |ports: &[Port]| ports.iter().map(port).collect::<Vec<_>>().join(", ");
         write!(f, "{}({}) -> ({})", self.name(), ports(self.arguments()), ports(self.results()))
     }
 }

@@ -1,17 +1,19 @@
-//! The runtime: what programs run on.
+//! The runtime, which executes programs.
 
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use befrost_host::queue::{QueueError, WorkQueue, from_spec, from_spec_with_idle_callers};
-use befrost_host::{Limits, LoadError, Registry};
+use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
+use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::{Error, ErrorCode, Limits, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
 
+use crate::error::LoadError;
 use crate::program::Program;
 
-/// A work queue, an allocator and kernels. Cheap to clone.
+/// A work queue, an allocator and kernels. Clones share them.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) queue: Arc<dyn WorkQueue>,
@@ -20,7 +22,7 @@ pub struct Runtime {
     registry: Arc<Registry>,
 }
 
-/// Collects what a [`Runtime`] is made of.
+/// Builder of a [`Runtime`].
 pub struct RuntimeBuilder {
     queue: String,
     idle_callers: bool,
@@ -29,7 +31,7 @@ pub struct RuntimeBuilder {
     registry: Registry,
 }
 
-/// Why a runtime could not be built.
+/// Error of [`RuntimeBuilder::build`].
 #[derive(Debug)]
 pub struct BuildError(QueueError);
 
@@ -41,42 +43,48 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Error {
+        Error::new(ErrorCode::InvalidArgument, error.to_string(), Vec::new())
+    }
+}
+
 impl RuntimeBuilder {
-    /// Chooses the queue: `s`, or `mstd[:N[,B]]`, the default.
+    /// Sets the work queue: `s`, or `mstd[:N[,B]]`, the default.
     #[must_use]
     pub fn work_queue(self, spec: &str) -> RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
     }
 
-    /// Chooses whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's
-    /// threads, as in TFRT; by default it runs tasks meanwhile.
+    /// Sets whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's threads, as
+    /// in TFRT; by default it runs tasks meanwhile.
     #[must_use]
     pub fn idle_callers(self, idle_callers: bool) -> RuntimeBuilder {
         RuntimeBuilder { idle_callers, ..self }
     }
 
-    /// Chooses where tensors get their memory; the system's allocator by default.
+    /// Sets the allocator of tensors; the default is the system's.
     #[must_use]
     pub fn allocator(self, allocator: Arc<dyn Allocator>) -> RuntimeBuilder {
         RuntimeBuilder { allocator, ..self }
     }
 
-    /// Chooses how deep calls may nest.
+    /// Sets the limits, such as the depth of nested calls.
     #[must_use]
     pub fn limits(self, limits: Limits) -> RuntimeBuilder {
         RuntimeBuilder { limits, ..self }
     }
 
-    /// Chooses the kernels; the standard ones by default.
+    /// Sets the kernels; the default are the standard kernels.
     #[must_use]
     pub fn kernels(self, registry: Registry) -> RuntimeBuilder {
         RuntimeBuilder { registry, ..self }
     }
 
-    /// Starts the queue.
+    /// Builds the runtime and starts its queue.
     ///
     /// # Errors
-    /// If there is no such queue, or the system refuses its threads.
+    /// If there is no such queue, or the system cannot create its threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let RuntimeBuilder { queue, idle_callers, allocator, limits, registry } = self;
         let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
@@ -86,7 +94,7 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Starts with the defaults.
+    /// A builder with default settings.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             queue: "mstd".to_owned(),
@@ -97,40 +105,41 @@ impl Runtime {
         }
     }
 
-    /// Where tensors get their memory.
+    /// The allocator of tensors.
     pub fn allocator(&self) -> &Arc<dyn Allocator> {
         &self.allocator
     }
 
-    /// Reads a BEF file into memory and makes it ready to run.
+    /// Reads and loads a BEF file.
     ///
     /// # Errors
-    /// If it cannot be read, is not a valid file, or uses kernels that this runtime does not have.
-    pub fn load(&self, path: &Path) -> Result<Program, LoadError> {
-        let program = befrost_host::Program::read(path, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+    /// If the file cannot be read, is not valid, or uses kernels that are not registered.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Program, LoadError> {
+        let path = path.as_ref();
+        let program = befrost_host::Program::read(path, &self.registry).map_err(LoadError::of(path))?;
+        Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] of bytes that are in memory already; they are copied.
+    /// [`Runtime::load`] from memory; the bytes are copied.
     ///
     /// # Errors
     /// As [`Runtime::load`].
     pub fn load_bytes(&self, bytes: &[u8]) -> Result<Program, LoadError> {
         let program = befrost_host::Program::from_bytes(bytes, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] of a file that is part of the running program, see [`include_bef!`](crate::include_bef). It is used in place if it
-    /// lies at a multiple of 64, as that macro makes it; only else is it copied.
+    /// [`Runtime::load`] of bytes embedded in the executable, see [`include_bef!`](crate::include_bef). They
+    /// are used in place if they are aligned to 64, as with that macro; otherwise they are copied.
     ///
     /// # Errors
     /// As [`Runtime::load`].
     pub fn load_static(&self, bytes: &'static [u8]) -> Result<Program, LoadError> {
         let program = befrost_host::Program::from_static(bytes, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::load`] without reading: the file is mapped, its tensors are used where they are.
+    /// [`Runtime::load`] by mapping the file: its tensors are used in place.
     ///
     /// # Errors
     /// As [`Runtime::load`].
@@ -138,26 +147,29 @@ impl Runtime {
     /// # Safety
     /// As [`Runtime::map_file`].
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
-    pub unsafe fn map(&self, path: &Path) -> Result<Program, LoadError> {
+    pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<Program, LoadError> {
+        let path = path.as_ref();
         // SAFETY: the caller's contract is the same.
-        let program = unsafe { befrost_host::Program::map(path, &self.registry) }?;
-        Ok(Program { runtime: self.clone(), program })
+        let program = unsafe { befrost_host::Program::map(path, &self.registry) };
+        let program = program.map_err(LoadError::of(path))?;
+        Ok(Program::new(self.clone(), program))
     }
 
-    /// [`Runtime::map`] of a file that is open. It stays open, and keeps the locks that the caller took on it, as long as it is mapped.
+    /// [`Runtime::map`] of an open file. It stays open while it is mapped, and keeps the locks that the
+    /// caller has taken on it.
     ///
     /// # Errors
     /// As [`Runtime::load`].
     ///
     /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its
-    /// length. Reading beyond the end of a file that became shorter kills the process (SIGBUS), and bytes
-    /// that change are a data race. A file that is replaced (another one is renamed to its name) does not
-    /// change: the old one lives on.
+    /// The file must not change while the program, or a tensor of it, is alive: neither its bytes nor its
+    /// length. Access beyond the end of a truncated file kills the process (SIGBUS), and concurrent changes
+    /// of bytes are a data race. Replacing the file (renaming another one to its name) is no change: the old
+    /// file stays mapped.
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
     pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.
         let program = unsafe { befrost_host::Program::map_file(file, &self.registry) }?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 }

@@ -1,4 +1,4 @@
-//! What asynchrony costs: a task's way through a queue, a chain of asynchronous kernels, an AsyncValue and
+//! Costs of asynchrony: a task in a queue, a chain of asynchronous kernels, an AsyncValue and
 //! its waiter, a `parallel_for`.
 //!
 //! `cargo bench -p befrost-host --bench queue`. Next to one uncontended atomic decrement, see
@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::async_value::AsyncRef;
-use befrost_host::context::Cancellation;
-use befrost_host::kernel::{Later, Rest};
-use befrost_host::parallel::parallel_for;
-use befrost_host::queue::{self, Latch, Task, WorkQueue};
-use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
+use befrost_host::queue;
+use befrost_host::{Program, call};
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::kernel::{Deferred, Rest};
+use befrost_kernel_api::parallel::parallel_for;
+use befrost_kernel_api::queue::{Latch, Task, WorkQueue};
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -80,7 +82,7 @@ fn bench_kernels(
     main.result(last, unnamed);
     writer.add(main);
     let registry = Registry::new().with(|registry: &mut Registry| {
-        registry.add(kernel!("later", |x: i32| Later::new(move |_| x + 1)));
+        registry.add(kernel!("later", |x: i32| Deferred::new(move |_| x + 1)));
         registry.add(kernel!("sum", |all: Rest<'_, i32>| {
             all.iter().try_fold(0i32, |sum, x| x.map(|x| sum.wrapping_add(x)))
         }));

@@ -11,14 +11,16 @@ use std::time::Instant;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::kernel::{Async, Later, control};
-use befrost_host::live::live_objects;
-use befrost_host::queue::{Task, from_spec};
-use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
+use befrost_host::queue::from_spec;
+use befrost_host::{Program, call};
+use befrost_kernel_api::kernel::{Async, Deferred, control};
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("next", |x: i32| x.wrapping_add(1)));
-    registry.add(kernel!("next_later", |x: i32| Later::new(move |_| x.wrapping_add(1))));
+    registry.add(kernel!("next_later", |x: i32| Deferred::new(move |_| x.wrapping_add(1))));
     registry.add(kernel!("next_promised", |x: i32, cx: &ExecContext| {
         let (promise, result) = Async::<i32>::pending();
         cx.queue().add_task(Task::new(move || promise.set(Value::I32(x.wrapping_add(1)))));

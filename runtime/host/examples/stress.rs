@@ -12,15 +12,17 @@ use std::time::Instant;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
-use befrost_host::kernel::{Async, Later};
-use befrost_host::live::live_objects;
-use befrost_host::queue::{Task, from_spec};
-use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
+use befrost_host::queue::from_spec;
+use befrost_host::{Program, call};
+use befrost_kernel_api::kernel::{Async, Deferred};
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 
 const THREADS: u64 = 8;
 
 fn kernels(registry: &mut Registry) {
-    registry.add(kernel!("later", |x: i32| Later::new(move |_| x)));
+    registry.add(kernel!("later", |x: i32| Deferred::new(move |_| x)));
     registry.add(kernel!("promised", |x: i32, cx: &ExecContext| {
         let (promise, result) = Async::<i32>::pending();
         cx.queue().add_task(Task::new(move || promise.set(Value::I32(x))));

@@ -1,24 +1,19 @@
-//! The bytes of a program, and the proof that they are one.
+//! The bytes of a program.
 //!
 //! ```text
 //! file ──map (unsafe: nobody may change it)─────▶ ┐
-//! bytes ──copy to aligned memory────────────────▶ ├ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//! bytes ──copy to aligned memory────────────────▶ ├ Bytes ──▶ Frozen ──validate──▶ SharedImage
 //! bytes in the program (static, aligned): no copy ┘
 //! ```
-//!
-//! [`Mapped`] keeps the bytes alive and lends the [`Image`] that was validated from them, so that nothing is validated or sliced again per
-//! call. Parts of the file become [`Buffer`]s that keep it alive, without a copy.
 
-#![allow(unsafe_code, reason = "mapping a file, and an image that refers to the bytes beside it")]
+#![allow(unsafe_code, reason = "maps a file")]
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
+use bef_format::AlignedBytes;
 use bef_format::layout::PAYLOAD_ALIGN;
-use bef_format::{AlignedBytes, FormatError, Image};
-use befrost_mem::{Buffer, ViewError};
 use memmap2::Mmap;
 
 /// The bytes of a file. Once behind an `Arc`, they neither move nor change.
@@ -75,42 +70,5 @@ impl Bytes {
         // SAFETY: the caller's contract.
         let map = unsafe { Mmap::map(&file) }?;
         Ok(Bytes::Mapped(map, file))
-    }
-}
-
-/// A validated file that is in memory.
-pub(crate) struct Mapped {
-    /// Borrows from `bytes`; only ever lent with the lifetime of a borrow of `self`.
-    image: Image<'static>,
-    /// All of the file; views of it are what kernels get.
-    whole: Buffer,
-    bytes: Arc<Bytes>,
-}
-
-impl Mapped {
-    /// Validates the bytes.
-    pub(crate) fn new(bytes: Bytes) -> Result<Mapped, FormatError> {
-        let bytes = Arc::new(bytes);
-        let slice: &[u8] = (*bytes).as_ref();
-        // SAFETY: the slice lies in a map or a box that `bytes` owns, or is static; neither moves or changes
-        // while the `Arc` lives, which is as long as the image does, since `Mapped` holds both and lends the
-        // image no longer than itself.
-        let slice: &'static [u8] = unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) };
-        let image = bef_format::validate(slice)?;
-        Ok(Mapped { image, whole: Buffer::from_owner(bytes.clone()), bytes })
-    }
-
-    pub(crate) fn image(&self) -> &Image<'_> {
-        &self.image
-    }
-
-    /// A part of the file as a buffer that keeps the file alive.
-    pub(crate) fn view(&self, part: &[u8]) -> Result<Buffer, ViewError> {
-        if part.is_empty() {
-            // An empty slice may lie anywhere: that of a missing section does not lie in the file.
-            return self.whole.view(0..0);
-        }
-        let start = part.as_ptr().addr().wrapping_sub((*self.bytes).as_ref().as_ptr().addr());
-        self.whole.view(start..start.wrapping_add(part.len()))
     }
 }

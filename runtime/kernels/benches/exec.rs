@@ -1,4 +1,4 @@
-//! The small-kernel rows of `performance.md`: what the executor costs per kernel, next to one uncontended
+//! The rows for small kernels of `performance.md`: the executor's cost per kernel, next to an uncontended
 //! atomic decrement.
 //!
 //! `cargo bench -p befrost-kernels --bench exec`. The items are kernels (or calls, or decrements), so divan's
@@ -13,27 +13,25 @@ use std::time::{Duration, Instant};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::error::{ErrorCode, KernelError};
-use befrost_host::kernel::{Async, Later};
-use befrost_host::queue::timers::Timer;
-use befrost_host::{
-    ExecContext, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
-};
+use befrost_host::{PreparedCall, Program, call, call_into, queue};
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::kernel::{Async, Deferred};
+use befrost_kernel_api::queue::timers::Timer;
+use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
 const N: u32 = 10_000;
 
 fn main() {
-    // Not if only some rows are asked for.
+    // Skipped if only some rows are selected.
     if std::env::args().skip(1).all(|argument| argument.starts_with('-')) {
         peak_memory();
     }
     divan::main();
 }
 
-/// Says how much memory fib(25) takes at most, in a process that has done nothing else; goal 10 MB. TFRT 52
-/// MB.
+/// Prints the peak memory of fib(25) in a fresh process; goal 10 MB, TFRT 52 MB.
 fn peak_memory() {
     let peak = || {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -49,7 +47,7 @@ fn peak_memory() {
     }
 }
 
-/// A program being written whose function `main` takes one i32.
+/// A program under construction whose function `main` takes one i32.
 struct Source {
     writer: Writer,
     main: FunctionBuilder,
@@ -101,14 +99,14 @@ impl Source {
     }
 }
 
-/// What a kernel has beside operands and results.
+/// Functions and attributes of a kernel.
 #[derive(Default)]
 struct Extra<'e> {
     functions: &'e [FunctionId],
     attrs: &'e [AttrId],
 }
 
-/// A function being written that the program's `main` calls.
+/// A function under construction that `main` calls.
 struct Callee {
     id: FunctionId,
     builder: FunctionBuilder,
@@ -166,7 +164,7 @@ fn context(spec: &str) -> ExecContext {
     ExecContext::new(Arc::new(Request::new(queue)))
 }
 
-/// Runs `main(1)` again and again on the queue `spec`.
+/// Runs `main(1)` repeatedly on the queue `spec`.
 fn bench(bencher: Bencher, spec: &str, items: u32, program: Arc<Program>) {
     let context = context(spec);
     let main = program.find("main").expect("there is a main");
@@ -220,7 +218,7 @@ fn chain_of_asynchronous_adds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// `n` kernels, none of which waits for another, and the sum of what they give.
+/// `n` independent kernels and the sum of their results.
 fn wide(name: &str, n: u32, stream_of: impl Fn(u32) -> u32) -> Arc<Program> {
     let mut source = Source::new();
     let all: Vec<u32> = (0..n).map(|i| source.on_stream(stream_of(i), name, &[0], &[])).collect();
@@ -234,7 +232,7 @@ fn independent_asynchronous_copies(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N + 1, wide("tfrt_test.async_copy.i32", N, |_| 0));
 }
 
-/// How many kernels share two workers.
+/// Number of kernels that two workers share.
 const WIDE: u32 = 1000;
 
 /// Two microseconds each, in streams of their own; goal: two workers take at most 1/1.7 of the time.
@@ -243,13 +241,13 @@ fn independent_streams_of_2_microseconds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, WIDE + 1, wide("bench.work", WIDE, |i| i));
 }
 
-/// The same in one stream, whose kernels leave their work for later.
+/// The same in one stream, with asynchronous kernels that defer their work.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn independent_asynchronous_kernels_of_2_microseconds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, WIDE + 1, wide("bench.work_later", WIDE, |_| 0));
 }
 
-/// One kernel in ten is asynchronous: the others are run as straight lines.
+/// One kernel in ten is asynchronous; the others run as straight lines.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn asynchronous_add_and_nine_others(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
@@ -313,8 +311,7 @@ fn while_of_three_kernels(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// A loop whose body takes a millisecond, in which no thread waits: with two iterations in flight, half the
-/// time.
+/// A loop whose body takes a millisecond without blocking a thread: two iterations in flight halve the time.
 #[divan::bench(args = ["s", "mstd:2"], consts = [1, 2], sample_count = 5, sample_size = 1)]
 fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str) {
     const TIMES: i32 = 100;
@@ -341,15 +338,15 @@ fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str)
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("bench.millisecond", millisecond));
     registry.add(kernel!("bench.work", |x: i32| work(x)));
-    registry.add(kernel!("bench.work_later", |x: i32| Later::new(move |_| work(x))));
+    registry.add(kernel!("bench.work_later", |x: i32| Deferred::new(move |_| work(x))));
 }
 
-/// Keeps one thread busy for about two microseconds.
+/// Occupies a thread for about two microseconds.
 fn work(x: i32) -> i32 {
     (0..1000).fold(x, |x, i| divan::black_box(x.wrapping_mul(3) ^ i))
 }
 
-/// Its operand, a millisecond later.
+/// Returns its operand after a millisecond.
 fn millisecond(x: i32) -> Result<Async<i32>, KernelError> {
     let (promise, result) = Async::pending();
     let timer = Timer::new(Instant::now() + Duration::from_millis(1), move || promise.set(Value::I32(x)));
@@ -357,8 +354,7 @@ fn millisecond(x: i32) -> Result<Async<i32>, KernelError> {
     Ok(result)
 }
 
-/// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all of them, and a sum, use one value
-/// that comes out of a kernel.
+/// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all users and a sum read one result.
 #[divan::bench(args = ["s", "mstd:2"], consts = [100, N])]
 fn star_of_adds<const USERS: u32>(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
@@ -439,7 +435,7 @@ fn thousand_blocks(bencher: Bencher, spec: &str, name: &str) {
     bench(bencher, spec, BLOCKS as u32, source.load(done));
 }
 
-/// What each of `N` kernels does that choose one of two functions of one add: TFRT has no figures of its own.
+/// Cost of each of `N` branches between two functions with one add. TFRT has no figures.
 fn branches(bencher: Bencher, spec: &str, name: &str, condition: &str) {
     let mut source = Source::new();
     let mut callee = Callee::new(&mut source.writer, "double", &["i32"]);
@@ -457,19 +453,19 @@ fn branches(bencher: Bencher, spec: &str, name: &str, condition: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// Goal 20: that of a call.
+/// Goal 20, as for a call.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn ifs_of_one_add(bencher: Bencher, spec: &str) {
     branches(bencher, spec, "tfrt.if", "i1");
 }
 
-/// Goal 20: that of a call.
+/// Goal 20, as for a call.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn cases_of_one_add(bencher: Bencher, spec: &str) {
     branches(bencher, spec, "tfrt.case", "i32");
 }
 
-/// The function is run once per call of `main`; the other kernels get what it gave.
+/// The function runs once per call of `main`; the other kernels get its result.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn onces_of_one_add(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
@@ -483,10 +479,10 @@ fn onces_of_one_add(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// How many calls are timed together: one is as short as looking at the clock.
+/// Number of calls timed together, since one is as short as reading the clock.
 const CALLS: u32 = 1000;
 
-/// TFRT 140 ns, goal 40: with a new list of arguments and a new list of results for each call.
+/// TFRT 140 ns, goal 40: with a new argument list and a new result list for each call.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn empty_call(bencher: Bencher, spec: &str) {
     let (program, context) = (Source::new().load(0), context(spec));
@@ -499,7 +495,7 @@ fn empty_call(bencher: Bencher, spec: &str) {
     });
 }
 
-/// The same with lists that are used again.
+/// The same with reused lists.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn empty_call_into(bencher: Bencher, spec: &str) {
     let (program, context) = (Source::new().load(0), context(spec));
@@ -515,7 +511,7 @@ fn empty_call_into(bencher: Bencher, spec: &str) {
     });
 }
 
-/// The same where the function is prepared once for all calls.
+/// The same with a function prepared once for all calls.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn empty_call_prepared(bencher: Bencher, spec: &str) {
     let (program, context) = (Source::new().load(0), context(spec));
@@ -531,7 +527,7 @@ fn empty_call_prepared(bencher: Bencher, spec: &str) {
     });
 }
 
-/// What a constant costs: reading an attribute in place.
+/// Cost of a constant: an attribute read in place.
 #[divan::bench]
 fn constants(bencher: Bencher) {
     let mut source = Source::new();

@@ -1,6 +1,6 @@
-//! `coo`: tensors of which only the elements are kept that are not zero.
+//! `coo`: sparse tensors in coordinate format.
 
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element};
 
 use crate::objects::{Coo, Tensor, refused};

@@ -1,8 +1,8 @@
-//! `cpu`: tensor computations in destination-passing style: `out` is an operand, a chain says when it is
-//! written.
+//! `cpu`: tensor computations in destination-passing style. `out` is an operand, and the chain result is
+//! final when it is written.
 
-use befrost_host::kernel::{Attr, DenseAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{Attr, DenseAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element, HostTensor, Shape, ops};
 
 use crate::objects::{ShapeValue, Tensor, refused};
@@ -41,7 +41,7 @@ pub fn cpu(registry: &mut Registry) {
     }));
 }
 
-/// The tensor in the file, without a copy.
+/// A constant of the file, as a view without a copy.
 pub(crate) fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {
     let dtype = DType::from_code(value.dtype as u8)
         .ok_or_else(|| KernelError::invalid(format!("tensors of {} are not supported", value.dtype)))?;
@@ -49,7 +49,7 @@ pub(crate) fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor,
     let elements = if value.splat {
         let element = value.data.try_read().map_err(|error| refused(error.into()))?;
         let tensor = HostTensor::splat(dtype, shape.clone(), &element, cx.allocator()).map_err(refused)?;
-        // A view: nobody may write a constant, whether it lies in the file or not.
+        // A view, since constants are read-only.
         let whole = 0..tensor.buffer().len();
         tensor.buffer().view(whole).map_err(|error| KernelError::invalid(error.to_string()))?
     } else {
@@ -73,7 +73,7 @@ fn allocations(registry: &mut Registry) {
     allocate!(registry, i32 i64 f32 f64);
 }
 
-/// Complains unless all of these have elements of f32.
+/// Error unless all operands are f32.
 fn f32s(operands: &[(&'static str, &Tensor)]) -> Result<(), KernelError> {
     operands.iter().try_for_each(|(what, tensor)| tensor.expect_dtype(what, DType::F32)).map_err(refused)
 }

@@ -1,16 +1,16 @@
-//! `eigen`: what TFRT computes with Eigen: images (NHWC) and matrices, into tensors that are there already,
-//! ordered by chains.
+//! `eigen`: the kernels that TFRT implements with Eigen, on images (NHWC) and matrices. Results are written
+//! into existing tensors, ordered by chains.
 //!
-//! What they compute are TensorFlow's operators, by all of the execution's workers. A batch is normalized by
-//! the moments that it is given, so they do not depend on it in gradients.
+//! The kernels call TensorFlow's operators on all workers of the queue. Batch normalization takes the moments
+//! as operands, so gradients treat them as constants.
 
-use befrost_host::kernel::{Attr, RawAttr, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{Attr, RawAttr, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};
 
-use crate::images::{Tensors, compute, padding, pair, put, typed, windows};
+use crate::images::{Tensors, compute, compute_into, padding, pair, typed, windows};
 use crate::objects::{Tensor, refused};
 use crate::tfrt_test::gemm;
 
@@ -25,7 +25,7 @@ pub fn eigen(registry: &mut Registry) {
          epsilon: Attr<f32>,
          cx: &ExecContext| {
             let by = BatchNorm { scale, offset, mean, variance };
-            put(cx, x, |cx| normalized((*x).clone().0, &by, epsilon.0, cx)).map(|()| Chain)
+            compute_into(cx, x, |cx| normalized((*x).clone().0, &by, epsilon.0, cx)).map(|()| Chain)
         }
     ));
     registry.add(kernel!(
@@ -38,7 +38,7 @@ pub fn eigen(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let windows = windows(padding.0, &window, &strides)?;
-            put(cx, out, |cx| {
+            compute_into(cx, out, |cx| {
                 typed::<f32>(&[x])?;
                 fast::pool(Pool::Max, x, &windows, cx)
             })
@@ -64,7 +64,7 @@ pub fn eigen(registry: &mut Registry) {
     matmul!("f32" f32 "i32" i32);
 }
 
-/// So many zeros above and below images, and left and right of them.
+/// Zero padding: rows above and below images, and columns left and right of them.
 pub(crate) fn zero_padding(
     x: &Tensor,
     out: &Tensor,
@@ -74,7 +74,7 @@ pub(crate) fn zero_padding(
     let (h, w) = pair(padding)?;
     let [h, w] = [h, w].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
     let paddings = [(0, 0), (h, h), (w, w), (0, 0)];
-    put(cx, out, |cx| {
+    compute_into(cx, out, |cx| {
         typed::<f32>(&[x])?;
         pad(x, &paddings, PadMode::Constant(&[]), cx.allocator)
     })
@@ -105,7 +105,7 @@ fn convolved(
     fast::conv2d(x, filter, attrs, cx)
 }
 
-/// Images, filters and the vectors of a normalization, then where the result goes.
+/// Images, filters, the vectors of a normalization, and the output.
 type Normalized<'f> = Tensors<'f, 7>;
 
 fn convolutions(registry: &mut Registry) {
@@ -117,7 +117,7 @@ fn convolutions(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let attrs = attrs(padding.0, &strides)?;
-            put(cx, out, |cx| convolved(x, filter, &attrs, cx)).map(|()| Chain)
+            compute_into(cx, out, |cx| convolved(x, filter, &attrs, cx)).map(|()| Chain)
         }
     ));
     registry.add(kernel!(
@@ -128,8 +128,10 @@ fn convolutions(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let attrs = attrs(padding.0, &strides)?;
-            put(cx, out, |cx| fast::bias_add(convolved(x, filter, &attrs, cx)?, bias, ImageFormat::Nhwc, cx))
-                .map(|()| Chain)
+            compute_into(cx, out, |cx| {
+                fast::bias_add(convolved(x, filter, &attrs, cx)?, bias, ImageFormat::Nhwc, cx)
+            })
+            .map(|()| Chain)
         }
     ));
     macro_rules! with_batch_norm {
@@ -145,7 +147,7 @@ fn convolutions(registry: &mut Registry) {
                     let attrs = attrs(padding.0, &strides)?;
                     let by = BatchNorm { scale, offset, mean, variance };
                     let then: fn(HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> = $then;
-                    put(cx, out, |cx| {
+                    compute_into(cx, out, |cx| {
                         then(normalized(convolved(x, filter, &attrs, cx)?, &by, epsilon.0, cx)?, cx)
                     })
                     .map(|()| Chain)
@@ -168,7 +170,7 @@ fn gradients(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let attrs = attrs(padding.0, &strides)?;
-            put(cx, out, |cx| {
+            compute_into(cx, out, |cx| {
                 typed::<f32>(&[dy, x])?;
                 fast::conv2d_backprop_filter(x, out.shape(), dy, &attrs, cx)
             })
@@ -183,7 +185,7 @@ fn gradients(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let attrs = attrs(padding.0, &strides)?;
-            put(cx, out, |cx| {
+            compute_into(cx, out, |cx| {
                 typed::<f32>(&[dy, filter])?;
                 fast::conv2d_backprop_input(out.shape(), filter, dy, &attrs, cx)
             })

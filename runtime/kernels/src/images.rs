@@ -1,9 +1,9 @@
-//! What the kernels on tensors that are there already have in common, those of images above all.
+//! Helpers of kernels in destination-passing style, mostly on images.
 
 use bef_format::{AttrView, DType as FileDType};
-use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signature};
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError};
+use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signature};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::{ImageFormat, Padding, Pool2dAttrs};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
@@ -11,7 +11,7 @@ use befrost_tensor::{Element, HostTensor, TensorError, ops};
 use crate::objects::{Tensor, refused};
 use crate::workers::Workers;
 
-/// The next `N` operands, all of them dense.
+/// The next `N` operands, all dense tensors.
 pub(crate) struct Tensors<'f, const N: usize>(pub(crate) [&'f Tensor; N]);
 
 impl<const N: usize> Param for Tensors<'_, N> {
@@ -26,20 +26,20 @@ impl<const N: usize> Param for Tensors<'_, N> {
     }
 }
 
-/// Computes something by all of the execution's workers.
+/// Runs a computation on all workers of the queue.
 pub(crate) fn compute<R>(
     cx: &ExecContext,
     f: impl FnOnce(&Cx<'_>) -> Result<R, TensorError>,
 ) -> Result<R, KernelError> {
     let workers = Workers::new(cx);
     let result = f(&Cx { allocator: cx.allocator(), parallel: &workers });
-    // If the work was stopped, what was computed is nothing.
+    // The result of a cancelled computation is incomplete.
     workers.finish()?;
     result.map_err(refused)
 }
 
-/// Computes something by all of the execution's workers, and writes it where it belongs.
-pub(crate) fn put(
+/// Runs a computation on all workers of the queue, and writes the result to `out`.
+pub(crate) fn compute_into(
     cx: &ExecContext,
     out: &Tensor,
     f: impl FnOnce(&Cx<'_>) -> Result<HostTensor, TensorError>,
@@ -47,7 +47,7 @@ pub(crate) fn put(
     compute(cx, f).and_then(|result| ops::copy(&result, out).map_err(refused))
 }
 
-/// Complains unless all have this element type.
+/// Error unless all tensors have the element type `T`.
 pub(crate) fn typed<T: Element>(tensors: &[&Tensor]) -> Result<(), TensorError> {
     tensors.iter().try_for_each(|tensor| tensor.expect_dtype("operand", T::DTYPE))
 }
@@ -61,7 +61,7 @@ pub(crate) fn padding(name: &str) -> Result<Padding, KernelError> {
     }
 }
 
-/// Windows of a size, that lie so.
+/// Pooling windows with this size, strides and padding.
 pub(crate) fn windows(
     name: &str,
     window: &RawAttr<'_>,
@@ -71,7 +71,7 @@ pub(crate) fn windows(
     Ok(Pool2dAttrs { window: pair(window)?, strides: pair(strides)?, padding, format: ImageFormat::Nhwc })
 }
 
-/// Two numbers: for height and width.
+/// The values for height and width of an attribute.
 pub(crate) fn pair(attr: &RawAttr<'_>) -> Result<(usize, usize), KernelError> {
     if let AttrView::Scalars { dtype, bytes, .. } = attr.view {
         match (dtype, bytes.as_chunks().0, bytes.as_chunks().0) {

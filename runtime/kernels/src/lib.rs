@@ -1,15 +1,14 @@
-//! The standard kernels: glue between the host runtime and the tensor library, one module per dialect.
+//! The standard kernels: bindings of the tensor library to the host runtime, one module per dialect.
 //!
-//! A kernel here is a plain function or closure over scalars, tensors and chains; what it computes is the
-//! tensor library's. The names are those of the compiler's ops, and a contract test holds the two tables
-//! together.
+//! A kernel is a function or closure over scalars, tensors and chains that calls the tensor library. Kernel
+//! names are the names of the compiler's ops; a contract test compares the signatures of both.
 #![forbid(unsafe_code)]
 
-/// Adds kernels to a dialect, and the same ones to its synchronous twin: those that have no chains.
+/// Registers kernels without chains in a dialect and in its synchronous twin.
 macro_rules! twins {
     ($registry:expr, $dialect:literal; $($name:expr => $function:expr;)*) => {$(
-        $registry.add(befrost_host::kernel!(concat!($dialect, ".", $name), $function));
-        $registry.add(befrost_host::kernel!(concat!($dialect, "_sync.", $name), $function));
+        $registry.add(befrost_kernel_api::kernel!(concat!($dialect, ".", $name), $function));
+        $registry.add(befrost_kernel_api::kernel!(concat!($dialect, "_sync.", $name), $function));
     )*};
 }
 
@@ -26,12 +25,12 @@ mod tfrt_test;
 mod ts;
 mod workers;
 
-use befrost_host::Registry;
+use befrost_kernel_api::Registry;
 
 pub use coo::coo;
 pub use cpu::cpu;
 pub use eigen::eigen;
-pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
+pub use objects::{Complex128, Device, ShapeValue, Strings, Tensor, Text};
 pub use tf::{operator as tf_operator, tf, variable_values};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;

@@ -5,11 +5,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use befrost_host::context::Resource;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::context::Resource;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::{CooTensor, Dims, HostTensor, Shape, StringTensor, TensorError, print};
 
@@ -32,7 +32,7 @@ impl Object for Tensor {
     }
 }
 
-/// A `!t.tensor` of which only the elements are kept that are not zero.
+/// A `!t.tensor` in coordinate format.
 #[derive(Clone, Debug)]
 pub(crate) struct Coo(pub(crate) CooTensor);
 
@@ -46,7 +46,7 @@ impl Object for Coo {
 
 /// A `!t.tensor` of strings.
 #[derive(Clone, Debug)]
-pub(crate) struct Strings(pub(crate) StringTensor);
+pub struct Strings(pub StringTensor);
 
 impl Object for Strings {
     const TYPES: &'static [&'static str] = Tensor::TYPES;
@@ -56,23 +56,23 @@ impl Object for Strings {
     }
 }
 
-/// A `!t.tensor` of strings that are written once; until then they are empty.
+/// A `!t.tensor` of strings that is written once; before, its strings are empty.
 #[derive(Debug)]
-pub(crate) struct StringsToBe {
+pub(crate) struct WriteOnceStrings {
     empty: StringTensor,
     written: OnceLock<StringTensor>,
 }
 
-impl StringsToBe {
-    pub(crate) fn new(empty: StringTensor) -> StringsToBe {
-        StringsToBe { empty, written: OnceLock::new() }
+impl WriteOnceStrings {
+    pub(crate) fn new(empty: StringTensor) -> WriteOnceStrings {
+        WriteOnceStrings { empty, written: OnceLock::new() }
     }
 
     pub(crate) fn strings(&self) -> &StringTensor {
         self.written.get().unwrap_or(&self.empty)
     }
 
-    /// Writes strings, repeated along each axis as often as there is room for them.
+    /// Writes strings, tiled along each axis to the size of the tensor.
     pub(crate) fn write(&self, x: &StringTensor, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
         let (from, to) = (x.shape().dims(), self.empty.shape().dims());
         let is_one = x.num_elements() == 1;
@@ -98,7 +98,7 @@ impl StringsToBe {
     }
 }
 
-impl Object for StringsToBe {
+impl Object for WriteOnceStrings {
     const TYPES: &'static [&'static str] = Tensor::TYPES;
 
     fn display(&self) -> String {
@@ -106,11 +106,11 @@ impl Object for StringsToBe {
     }
 }
 
-/// A `!t.tensor` all of whose elements are one number.
+/// A `!t.tensor` whose elements are all equal.
 #[derive(Clone, Debug)]
 pub(crate) struct ScalarTensor {
     pub(crate) shape: Shape,
-    /// Of rank 0.
+    /// A tensor of rank 0.
     pub(crate) value: HostTensor,
 }
 
@@ -133,7 +133,7 @@ impl Object for ScalarTensor {
     }
 }
 
-/// A `!t.tensor` of any kind, as a kernel's operand.
+/// An operand that is a `!t.tensor` of any representation.
 pub(crate) enum AnyTensor<'f> {
     Dense(&'f Tensor),
     Coo(&'f Coo),
@@ -142,7 +142,7 @@ pub(crate) enum AnyTensor<'f> {
 }
 
 impl AnyTensor<'_> {
-    /// As TFRT prints it.
+    /// The text that TFRT prints.
     pub(crate) fn text(&self) -> Result<String, TensorError> {
         match self {
             AnyTensor::Dense(tensor) => print::tensor(tensor),
@@ -163,7 +163,7 @@ impl Param for AnyTensor<'_> {
         let tensor = value.downcast_ref().map(AnyTensor::Dense);
         let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
         let strings = || value.downcast_ref().map(|Strings(strings)| strings);
-        let strings = || strings().or_else(|| value.downcast_ref().map(StringsToBe::strings));
+        let strings = || strings().or_else(|| value.downcast_ref().map(WriteOnceStrings::strings));
         let tensor = tensor.or_else(|| strings().map(AnyTensor::Strings));
         tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar)).ok_or(Outcome::Operand)
     }
@@ -188,7 +188,7 @@ impl Object for ShapeValue {
     }
 }
 
-/// A `!ts.partial_shape`: its dimensions, of which some are not known, or nothing.
+/// A `!ts.partial_shape`: dimensions, some unknown, or an unknown rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartialShape(pub(crate) Option<Vec<Option<usize>>>);
 
@@ -201,7 +201,7 @@ impl Object for PartialShape {
 }
 
 impl fmt::Display for PartialShape {
-    /// As TFRT prints it: what is not known is -1.
+    /// Prints as TFRT: unknown dimensions are -1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(dims) = &self.0 else { return f.write_str("Unknown rank") };
         let dims: Vec<String> =
@@ -210,12 +210,12 @@ impl fmt::Display for PartialShape {
     }
 }
 
-/// A `!tfrt.string`: any bytes.
+/// A `!tfrt.string`: arbitrary bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text(pub Arc<[u8]>);
 
 impl Text {
-    /// As text; what is none has replacement characters.
+    /// The bytes as UTF-8; invalid sequences become replacement characters.
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
@@ -239,7 +239,7 @@ impl Object for Text {
     }
 }
 
-/// A `complex<f64>`: real, imaginary.
+/// A `complex<f64>`: real part, imaginary part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Complex128(pub [f64; 2]);
 
@@ -255,7 +255,7 @@ impl Object for Complex128 {
 /// A `!tfrt.device`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Such as `CPU:0`.
+    /// Name, such as `CPU:0`.
     pub name: String,
 }
 
@@ -267,7 +267,7 @@ impl Object for Device {
     }
 }
 
-/// What a kernel fails with when the tensor library refuses something.
+/// The kernel error for an error of the tensor library.
 pub(crate) fn refused(error: TensorError) -> KernelError {
     let code = match error {
         TensorError::Alloc(_) => ErrorCode::ResourceExhausted,

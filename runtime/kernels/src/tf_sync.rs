@@ -1,16 +1,15 @@
-//! `tf_sync`: some of TensorFlow's operators for synchronous functions: without chains, into tensors that are
-//! there already.
+//! `tf_sync`: TensorFlow operators for synchronous functions: without chains, in destination-passing style.
 
 use bef_format::AttrView;
-use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, DenseAttr, RawAttr, Rest};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{Binary, ImageFormat, Transposition, Unary, broadcast_to, concat, tile};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::cpu::constant;
-use crate::images::{put, typed};
-use crate::objects::{AnyTensor, StringsToBe, Tensor, refused};
+use crate::images::{compute_into, typed};
+use crate::objects::{AnyTensor, Tensor, WriteOnceStrings, refused};
 
 /// Adds the kernels of the `tf_sync` dialect.
 pub fn tf_sync(registry: &mut Registry) {
@@ -32,7 +31,7 @@ macro_rules! number_kernels {
         $registry.add(kernel!(
             concat!("tf_sync.Tile.", $t),
             |x: &Tensor, multiples: &Tensor, out: &Tensor, cx: &ExecContext| {
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     typed::<$ty>(&[x])?;
                     tile(x, &positions(multiples)?, cx.allocator)
                 })
@@ -46,7 +45,7 @@ macro_rules! binary_kernels {
         $registry.add(kernel!(
             concat!("tf_sync.", $name, ".", $t),
             |a: AnyTensor<'_>, b: AnyTensor<'_>, out: &Tensor, cx: &ExecContext| {
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     let (a, b) = (dense::<$ty>(&a, cx)?, dense::<$ty>(&b, cx)?);
                     fast::binary(Binary::$op, a, b, cx)
                 })
@@ -90,7 +89,7 @@ macro_rules! unary_kernels {
             concat!("tf_sync.", $name, ".", $t),
             |x: &Tensor, out: &Tensor, cx: &ExecContext| {
                 let function: fn(HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> = $function;
-                put(cx, out, |cx| {
+                compute_into(cx, out, |cx| {
                     typed::<$ty>(&[x])?;
                     function(x.0.clone(), cx)
                 })
@@ -103,7 +102,7 @@ fn floats(registry: &mut Registry) {
     float_kernels!(registry, "f32" f32, "f64" f64,);
 }
 
-/// All elements of a tensor of numbers.
+/// A tensor of numbers as a dense tensor.
 fn dense<T: Element>(x: &AnyTensor<'_>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let tensor = match x {
         AnyTensor::Dense(tensor) => tensor.0.clone(),
@@ -117,27 +116,27 @@ fn dense<T: Element>(x: &AnyTensor<'_>, cx: &Cx<'_>) -> Result<HostTensor, Tenso
     Ok(tensor)
 }
 
-/// The elements of a vector of integers.
+/// The elements of an integer vector.
 fn positions(x: &Tensor) -> Result<Vec<i64>, TensorError> {
     use befrost_tensor::{DType, tf};
     let wide = tf::cast(x, DType::I64, &befrost_tensor::mem::Malloc::shared())?;
     Ok(wide.read::<i64>()?.to_vec())
 }
 
-/// All tensors but the last one, after one another, into that.
+/// Concatenates all tensors but the last into the last.
 fn join<T: Element>(axis: i32, tensors: &Rest<'_, Value>, cx: &ExecContext) -> Result<(), KernelError> {
     let tensors: Option<Vec<&Tensor>> = tensors.iter().map(Value::downcast_ref).collect();
     let Some([inputs @ .., out]) = tensors.as_deref() else {
         return Err(KernelError::invalid("expected tensors, and one to put them into"));
     };
-    put(cx, out, |cx| {
+    compute_into(cx, out, |cx| {
         typed::<T>(inputs)?;
         let inputs: Vec<&HostTensor> = inputs.iter().map(|tensor| &tensor.0).collect();
         concat(&inputs, i64::from(axis), cx.allocator)
     })
 }
 
-/// A product, and what its attribute names done with it in that order. A bias is one of the further operands.
+/// A product with fused functions, in the order of the attribute. Biases are among the further operands.
 fn fused_matmul<T: Element>(
     [a, b]: [&Tensor; 2],
     transposed: [bool; 2],
@@ -164,7 +163,7 @@ fn fused_matmul<T: Element>(
     }
     let [trans_a, trans_b] =
         transposed.map(|is| if is { Transposition::Transpose } else { Transposition::None });
-    put(cx, out, |cx| {
+    compute_into(cx, out, |cx| {
         typed::<T>(&[a, b])?;
         let product = fast::matmul(a, trans_a, b, trans_b, cx)?;
         steps.iter().try_fold(product, |x, step| match *step {
@@ -174,14 +173,14 @@ fn fused_matmul<T: Element>(
     })
 }
 
-/// What is done with a product.
+/// A function fused with a product.
 enum Step<'a> {
     Bias(&'a Tensor),
     Function(Unary),
 }
 
-/// Strings, repeated along each axis as often as there is room for them.
-fn tile_strings(x: AnyTensor<'_>, out: &StringsToBe, cx: &ExecContext) -> Result<(), KernelError> {
+/// Tiles strings along each axis to the size of `out`.
+fn tile_strings(x: AnyTensor<'_>, out: &WriteOnceStrings, cx: &ExecContext) -> Result<(), KernelError> {
     let AnyTensor::Strings(x) = x else { return Err(KernelError::invalid("expected a tensor of strings")) };
     out.write(x, cx.allocator())
 }

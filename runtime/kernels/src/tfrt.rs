@@ -1,10 +1,10 @@
 //! `tfrt`: scalars, chains, printing, calls.
 //!
-//! What the ops on numbers compute is in `befrost_tensor::scalar`.
+//! The scalar arithmetic is in `befrost_tensor::scalar`.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Ignored, Rest, StrAttr, control};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Ignored, Rest, StrAttr, control};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::scalar::{Float, Integer};
 use half::{bf16, f16};
 
@@ -34,7 +34,7 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(kernel!("tfrt.get_device", |_: Chain, name: StrAttr<'_>| device(name.0)));
 }
 
-/// The devices that there are: the host.
+/// The device of this name; only the host exists.
 fn device(name: &str) -> Result<Device, KernelError> {
     let is_host = |name: &str| matches!(name, "CPU:0" | "cpu:0");
     if is_host(name.rsplit('/').next().unwrap_or(name).trim_start_matches("device:")) {
@@ -95,14 +95,14 @@ fn constants(registry: &mut Registry) {
         u32 "tfrt.constant.ui32" u64 "tfrt.constant.ui64" f16 "tfrt.constant.f16" bf16 "tfrt.constant.bf16"
         i32 "tfrt.constant_s.i32" i64 "tfrt.constant_s.i64" f16 "tfrt.constant_s.f16" bf16 "tfrt.constant_s.bf16"
         f32 "tfrt.constant_s.f32" f64 "tfrt.constant_s.f64");
-    // By name: the imaginary part comes first.
+    // Attributes are in the order of their names, so the imaginary part is first.
     registry.add(kernel!("tfrt.constant.complex64", |im: Attr<f32>, re: Attr<f32>| [re.0, im.0]));
     registry
         .add(kernel!("tfrt.constant.complex128", |im: Attr<f64>, re: Attr<f64>| Complex128([re.0, im.0])));
 }
 
-/// Toward zero, at most to the ends of the range; to floats the nearest one. The compiler folds with the same
-/// casts.
+/// Float to integer rounds toward zero and saturates; integer to float rounds to nearest. The compiler folds
+/// with the same casts.
 fn casts(registry: &mut Registry) {
     registry.add(kernel!("tfrt.cast.f32_to_i64", |value: f32| value as i64));
     registry.add(kernel!("tfrt.cast.f64_to_i64", |value: f64| value as i64));
@@ -124,7 +124,7 @@ fn prints(registry: &mut Registry) {
     print_kernel!(registry, i64, "i64", "int64 = {}\n");
     print_kernel!(registry, f32, "f32", "f32 = {}\n");
     print_kernel!(registry, f64, "f64", "f64 = {}\n");
-    // TFRT prints the bits, and its tests expect them.
+    // As in TFRT, whose tests expect the bits.
     registry.add(kernel!("tfrt.print.f16", |value: f16, _: Chain, cx: &ExecContext| {
         cx.print(&format!("f16 = {}\n", value.to_bits())).map(|()| Chain)
     }));

@@ -1,10 +1,10 @@
-//! `ts` and `ts_sync`: shapes, computed apart from the tensors that will have them.
+//! `ts` and `ts_sync`: shapes as values.
 
 use bef_format::{AttrView, DType};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, RawAttr};
-use befrost_host::object::Object;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, RawAttr};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{Dims, Shape, matmul_shape, reduce_shape};
 
 use crate::objects::{PartialShape, ShapeValue, refused};
@@ -44,7 +44,7 @@ fn for_both(registry: &mut Registry) {
     }
 }
 
-/// A shape of a rank that is part of its type.
+/// A shape with a static rank.
 #[derive(Clone, Debug)]
 struct FixedRank<const RANK: usize>(Dims);
 
@@ -102,12 +102,12 @@ fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
     })
 }
 
-/// The shape in an attribute: an array of i64.
+/// The shape in an attribute, an array of i64.
 pub(crate) fn shape_attr(attr: &RawAttr<'_>) -> Result<Shape, KernelError> {
     Shape::from_i64(&dims(attr)?).map_err(refused)
 }
 
-/// The same, where negative dimensions are not known.
+/// The partial shape in an attribute; negative dimensions are unknown.
 fn partial_shape_attr(attr: &RawAttr<'_>) -> Result<PartialShape, KernelError> {
     let dims = dims(attr)?;
     let known = |dim: i64| usize::try_from(dim).ok();

@@ -1,11 +1,11 @@
-//! The execution's workers, as the tensor library asks for them.
+//! The workers of the queue, for parallel loops of the tensor library.
 
 use std::sync::OnceLock;
 
-use befrost_host::{ExecContext, KernelError};
+use befrost_kernel_api::{ExecContext, KernelError};
 use befrost_tensor::matmul::Parallel;
 
-/// The workers of an execution. A cancellation ends the work early; [`Workers::finish`] says so.
+/// The workers of a request. Cancellation stops loops early; [`Workers::finish`] reports it.
 pub(crate) struct Workers<'a> {
     cx: &'a ExecContext,
     stopped: OnceLock<KernelError>,
@@ -16,7 +16,7 @@ impl<'a> Workers<'a> {
         Workers { cx, stopped: OnceLock::new() }
     }
 
-    /// Fails if not all of the work was done.
+    /// Fails if a loop was stopped.
     pub(crate) fn finish(self) -> Result<(), KernelError> {
         self.stopped.into_inner().map_or(Ok(()), Err)
     }
@@ -33,7 +33,7 @@ impl Parallel for Workers<'_> {
             Ok(())
         };
         if let Err(error) = self.cx.parallel_for(blocks, 1, &body) {
-            // The first one counts.
+            // The first error counts.
             _ = self.stopped.set(error);
         }
     }

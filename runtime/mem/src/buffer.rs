@@ -3,7 +3,7 @@
 //! ```text
 //! Buffer ──▶ Header { refs, borrows, len, owner } [bytes ...]   allocated: header and bytes are one block
 //! Buffer ──▶ Header ──data──▶ bytes of `_keep`                   foreign: read-only memory of another owner
-//! Buffer ──▶ Header ──data──▶ bytes inside `root`                view: a part of an allocated or foreign buffer
+//! Buffer ──▶ Header ──data──▶ bytes inside `root`                view: a part of another buffer
 //! ```
 //!
 //! Rules:

@@ -8,6 +8,10 @@
 //! Floats are printed by C's `%e`, with `nan`, `INF` and `-INF`. Integers are decimal, booleans 0 or 1. f16
 //! and bf16 are printed as raw bits, `fp16(15360)` and `bf16(16256)`, as in TFRT. Complex numbers are
 //! `(re,im)`.
+//!
+//! [`numpy`] is another format, for large tensors and human readers.
+
+pub mod numpy;
 
 use std::fmt::{self, Write};
 

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use befrost_mem::{Allocator, Buffer, ReadGuard, WriteGuard};
+use befrost_mem::{Allocator, Buffer, Malloc, ReadGuard, WriteGuard};
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::{DType, Element, Shape, TensorError};
@@ -59,6 +59,31 @@ impl HostTensor {
         let tensor = HostTensor::allocate(T::DTYPE, shape, allocator)?;
         tensor.copy_from_slice(values)?;
         Ok(tensor)
+    }
+
+    /// A new tensor with these elements in row-major order, in memory of the system's allocator.
+    ///
+    /// ```
+    /// use befrost_tensor::HostTensor;
+    ///
+    /// let x = HostTensor::from_vec([2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(x.as_slice::<f32>()?[4], 5.0);
+    /// assert!(HostTensor::from_vec([2, 2], vec![1.0f32]).is_err());
+    /// # Ok::<(), befrost_tensor::TensorError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the shape has another number of elements, or there is no memory.
+    pub fn from_vec<T: Element>(
+        sizes: impl AsRef<[usize]>,
+        values: Vec<T>,
+    ) -> Result<HostTensor, TensorError> {
+        let shape = Shape::new(sizes.as_ref())?;
+        // Before memory of the shape's size is asked for.
+        if shape.num_elements() != values.len() {
+            return Err(TensorError::Count { want: shape.num_elements(), got: values.len() });
+        }
+        HostTensor::from_slice(shape, &values, &Malloc::shared())
     }
 
     /// A new tensor of one repeated element, given as its bytes.
@@ -145,6 +170,22 @@ impl HostTensor {
     /// Borrows the elements for reading. Fails for another element type, or while they are being written.
     pub fn read<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
         self.read_as("x")
+    }
+
+    /// The elements in row-major order: [`HostTensor::read`] by the name that vectors and arrays have for it.
+    ///
+    /// # Errors
+    /// If the elements have another type, or are being written.
+    pub fn as_slice<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
+        self.read()
+    }
+
+    /// A copy of the elements in row-major order.
+    ///
+    /// # Errors
+    /// If the elements have another type, or are being written.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, TensorError> {
+        Ok(self.read::<T>()?.to_vec())
     }
 
     /// [`HostTensor::read`], with the operand's role for the message.

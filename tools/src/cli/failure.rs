@@ -6,6 +6,7 @@
 //! A closed stream causes no panic: if the reader of the output exits (`bef-exec ... | head`), the tool ends
 //! quietly.
 
+use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -56,6 +57,29 @@ pub(super) fn conclude(result: Result<(), Failure>) -> ExitCode {
 /// Writes to standard output.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     std::io::stdout().lock().write_all(text.as_bytes()).map_err(not_written)
+}
+
+/// Writes to standard output piece by piece: `write` gets its end.
+pub(super) fn print_with(write: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) -> Result<(), Failure> {
+    let mut out = Stdout { out: std::io::stdout().lock(), error: None };
+    // `fmt::Error` says nothing; the reason is kept.
+    _ = write(&mut out);
+    out.error.map_or(Ok(()), |error| Err(not_written(error)))
+}
+
+/// Standard output for formatted text, with the first error of writing.
+struct Stdout {
+    out: std::io::StdoutLock<'static>,
+    error: Option<std::io::Error>,
+}
+
+impl fmt::Write for Stdout {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
+    }
 }
 
 /// The failure for an error of writing to standard output.

@@ -78,12 +78,24 @@ pub(super) struct TextArgs {
     /// Print everything where it is used: no aliases for attributes, types and locations, no resources
     #[arg(long)]
     pub(super) print_local_scope: bool,
+
+    /// Print constants of more than N elements as `dense_resource<__elided__>`; default N: 16. Such text is
+    /// for reading, it cannot be compiled
+    #[arg(long, alias = "mlir-elide-elementsattrs-if-larger", value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
+    pub(super) elide_large_constants: Option<usize>,
 }
 
 impl TextArgs {
     pub(super) fn print_options(self) -> PrintOptions {
-        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope } = self;
-        PrintOptions { generic, keep_names, locations: print_debuginfo, local_scope: print_local_scope }
+        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope, elide_large_constants } =
+            self;
+        PrintOptions {
+            generic,
+            keep_names,
+            locations: print_debuginfo,
+            local_scope: print_local_scope,
+            elide_larger_than: elide_large_constants,
+        }
     }
 }
 

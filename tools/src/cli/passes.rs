@@ -99,7 +99,7 @@ impl Passes {
         let verify_each = *verify_each || cfg!(debug_assertions);
         let mut options = RunOptions { verify_each, reproduce: file.is_some(), observer: Some(&mut observe) };
         let (module, mut said) = match self.manager.run_with(module, &mut options) {
-            Ok((module, _)) => (Some(module), self.manager.take_said()),
+            Ok((module, _)) => (Some(module), self.manager.take_diagnostics()),
             Err(said) => (None, said),
         };
         if let (Some(file), Some(text)) = (file, self.manager.take_reproducer()) {

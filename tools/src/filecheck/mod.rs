@@ -5,8 +5,8 @@
 //! bug here: everything that is not understood is refused.
 //!
 //! ```text
-//! options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
-//! input ──source.rs: canonical form──▶ text ──run.rs────────────────────┴─▶ messages, events ──dump.rs──▶ dump
+//! options, check file ──directive.rs──▶ checks (pattern.rs) ┐
+//! input ──source.rs: canonical form──▶ text ──run.rs────────┴─▶ messages, events ──dump.rs──▶ dump
 //! ```
 //!
 //! Known differences, all towards refusing more:

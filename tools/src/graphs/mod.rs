@@ -31,7 +31,7 @@ pub enum GraphMode {
 
 /// A value: its name and its shape.
 #[derive(Clone, Debug)]
-struct Value {
+struct GraphValue {
     name: String,
     dims: Vec<usize>,
     is_const: bool,
@@ -46,8 +46,8 @@ pub struct Graph {
     body: String,
     n_names: usize,
     /// All computed values.
-    values: Vec<Value>,
-    inputs: Vec<Value>,
+    values: Vec<GraphValue>,
+    inputs: Vec<GraphValue>,
     /// The arguments of `@main`.
     pub arguments: Vec<HostTensor>,
 }
@@ -106,7 +106,8 @@ impl Graph {
 
     /// The program: its results are the last three values.
     pub fn text(&self) -> String {
-        let last: Vec<&Value> = self.values.iter().rev().filter(|value| !value.is_const).take(3).collect();
+        let last: Vec<&GraphValue> =
+            self.values.iter().rev().filter(|value| !value.is_const).take(3).collect();
         let arguments: Vec<String> =
             self.inputs.iter().map(|x| format!("{}: {}", x.name, self.ty(&x.dims, self.element()))).collect();
         let types: Vec<String> = last.iter().map(|x| self.ty(&x.dims, self.element())).collect();
@@ -147,7 +148,7 @@ impl Graph {
     }
 
     /// A call, a branch or a loop.
-    fn called(&mut self, x: &Value) -> Value {
+    fn called(&mut self, x: &GraphValue) -> GraphValue {
         let (name, any, op) = (self.name(), format!("tensor<*x{}>", self.element()), self.dice.below(3));
         let ty = self.ty(&x.dims, self.element());
         let x_name = &x.name;
@@ -156,7 +157,7 @@ impl Graph {
             self.line(format_args!(
                 "  {name} = \"tf.PartitionedCall\"({x_name}) {{f = {f}}} : ({ty}) -> {ty}\n"
             ));
-            return Value { name, ..x.clone() };
+            return GraphValue { name, ..x.clone() };
         }
         let n = self.dice.below(2) as i64;
         let n = self.ints(&[], &[n]);
@@ -166,14 +167,14 @@ impl Graph {
                 "  {name} = \"tf.StatelessIf\"({n_name}, {x_name}) {{then_branch = @negated, else_branch = @folded}} \
                  : (tensor<i32>, {ty}) -> {ty}\n"
             ));
-            return Value { name, ..x.clone() };
+            return GraphValue { name, ..x.clone() };
         }
         self.line(format_args!(
             "  {name}:2 = \"tf.StatelessWhile\"({n_name}, {x_name}) {{cond = @again, body = @step}} : (tensor<i32>, {ty}) -> (tensor<i32>, {any})\n"
         ));
         let shaped = self.name();
         self.line(format_args!("  {shaped} = \"tf.Identity\"({name}#1) : ({any}) -> {ty}\n"));
-        Value { name: shaped, ..x.clone() }
+        GraphValue { name: shaped, ..x.clone() }
     }
 
     fn element(&self) -> &'static str {
@@ -222,7 +223,7 @@ impl Graph {
         };
         self.arguments.push(tensor.expect("memory for a small tensor"));
         let name = format!("%arg{}", self.inputs.len());
-        let value = Value { name, dims: dims.to_vec(), is_const: false, is_first };
+        let value = GraphValue { name, dims: dims.to_vec(), is_const: false, is_first };
         self.inputs.push(value.clone());
         self.values.push(value);
     }
@@ -233,7 +234,7 @@ impl Graph {
     }
 
     /// A constant of the graph's elements.
-    fn constant(&mut self, dims: &[usize], make: impl Fn(&mut Self) -> f32) -> Value {
+    fn constant(&mut self, dims: &[usize], make: impl Fn(&mut Self) -> f32) -> GraphValue {
         let n: usize = dims.iter().product();
         let mut numbers: Vec<f32> = (0..n).map(|_| make(self)).collect();
         if self.mode == GraphMode::Integers {
@@ -245,12 +246,12 @@ impl Graph {
     }
 
     /// A constant of integers.
-    fn ints(&mut self, dims: &[usize], numbers: &[i64]) -> Value {
+    fn ints(&mut self, dims: &[usize], numbers: &[i64]) -> GraphValue {
         let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
         self.dense(dims, &texts, "i32")
     }
 
-    fn dense(&mut self, dims: &[usize], texts: &[String], element: &str) -> Value {
+    fn dense(&mut self, dims: &[usize], texts: &[String], element: &str) -> GraphValue {
         let mut parts = texts.to_vec();
         for &dim in dims.iter().rev() {
             parts = parts.chunks(dim.max(1)).map(|row| format!("[{}]", row.join(", "))).collect();
@@ -258,11 +259,17 @@ impl Graph {
         let (name, text) = (self.name(), parts.concat());
         let ty = format!("tensor<{}{element}>", dims.iter().map(|dim| format!("{dim}x")).collect::<String>());
         self.line(format_args!("  {name} = \"tf.Const\"() {{value = dense<{text}> : {ty}}} : () -> {ty}\n"));
-        Value { name, dims: dims.to_vec(), is_const: true, is_first: false }
+        GraphValue { name, dims: dims.to_vec(), is_const: true, is_first: false }
     }
 
     /// An op on operands with optional element types; the default is the graph's.
-    fn op_of(&mut self, op: &str, operands: &[(&Value, &str)], attrs: &str, dims: &[usize]) -> Value {
+    fn op_of(
+        &mut self,
+        op: &str,
+        operands: &[(&GraphValue, &str)],
+        attrs: &str,
+        dims: &[usize],
+    ) -> GraphValue {
         let types: Vec<String> = operands
             .iter()
             .map(|(x, element)| {
@@ -280,24 +287,31 @@ impl Graph {
             types.join(", ")
         ));
         let is_first = operands.first().is_some_and(|(x, _)| x.is_first);
-        Value { name, dims: dims.to_vec(), is_const: false, is_first }
+        GraphValue { name, dims: dims.to_vec(), is_const: false, is_first }
     }
 
-    fn op(&mut self, op: &str, operands: &[&Value], attrs: &str, dims: &[usize]) -> Value {
+    fn op(&mut self, op: &str, operands: &[&GraphValue], attrs: &str, dims: &[usize]) -> GraphValue {
         let element = self.element();
-        let operands: Vec<(&Value, &str)> = operands.iter().map(|&x| (x, element)).collect();
+        let operands: Vec<(&GraphValue, &str)> = operands.iter().map(|&x| (x, element)).collect();
         self.op_of(op, &operands, attrs, dims)
     }
 
     /// An op of a value and a vector of integers.
-    fn with_ints(&mut self, op: &str, x: &Value, ints: &[i64], attrs: &str, dims: &[usize]) -> Value {
+    fn with_ints(
+        &mut self,
+        op: &str,
+        x: &GraphValue,
+        ints: &[i64],
+        attrs: &str,
+        dims: &[usize],
+    ) -> GraphValue {
         let vector = self.ints(&[ints.len()], ints);
         let element = self.element();
         self.op_of(op, &[(x, element), (&vector, "i32")], attrs, dims)
     }
 
     /// A value, preferably one of the last ones.
-    fn some(&mut self) -> Value {
+    fn some(&mut self) -> GraphValue {
         let n = self.values.len();
         let back = self.dice.below(4.min(n));
         let at = if self.chance(70) { n - 1 - back } else { self.dice.below(n) };
@@ -321,7 +335,7 @@ impl Graph {
         self.values.push(y);
     }
 
-    fn any(&mut self, x: &Value) -> Value {
+    fn any(&mut self, x: &GraphValue) -> GraphValue {
         let dims = x.dims.clone();
         let rank = dims.len();
         match self.dice.below(21) {
@@ -358,14 +372,14 @@ impl Graph {
     }
 
     /// A value of the same shape as another, if there is one.
-    fn partner(&mut self, x: &Value) -> Value {
-        let others: Vec<Value> =
+    fn partner(&mut self, x: &GraphValue) -> GraphValue {
+        let others: Vec<GraphValue> =
             self.values.iter().filter(|y| y.dims == x.dims && y.is_first == x.is_first).cloned().collect();
         let at = self.dice.below(others.len());
         others.get(at).cloned().unwrap_or_else(|| x.clone())
     }
 
-    fn binary(&mut self, x: &Value) -> Value {
+    fn binary(&mut self, x: &GraphValue) -> GraphValue {
         let (y, op) = (self.partner(x), self.dice.pick(BINARY));
         if self.mode == GraphMode::Specials {
             let op = self.dice.pick(&["Maximum", "Minimum", "AddV2"]);
@@ -375,7 +389,7 @@ impl Graph {
     }
 
     /// An op on a value and a broadcast constant, often without effect on the value.
-    fn with_constant(&mut self, x: &Value) -> Value {
+    fn with_constant(&mut self, x: &GraphValue) -> GraphValue {
         let dims = x.dims.clone();
         let is_scalar = dims.is_empty() || self.chance(50);
         let last: Vec<usize> = if is_scalar { Vec::new() } else { dims[dims.len() - 1..].to_vec() };
@@ -401,7 +415,7 @@ impl Graph {
         if turned { self.op(op, &[&c, x], "", &dims) } else { self.op(op, &[x, &c], "", &dims) }
     }
 
-    fn sum(&mut self, x: &Value) -> Value {
+    fn sum(&mut self, x: &GraphValue) -> GraphValue {
         let (y, dims) = (self.partner(x), x.dims.clone());
         if self.chance(50) || self.mode == GraphMode::Specials {
             return self.op("AddN", &[x, &y, x], "", &dims);
@@ -410,7 +424,7 @@ impl Graph {
         self.op("AddV2", &[&a, &b], "", &dims)
     }
 
-    fn reduced(&mut self, x: &Value) -> Value {
+    fn reduced(&mut self, x: &GraphValue) -> GraphValue {
         let axes: Vec<usize> = (0..x.dims.len()).filter(|_| self.dice.below(2) == 0).collect();
         let keep = self.chance(50);
         let left: Vec<usize> = (0..x.dims.len())
@@ -427,10 +441,10 @@ impl Graph {
         let negative = self.chance(30);
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64 - if negative { back } else { 0 }).collect();
         let y = self.with_ints(op, x, &axes, &format!("keep_dims = {keep}"), &left);
-        Value { is_first: keep && x.is_first, ..y }
+        GraphValue { is_first: keep && x.is_first, ..y }
     }
 
-    fn reshaped(&mut self, x: &Value) -> Value {
+    fn reshaped(&mut self, x: &GraphValue) -> GraphValue {
         let n: usize = x.dims.iter().product();
         let dims: Vec<usize> = match self.dice.below(4) {
             0 => vec![n],
@@ -440,16 +454,16 @@ impl Graph {
         };
         let ints: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
         let y = self.with_ints("Reshape", x, &ints, "", &dims);
-        let y = Value { is_first: false, ..y };
+        let y = GraphValue { is_first: false, ..y };
         if self.chance(40) {
             let again: Vec<i64> = x.dims.iter().map(|&dim| dim as i64).collect();
             let z = self.with_ints("Reshape", &y, &again, "", &x.dims.clone());
-            return Value { is_first: x.is_first, ..z };
+            return GraphValue { is_first: x.is_first, ..z };
         }
         y
     }
 
-    fn transposed(&mut self, x: &Value) -> Value {
+    fn transposed(&mut self, x: &GraphValue) -> GraphValue {
         let rank = x.dims.len();
         let mut order: Vec<usize> = (0..rank).collect();
         let is_layout = rank == 4 && self.chance(70);
@@ -463,10 +477,10 @@ impl Graph {
         let dims: Vec<usize> = order.iter().map(|&axis| x.dims[axis]).collect();
         let order: Vec<i64> = order.iter().map(|&axis| axis as i64).collect();
         let y = self.with_ints("Transpose", x, &order, "", &dims);
-        Value { is_first: is_layout && !x.is_first, ..y }
+        GraphValue { is_first: is_layout && !x.is_first, ..y }
     }
 
-    fn joined(&mut self, x: &Value) -> Value {
+    fn joined(&mut self, x: &GraphValue) -> GraphValue {
         if x.dims.is_empty() {
             return x.clone();
         }
@@ -492,7 +506,7 @@ impl Graph {
         self.op_of("ConcatV2", &[(&a, element), (&b, element), (&at, "i32")], "", &dims)
     }
 
-    fn sliced(&mut self, x: &Value) -> Value {
+    fn sliced(&mut self, x: &GraphValue) -> GraphValue {
         let begin: Vec<i64> = x.dims.iter().map(|&dim| self.dice.below(dim.min(2)) as i64).collect();
         let dims: Vec<usize> = x.dims.iter().zip(&begin).map(|(&dim, &begin)| dim - begin as usize).collect();
         let sizes: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
@@ -516,7 +530,7 @@ impl Graph {
         )
     }
 
-    fn padded(&mut self, x: &Value) -> Value {
+    fn padded(&mut self, x: &GraphValue) -> GraphValue {
         let rank = x.dims.len();
         if rank == 0 {
             return x.clone();
@@ -542,7 +556,7 @@ impl Graph {
     }
 
     /// A matrix product, optionally with a bias and an activation.
-    fn product(&mut self, x: &Value) -> Value {
+    fn product(&mut self, x: &GraphValue) -> GraphValue {
         let rank = x.dims.len();
         if rank > 2 {
             let (y, turned) = (self.partner(x), self.chance(50));
@@ -573,7 +587,7 @@ impl Graph {
     }
 
     /// A choice between two values.
-    fn chosen(&mut self, x: &Value) -> Value {
+    fn chosen(&mut self, x: &GraphValue) -> GraphValue {
         let (y, dims, op) = (self.partner(x), x.dims.clone(), self.dice.pick(&["Less", "GreaterEqual"]));
         // A comparison of computed floats may change with their last bits.
         let input =
@@ -588,11 +602,11 @@ impl Graph {
              {name} = \"tf.SelectV2\"({not}, {}, {}) : ({bools}, {ty}, {ty}) -> {ty}\n",
             input.name, zero.name, x.name, y.name
         ));
-        Value { name, dims, is_const: false, is_first: x.is_first }
+        GraphValue { name, dims, is_const: false, is_first: x.is_first }
     }
 
     /// An operator of images.
-    fn image(&mut self, x: &Value) -> Value {
+    fn image(&mut self, x: &GraphValue) -> GraphValue {
         let first = x.is_first;
         let (h, w, c) =
             if first { (x.dims[2], x.dims[3], x.dims[1]) } else { (x.dims[1], x.dims[2], x.dims[3]) };
@@ -645,7 +659,7 @@ impl Graph {
         }
     }
 
-    fn norm(&mut self, x: &Value, vectors: [&Value; 4], format: &str) -> Value {
+    fn norm(&mut self, x: &GraphValue, vectors: [&GraphValue; 4], format: &str) -> GraphValue {
         let (name, ty, vector) =
             (self.name(), self.ty(&x.dims, "f32"), format!("tensor<{}xf32>", vectors[0].dims[0]));
         let names: Vec<&str> = vectors.iter().map(|value| value.name.as_str()).collect();
@@ -655,6 +669,6 @@ impl Graph {
             x.name,
             names.join(", ")
         ));
-        Value { name: format!("{name}#0"), dims: x.dims.clone(), is_const: false, is_first: x.is_first }
+        GraphValue { name: format!("{name}#0"), dims: x.dims.clone(), is_const: false, is_first: x.is_first }
     }
 }

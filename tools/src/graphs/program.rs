@@ -1,7 +1,7 @@
 //! Random programs of op graphs: functions, branches, loops, state, lists, control edges, and ops that fail.
 //!
 //! ```text
-//! Program ─ main ──▶ FunctionBody: a graph of pure ops, and what is in scope: variables, lists, conditions, control edges
+//! Program ─ main ──▶ FunctionBody: a graph of pure ops, and the scope: variables, lists, conditions, edges
 //!             ├── calls, branches, loops ──▶ functions with bodies of their own, or regions in the same one
 //!             └── variables, lists, arrays, stacks, optionals, checks
 //! ```
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::{HostTensor, Shape};
 
-use super::{Graph, GraphMode, Value};
+use super::{Graph, GraphMode, GraphValue};
 use crate::dice::Dice;
 
 /// The most iterations of a loop.
@@ -60,7 +60,8 @@ impl Program {
         }
         main.read_some();
         let graph = &main.graph;
-        let last: Vec<&Value> = graph.values.iter().rev().filter(|value| !value.is_const).take(4).collect();
+        let last: Vec<&GraphValue> =
+            graph.values.iter().rev().filter(|value| !value.is_const).take(4).collect();
         let types: Vec<String> = last.iter().map(|x| graph.ty(&x.dims, graph.element())).collect();
         let names: Vec<&str> = last.iter().map(|x| x.name.as_str()).collect();
         let inputs =
@@ -163,12 +164,12 @@ impl FunctionBody {
         self.graph.ty(dims, self.graph.element())
     }
 
-    fn typed(&self, x: &Value) -> Typed {
+    fn typed(&self, x: &GraphValue) -> Typed {
         (x.name.clone(), self.ty(&x.dims))
     }
 
-    fn value(name: String, dims: &[usize]) -> Value {
-        Value { name, dims: dims.to_vec(), is_const: false, is_first: false }
+    fn value(name: String, dims: &[usize]) -> GraphValue {
+        GraphValue { name, dims: dims.to_vec(), is_const: false, is_first: false }
     }
 
     fn int(&mut self, n: i64) -> Typed {
@@ -253,7 +254,7 @@ impl FunctionBody {
 
     /// A value of this shape: one that there is, or a constant.
     fn of_dims(&mut self, dims: &[usize]) -> Typed {
-        let fit: Vec<Value> = self.graph.values.iter().filter(|x| x.dims == dims).cloned().collect();
+        let fit: Vec<GraphValue> = self.graph.values.iter().filter(|x| x.dims == dims).cloned().collect();
         if fit.is_empty() {
             let made = self.graph.constant(dims, Graph::number);
             let dims: String = dims.iter().map(|dim| format!("{dim}x")).collect();
@@ -321,12 +322,12 @@ impl FunctionBody {
     }
 
     /// Two values, which go in and come out changed.
-    fn two(&mut self) -> Vec<Value> {
+    fn two(&mut self) -> Vec<GraphValue> {
         vec![self.graph.some(), self.graph.some()]
     }
 
     /// The operands that functions of this scope take: `%n`, values, variables, lists.
-    fn given(&self, values: &[Value]) -> Vec<Typed> {
+    fn given(&self, values: &[GraphValue]) -> Vec<Typed> {
         let mut all = vec![("%n".to_owned(), INT.to_owned())];
         all.extend(values.iter().map(|x| self.typed(x)));
         all.extend(self.handles().iter().map(|x| (x.name.clone(), RESOURCE.to_owned())));
@@ -340,7 +341,11 @@ impl FunctionBody {
     }
 
     /// A body for a function that takes what [`FunctionBody::given`] says; its arguments.
-    fn callee(&mut self, values: &[Value], first: &[(&str, &'static str)]) -> (FunctionBody, Vec<Typed>) {
+    fn callee(
+        &mut self,
+        values: &[GraphValue],
+        first: &[(&str, &'static str)],
+    ) -> (FunctionBody, Vec<Typed>) {
         let seed = self.below(1 << 30) as u64;
         let mut graph = Graph::random(self.graph.mode, seed, 0);
         (graph.body, graph.inputs) = (String::new(), Vec::new());
@@ -379,7 +384,7 @@ impl FunctionBody {
     }
 
     /// A function of what is given, which changes two values.
-    fn function(&mut self, module: &mut Module, stem: &str, values: &[Value]) -> String {
+    fn function(&mut self, module: &mut Module, stem: &str, values: &[GraphValue]) -> String {
         let (mut body, arguments) = self.callee(values, &[]);
         body.steps(module);
         let dims: Vec<Vec<usize>> = values.iter().map(|x| x.dims.clone()).collect();
@@ -401,7 +406,7 @@ impl FunctionBody {
         if has_effects || self.chance(30) { with } else { without }
     }
 
-    fn results(&mut self, made: &[String], values: &[Value]) {
+    fn results(&mut self, made: &[String], values: &[GraphValue]) {
         for (name, x) in made.iter().zip(values) {
             self.push(name.clone(), &x.dims);
         }
@@ -422,7 +427,7 @@ impl FunctionBody {
         }
     }
 
-    fn types(&self, values: &[Value]) -> Vec<String> {
+    fn types(&self, values: &[GraphValue]) -> Vec<String> {
         values.iter().map(|x| self.ty(&x.dims)).collect()
     }
 

@@ -13,7 +13,7 @@ use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_host::kernel::{Kernel, Signature};
+use befrost_kernel_api::kernel::{Kernel, Signature};
 
 const OP: &str = "tf.Conv2D";
 
@@ -45,7 +45,7 @@ fn ops(change: impl FnOnce(&mut OpDef)) -> &'static Registry {
 /// A runtime whose operator has these attributes; with none, it has no operator of this name.
 fn runtime(change: impl FnOnce(Vec<&'static str>) -> Option<Vec<&'static str>>) -> Runtime {
     let standard = befrost::registry();
-    let mut kernels = befrost_host::Registry::new();
+    let mut kernels = befrost_kernel_api::Registry::new();
     standard.iter().filter(|kernel| kernel.name != OP).for_each(|kernel| kernels.add(kernel.clone()));
     let kernel = standard.find(OP).expect("it is there");
     let names = kernel.signature.attr_names.clone().expect("its attributes are found by name");

@@ -20,7 +20,7 @@ fn printed(module: &Module) -> Vec<String> {
             for locations in [false, true] {
                 texts.push(print(
                     module,
-                    &PrintOptions { generic, keep_names, locations, local_scope: false },
+                    &PrintOptions { generic, keep_names, locations, ..PrintOptions::default() },
                 ));
             }
         }

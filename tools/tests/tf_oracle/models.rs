@@ -7,7 +7,7 @@ use befrost::mem::Malloc;
 use befrost::{HostTensor, npy};
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::oracle::tf::{self, Strictness, Value, VariableStore};
+use befrost_tools::oracle::tf::{self, Strictness, TfValue, VariableStore};
 use serde_json::Value as Json;
 
 use crate::compare::{Tolerance, same_tensor};
@@ -53,7 +53,7 @@ fn check(case: &Path) -> Result<Option<String>, String> {
     for (i, run) in items(&description["runs"]).iter().enumerate() {
         let feeds = items(&run["feeds"]);
         let module = import(case, feeds, &fetches)?;
-        let arguments = feeds.iter().map(|feed| tensor(case, feed).map(Value::Tensor));
+        let arguments = feeds.iter().map(|feed| tensor(case, feed).map(TfValue::Tensor));
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
         let answer = tf::call(&module, "main", &arguments, &mut VariableStore::default(), Strictness::Strict);
         let answer = match answer {
@@ -70,7 +70,7 @@ fn check(case: &Path) -> Result<Option<String>, String> {
             let name = output["tensor"].as_str().unwrap_or_default();
             let at = fetches.iter().position(|fetch| same_name(fetch, name));
             let found = at.and_then(|at| answer.results.get(at)).ok_or(format!("no result {name}"))?;
-            let Value::Tensor(found) = found else { return Err(format!("run {i}: {name}: {found:?}")) };
+            let TfValue::Tensor(found) = found else { return Err(format!("run {i}: {name}: {found:?}")) };
             let want = tensor(case, output)?;
             same_tensor(found, &want, tolerance).map_err(|why| format!("run {i}: {name}: {why}"))?;
         }

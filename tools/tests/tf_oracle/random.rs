@@ -15,7 +15,7 @@ use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 use befrost_tools::graphs::{Program, mode_of};
 use befrost_tools::oracle::OracleError;
-use befrost_tools::oracle::tf::{self, Strictness, TfExecution, Value, VariableStore};
+use befrost_tools::oracle::tf::{self, Strictness, TfExecution, TfValue, VariableStore};
 
 use crate::compare::{Tolerance, same_tensor};
 
@@ -126,7 +126,7 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let module = parsed(&program.text)?;
     let executors = Executor::all(&program.text)?;
-    let arguments: Vec<Value> = program.arguments.iter().cloned().map(Value::Tensor).collect();
+    let arguments: Vec<TfValue> = program.arguments.iter().cloned().map(TfValue::Tensor).collect();
     let [mut strict, mut inlined] = [VariableStore::default(), VariableStore::default()];
     let mut has_error = false;
     for call in 0..CALLS {
@@ -179,16 +179,16 @@ fn agrees(
     Ok(())
 }
 
-fn same(found: &Datum, want: &Value, with_place: bool) -> Result<(), String> {
+fn same(found: &Datum, want: &TfValue, with_place: bool) -> Result<(), String> {
     match (found.value().final_value(), want) {
-        (Some(Final::Error(found)), Value::Error(want)) => {
+        (Some(Final::Error(found)), TfValue::Error(want)) => {
             let OracleError { code, trace, .. } = &**want;
             let is_same = found.code().to_string() == code.to_string()
                 && (!with_place || found.location() == trace.first().map(String::as_str));
             let shown = || format!("{} at {:?}: {}", found.code(), found.location(), found.message());
             if is_same { Ok(()) } else { Err(format!("{} instead of {want:?}", shown())) }
         }
-        (Some(Final::Object(_)), Value::Tensor(want)) => {
+        (Some(Final::Object(_)), TfValue::Tensor(want)) => {
             let found = found.tensor().map_err(|error| error.to_string())?;
             same_tensor(found, want, TOLERANCE)
         }

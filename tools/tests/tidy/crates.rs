@@ -11,9 +11,27 @@ const EDGES: &[Crate] = &[
     ("bef-format", &[], &["bef-format"]),
     ("befrost-mem", &[], &[]),
     ("befrost-tensor", &["befrost-mem"], &[]),
-    ("befrost-host", &["bef-format", "befrost-mem"], &[]),
-    ("befrost-kernels", &["befrost-host", "befrost-tensor", "befrost-mem", "bef-format"], &[]),
-    ("befrost", &["befrost-host", "befrost-tensor", "befrost-kernels", "befrost-mem", "bef-format"], &[]),
+    ("befrost-kernel-api", &["bef-format", "befrost-mem"], &["befrost-host"]),
+    ("befrost-host", &["befrost-kernel-api", "bef-format", "befrost-mem"], &[]),
+    (
+        "befrost-kernels",
+        &["befrost-kernel-api", "befrost-tensor", "befrost-mem", "bef-format"],
+        &["befrost-host"],
+    ),
+    (
+        "befrost",
+        &[
+            "befrost-host",
+            "befrost-kernel-api",
+            "befrost-tensor",
+            "befrost-kernels",
+            "befrost-mem",
+            "bef-format",
+            // With the feature `compile`.
+            "befrost-compiler",
+        ],
+        &[],
+    ),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-fuzz", &["*"], &["*"]),
@@ -186,6 +204,9 @@ fn forbidden_edges_are_found() {
         1
     );
     assert_eq!(n("befrost-mem", "dependencies", "bef-format.workspace = true"), 1);
+    assert_eq!(n("befrost-kernel-api", "dependencies", "befrost-host.workspace = true"), 1);
+    assert_eq!(n("befrost-kernel-api", "dev-dependencies", "befrost-host.workspace = true"), 0);
+    assert_eq!(n("befrost-kernels", "dependencies", "befrost-host.workspace = true"), 1);
     assert_eq!(n("befrost-tools", "dependencies", "befrost-compiler.workspace = true"), 0);
     assert_eq!(
         n("befrost-compiler", "dependencies", "bef-format = { workspace = true, features = [\"write\"] }"),

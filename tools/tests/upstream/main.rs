@@ -58,7 +58,7 @@ fn program(name: &str, text: &str) -> Option<Program> {
 }
 
 fn generic(module: &Module, locations: bool) -> String {
-    print(module, &PrintOptions { generic: true, keep_names: false, locations, local_scope: false })
+    print(module, &PrintOptions { generic: true, keep_names: false, locations, ..PrintOptions::default() })
 }
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {

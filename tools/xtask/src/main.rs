@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// The crates that have loom tests; each must run at least one.
-const LOOM_CRATES: [&str; 2] = ["befrost-mem", "befrost-host"];
+const LOOM_CRATES: [&str; 3] = ["befrost-mem", "befrost-kernel-api", "befrost-host"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -7,7 +7,7 @@ use crate::dialects::{cf, scf};
 use crate::fold::constant::{Constant, Scalar};
 use crate::fold::int_value;
 use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, TypeId, ValueId};
-use crate::rewrite::{At, Change, Pattern, Rewriter};
+use crate::rewrite::{Change, InsertionPoint, Pattern, Rewriter};
 use rustc_hash::FxHashSet;
 
 /// A conditional branch on a constant is a branch.
@@ -42,7 +42,10 @@ fn branch(r: &mut Rewriter<'_>, op: OpId, to: BlockId, values: &[ValueId]) {
     let loc = r.ir().loc(op);
     let name = r.cx().str_id("cf.br");
     let name = r.cx().op_name(name);
-    r.create(At::Before(op), NewOp { loc, operands: values, successors: &[to], ..NewOp::new(name) });
+    r.create(
+        InsertionPoint::Before(op),
+        NewOp { loc, operands: values, successors: &[to], ..NewOp::new(name) },
+    );
     r.erase(op);
 }
 

@@ -19,7 +19,7 @@ use super::int::Int;
 use super::{constant_of, int_attr, materialize};
 use crate::dialects::Registry;
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Change, Rewriter};
+use crate::rewrite::{Change, InsertionPoint, Rewriter};
 
 /// Adds the patterns of `cf` and `scf` that create ops of `arith`.
 pub fn control_flow(r: &mut Registry) {
@@ -66,7 +66,7 @@ fn make(
     attrs: &[(&str, AttrId)],
 ) -> OpId {
     let loc = r.ir().loc(op);
-    r.create_named(At::Before(op), loc, name, operands, results, attrs)
+    r.create_named(InsertionPoint::Before(op), loc, name, operands, results, attrs)
 }
 
 /// A cast before `op`.

@@ -1,26 +1,27 @@
-//! What devices want.
+//! Layout costs of operators by device.
 //!
-//! The numbers say how often an operator moves its images more than it must, in quarters: a kernel that turns
-//! its operand and its result inside has 4. They are compared with the cost of a transposition, which moves
-//! an image once.
+//! A cost is additional data movement, in quarters of one pass over the operator's images. A kernel that
+//! transposes its operand and its result internally costs 4. An explicit transposition passes over the image
+//! once.
 
 use befrost_tensor::tf::op::Op;
 
 use super::Layout;
 
-/// What the layouts of operators cost on a device.
+/// The costs of the layouts of operators on a device.
 pub(super) struct Device {
-    first: fn(Op) -> u64,
-    last: fn(Op) -> u64,
+    nchw: fn(Op) -> u64,
+    nhwc: fn(Op) -> u64,
 }
 
-/// More than all transpositions of a graph.
+/// Higher than the cost of all transpositions of a graph.
 const NEVER: u64 = 1 << 16;
 
-/// Our kernels for processors: a vector register holds neighbouring channels.
+/// Our CPU kernels: a vector register holds adjacent channels.
 const CPU: Device = Device {
-    first: |op| match op {
-        // Beyond the turning inside, nothing can be fused with these, and their weights cannot be packed.
+    nchw: |op| match op {
+        // In addition to the internal transpositions these cannot be fused, and their weights cannot be
+        // packed.
         Op::Conv2D
         | Op::DepthwiseConv2dNative
         | Op::_FusedConv2D
@@ -32,27 +33,27 @@ const CPU: Device = Device {
         Op::BiasAdd | Op::BiasAddGrad => 1,
         _ => 4,
     },
-    last: |_| 0,
+    nhwc: |_| 0,
 };
 
-const ALWAYS_FIRST: Device = Device { first: |_| 0, last: |_| NEVER };
-const ALWAYS_LAST: Device = Device { first: |_| NEVER, last: |_| 0 };
+const ALWAYS_NCHW: Device = Device { nchw: |_| 0, nhwc: |_| NEVER };
+const ALWAYS_NHWC: Device = Device { nchw: |_| NEVER, nhwc: |_| 0 };
 
-/// The costs by the pass's option.
+/// The cost table for the value of the pass option.
 pub(super) fn device(choice: &str) -> &'static Device {
     match choice {
-        "nchw" => &ALWAYS_FIRST,
-        "nhwc" => &ALWAYS_LAST,
+        "nchw" => &ALWAYS_NCHW,
+        "nhwc" => &ALWAYS_NHWC,
         _ => &CPU,
     }
 }
 
 impl Device {
-    /// What an operator costs for each element of its images, in quarters of moving it once.
+    /// The cost of a layout for each element of the operator's images, in quarters of moving it once.
     pub(super) fn cost(&self, op: Op, layout: Layout) -> u64 {
         match layout {
-            Layout::First => (self.first)(op),
-            Layout::Last => (self.last)(op),
+            Layout::Nchw => (self.nchw)(op),
+            Layout::Nhwc => (self.nhwc)(op),
         }
     }
 }

@@ -1,26 +1,25 @@
-//! The cheapest cut of a graph in two: Dinic's algorithm ("Algorithm for solution of a problem of maximum
-//! flow", 1970).
+//! Minimum cut of a graph: Dinic's algorithm ("Algorithm for solution of a problem of maximum flow", 1970).
 //!
 //! ```text
 //! source ══▶ nodes of the one side ──cut──▶ nodes of the other side ══▶ sink
 //! ```
 
-/// More than any cut costs.
+/// Higher than the cost of any cut.
 pub(super) const INFINITE: u64 = u64::MAX / 4;
 
-/// The side that no cost keeps from it: here are source and what flow still reaches from it.
+/// The source; its side of the cut is what the residual flow reaches from it.
 pub(super) const SOURCE: usize = 0;
 pub(super) const SINK: usize = 1;
 
-/// How often the search may look at each edge; in the graphs of networks it does a few dozen times.
-const LOOKS_PER_EDGE: usize = 500;
+/// Limit on visits per edge; the graphs of networks need a few dozen.
+const VISITS_PER_EDGE: usize = 500;
 
-/// A graph whose edges can be cut.
+/// A flow network.
 pub(super) struct Graph {
-    /// Where an edge leads and what is left of its capacity; the edge back has the number with the last bit
-    /// changed.
+    /// Target and residual capacity of each edge. The reverse edge has the same index with the last bit
+    /// flipped.
     edges: Vec<(usize, u64)>,
-    /// The edges of each node.
+    /// The outgoing edges of each node.
     from: Vec<Vec<usize>>,
 }
 
@@ -34,8 +33,8 @@ impl Graph {
         self.from.len() - 1
     }
 
-    /// To have `a` on the source's side and `b` on the other costs this much; `back`, to have them the other
-    /// way round.
+    /// Adds an edge that costs `cost` if `a` is on the source's side and `b` on the sink's, and `back` in the
+    /// opposite case.
     pub(super) fn add_edge(&mut self, a: usize, b: usize, cost: u64, back: u64) {
         if a == b || cost == 0 && back == 0 {
             return;
@@ -46,21 +45,21 @@ impl Graph {
         self.edges.push((a, back));
     }
 
-    /// Which nodes are on the source's side of a cheapest cut, the smallest such side. Nothing if the search
-    /// took too long.
+    /// The nodes on the source's side of a minimum cut, the smallest such side. `None` if the search exceeds
+    /// its budget.
     pub(super) fn cut(mut self) -> Option<Vec<bool>> {
-        let mut looks = self.edges.len().saturating_mul(LOOKS_PER_EDGE);
+        let mut visits = self.edges.len().saturating_mul(VISITS_PER_EDGE);
         loop {
             let levels = self.levels();
-            looks = looks.checked_sub(self.edges.len())?;
+            visits = visits.checked_sub(self.edges.len())?;
             if levels[SINK].is_none() {
                 return Some(levels.iter().map(Option::is_some).collect());
             }
-            self.fill(&levels, &mut looks)?;
+            self.fill(&levels, &mut visits)?;
         }
     }
 
-    /// How far the nodes are from the source, by edges that have capacity left.
+    /// Distances from the source over edges with residual capacity.
     fn levels(&self) -> Vec<Option<usize>> {
         let mut levels = vec![None; self.from.len()];
         levels[SOURCE] = Some(0);
@@ -78,22 +77,22 @@ impl Graph {
         levels
     }
 
-    /// Sends as much as can go along the shortest ways.
-    fn fill(&mut self, levels: &[Option<usize>], looks: &mut usize) -> Option<()> {
+    /// Finds a blocking flow along shortest paths.
+    fn fill(&mut self, levels: &[Option<usize>], visits: &mut usize) -> Option<()> {
         let mut tried = vec![0; self.from.len()];
-        let mut way: Vec<usize> = Vec::new();
+        let mut path: Vec<usize> = Vec::new();
         loop {
-            *looks = looks.checked_sub(1)?;
-            let node = way.last().map_or(SOURCE, |&edge| self.edges[edge].0);
+            *visits = visits.checked_sub(1)?;
+            let node = path.last().map_or(SOURCE, |&edge| self.edges[edge].0);
             if node == SINK {
-                *looks = looks.checked_sub(way.len())?;
-                let most = way.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
-                for &edge in &way {
+                *visits = visits.checked_sub(path.len())?;
+                let most = path.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
+                for &edge in &path {
                     self.edges[edge].1 -= most;
                     self.edges[edge ^ 1].1 += most;
                 }
-                let full = way.iter().position(|&edge| self.edges[edge].1 == 0).unwrap_or(0);
-                way.truncate(full);
+                let full = path.iter().position(|&edge| self.edges[edge].1 == 0).unwrap_or(0);
+                path.truncate(full);
                 continue;
             }
             let forward = self.from[node][tried[node]..].iter().position(|&edge| {
@@ -103,11 +102,11 @@ impl Graph {
             match forward {
                 Some(skipped) => {
                     tried[node] += skipped;
-                    way.push(self.from[node][tried[node]]);
+                    path.push(self.from[node][tried[node]]);
                 }
                 None => {
                     tried[node] = self.from[node].len();
-                    let Some(edge) = way.pop() else { return Some(()) };
+                    let Some(edge) = path.pop() else { return Some(()) };
                     tried[self.edges[edge ^ 1].0] += 1;
                 }
             }
@@ -119,7 +118,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// Cuts a graph of `n` nodes besides source and sink; the nodes on the source's side.
+    /// Cuts a graph of `n` nodes besides source and sink and compares the nodes on the source's side.
     #[track_caller]
     fn check(n: usize, edges: &[(usize, usize, u64, u64)], expected: &[usize]) {
         let mut graph = Graph::new();
@@ -139,7 +138,7 @@ mod tests {
         check(2, &[(SOURCE, 2, 5, 0), (2, 3, 2, 2), (3, SINK, 4, 0)], &[2]);
         check(2, &[(SOURCE, 2, 1, 0), (2, 3, 2, 2), (3, SINK, 4, 0)], &[]);
         check(2, &[(SOURCE, 2, 9, 0), (2, 3, 7, 7), (3, SINK, 4, 0)], &[2, 3]);
-        // What the first ways take must be given back.
+        // Flow along the first paths must be undone.
         let crossed = [
             (SOURCE, 2, 3, 0),
             (SOURCE, 3, 3, 0),

@@ -1,31 +1,33 @@
-//! `tf-layout`: where the channels of images stand, for each operator.
+//! `tf-layout`: assignment of an image layout, NHWC or NCHW, to each operator.
 //!
 //! ```text
-//! image, channels first ─▶ Conv2D ─▶ Relu ─▶ MaxPool ─▶ result        four operators written for channels first, on a device that wants them last
+//! image, NCHW ─▶ Conv2D ─▶ Relu ─▶ MaxPool ─▶ result         written for NCHW, on a device that prefers NHWC
 //!
-//!          1. which layout each operator is written for                (`network`, from `data_format` and from transpositions between layouts)
-//!          2. which one it gets: that of the least cost                (`costs`, `cut`)
-//!          3. operators are turned, transpositions put between         (`turn`, by the table of `roles`)
+//!          1. the layout that each operator is written for     (`network`: `data_format`, and transpositions
+//!                                                               between layouts)
+//!          2. the layout of least cost for each operator       (`costs`, `cut`)
+//!          3. conversion of operators, with transpositions     (`convert`, by the table of `roles`)
+//!             in between
 //!
 //! image ─Transpose▶ Conv2D ─▶ Relu ─▶ MaxPool ─Transpose▶ result
 //! ```
 //!
-//! **The choice** is a minimal cut. Every operator that can be turned is a node; it is on the side of channels last or first. Operators that have
-//! a layout attribute cost something on one of the sides, by the table of the device; a value costs its size
-//! if who makes it and who reads it are on different sides, once for all readers. What cannot be turned
-//! (arguments, results, a matrix product) stays as it is written. A transposition that is there between two
-//! layouts is no node: it only says that its two ends are written differently, so it vanishes where both ends
-//! come to the same side, wherever it stood.
+//! The choice is a minimum cut. Each convertible operator is a node, on the side of NHWC or of NCHW.
+//! Operators with a layout attribute have a cost on one of the sides, by the table of the device. A value
+//! costs its size if its producer and a reader are on different sides, once for all readers. Operators that
+//! cannot be converted (arguments, results, a matrix product) keep their layout. An existing transposition
+//! between layouts is not a node: it only says that its two ends are written for different layouts, so it
+//! vanishes if both ends get the same layout.
 //!
-//! Only tensors of rank 4 are images, and only what is connected with an operator that has a layout, or with
-//! such a transposition, is looked at. Constants are turned for nothing; `tf-constant-fold` afterwards turns
-//! their elements, and drops pairs of transpositions.
+//! Only tensors of rank 4 are images. Only operators connected with an operator with a layout attribute, or
+//! with a transposition between layouts, take part. Transpositions of constants are free: `tf-constant-fold`
+//! folds them later, and cancels pairs of transpositions.
 
+mod convert;
 mod costs;
 mod cut;
 mod network;
 mod roles;
-mod turn;
 
 use rustc_hash::FxHashMap;
 
@@ -47,48 +49,48 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Where the channels of an image stand.
+/// Position of the channel axis of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// Behind the batch: NCHW.
-    First,
-    /// Behind the plane: NHWC.
-    Last,
+    /// After the batch: NCHW.
+    Nchw,
+    /// Last: NHWC.
+    Nhwc,
 }
 
-/// The axes of an image in the other order: axis i of what comes out is axis `order[i]` of what goes in.
-type Order = [usize; 4];
+/// A permutation of the axes of an image: axis i of the result is axis `order[i]` of the operand.
+type Permutation = [usize; 4];
 
 impl Layout {
     fn other(self) -> Layout {
         match self {
-            Layout::First => Layout::Last,
-            Layout::Last => Layout::First,
+            Layout::Nchw => Layout::Nhwc,
+            Layout::Nhwc => Layout::Nchw,
         }
     }
 
-    /// The transposition that makes this layout of the other.
-    fn order(self) -> Order {
+    /// The permutation from the other layout to this one.
+    fn order(self) -> Permutation {
         match self {
-            Layout::Last => [0, 2, 3, 1],
-            Layout::First => [0, 3, 1, 2],
+            Layout::Nhwc => [0, 2, 3, 1],
+            Layout::Nchw => [0, 3, 1, 2],
         }
     }
 
-    /// The layout that a transposition makes of the other one.
+    /// The layout that a permutation results in from the other layout.
     fn made_by(order: &[i64]) -> Option<Layout> {
         match order {
-            [0, 2, 3, 1] => Some(Layout::Last),
-            [0, 3, 1, 2] => Some(Layout::First),
+            [0, 2, 3, 1] => Some(Layout::Nhwc),
+            [0, 3, 1, 2] => Some(Layout::Nchw),
             _ => None,
         }
     }
 
-    /// Its name in attributes.
+    /// The layout as a value of `data_format`.
     fn name(self) -> &'static str {
         match self {
-            Layout::First => "NCHW",
-            Layout::Last => "NHWC",
+            Layout::Nchw => "NCHW",
+            Layout::Nhwc => "NHWC",
         }
     }
 }
@@ -101,17 +103,17 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let m = r.ir();
         let [region] = m.regions_of(function) else { continue };
         let &[block] = m.blocks_of(*region) else { continue };
-        let turned = choose(r, block, device);
-        cx.count("num-turned", turned.len() as u64);
-        if !turned.is_empty() {
-            turn::turn(r, block, &turned);
+        let converted = choose(r, block, device);
+        cx.count("num-turned", converted.len() as u64);
+        if !converted.is_empty() {
+            convert::convert_block(r, block, &converted);
         }
     }
     signatures::refresh(r);
     r.change()
 }
 
-/// The ops of a block that get another layout than they are written for, with that layout.
+/// The ops of a block whose layout changes, with their new layout.
 fn choose(r: &Rewriter<'_>, block: BlockId, device: &costs::Device) -> FxHashMap<OpId, Layout> {
     let network = network::Network::new(r.ir(), block);
     if network.is_empty() {

@@ -1,4 +1,5 @@
-//! Who makes images for whom, in which layout they are written, and which layout costs least.
+//! The network of image operators of a block: producers and readers, their layouts, and the cheapest
+//! assignment.
 
 use befrost_tensor::tf::op::Op;
 use std::collections::VecDeque;
@@ -8,29 +9,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Layout;
 use super::costs::Device;
 use super::cut::{Graph, INFINITE, SINK, SOURCE};
-use super::roles::{self, Part, Role};
+use super::roles::{self, OpRole, ValueRole};
 use crate::build::query::{ints, is_free, made_by, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
-/// The operators of a block that can be turned, with the layouts for which they are written.
+/// The convertible operators of a block, with the layouts that they are written for.
 pub(super) struct Network {
-    /// In the order of the block.
+    /// In block order.
     nodes: Vec<OpId>,
     written: FxHashMap<OpId, Layout>,
-    roles: FxHashMap<OpId, Role>,
+    roles: FxHashMap<OpId, OpRole>,
 }
 
-/// An image that a node reads.
+/// An image operand of a node.
 struct Read {
-    /// What is read, if one looks through transpositions between layouts.
+    /// The value behind all transpositions between layouts.
     from: ValueId,
-    /// Whether there is an odd number of such transpositions.
-    is_turned: bool,
+    /// True if the number of these transpositions is odd.
+    is_transposed: bool,
 }
 
-/// The operand of a transposition between layouts, and the layout that it makes.
+/// The operand of a transposition between layouts, and the layout of its result.
 pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, Layout)> {
     let op = made_by(m, value, &[Op::Transpose])?;
     let made = Layout::made_by(&ints(m, m.operand(op, 1))?)?;
@@ -38,24 +39,24 @@ pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, La
 }
 
 fn through(m: &Module, value: ValueId) -> Read {
-    let mut read = Read { from: value, is_turned: false };
+    let mut read = Read { from: value, is_transposed: false };
     let mut last = None;
     while let Some((x, made)) = between_layouts(m, read.from)
-        // Two in a row that do not undo each other are no change of layout.
+        // Two consecutive transpositions that are not inverse change more than the layout.
         && last != Some(made)
     {
-        read = Read { from: x, is_turned: !read.is_turned };
+        read = Read { from: x, is_transposed: !read.is_transposed };
         last = Some(made);
     }
     read
 }
 
-fn turned_if(layout: Layout, is_turned: bool) -> Layout {
-    if is_turned { layout.other() } else { layout }
+fn transposed_if(layout: Layout, is_transposed: bool) -> Layout {
+    if is_transposed { layout.other() } else { layout }
 }
 
 impl Network {
-    /// Finds the operators, and the layouts for which they are written.
+    /// The operators of a block and the layouts that they are written for.
     pub(super) fn new(m: &Module, block: BlockId) -> Network {
         let mut network =
             Network { nodes: Vec::new(), written: FxHashMap::default(), roles: FxHashMap::default() };
@@ -74,8 +75,8 @@ impl Network {
         self.nodes.is_empty()
     }
 
-    /// What is written for a layout, by its attribute or by a transposition next to it, hands it on to its
-    /// neighbours.
+    /// Propagates layouts from layout attributes and transpositions between layouts to all connected
+    /// operators.
     fn spread(&mut self, m: &Module, block: BlockId) {
         let mut todo: VecDeque<(OpId, Layout)> = VecDeque::new();
         let known = |&op: &OpId| self.roles.contains_key(&op);
@@ -99,13 +100,13 @@ impl Network {
                 continue;
             }
             self.written.insert(op, layout);
-            let images = |parts: &[Part]| -> Vec<usize> {
-                (0..parts.len()).filter(|&i| parts[i] == Part::Image).collect()
+            let images = |roles: &[ValueRole]| -> Vec<usize> {
+                (0..roles.len()).filter(|&i| roles[i] == ValueRole::Image).collect()
             };
             let (read, made) = (images(&role.operands), images(&role.results));
             for value in read.into_iter().map(|i| m.operand(op, i)) {
-                let Read { from, is_turned } = through(m, value);
-                let layout = turned_if(layout, is_turned);
+                let Read { from, is_transposed } = through(m, value);
+                let layout = transposed_if(layout, is_transposed);
                 todo.extend(m.defining_op(from).filter(|&op| self.makes(m, op, from)).map(|op| (op, layout)));
             }
             for value in made.into_iter().map(|i| m.result(op, i)) {
@@ -117,8 +118,8 @@ impl Network {
                     for (user, i) in m.users(value) {
                         if self.reads(user, i) {
                             todo.push_back((user, layout));
-                        } else if let Some(turned) = transposed(m, user, layout) {
-                            values.push((turned, layout.other()));
+                        } else if let Some(result) = transposed(m, user, layout) {
+                            values.push((result, layout.other()));
                         }
                     }
                 }
@@ -126,21 +127,21 @@ impl Network {
         }
     }
 
-    /// Whether a value is an image that an op makes, which can be turned.
+    /// True if `value` is an image result of a convertible op.
     fn makes(&self, m: &Module, op: OpId, value: ValueId) -> bool {
         let at = m.results(op).position(|result| result == value);
-        self.roles.get(&op).is_some_and(|role| at.is_some_and(|at| role.results[at] == Part::Image))
+        self.roles.get(&op).is_some_and(|role| at.is_some_and(|at| role.results[at] == ValueRole::Image))
     }
 
     fn reads(&self, op: OpId, i: usize) -> bool {
-        self.roles.get(&op).is_some_and(|role| role.operands.get(i) == Some(&Part::Image))
+        self.roles.get(&op).is_some_and(|role| role.operands.get(i) == Some(&ValueRole::Image))
     }
 
-    pub(super) fn role(&self, op: OpId) -> Option<&Role> {
+    pub(super) fn role(&self, op: OpId) -> Option<&OpRole> {
         self.roles.get(&op)
     }
 
-    /// The ops that get another layout than the one for which they are written.
+    /// The ops whose layout changes, with their new layout.
     pub(super) fn labels(&self, m: &Module, device: &Device) -> FxHashMap<OpId, Layout> {
         let mut graph = Graph::new();
         let number: FxHashMap<OpId, usize> = self.nodes.iter().map(|&op| (op, graph.add_node())).collect();
@@ -149,15 +150,14 @@ impl Network {
             self.connect(m, op, device, &number, &mut graph, &mut readers);
         }
         readers.connect(m, &mut graph);
-        // Without a cut everything stays as it is.
+        // Without a cut all ops keep their layout.
         let Some(is_last) = graph.cut() else { return FxHashMap::default() };
-        let label = |op: &OpId| if is_last[number[op]] { Layout::Last } else { Layout::First };
-        let turned = self.nodes.iter().map(|op| (*op, label(op)));
-        turned.filter(|(op, label)| self.written[op] != *label).collect()
+        let label = |op: &OpId| if is_last[number[op]] { Layout::Nhwc } else { Layout::Nchw };
+        let labels = self.nodes.iter().map(|op| (*op, label(op)));
+        labels.filter(|(op, label)| self.written[op] != *label).collect()
     }
 
-    /// Adds what an op costs, and who reads what it makes; and what it reads that no op makes that can be
-    /// turned.
+    /// Adds the op's own cost, the readers of its results, and its operands without a convertible producer.
     fn connect(
         &self,
         m: &Module,
@@ -170,29 +170,28 @@ impl Network {
         let (node, written) = (number[&op], self.written[&op]);
         let Some(role) = self.role(op) else { return };
         let mut moved = 0;
-        for (i, value) in m.operands(op).enumerate().filter(|(i, _)| role.operands[*i] == Part::Image) {
-            let Read { from, is_turned } = through(m, value);
+        for (i, value) in m.operands(op).enumerate().filter(|(i, _)| role.operands[*i] == ValueRole::Image) {
+            let Read { from, is_transposed } = through(m, value);
             moved += size(m, value);
             if constant_of(m, from).is_some() {
                 continue;
             }
             let is_first_read = m.operands(op).take(i).all(|other| other != value);
             let producer = m.defining_op(from).filter(|&op| self.makes(m, op, from));
-            let from_layout = turned_if(written, is_turned);
+            let from_layout = transposed_if(written, is_transposed);
             match producer.and_then(|op| Some((*number.get(&op)?, self.written[&op]))) {
                 Some((maker, made)) if made == from_layout => readers.add(from, maker, node, is_first_read),
                 Some((maker, made)) => {
-                    // The two do not mean the same layout: in between, the value is as it is written.
+                    // Producer and reader disagree on the value's layout: in between it stays as written.
                     readers.add(from, maker, terminal(made), is_first_read);
                     keep(graph, node, written, 4 * SCALE * size(m, from));
                 }
                 None => readers.add_fixed(from, from_layout, node),
             }
         }
-        for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == Part::Image) {
+        for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == ValueRole::Image) {
             moved += size(m, m.result(op, i));
-            // Who reads it and cannot be turned wants it as it is written, behind transpositions as these
-            // say.
+            // Users that cannot be converted need the layout as written, behind any transpositions.
             let mut values = vec![(value, written)];
             while let Some((value_now, layout)) = values.pop() {
                 for (user, at) in m.users(value_now) {
@@ -200,7 +199,7 @@ impl Network {
                         continue;
                     }
                     match transposed(m, user, layout) {
-                        Some(turned) => values.push((turned, layout.other())),
+                        Some(result) => values.push((result, layout.other())),
                         None => readers.add(value, node, terminal(layout), true),
                     }
                 }
@@ -208,35 +207,35 @@ impl Network {
         }
         if let (Some(operator), Some(_)) = (operator(m, op), roles::written(m, op)) {
             let cost = |layout| device.cost(operator, layout).saturating_mul(SCALE * moved);
-            keep(graph, node, Layout::Last, cost(Layout::First));
-            keep(graph, node, Layout::First, cost(Layout::Last));
+            keep(graph, node, Layout::Nhwc, cost(Layout::Nchw));
+            keep(graph, node, Layout::Nchw, cost(Layout::Nhwc));
         }
-        // Of equal choices the one that changes less.
+        // Among choices of equal cost the one with fewer changes wins.
         keep(graph, node, written, 1);
     }
 }
 
-/// What a transposition costs for each element is four times this, so that operators can cost quarters, and a
-/// change for nothing a little.
+/// A transposition costs four times this for each element. Costs of operators are in quarters of it, and the
+/// preference for no change is 1.
 const SCALE: u64 = 64;
 
-/// The side of a layout.
+/// The terminal of a layout.
 fn terminal(layout: Layout) -> usize {
     match layout {
-        Layout::Last => SOURCE,
-        Layout::First => SINK,
+        Layout::Nhwc => SOURCE,
+        Layout::Nchw => SINK,
     }
 }
 
-/// It costs this much if a node does not get a layout.
+/// Adds the cost of a node that does not get `layout`.
 fn keep(graph: &mut Graph, node: usize, layout: Layout, cost: u64) {
     match layout {
-        Layout::Last => graph.add_edge(SOURCE, node, cost, 0),
-        Layout::First => graph.add_edge(node, SINK, cost, 0),
+        Layout::Nhwc => graph.add_edge(SOURCE, node, cost, 0),
+        Layout::Nchw => graph.add_edge(node, SINK, cost, 0),
     }
 }
 
-/// How many elements a value has, about: as if a dimension that is not known were 8.
+/// An estimate of a value's number of elements; unknown dimensions count as 8.
 fn size(m: &Module, value: ValueId) -> u64 {
     const MOST: u64 = 1 << 30;
     let dims = shape(m, value).unwrap_or_default();
@@ -244,7 +243,7 @@ fn size(m: &Module, value: ValueId) -> u64 {
     dims.iter().map(dim).fold(1, |n: u64, dim| n.saturating_mul(dim).min(MOST))
 }
 
-/// What a transposition between layouts makes of a value that is written for `layout`.
+/// The result of a transposition between layouts of a value that is written for `layout`.
 fn transposed(m: &Module, user: OpId, layout: Layout) -> Option<ValueId> {
     if operator(m, user) != Some(Op::Transpose) || !is_free(m, user) {
         return None;
@@ -253,10 +252,10 @@ fn transposed(m: &Module, user: OpId, layout: Layout) -> Option<ValueId> {
     (made == layout.other()).then(|| m.result(user, 0))
 }
 
-/// Who reads each image, so that one transposition is for all readers on the other side.
+/// The readers of each image; one transposition serves all readers on the other side.
 #[derive(Default)]
 struct Readers {
-    /// In the order in which they were found.
+    /// In order of discovery.
     order: Vec<(ValueId, usize)>,
     by_value: FxHashMap<(ValueId, usize), Vec<usize>>,
 }
@@ -273,7 +272,7 @@ impl Readers {
         }
     }
 
-    /// A reader of what cannot be turned.
+    /// Adds a reader of a value that cannot be converted.
     fn add_fixed(&mut self, value: ValueId, written: Layout, reader: usize) {
         self.add(value, terminal(written), reader, true);
     }
@@ -286,8 +285,7 @@ impl Readers {
                 graph.add_edge(maker, *reader, cost, cost);
                 continue;
             }
-            // One of the readers wants channels last, and the maker makes them first; and the other way
-            // round.
+            // `last` is cut off if a reader is NHWC and the producer NCHW; `first` in the opposite case.
             let (last, first) = (graph.add_node(), graph.add_node());
             graph.add_edge(last, maker, cost, 0);
             graph.add_edge(maker, first, cost, 0);

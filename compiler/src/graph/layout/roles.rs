@@ -1,48 +1,48 @@
-//! What happens to the operands and results of an operator when its images are turned.
+//! Roles of operands and results in a layout conversion.
 //!
-//! A letter for each operand, and behind `>` for each result; the one before `*` stands for any number of
-//! them.
+//! A row of the table of operators has a letter for each operand and, after `>`, for each result. The letter
+//! before `*` stands for any number of values.
 //!
 //! ```text
-//! i   an image: turned                                  .   nothing
-//! b   broadcast: turned if of rank 4, else reshaped     e   an image or a scalar
-//! g   an image or something else, by its rank           a   axes, a constant: renumbered
-//! r   a row for each axis (sizes, paddings): reordered  k   what is left of an image, whose axes must be in order
-//! f   an image that turning leaves in its order         s   the same sizes, of an operator that counts all of them
+//! i   an image: transposed                              .   independent of the layout
+//! b   broadcast: an image, or reshaped at lower rank    e   an image or a scalar
+//! g   an image, or independent at any other rank        a   axes, a constant: renumbered
+//! r   a row for each axis (sizes, paddings): permuted   k   a reduced image; its axes must keep their order
+//! f   an image that is flattened in the same order
 //! ```
 //!
-//! Attributes are turned by their names, whatever the operator.
+//! Attributes are converted by their names, for all operators.
 
-use super::{Layout, Order};
+use super::{Layout, Permutation};
 use crate::build::query::{ints, is_free, shape};
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, ValueId};
 use befrost_tensor::tf::op::{Attrs as _, Class, Op};
 
-/// What an operand or a result is.
+/// The role of an operand or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Turned.
+pub(super) enum ValueRole {
+    /// Transposed.
     Image,
-    /// What does not depend on the layout.
+    /// Independent of the layout.
     Same,
-    /// A tensor of lower rank that is broadcast over the image.
+    /// A tensor of lower rank that is broadcast to the image.
     Small,
-    /// A row for each axis.
+    /// One row per axis.
     Rows,
-    /// Numbers of axes.
+    /// Indices of axes.
     Axes,
 }
 
-/// The parts of an op.
+/// The roles of an op's operands and results.
 #[derive(Clone, Debug)]
-pub(super) struct Role {
-    pub operands: Vec<Part>,
-    pub results: Vec<Part>,
+pub(super) struct OpRole {
+    pub operands: Vec<ValueRole>,
+    pub results: Vec<ValueRole>,
 }
 
-/// The letter of each of `n` values.
+/// The letters of `n` values.
 fn spread(letters: &str, n: usize) -> Option<Vec<u8>> {
     let letters = letters.as_bytes();
     let Some(star) = letters.iter().position(|&letter| letter == b'*') else {
@@ -62,69 +62,69 @@ fn is_image(m: &Module, value: ValueId) -> bool {
     rank(m, value) == Some(4)
 }
 
-/// The numbers of a list attribute that is written; the defaults are the same in both layouts.
+/// The elements of a list attribute that is present; its default is the same in both layouts.
 pub(super) fn list(m: &Module, op: OpId, attr: &str) -> Option<Vec<i64>> {
     let signature = tf::row(m, op)?.signature();
     signature.attr(attr)?;
     tf::attrs_of(m, op, signature).ints(attr)
 }
 
-/// The layout that an op's attribute says.
+/// The layout in an op's `data_format`.
 pub(super) fn written(m: &Module, op: OpId) -> Option<Layout> {
     let signature = tf::row(m, op)?.signature();
     signature.attr("data_format")?;
     match tf::attrs_of(m, op, signature).string("data_format").as_deref() {
-        Some(b"NCHW") => Some(Layout::First),
-        Some(b"NHWC") | None => Some(Layout::Last),
+        Some(b"NCHW") => Some(Layout::Nchw),
+        Some(b"NHWC") | None => Some(Layout::Nhwc),
         _ => None,
     }
 }
 
-/// The parts of an op that can be turned, whatever it is written for.
-pub(super) fn of(m: &Module, op: OpId) -> Option<Role> {
+/// The roles of a convertible op, for either layout.
+pub(super) fn of(m: &Module, op: OpId) -> Option<OpRole> {
     if !is_free(m, op) {
         return None;
     }
     let (inputs, outputs) = tf::row(m, op)?.layout()?.split_once('>')?;
-    let operands: Vec<Part> = spread(inputs, m.n_operands(op))?
+    let operands: Vec<ValueRole> = spread(inputs, m.n_operands(op))?
         .into_iter()
         .zip(m.operands(op))
         .map(|(letter, value)| operand(m, letter, value))
         .collect::<Option<_>>()?;
-    let results: Vec<Part> = spread(outputs, m.n_results(op))?
+    let results: Vec<ValueRole> = spread(outputs, m.n_results(op))?
         .into_iter()
         .zip(m.results(op))
         .map(|(letter, value)| match letter {
-            b'i' => is_image(m, value).then_some(Part::Image),
-            b'k' if is_image(m, value) => Some(Part::Image),
-            b'r' => Some(Part::Rows),
-            _ => Some(Part::Same),
+            b'i' => is_image(m, value).then_some(ValueRole::Image),
+            b'k' if is_image(m, value) => Some(ValueRole::Image),
+            b'r' => Some(ValueRole::Rows),
+            _ => Some(ValueRole::Same),
         })
         .collect::<Option<_>>()?;
-    (operands.contains(&Part::Image) && attributes_fit(m, op)).then_some(Role { operands, results })
+    (operands.contains(&ValueRole::Image) && attributes_fit(m, op)).then_some(OpRole { operands, results })
 }
 
-fn operand(m: &Module, letter: u8, value: ValueId) -> Option<Part> {
+fn operand(m: &Module, letter: u8, value: ValueId) -> Option<ValueRole> {
     let rank = rank(m, value);
     match (letter, rank) {
-        (b'i' | b'f' | b'b' | b'g' | b'e', Some(4)) => Some(Part::Image),
-        (b'b' | b'e', Some(0)) | (b'g', Some(_)) => Some(Part::Same),
+        (b'i' | b'f' | b'b' | b'g' | b'e', Some(4)) => Some(ValueRole::Image),
+        (b'b' | b'e', Some(0)) | (b'g', Some(_)) => Some(ValueRole::Same),
         (b'b', Some(1..4)) => {
             let dims = shape(m, value)?;
             let n_wide = dims.iter().filter(|&&dim| dim != 1).count();
             let known = !dims.contains(&DYNAMIC);
-            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(Part::Small)
+            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(ValueRole::Small)
         }
-        (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(Part::Rows),
-        (b'a', _) => {
-            ints(m, value).filter(|axes| axes.iter().all(|axis| (-4..4).contains(axis))).map(|_| Part::Axes)
-        }
-        (b'.', _) => Some(Part::Same),
+        (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(ValueRole::Rows),
+        (b'a', _) => ints(m, value)
+            .filter(|axes| axes.iter().all(|axis| (-4..4).contains(axis)))
+            .map(|_| ValueRole::Axes),
+        (b'.', _) => Some(ValueRole::Same),
         _ => None,
     }
 }
 
-/// Whether all attributes that depend on the layout can be turned.
+/// True if all attributes that depend on the layout can be converted.
 fn attributes_fit(m: &Module, op: OpId) -> bool {
     let n = |attr: &str| list(m, op, attr).map(|list| list.len());
     let number = |attr: &str| m.attr_named(op, attr).and_then(|attr| m.cx.as_int(attr)).unwrap_or(0);
@@ -139,22 +139,22 @@ fn attributes_fit(m: &Module, op: OpId) -> bool {
         )
 }
 
-/// Numbers of axes of an image, none below 0.
+/// Axes of an image as non-negative indices.
 pub(super) fn axes(numbers: &[i64]) -> Vec<usize> {
     numbers.iter().map(|&axis| if axis < 0 { axis + 4 } else { axis } as usize).collect()
 }
 
-/// The axis that an axis becomes.
-pub(super) fn turned_axis(order: &Order, axis: usize) -> usize {
+/// The index of an axis after the permutation.
+pub(super) fn permuted_axis(order: &Permutation, axis: usize) -> usize {
     order.iter().position(|&from| from == axis).unwrap_or(axis)
 }
 
-/// Whether an op that is written for `written` can be turned.
+/// True if an op that is written for `written` can be converted.
 pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
     let order = written.other().order();
     let in_order = |kept: &[usize]| {
-        let turned: Vec<usize> = kept.iter().map(|&axis| turned_axis(&order, axis)).collect();
-        turned.is_sorted()
+        let permuted: Vec<usize> = kept.iter().map(|&axis| permuted_axis(&order, axis)).collect();
+        permuted.is_sorted()
     };
     let result_is_image = is_image(m, m.result(op, 0));
     match tf::operator(m, op) {
@@ -174,12 +174,12 @@ pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
     }
 }
 
-/// Whether an operator takes away the axes that operand 1 names.
+/// True if the operator reduces the axes in operand 1.
 fn reduces(operator: Op) -> bool {
     matches!(operator.row().class(), Class::Reduce(_)) || matches!(operator, Op::ArgMax | Op::ArgMin)
 }
 
-/// The axes that are not among these.
+/// The other axes.
 fn rest(gone: &[usize]) -> Vec<usize> {
     (0..4).filter(|axis| !gone.contains(axis)).collect()
 }

@@ -1,17 +1,17 @@
-//! `tf-plan-memory`: where the results of a function's operators lie, in one arena per call.
+//! `tf-plan-memory`: static allocation of the results of a function's operators in one arena per call.
 //!
 //! ```text
-//! ops ──storage──▶ storages: values in the same memory, who makes them, who reads them, their size     (views, operators in place)
-//!     ──order────▶ who has surely run when an operator starts
-//!     ──place────▶ offsets, such that only storages overlap of which one is done with before the other is made
+//! ops ──storage──▶ storages: values that share memory, with producer, readers and size (views, in-place ops)
+//!     ──order────▶ the ops that are complete before an op starts
+//!     ──place────▶ offsets; storages overlap only if one is dead before the other is written
 //! ```
 //!
-//! A plan holds for every order that the graph allows. Where a strict order would need much less memory,
-//! operators that overwrite a place wait for those that read it: by `after` edges, which errors do not cross.
-//! What leaves the function, or may be kept by somebody, is never in the arena, and what has no static size
-//! neither: these are the pool's. `befrost_mem::Arena` sees to it that a wrong plan costs memory only.
+//! A plan holds for all schedules that the graph allows. If a stricter order needs much less memory, ops that
+//! reuse memory wait for the readers of its previous contents: `after` edges, which do not propagate errors.
+//! Results that leave the function or may be retained, and results without a static size, are not in the
+//! arena but allocated from the pool. `befrost_mem::Arena` guarantees that a wrong plan only wastes memory.
 //!
-//! `print-memory-plan` shows the plan of each function without changing anything.
+//! `print-memory-plan` prints the plan of each function.
 
 mod order;
 mod place;
@@ -27,7 +27,7 @@ use super::effects::functions;
 use crate::dialects::tf;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-plan-memory",
@@ -51,11 +51,11 @@ pub(crate) const PRINT: Pass = Pass {
     run: print,
 };
 
-/// Functions of more operators than this are not planned: the order of all pairs would take too much.
+/// Limit on the ops of a planned function; the order is computed for all pairs.
 const MAX_OPS: usize = 1 << 12;
-/// The op that makes an arena.
+/// The op that creates an arena.
 const ARENA: &str = "cpu.arena";
-/// What is smaller in all is not worth an arena.
+/// Minimum total size for which an arena pays.
 const MIN_BYTES: usize = 4096;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -76,7 +76,7 @@ fn print(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     Change::Unchanged
 }
 
-/// The blocks of functions of one block, with their names, in the order of the module.
+/// The blocks of single-block functions with their names, in module order.
 fn blocks(m: &Module) -> Vec<(BlockId, String)> {
     let mut found: Vec<(OpId, BlockId, String)> = functions(m)
         .into_iter()
@@ -90,14 +90,14 @@ fn blocks(m: &Module) -> Vec<(BlockId, String)> {
     found.into_iter().map(|(_, block, name)| (block, name)).collect()
 }
 
-/// The memory of one function.
+/// The memory plan of a function.
 struct Planned {
     ops: Vec<OpId>,
     storages: Storages,
     plan: Plan,
-    /// Whom an operator waits for, so that the plan holds.
+    /// The ops that an op waits for in addition, so that the plan holds.
     edges: FxHashMap<usize, Vec<usize>>,
-    /// The bytes that live at once if operators run in the order of the program.
+    /// The peak of live bytes if ops run in program order.
     lower_bound: usize,
 }
 
@@ -105,7 +105,7 @@ impl Planned {
     fn of(m: &Module, block: BlockId) -> Option<Planned> {
         let ops: Vec<OpId> = m.ops_in(block).collect();
         let is_planned = ops.iter().any(|&op| m.op_name_str(op) == ARENA);
-        if is_planned || ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::computes(m, op)) {
+        if is_planned || ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::allocates_results(m, op)) {
             return None;
         }
         let before = Ancestors::of(m, &ops);
@@ -117,11 +117,11 @@ impl Planned {
         let lower_bound = place::lower_bound(&placed);
         let free = Plan::new(&placed, |done, next| done.events().all(|op| before.is_before(op, next.maker)));
         let no_edges = FxHashMap::default();
-        // A strict order, if it saves much.
+        // The strict order, if it saves much.
         if free.peak <= lower_bound + lower_bound / 10 {
             return Some(Planned { storages, plan: free, edges: no_edges, lower_bound, ops });
         }
-        let can_wait = |op: usize| storage::computes(m, ops[op]);
+        let can_wait = |op: usize| storage::allocates_results(m, ops[op]);
         let strict = Plan::new(&placed, |done, next| {
             done.events().all(|op| before.is_before(op, next.maker) || op < next.maker && can_wait(op))
         });
@@ -132,18 +132,19 @@ impl Planned {
         Some(Planned { storages, plan: strict, edges, lower_bound, ops })
     }
 
-    /// Gives operators the arena, their places, and the chains that they wait for.
+    /// Adds to ops the arena, their offsets, and the chains that they wait for.
     fn write(&self, r: &mut Rewriter<'_>, block: BlockId, cx: &PassCx<'_>) {
         let Some(first) = r.ir().first_op(block) else { return };
         let loc = r.ir().loc(first);
         let bytes = r.cx().int_attr(KnownType::I64.id(), self.plan.peak as i64);
         let ty = KnownType::Arena.id();
-        let arena = r.create_named(At::Before(first), loc, ARENA, &[], &[ty], &[("bytes", bytes)]);
+        let arena =
+            r.create_named(InsertionPoint::Before(first), loc, ARENA, &[], &[ty], &[("bytes", bytes)]);
         let arena = r.ir().result(arena, 0);
         let waited: FxHashSet<usize> = self.edges.values().flatten().copied().collect();
         let mut chains: FxHashMap<usize, ValueId> = FxHashMap::default();
         for (i, &op) in self.ops.iter().enumerate() {
-            if !storage::computes(r.ir(), op) {
+            if !storage::allocates_results(r.ir(), op) {
                 continue;
             }
             let is_in_place = self.storages.is_in_place(i);

@@ -1,19 +1,19 @@
-//! Who has surely run when an operator starts, whatever the executor does.
+//! Partial order of ops: the ops that are complete before an op starts, in all schedules.
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Module, OpId};
 
-/// For each operator, by its number in the block: all that it waits for.
+/// The ancestors of each op, by index in the block.
 pub(super) struct Ancestors {
-    /// Those that it waits for directly.
+    /// Direct predecessors.
     waits: Vec<Vec<usize>>,
-    /// One bit for each operator of the block.
+    /// All predecessors, one bit per op of the block.
     sets: Vec<Vec<u64>>,
 }
 
 impl Ancestors {
-    /// Of all operators of a block.
+    /// The ancestors of all ops of a block.
     pub(super) fn of(m: &Module, ops: &[OpId]) -> Ancestors {
         let number: FxHashMap<OpId, usize> = ops.iter().enumerate().map(|(i, &op)| (op, i)).collect();
         let waits: Vec<Vec<usize>> = ops
@@ -28,7 +28,7 @@ impl Ancestors {
         all
     }
 
-    /// Works out the set of an operator; those of all before it are known.
+    /// Computes the set of an op; the sets of all earlier ops are known.
     fn settle(&mut self, i: usize) {
         let mut set = vec![0; i.div_ceil(64)];
         for &waits in &self.waits[i] {
@@ -38,18 +38,18 @@ impl Ancestors {
         self.sets.push(set);
     }
 
-    /// Whether operator `a` has completed before `b` starts.
+    /// True if op `a` is complete before op `b` starts, in all schedules.
     pub(super) fn is_before(&self, a: usize, b: usize) -> bool {
         self.sets.get(b).and_then(|set| set.get(a / 64)).is_some_and(|word| word >> (a % 64) & 1 == 1)
     }
 
-    /// Makes operators wait for more: for each in the order of the block `more` says for whom it should, and
-    /// gets told whom it waits for already.
+    /// Adds dependencies. `more` is called for each op in block order with a test for existing dependencies,
+    /// and returns the ops that it must wait for in addition.
     pub(super) fn extend(mut self, mut more: impl FnMut(usize, &dyn Fn(usize) -> bool) -> Vec<usize>) {
         for i in 0..self.waits.len() {
             self.settle_again(i);
             let mut wanted = more(i, &|a| self.is_before(a, i));
-            // The last ones often wait for the others.
+            // Later ops often wait for earlier ones, so they come first.
             wanted.sort_unstable();
             for a in wanted.into_iter().rev() {
                 let (known, rest) = self.sets.split_at_mut(i);
@@ -68,7 +68,7 @@ impl Ancestors {
     }
 }
 
-/// Adds an operator, and all that it waits for.
+/// Adds an op and its ancestors.
 fn add(set: &mut [u64], sets: &[Vec<u64>], op: usize) {
     if let Some(word) = set.get_mut(op / 64) {
         *word |= 1 << (op % 64);

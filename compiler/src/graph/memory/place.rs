@@ -1,32 +1,32 @@
-//! Offsets: a place in the arena for each storage.
+//! Assignment of offsets in the arena.
 //!
-//! Storages are placed one after the other, the largest first, each in the smallest gap that the ones leave
-//! with which it must not overlap (best fit). The same is tried in the order of the program; the smaller
-//! arena wins. Then, for some rounds, what lies at the top goes first.
+//! Storages are placed one by one, largest first, each into the smallest gap between the storages that it
+//! must not overlap (best fit). The same is done in program order, and the smaller arena wins. Each start
+//! order is refined for some rounds: storages at the peak are moved to the front of the order.
 
 use rustc_hash::FxHashMap;
 
 use super::order::Ancestors;
 use super::storage::Storage;
 
-/// Places begin at multiples of this.
+/// Alignment of offsets.
 const ALIGNMENT: usize = 64;
 
-/// How often placing is tried from each order, at most.
+/// Maximum rounds for each start order.
 const ROUNDS: usize = 40;
-/// How many pairs are looked at in all these tries together.
-const MAX_LOOKS: usize = 1 << 24;
+/// Budget of visited pairs over all rounds.
+const MAX_VISITS: usize = 1 << 24;
 
-/// Where storages lie.
+/// The offsets of storages.
 pub(super) struct Plan {
-    /// By number.
+    /// By storage.
     pub(super) offsets: Vec<usize>,
     /// The size of the arena.
     pub(super) peak: usize,
 }
 
 impl Plan {
-    /// A plan for storages, where `is_done(a, b)` says that `a` is not needed any more when `b` is made.
+    /// A plan for storages; `is_done(a, b)` is true if `a` is dead when `b` is written.
     pub(super) fn new(storages: &[&Storage], is_done: impl Fn(&Storage, &Storage) -> bool) -> Plan {
         let n = storages.len();
         let mut overlap = vec![Vec::new(); n];
@@ -43,14 +43,14 @@ impl Plan {
         by_size.sort_by_key(|&i| std::cmp::Reverse(storages[i].bytes));
         let least = lower_bound(storages);
         let n_pairs: usize = overlap.iter().map(Vec::len).sum();
-        let rounds = (MAX_LOOKS / n_pairs.max(1)).clamp(1, ROUNDS);
+        let rounds = (MAX_VISITS / n_pairs.max(1)).clamp(1, ROUNDS);
         let mut best: Option<Plan> = None;
         for mut order in [by_size, by_program] {
             for _ in 0..rounds {
                 let plan = Plan::in_order(storages, &order, &overlap);
                 let top =
                     |&i: &usize| plan.offsets[i] + storages[i].bytes.next_multiple_of(ALIGNMENT) == plan.peak;
-                // Stable: the others keep their order.
+                // The sort is stable.
                 order.sort_by_key(|i| !top(i));
                 if best.as_ref().is_none_or(|best| plan.peak < best.peak) {
                     best = Some(plan);
@@ -90,8 +90,8 @@ impl Plan {
         Plan { offsets: offsets.into_iter().map(Option::unwrap_or_default).collect(), peak }
     }
 
-    /// Whom operators must wait for, beyond what they wait for anyway, so that nothing is overwritten that
-    /// comes earlier in the program and is needed.
+    /// The dependencies, beyond the existing ones, that keep ops from overwriting storages that are earlier
+    /// in the program and still needed.
     pub(super) fn edges(&self, storages: &[&Storage], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, storage) in storages.iter().enumerate() {
@@ -121,12 +121,12 @@ impl Plan {
     }
 }
 
-/// The most bytes that are alive at once if operators run in the order of the program.
+/// The peak of live bytes if ops run in program order.
 pub(super) fn lower_bound(storages: &[&Storage]) -> usize {
     let mut events: Vec<(usize, bool, usize)> = Vec::new();
     for storage in storages {
         let size = storage.bytes.next_multiple_of(ALIGNMENT);
-        // An operator's operands are there when it makes its results.
+        // Operands are live while results are written.
         events.push((storage.maker, false, size));
         events.push((storage.last(), true, size));
     }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_lives_at_once_never_overlaps() {
-        // Sizes and lives from a small generator.
+        // Sizes and lifetimes from a small generator.
         let mut state = 1u64;
         let mut next = |n: u64| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -1,11 +1,11 @@
-//! The plan as a table.
+//! The memory plan as a table.
 
 use std::fmt::Write;
 
 use super::Planned;
 use crate::ir::Module;
 
-/// Each place with its operators, and the sums.
+/// A row for each storage with its op, then totals.
 pub(super) fn table(m: &Module, function: &str, planned: &Planned) -> String {
     let Planned { ops, storages, plan, edges, lower_bound } = planned;
     let sum: usize = storages.placed().map(|storage| storage.bytes).sum();

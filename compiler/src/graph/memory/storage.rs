@@ -1,4 +1,4 @@
-//! Storages: which values lie in the same memory, who makes it, who reads it.
+//! Storages: values that share memory, their producer and readers.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{OpRow, Traits};
@@ -9,54 +9,54 @@ use crate::build::query::{bytes_of, dtype};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 
-/// What a buffer has in front of its bytes.
+/// Size of the header of a buffer.
 const HEADER: usize = 64;
 
-/// What is larger is not planned: so no sum of sizes overflows, and no machine has it anyway.
+/// Limit on planned sizes, so that sums cannot overflow.
 const MAX_BYTES: usize = 1 << 40;
 
-/// Ops that look at an operand and keep nothing of it.
-const LOOKS: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
+/// Ops that read an operand and retain nothing.
+const READ_ONLY: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
 
-/// Memory for one tensor, or for several one after the other.
+/// The memory of one tensor, or of several in sequence.
 pub(super) struct Storage {
-    /// Who writes it first.
+    /// The op that writes it first.
     pub(super) maker: usize,
-    /// Who reads it, or overwrites it.
+    /// The ops that read or overwrite it.
     pub(super) readers: Vec<usize>,
-    /// With the buffer's header; 0 if nobody knows.
+    /// Size with the buffer's header; 0 if unknown.
     pub(super) bytes: usize,
-    /// Whether somebody outside of the function may have it, or keep it.
+    /// True if the value may leave the function or be retained.
     pub(super) escapes: bool,
 }
 
 impl Storage {
-    /// Who must be done before the memory may be used again.
+    /// The ops that must be complete before the memory is reused.
     pub(super) fn events(&self) -> impl Iterator<Item = usize> {
         self.readers.iter().copied().chain([self.maker])
     }
 
-    /// The last of them in the order of the program.
+    /// The last of them in program order.
     pub(super) fn last(&self) -> usize {
         self.events().max().unwrap_or(self.maker)
     }
 
-    /// Whether it lies in the arena.
+    /// True if it is in the arena.
     pub(super) fn is_placed(&self) -> bool {
         !self.escapes && self.bytes > 0
     }
 }
 
-/// All storages of a block.
+/// The storages of a block.
 pub(super) struct Storages {
     all: Vec<Storage>,
-    /// By operator: those that it makes, in the order of its results.
+    /// The storages that each op writes first, in the order of its results.
     made: FxHashMap<usize, Vec<usize>>,
     in_place: Vec<bool>,
 }
 
-/// Whether an op's kernel makes its results in memory that it asks for.
-pub(super) fn computes(m: &Module, op: OpId) -> bool {
+/// True if the op's kernel allocates its results.
+pub(super) fn allocates_results(m: &Module, op: OpId) -> bool {
     tf::row(m, op)
         .is_some_and(|row| row.has_function() && !row.has(Traits::CONSTANT) && !row.has(Traits::PASSING))
 }
@@ -68,11 +68,12 @@ impl Storages {
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
             let passes = tf::is_passing(m, op);
-            let computes = computes(m, op);
+            let allocates_results = allocates_results(m, op);
             for value in m.operands(op) {
                 if let Some(&storage) = of.get(&value) {
                     all[storage].readers.push(i);
-                    all[storage].escapes |= !computes && !passes && !LOOKS.contains(&m.op_name_str(op));
+                    all[storage].escapes |=
+                        !allocates_results && !passes && !READ_ONLY.contains(&m.op_name_str(op));
                 }
             }
             if passes || tf::row(m, op).is_some_and(|row| row.has(Traits::VIEW)) {
@@ -82,7 +83,7 @@ impl Storages {
                         of.insert(result, storage);
                     }
                 }
-            } else if computes {
+            } else if allocates_results {
                 for result in m.results(op).take(tf::n_data_results(m, op)) {
                     let bytes =
                         bytes_of(m, m.value_type(result)).filter(|bytes| (1..=MAX_BYTES).contains(bytes));
@@ -98,9 +99,9 @@ impl Storages {
         storages
     }
 
-    /// Lets operators overwrite operands that nobody needs any more.
+    /// Lets ops overwrite dead operands.
     fn overwrite(&mut self, m: &Module, ops: &[OpId], of: &FxHashMap<ValueId, usize>, before: &Ancestors) {
-        // Where the contents of a storage lie that is another one's.
+        // The storage that holds the contents of each result that overwrites an operand.
         let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
             let Some(&[result]) = self.made.get(&i).map(Vec::as_slice) else { continue };
@@ -132,12 +133,12 @@ impl Storages {
         }
     }
 
-    /// Those that lie in the arena, in the order in which they are made.
+    /// The storages in the arena, in order of creation.
     pub(super) fn placed(&self) -> impl Iterator<Item = &Storage> {
         self.all.iter().filter(|storage| storage.is_placed())
     }
 
-    /// The numbers of those that an operator makes; see [`Storages::get`].
+    /// Indices of the storages that an op writes first; see [`Storages::get`].
     pub(super) fn made_by(&self, op: usize) -> impl Iterator<Item = usize> {
         self.made.get(&op).into_iter().flatten().copied()
     }
@@ -146,13 +147,13 @@ impl Storages {
         &self.all[storage]
     }
 
-    /// Which of those that lie in the arena this one is.
+    /// The index among the storages in the arena.
     pub(super) fn number(&self, storage: usize) -> Option<usize> {
         let is_placed = self.all[storage].is_placed();
         is_placed.then(|| self.all[..storage].iter().filter(|other| other.is_placed()).count())
     }
 
-    /// Whether an operator overwrites an operand.
+    /// True if the op overwrites an operand.
     pub(super) fn is_in_place(&self, op: usize) -> bool {
         self.in_place[op]
     }

@@ -1,10 +1,10 @@
-//! What is simpler by the laws of arithmetic.
+//! Algebraic simplifications.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::constant::patterns;
-use super::{apply, instead, is_float, same_type};
+use super::{apply, is_float, replacement, same_type};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, made_by, splat};
 use crate::dialects::tf::operator;
@@ -12,7 +12,7 @@ use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// The rewrites of an operator.
+/// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
     match operator {
         Op::Neg | Op::Reciprocal | Op::Inv | Op::LogicalNot | Op::Invert | Op::Conj => patterns! {
@@ -46,14 +46,14 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
     }
 }
 
-/// g(g(x)) is x.
+/// `g(g(x))` → `x`.
 fn involution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[operator(m, op)?])?;
     Some(m.operand(inner, 0))
 }
 
-/// Not(x < y) is x >= y, where nothing is NaN; Not(x == y) is x != y.
+/// `!(x < y)` → `x >= y` unless the operands are floats, where NaN forbids it; `!(x == y)` → `x != y`.
 fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     if operator(m, op) != Some(Op::LogicalNot) {
@@ -78,11 +78,11 @@ fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     b.op(negated, &[x, y]).attrs_of(inner, |_| true).like(result).one().ok()
 }
 
-/// A value as a number of times another one.
-fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
+/// Decomposition of a value into `x * n` with a constant scalar `n`; `(value, 1.0)` if it is no such product.
+fn as_multiple(m: &Module, value: ValueId) -> (ValueId, f64) {
     if let Some(product) = made_by(m, value, &[Op::Mul]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
-        // The other factor's shape is the product's if the number is a scalar.
+        // The product has the shape of the other factor if the number is a scalar.
         let number =
             |x: ValueId| if dims(m, x).is_some_and(|dims| dims.is_empty()) { splat(m, x) } else { None };
         match (number(x), number(y)) {
@@ -94,10 +94,10 @@ fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
     (value, 1.0)
 }
 
-/// x + x is 2*x, and so on.
+/// `x + x` → `2*x`, `x + 3*x` → `4*x`, and so on.
 fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| times(m, value)).collect();
+    let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| as_multiple(m, value)).collect();
     let &(x, _) = terms.first()?;
     if terms.len() < 2 || terms.iter().any(|&(y, _)| y != x) || constant_of(m, x).is_some() {
         return None;
@@ -108,10 +108,10 @@ fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let factor = b.scalar(n, dtype).ok()?;
-    instead(b, op, Op::Mul, &[x, factor])
+    replacement(b, op, Op::Mul, &[x, factor])
 }
 
-/// x + Neg(y) is x - y.
+/// `x + Neg(y)` → `x - y`.
 fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
@@ -120,18 +120,18 @@ fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         None => (right, made_by(m, left, &[Op::Neg])?),
     };
     let y = m.operand(negation, 0);
-    instead(b, op, Op::Sub, &[x, y])
+    replacement(b, op, Op::Sub, &[x, y])
 }
 
-/// x - Neg(y) is x + y.
+/// `x - Neg(y)` → `x + y`.
 fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let negation = made_by(m, m.operand(op, 1), &[Op::Neg])?;
     let (x, y) = (m.operand(op, 0), m.operand(negation, 0));
-    instead(b, op, Op::AddV2, &[x, y])
+    replacement(b, op, Op::AddV2, &[x, y])
 }
 
-/// x*y1 + x*y2 is x*(y1+y2), of any number of terms that nobody else uses.
+/// `x*y1 + x*y2` → `x*(y1 + y2)`, for any number of terms that have no other use.
 fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     if !is_float(m, m.result(op, 0)) {
@@ -152,7 +152,8 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         .iter()
         .map(|&p| if m.operand(p, 0) == x { m.operand(p, 1) } else { m.operand(p, 0) })
         .collect();
-    // The sum of the others must not be smaller than a product was, nor larger.
+    // The sum of the other factors must have the size of one product's other factor: all equal types or all
+    // scalars.
     let alike = others.windows(2).all(|pair| same_type(m, pair[0], pair[1]));
     let scalars = others.iter().all(|&y| dims(m, y).is_some_and(|dims| dims.is_empty()));
     if !alike && !scalars {
@@ -160,10 +161,10 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let operator = operator(m, op)?;
     let sum = b.one(operator, &others).ok()?;
-    instead(b, op, Op::Mul, &[x, sum])
+    replacement(b, op, Op::Mul, &[x, sum])
 }
 
-/// (x + s) + (y + t) is (x + y) + (s + t): what is small is added before it is spread.
+/// `(x + s) + (y + t)` → `(x + y) + (s + t)`: small operands are added before they are broadcast.
 fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let operator = operator(m, op)?;
@@ -191,10 +192,10 @@ fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let large = b.one(operator, &[x, y]).ok()?;
     let small = b.one(operator, &[s, t]).ok()?;
-    instead(b, op, operator, &[large, small])
+    replacement(b, op, operator, &[large, small])
 }
 
-/// x * x is Square(x).
+/// `x * x` → `Square(x)`.
 fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
@@ -203,24 +204,24 @@ fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     {
         return None;
     }
-    instead(b, op, Op::Square, &[x])
+    replacement(b, op, Op::Square, &[x])
 }
 
-/// x / Sqrt(y) is x * Rsqrt(y).
+/// `x / Sqrt(y)` → `x * Rsqrt(y)`.
 fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, root) = (m.operand(op, 0), m.operand(op, 1));
     let inner = made_by(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
     let y = m.operand(inner, 0);
     let root = b.one(Op::Rsqrt, &[y]).ok()?;
-    instead(b, op, Op::Mul, &[x, root])
+    replacement(b, op, Op::Mul, &[x, root])
 }
 
-/// A product of a transposed matrix turns it itself.
+/// `MatMul(Transpose(x), y)` → `MatMul(x, y) {transpose_a}`, for both operands and for batches.
 fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let is_batch = operator(m, op) != Some(Op::MatMul);
-    let turns = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
+    let flags = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
     if is_batch
         && dtype(m, m.operand(op, 0))
             .is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128))
@@ -228,14 +229,14 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let mut operands = [m.operand(op, 0), m.operand(op, 1)];
-    let mut turned = [flag(m, op, turns[0]), flag(m, op, turns[1])];
+    let mut transposed = [flag(m, op, flags[0]), flag(m, op, flags[1])];
     let mut changed = false;
-    for (operand, turned) in operands.iter_mut().zip(&mut turned) {
+    for (operand, transposed) in operands.iter_mut().zip(&mut transposed) {
         if let Some(inner) = made_by(m, *operand, &[Op::Transpose])
             && swaps_last(&ints(m, m.operand(inner, 1))?)
         {
             *operand = m.operand(inner, 0);
-            *turned = !*turned;
+            *transposed = !*transposed;
             changed = true;
         }
     }
@@ -243,16 +244,16 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let (result, operator) = (m.result(op, 0), operator(m, op)?);
-    let mut product = b.op(operator, &operands).attrs_of(op, |name| !turns.contains(&name)).like(result);
-    for (name, turned) in turns.iter().zip(turned) {
-        if turned {
+    let mut product = b.op(operator, &operands).attrs_of(op, |name| !flags.contains(&name)).like(result);
+    for (name, transposed) in flags.iter().zip(transposed) {
+        if transposed {
             product = product.bool(name, true);
         }
     }
     product.one().ok()
 }
 
-/// Whether a transposition swaps the last two axes, and no other.
+/// True if the permutation swaps the last two axes and keeps all others.
 fn swaps_last(order: &[i64]) -> bool {
     let n = order.len();
     n >= 2
@@ -260,7 +261,7 @@ fn swaps_last(order: &[i64]) -> bool {
         && order[..n - 2].iter().enumerate().all(|(i, &axis)| axis == i as i64)
 }
 
-/// Concat(f(a), f(b)) is f(Concat(a, b)).
+/// `Concat(f(a), f(b))` → `f(Concat(a, b))` for a unary operator `f`.
 fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = m.n_operands(op).checked_sub(1).filter(|&n| n >= 2)?;
@@ -277,11 +278,11 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         })
         .collect::<Option<_>>()?;
     let operands: Vec<ValueId> = inner.into_iter().chain([m.operand(op, n)]).collect();
-    let joined = instead(b, op, Op::ConcatV2, &operands)?;
-    instead(b, op, operator, &[joined])
+    let joined = replacement(b, op, Op::ConcatV2, &operands)?;
+    replacement(b, op, operator, &[joined])
 }
 
-/// Transpose(Cast(x)) is Cast(Transpose(x)) where x is smaller.
+/// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller.
 fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (cast, order) = (m.operand(op, 0), m.operand(op, 1));
@@ -291,6 +292,6 @@ fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let result = m.result(op, 0);
-    let turned = b.one(Op::Transpose, &[x, order]).ok()?;
-    b.op(Op::Cast, &[turned]).attrs_of(inner, |_| true).like(result).one().ok()
+    let transposed = b.one(Op::Transpose, &[x, order]).ok()?;
+    b.op(Op::Cast, &[transposed]).attrs_of(inner, |_| true).like(result).one().ok()
 }

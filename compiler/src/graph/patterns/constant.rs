@@ -1,9 +1,9 @@
-//! What is simpler because an operand is a constant.
+//! Simplifications of ops with constant operands.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{apply, branches, instead, is_float, order_in, passing};
+use super::{apply, branches, is_float, passing, permutation, replacement};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, made_by, splat};
 use crate::dialects::tf::operator;
@@ -18,7 +18,7 @@ macro_rules! patterns {
 }
 pub(super) use patterns;
 
-/// The rewrites of an operator.
+/// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
     match operator {
         Op::Add | Op::AddV2 | Op::Mul => patterns! {
@@ -58,13 +58,13 @@ fn pass(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     passing::operand(b.ir(), op)
 }
 
-/// `x` if the op's result has its shape.
-fn as_is(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
+/// `x` if it has the shape of the op's result.
+fn if_same_shape(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
     let found = dims(m, x);
     (found.is_some() && found == dims(m, m.result(op, 0))).then_some(x)
 }
 
-/// x + 0, x - 0, x * 1, x / 1; and x * 0.
+/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0`.
 fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
@@ -76,35 +76,36 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         _ => (1.0, false),
     };
     if splat(m, y) == Some(neutral) {
-        return as_is(m, op, x);
+        return if_same_shape(m, op, x);
     }
     if commutes && splat(m, x) == Some(neutral) {
-        return as_is(m, op, y);
+        return if_same_shape(m, op, y);
     }
     if operator == Op::Mul && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
-        // As TensorFlow has it, for infinities and NaN too.
+        // Infinities and NaN become 0 too, as in TensorFlow's optimizer.
         let (sizes, dtype) = (dims(m, m.result(op, 0))?.to_vec(), dtype(m, x)?);
         let zero = b.scalar(0.0, dtype).ok()?;
         if sizes.is_empty() {
             return Some(zero);
         }
         let shape = b.ints(&sizes, DType::I64).ok()?;
-        return instead(b, op, Op::Fill, &[shape, zero]);
+        return replacement(b, op, Op::Fill, &[shape, zero]);
     }
     None
 }
 
-/// 0 - x is Neg(x).
+/// `0 - x` → `Neg(x)`.
 fn negate(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
-    if operator(m, op) == Some(Op::Sub) && splat(m, x) == Some(0.0) && as_is(m, op, y).is_some() {
-        return instead(b, op, Op::Neg, &[y]);
+    if operator(m, op) == Some(Op::Sub) && splat(m, x) == Some(0.0) && if_same_shape(m, op, y).is_some() {
+        return replacement(b, op, Op::Neg, &[y]);
     }
     None
 }
 
-/// Mul(c1, Mul(x, c2)) is Mul(x, c1*c2), and its relatives of Add, Sub, RealDiv.
+/// Reassociation of constants: `Mul(c1, Mul(x, c2))` → `Mul(x, c1*c2)`, and the same for Add, Sub and
+/// RealDiv.
 fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
@@ -130,7 +131,8 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         (Some(_), None) => (q, p, false),
         _ => return None,
     };
-    // As sums with signs, or products with exponents: outer = s_i*inner + s_1*c1, inner = s_x*x + s_2*c2.
+    // Both ops as signed sums (or products with exponents ±1): outer = s_inner*inner + s_1*c1, inner = s_x*x
+    // + s_2*c2.
     let inverse = |operator: Op| matches!(operator, Op::Sub | Op::RealDiv | Op::Div);
     let (s_inner, s_1) = match (inverse(outer), constant_first) {
         (false, _) => (1, 1),
@@ -152,64 +154,65 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     };
     let c = c.ok()?;
     match (s_x, c_sign) {
-        (1, 1) => instead(b, op, plus, &[x, c]),
-        (1, _) => instead(b, op, minus, &[x, c]),
-        (_, 1) => instead(b, op, minus, &[c, x]),
+        (1, 1) => replacement(b, op, plus, &[x, c]),
+        (1, _) => replacement(b, op, minus, &[x, c]),
+        (_, 1) => replacement(b, op, minus, &[c, x]),
         _ => None,
     }
 }
 
-/// x ** n for small n.
+/// `Pow(x, n)` with a small constant n.
 fn power(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
     let exponent = splat(m, m.operand(op, 1))?;
-    as_is(m, op, x)?;
+    if_same_shape(m, op, x)?;
     let float = is_float(m, x);
     match exponent {
         1.0 => Some(x),
-        2.0 => instead(b, op, Op::Square, &[x]),
+        2.0 => replacement(b, op, Op::Square, &[x]),
         3.0 => {
-            let square = instead(b, op, Op::Square, &[x])?;
-            instead(b, op, Op::Mul, &[x, square])
+            let square = replacement(b, op, Op::Square, &[x])?;
+            replacement(b, op, Op::Mul, &[x, square])
         }
-        0.5 if float => instead(b, op, Op::Sqrt, &[x]),
-        -0.5 if float => instead(b, op, Op::Rsqrt, &[x]),
-        -1.0 if float => instead(b, op, Op::Reciprocal, &[x]),
+        0.5 if float => replacement(b, op, Op::Sqrt, &[x]),
+        -0.5 if float => replacement(b, op, Op::Rsqrt, &[x]),
+        -1.0 if float => replacement(b, op, Op::Reciprocal, &[x]),
         _ => None,
     }
 }
 
-/// A choice whose condition is a constant.
+/// `Select` with a constant condition.
 fn choose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let condition = splat(m, m.operand(op, 0))?;
-    as_is(m, op, m.operand(op, if condition != 0.0 { 1 } else { 2 }))
+    if_same_shape(m, op, m.operand(op, if condition != 0.0 { 1 } else { 2 }))
 }
 
-/// A reshape of something that has only been reshaped.
+/// `Reshape(Reshape(x))` → `Reshape(x)`.
 fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     let (x, shape) = (m.operand(inner, 0), m.operand(op, 1));
-    if let Some(x) = as_is(m, op, x) {
+    if let Some(x) = if_same_shape(m, op, x) {
         return Some(x);
     }
-    instead(b, op, Op::Reshape, &[x, shape])
+    replacement(b, op, Op::Reshape, &[x, shape])
 }
 
-/// A change of shape that gives back what was there before.
+/// `Squeeze(Reshape(x))` → `x` if the shapes are equal.
 fn undo(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
-    as_is(m, op, m.operand(inner, 0))
+    if_same_shape(m, op, m.operand(inner, 0))
 }
 
-/// Two transpositions are one.
+/// `Transpose(Transpose(x))` → `Transpose(x)` or `x`.
 fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[Op::Transpose])?;
-    let (outer_order, inner_order) = (order_in(m, m.operand(op, 1))?, order_in(m, m.operand(inner, 1))?);
+    let (outer_order, inner_order) =
+        (permutation(m, m.operand(op, 1))?, permutation(m, m.operand(inner, 1))?);
     let order: Vec<i64> = outer_order
         .iter()
         .map(|&axis| usize::try_from(axis).ok().and_then(|axis| inner_order.get(axis)).copied())
@@ -219,10 +222,11 @@ fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return Some(x);
     }
     let order = b.ints(&order, DType::I32).ok()?;
-    instead(b, op, Op::Transpose, &[x, order])
+    replacement(b, op, Op::Transpose, &[x, order])
 }
 
-/// Neighbours that are constants are joined first.
+/// Adjacent constant operands of a concatenation are concatenated first, which constant folding then
+/// computes.
 fn concat(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = m.n_operands(op) - 1;
@@ -237,5 +241,5 @@ fn concat(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let joined = b.one(Op::ConcatV2, &[&parts[start..end], &[axis]].concat()).ok()?;
     let all = [&parts[..start], &[joined], &parts[end..], &[axis]].concat();
-    instead(b, op, Op::ConcatV2, &all)
+    replacement(b, op, Op::ConcatV2, &all)
 }

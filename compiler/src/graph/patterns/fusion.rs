@@ -1,8 +1,11 @@
-//! What one kernel does at once.
+//! Fusion of several operators into one kernel.
 //!
 //! ```text
-//! Conv2D|MatMul|DepthwiseConv2dNative ─▶ BiasAdd (or Add of a vector) ─▶ Add of a tensor of the same shape ─▶ Relu|Relu6|Elu|...
-//!        _Fused... (x, w, bias, residual) {fused_ops = ["BiasAdd", "Add", "Relu"]}, and the same for _Packed... (`tf-pack-weights`)
+//! Conv2D|MatMul|DepthwiseConv2dNative ─▶ BiasAdd (or Add of a vector)
+//!                                      ─▶ Add of a tensor of the same shape
+//!                                      ─▶ Relu|Relu6|Elu|...
+//!     becomes _Fused... (x, w, bias, residual) {fused_ops = ["BiasAdd", "Add", "Relu"]},
+//!     and the same for _Packed... (`tf-pack-weights`)
 //!
 //! Conv2D(x, w) ─▶ FusedBatchNormV3 of constants        Conv2D(x, w*scale) ─▶ BiasAdd
 //! ```
@@ -11,7 +14,7 @@ use super::constant::patterns;
 use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
-use super::{apply, either_way, same_type};
+use super::{apply, operand_orders, same_type};
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, flag, is_used_once, made_by, shape};
 use crate::dialects::tf::operator;
@@ -21,7 +24,7 @@ use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-/// The rewrites of an operator.
+/// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
     match operator {
         Op::BiasAdd | Op::BiasAddV1 => patterns! { "tf-fuse-bias" 8 fuse_bias; },
@@ -57,8 +60,8 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
     }
 }
 
-/// The word for an activation in `fused_ops`, if a product can be fused with it: a packed one with any
-/// function, others as TensorFlow has it.
+/// The word for an activation in `fused_ops`. `None` if it cannot be fused with the product: packed products
+/// take any supported activation, others the ones that TensorFlow fuses.
 fn activation(m: &Module, op: OpId, product: Op) -> Option<&'static str> {
     let is_packed = PACKED.contains(&product);
     let operator = operator(m, op)?;
@@ -75,16 +78,16 @@ fn activation(m: &Module, op: OpId, product: Op) -> Option<&'static str> {
     })
 }
 
-/// The words for a bias and for an addend in `fused_ops`.
+/// The words for a bias and a residual in `fused_ops`.
 const BIAS: &str = "BiasAdd";
 const ADDEND: &str = "Add";
 
-/// The products that TensorFlow fuses, their fused forms in the same order, and those of packed weights.
+/// The products that TensorFlow fuses; their fused forms and their packed forms follow in the same order.
 const PLAIN: [Op; 3] = [Op::Conv2D, Op::MatMul, Op::DepthwiseConv2dNative];
 const FUSED: [Op; 3] = [Op::_FusedConv2D, Op::_FusedMatMul, Op::_FusedDepthwiseConv2dNative];
 const PACKED: [Op; 3] = [Op::_PackedConv2D, Op::_PackedMatMul, Op::_PackedDepthwiseConv2dNative];
 
-/// The strings of a list.
+/// The strings of an array attribute.
 fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
     let Some(AttrKind::Array(items)) = m.attr_named(op, name).map(|attr| m.cx.attr(attr)) else {
         return Vec::new();
@@ -92,12 +95,12 @@ fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
     items.iter().filter_map(|&item| m.cx.as_str(item).map(str::to_owned)).collect()
 }
 
-/// The op that a value comes from and that may take more in, if nobody else uses the value.
+/// The producer of an f32 value, if it is one of `kinds` and the value has one use.
 fn fusable(m: &Module, value: ValueId, kinds: &[Op]) -> Option<OpId> {
     made_by(m, value, kinds).filter(|_| is_used_once(m, value) && dtype(m, value) == Some(DType::F32))
 }
 
-/// Makes a fused op that does one thing more.
+/// Rebuilds the product `inner` with one more fused op, `does`.
 fn extend(
     b: &mut Builder<'_, '_>,
     op: OpId,
@@ -122,20 +125,20 @@ fn extend(
         .ok()
 }
 
-/// Whether an op is a product with packed weights.
+/// True for a product with packed weights.
 fn is_packed(m: &Module, op: OpId) -> bool {
     operator(m, op).is_some_and(|operator| PACKED.contains(&operator))
 }
 
-/// A product and a bias.
+/// A product, then a bias.
 fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let is_bias_add = matches!(operator(m, op)?, Op::BiasAdd | Op::BiasAddV1);
-    let pairs = either_way(m, op);
+    let pairs = operand_orders(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
     let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
         let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
-        // TensorFlow's fused depthwise convolution knows no explicit paddings.
+        // TensorFlow's fused depthwise convolution has no explicit paddings.
         let is_known = operator(m, inner) != Some(Op::DepthwiseConv2dNative)
             || m.attr_named(inner, "explicit_paddings").is_none();
         (is_known && words(m, inner, "fused_ops").is_empty()).then_some((x, bias, inner))
@@ -146,7 +149,7 @@ fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         }
         return extend(b, op, inner, Some(bias), BIAS, None);
     }
-    // A vector along the last axis, or the last axes of a product, that does not make the sum larger.
+    // The bias has the last axis (or the column axes) of the product as its shape, so the sum is not larger.
     let n = m.attr_named(inner, "contracted").map_or(1, |_| columns(m, inner));
     let bias_dims = dims(m, bias).filter(|dims| dims.len() == n)?;
     if data_format(m, inner) != "NHWC" || !shape(m, x)?.ends_with(bias_dims) {
@@ -155,7 +158,7 @@ fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     extend(b, op, inner, Some(bias), BIAS, None)
 }
 
-/// How many axes of a packed product's result are columns.
+/// The number of column axes in the result of a packed product.
 fn columns(m: &Module, op: OpId) -> usize {
     let contracted = m.attr_named(op, "contracted").and_then(|attr| m.cx.as_int(attr)).unwrap_or(1);
     let shape = m.attr_named(op, "shape").map_or(2, |attr| match m.cx.attr(attr) {
@@ -165,10 +168,10 @@ fn columns(m: &Module, op: OpId) -> usize {
     shape.saturating_sub(contracted as usize)
 }
 
-/// A product with a bias, and another tensor.
+/// A product with a bias, then a residual.
 fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let (inner, residual) = either_way(m, op).into_iter().find_map(|(x, residual)| {
+    let (inner, residual) = operand_orders(m, op).into_iter().find_map(|(x, residual)| {
         let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
         let done = words(m, inner, "fused_ops");
         let is_first = done.is_empty() && is_packed(m, inner) || done == [BIAS];
@@ -177,7 +180,7 @@ fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     extend(b, op, inner, Some(residual), ADDEND, None)
 }
 
-/// A product with a bias, and an activation.
+/// A product with a bias, then an activation.
 fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
@@ -195,8 +198,8 @@ fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     extend(b, op, inner, None, what, alpha)
 }
 
-/// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a
-/// bias.
+/// A convolution, perhaps with a bias, then a batch normalization with constants: scale and offset are folded
+/// into the filter and a bias.
 fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let trains =
@@ -242,7 +245,7 @@ fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let shifted = b.one(Op::AddV2, &[variance, epsilon]).ok()?;
     let root = b.one(Op::Rsqrt, &[shifted]).ok()?;
     let factor = b.one(Op::Mul, &[scale, root]).ok()?;
-    // A depthwise filter's channels are on its last two axes.
+    // The channels of a depthwise filter are its last two axes.
     let spread = if plain == Op::DepthwiseConv2dNative {
         let shape = b.ints(&filter_dims[2..], DType::I32).ok()?;
         b.one(Op::Reshape, &[factor, shape]).ok()?

@@ -1,37 +1,40 @@
-//! Layers that are written as the operators that they consist of: each has a kernel that goes over memory
-//! once.
+//! Layers that are written as elementary operators. Each becomes one operator, whose kernel passes over
+//! memory once.
 //!
 //! ```text
-//! 0.5 * x * (1 + Erf(x / sqrt 2)),  0.5 * x * Erfc(-x / sqrt 2),  0.5 * x * (1 + Tanh(...))      _Gelu(x)
-//! Exp(x - Max(x)) / Sum(Exp(x - Max(x)))                                                         Softmax(x)
-//! BatchMatMul(Softmax(BatchMatMul(q, k^T) * scale + mask), v)                                    _FusedAttention(q, k, v, mask)
-//! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta            _LayerNorm(x, gamma, beta)
+//! 0.5 * x * (1 + Erf(x / sqrt 2))                                ─▶ _Gelu(x)
+//! 0.5 * x * Erfc(-x / sqrt 2)                                    ─▶ _Gelu(x)
+//! 0.5 * x * (1 + Tanh(...))                                      ─▶ _Gelu(x) {approximate}
+//! Exp(x - Max(x)) / Sum(Exp(x - Max(x)))                         ─▶ Softmax(x)
+//! BatchMatMul(Softmax(BatchMatMul(q, k^T) * scale + mask), v)    ─▶ _FusedAttention(q, k, v, mask)
+//! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta
+//!                                                                ─▶ _LayerNorm(x, gamma, beta)
 //! ```
 //!
-//! Sums and means are those of the last axis. Factors may stand in any order. What an operator computes that
-//! others need too is still computed for them.
+//! Reductions are over the last axis. Factors may have any order. Intermediate results with other uses are
+//! still computed for these.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{either_way, instead, ty};
+use super::{operand_orders, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_free, is_used_once, made_by, shape, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, Module, OpId, ValueId};
 
-/// Values that a product has no more of.
+/// Maximum number of factors in a matched product.
 const MOST_FACTORS: usize = 8;
 
-/// A product taken apart: its numbers multiplied, and the values that are not numbers, these being whole.
+/// A flattened product: the product of its constant factors, and the other factors.
 struct Factors {
     number: f64,
     values: Vec<ValueId>,
 }
 
 impl Factors {
-    /// Of a value; `leaves` are not taken apart.
+    /// The factors of `value`. `leaves` are not decomposed.
     fn of(m: &Module, value: ValueId, leaves: &[ValueId]) -> Option<Factors> {
         let mut found = Factors { number: 1.0, values: Vec::new() };
         let mut todo = vec![value];
@@ -63,7 +66,7 @@ impl Factors {
         Some(found)
     }
 
-    /// Whether these are the values, in any order, and this is the number.
+    /// True if the factors are `number` and `values`, in any order.
     fn are(&self, number: f64, values: &[ValueId]) -> bool {
         let mut wanted = values.to_vec();
         wanted.sort_by_key(|value| value.0);
@@ -73,57 +76,57 @@ impl Factors {
     }
 }
 
-/// The other operand of a sum with this number.
-fn beside(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
+/// The other operand of a sum with the constant `number`.
+fn other_addend(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
     let op = made_by(m, value, &[Op::Add, Op::AddV2])?;
-    either_way(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
+    operand_orders(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
 }
 
-/// Gelu, exact or as TensorFlow approximates it.
+/// Gelu, exact or in TensorFlow's tanh approximation.
 pub(super) fn gelu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     if dtype(m, m.result(op, 0)) != Some(DType::F32) {
         return None;
     }
-    // The factor that is no product of x alone; a product is up to two deep.
-    let near = || {
+    // Candidates for the factor with Erf, Erfc or Tanh: operands, and operands of operands.
+    let candidates = || {
         let below =
             m.operands(op).filter_map(|value| m.defining_op(value)).flat_map(|inner| m.operands(inner));
         m.operands(op).chain(below)
     };
-    let (x, is_approximate) = near().find_map(|factor| {
-        let (x, is_approximate) = curve(m, factor)?;
+    let (x, is_approximate) = candidates().find_map(|factor| {
+        let (x, is_approximate) = gelu_factor(m, factor)?;
         let is_gelu = Factors::of(m, m.result(op, 0), &[x, factor])?.are(0.5, &[x, factor]);
         (is_gelu && ty(m, x) == ty(m, m.result(op, 0))).then_some((x, is_approximate))
     })?;
     b.op(Op::_Gelu, &[x]).bool("approximate", is_approximate).like(x).one().ok()
 }
 
-/// What gelu multiplies half of x with: x, and whether it is the approximation.
-fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
+/// The operand x of gelu's factor `1 + Erf(x / sqrt 2)`, and whether the factor is the tanh approximation.
+fn gelu_factor(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     if let Some(erfc) = made_by(m, factor, &[Op::Erfc]) {
         let (x, number) = scaled(m, m.operand(erfc, 0))?;
         return ((number + half).abs() < 1e-5).then_some((x, false));
     }
-    let bent = beside(m, factor, 1.0)?;
-    if let Some(erf) = made_by(m, bent, &[Op::Erf]) {
+    let inner = other_addend(m, factor, 1.0)?;
+    if let Some(erf) = made_by(m, inner, &[Op::Erf]) {
         let (x, number) = scaled(m, m.operand(erf, 0))?;
         return ((number - half).abs() < 1e-5).then_some((x, false));
     }
-    let tanh = made_by(m, bent, &[Op::Tanh])?;
+    let tanh = made_by(m, inner, &[Op::Tanh])?;
     let (sum, number) = scaled(m, m.operand(tanh, 0))?;
     if (number - (2.0 / std::f64::consts::PI).sqrt()).abs() > 1e-5 {
         return None;
     }
     let sum = made_by(m, sum, &[Op::Add, Op::AddV2])?;
-    let x = either_way(m, sum)
+    let x = operand_orders(m, sum)
         .into_iter()
         .find_map(|(x, cube)| Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x))?;
     Some((x, true))
 }
 
-/// A value as another one times a number: the factors that are numbers taken away, one after the other.
+/// Decomposition of a value into another value times a constant: strips constant factors one by one.
 fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let (mut value, mut number) = (value, 1.0);
     for _ in 0..MOST_FACTORS {
@@ -144,7 +147,7 @@ fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     Some((value, number))
 }
 
-/// The operand of a reduction over its last axis that keeps it.
+/// The operand of a reduction over the last axis with `keep_dims`.
 fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     let op = made_by(m, value, &[kind])?;
     let x = m.operand(op, 0);
@@ -154,15 +157,15 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     (is_last && flag(m, op, "keep_dims")).then_some(x)
 }
 
-/// What a value is apart from `StopGradient` and such.
-fn past(m: &Module, mut value: ValueId) -> ValueId {
+/// The value behind `Identity`, `StopGradient` and the like.
+fn skip_identities(m: &Module, mut value: ValueId) -> ValueId {
     while let Some(op) = made_by(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
         value = m.operand(op, 0);
     }
     value
 }
 
-/// A quotient that is a softmax, or normalized rows.
+/// `Exp(...) / Sum(Exp(...))` → `Softmax`.
 pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (exp, sum) = (m.operand(op, 0), m.operand(op, 1));
@@ -171,27 +174,27 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let shifted = made_by(m, m.operand(made_by(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
-    let most = past(m, m.operand(shifted, 1));
+    let most = skip_identities(m, m.operand(shifted, 1));
     if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != ty(m, m.result(op, 0)) {
         return None;
     }
-    instead(b, op, Op::Softmax, &[x])
+    replacement(b, op, Op::Softmax, &[x])
 }
 
-/// Rows less their mean, by the root of their variance: what they are of, and epsilon.
+/// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
 fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
     let sub = made_by(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
-    let is_mean = over_last_axis(m, past(m, mean), Op::Mean) == Some(x);
+    let is_mean = over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x);
     let (of, epsilon) = inverse_deviation(m, inverse)?;
     (is_mean && of == x).then_some((x, epsilon))
 }
 
-/// `1 / sqrt(variance(x) + epsilon)` of rows: x and epsilon.
+/// `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
 fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let rsqrt = made_by(m, value, &[Op::Rsqrt])?;
     let sum = made_by(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
-    either_way(m, sum).into_iter().find_map(|(variance, epsilon)| {
+    operand_orders(m, sum).into_iter().find_map(|(variance, epsilon)| {
         let epsilon = splat(m, epsilon)?;
         let squares = over_last_axis(m, variance, Op::Mean)?;
         let op = made_by(m, squares, &[Op::SquaredDifference, Op::Square])?;
@@ -201,32 +204,35 @@ fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
         } else {
             (m.operand(op, 0), m.operand(op, 1))
         };
-        let (x, mean) =
-            if over_last_axis(m, past(m, mean), Op::Mean) == Some(x) { (x, mean) } else { (mean, x) };
-        (over_last_axis(m, past(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
+        let (x, mean) = if over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x) {
+            (x, mean)
+        } else {
+            (mean, x)
+        };
+        (over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
     })
 }
 
-/// The length of rows, if an op's result is f32 and has rows.
+/// The length of the last axis, if the value is f32.
 fn row(m: &Module, x: ValueId) -> Option<i64> {
     shape(m, x)?.last().copied().filter(|&n| n > 0 && dtype(m, x) == Some(DType::F32))
 }
 
-/// Whether a value is a vector of `n` numbers.
+/// True for a vector of `n` elements.
 fn is_row(m: &Module, value: ValueId, n: i64) -> bool {
     dims(m, value).is_some_and(|dims| dims == [n])
 }
 
-/// Normalized rows, perhaps times a vector: `(x - mean) * (inverse * gamma)` or `(x - mean) * inverse`.
+/// Layer norm without beta: `(x - mean) * (inverse * gamma)` or `(x - mean) * inverse`.
 pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let (x, epsilon, gamma) = either_way(m, op).into_iter().find_map(|(difference, inverse)| {
+    let (x, epsilon, gamma) = operand_orders(m, op).into_iter().find_map(|(difference, inverse)| {
         if let Some((x, epsilon)) = normalized(m, difference, inverse) {
             return Some((x, epsilon, None));
         }
         let product = made_by(m, inverse, &[Op::Mul])?;
-        either_way(m, product).into_iter().find_map(|(inverse, gamma)| {
+        operand_orders(m, product).into_iter().find_map(|(inverse, gamma)| {
             let (x, epsilon) = normalized(m, difference, inverse)?;
             is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
         })
@@ -236,26 +242,26 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let gamma = match gamma {
         Some(gamma) => gamma,
-        None => row_of(b, n, 1.0)?,
+        None => constant_row(b, n, 1.0)?,
     };
-    let beta = row_of(b, n, 0.0)?;
+    let beta = constant_row(b, n, 0.0)?;
     norm(b, x, gamma, beta, epsilon as f32)
 }
 
-/// `x * g + (beta - mean * g)` with `g = inverse * gamma`: a batch normalization of rows, as TensorFlow
-/// writes layer norms.
+/// `x * g + (beta - mean * g)` with `g = inverse * gamma`: the form of a batch normalization over rows, in
+/// which TensorFlow writes layer norms.
 pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let (x, gamma, beta, epsilon) = either_way(m, op).into_iter().find_map(|(product, rest)| {
+    let (x, gamma, beta, epsilon) = operand_orders(m, op).into_iter().find_map(|(product, rest)| {
         let product = made_by(m, product, &[Op::Mul])?;
         let rest = made_by(m, rest, &[Op::Sub])?;
         let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &[Op::Mul])?);
-        either_way(m, product).into_iter().find_map(|(x, g)| {
-            let has_mean = either_way(m, shift)
-                .into_iter()
-                .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), Op::Mean) == Some(x));
-            let (inverse, gamma) = either_way(m, made_by(m, g, &[Op::Mul])?)
+        operand_orders(m, product).into_iter().find_map(|(x, g)| {
+            let has_mean = operand_orders(m, shift).into_iter().any(|(mean, other)| {
+                other == g && over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)
+            });
+            let (inverse, gamma) = operand_orders(m, made_by(m, g, &[Op::Mul])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
             let (of, epsilon) = inverse_deviation(m, inverse)?;
@@ -269,14 +275,14 @@ fn norm(b: &mut Builder<'_, '_>, x: ValueId, gamma: ValueId, beta: ValueId, epsi
     b.op(Op::_LayerNorm, &[x, gamma, beta]).f32("epsilon", epsilon).like(x).one().ok()
 }
 
-/// A constant vector.
-fn row_of(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId> {
+/// A constant vector with n equal elements.
+fn constant_row(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId> {
     let one = b.scalar(number, DType::F32).ok()?;
     let size = b.ints(&[n], DType::I32).ok()?;
     b.one(Op::Fill, &[size, one]).ok()
 }
 
-/// A layer norm and a vector that it is multiplied with.
+/// `_LayerNorm(...) * vector` → gamma and beta are scaled.
 pub(super) fn scale_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (inner, vector) = with_vector(b.ir(), op)?;
     let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
@@ -285,7 +291,7 @@ pub(super) fn scale_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Valu
     b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
-/// A layer norm and a vector that is added to it.
+/// `_LayerNorm(...) + vector` → beta is shifted.
 pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (inner, vector) = with_vector(b.ir(), op)?;
     let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
@@ -293,17 +299,17 @@ pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Valu
     b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
-/// The layer norm that is an operand of nobody else's, and the constant vector that is the other operand.
+/// A layer norm without other users, and the constant vector that is the op's other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
-    either_way(m, op).into_iter().find_map(|(x, vector)| {
+    operand_orders(m, op).into_iter().find_map(|(x, vector)| {
         let inner = made_by(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
         (constant_of(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
     })
 }
 
-/// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers,
-/// they are read as they were.
+/// Attention over f32 with four axes. If q, k and v are transposes of [batch, positions, heads, size], the
+/// fused op reads the untransposed tensors (`heads_inside`).
 pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let once = |value: ValueId, kinds: &[Op]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
@@ -319,7 +325,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let mut scores = m.operand(softmax, 0);
     let mut mask = None;
     if let Some(sum) = once(scores, &[Op::Add, Op::AddV2]) {
-        let (inner, other) = either_way(m, sum).into_iter().find(|&(inner, other)| {
+        let (inner, other) = operand_orders(m, sum).into_iter().find(|&(inner, other)| {
             ty(m, inner) == ty(m, scores)
                 && once(inner, &[Op::Mul, Op::RealDiv, products[0], products[1]]).is_some()
                 && rank_4(other)
@@ -341,17 +347,17 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if flag(m, product, "adj_x") || !flag(m, product, "adj_y") || !rank_4(q) || !rank_4(k) {
         return None;
     }
-    // No operand broadcasts, but the mask.
+    // No operand but the mask broadcasts.
     let known = [q, k, v].map(|value| dims(m, value));
     let [Some(q_dims), Some(k_dims), Some(v_dims)] = known else { return None };
     if q_dims[..2] != k_dims[..2] || q_dims[..2] != v_dims[..2] {
         return None;
     }
-    let turned = |value: ValueId| {
+    let untransposed = |value: ValueId| {
         let transpose = made_by(m, value, &[Op::Transpose])?;
         (ints(m, m.operand(transpose, 1))? == [0, 2, 1, 3]).then(|| m.operand(transpose, 0))
     };
-    let sources = [q, k, v].map(turned);
+    let sources = [q, k, v].map(untransposed);
     let (operands, heads_inside) = match sources {
         [Some(q), Some(k), Some(v)] => ([q, k, v], true),
         _ => ([q, k, v], false),
@@ -367,7 +373,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         .ok()
 }
 
-/// A packed product of a tensor whose last axes were made one: the product can sum over all of them.
+/// `_PackedMatMul(Reshape(x))` that merges the last axes of x → a packed product that contracts all of them.
 pub(super) fn flatten(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let reshape = made_by(m, m.operand(op, 0), &[Op::Reshape])?;
@@ -377,7 +383,7 @@ pub(super) fn flatten(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let is_one = m.attr_named(op, "contracted").is_none_or(|attr| m.cx.as_int(attr) == Some(1));
     let AttrKind::Array(sizes) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
     let columns = sizes.get(1..)?.iter().map(|&size| m.cx.as_int(size));
-    // A dimension that is not known is the same one only if it is the only one, in front.
+    // An unknown dimension is the same in both shapes only if it is the only one and the first.
     let is_same = rows == &to[..rows.len()] && rows.iter().skip(1).all(|&dim| dim >= 0);
     if !is_one || !is_same || inner.len() < 2 || inner.iter().any(|&dim| dim <= 0) {
         return None;

@@ -1,17 +1,19 @@
-//! Rewrites of the op graph, by operator: one table for each family, which a pass applies to a fixpoint.
+//! Rewrite patterns of the op graph, by operator. There is one table per family; a pass applies it to a
+//! fixpoint.
 //!
 //! ```text
-//! constant     Mul(c1, Mul(x, c2)) → Mul(x, c1*c2)     x + 0 → x     Concat(a, c1, c2) → Concat(a, c)     Reshape(Reshape(x)) → Reshape(x)
-//! arithmetic   x + x → 2*x     Neg(Neg(x)) → x     x*y + x*z → x*(y+z)     MatMul(Transpose(x), y) → MatMul(x, y)
+//! constant     Mul(c1, Mul(x, c2)) → Mul(x, c1*c2)     x + 0 → x
+//!              Concat(a, c1, c2) → Concat(a, c)         Reshape(Reshape(x)) → Reshape(x)
+//! arithmetic   x + x → 2*x     Neg(Neg(x)) → x     x*y + x*z → x*(y+z)
+//!              MatMul(Transpose(x), y) → MatMul(x, y)
 //! fusion       Conv2D + BiasAdd + Relu → _FusedConv2D
 //! ```
 //!
-//! What changes rounding is what TensorFlow's own optimizer changes too; NaN and infinities are kept where it
-//! keeps them. An op that has control edges, or whose completion somebody waits for, is left alone: its place
-//! matters.
+//! Patterns change rounding only where TensorFlow's own optimizer does, and keep NaN and infinities where it
+//! keeps them. Ops with control edges and ops whose completion has users are not rewritten, since their
+//! position is significant.
 //!
-//! A rewrite makes ops whose types are as exact as those that they replace; shape inference fills in the
-//! rest.
+//! The types of new ops are as exact as those of the replaced ops; shape inference refines the others.
 
 mod arithmetic;
 mod branches;
@@ -29,18 +31,18 @@ use crate::dialects::OpDef;
 use crate::ir::{Module, OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// The passes that rewrites belong to.
+/// The families of patterns; each belongs to a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// What is simpler because an operand is a constant.
+    /// Simplifications of ops with constant operands.
     Constant,
-    /// What is simpler by the laws of arithmetic.
+    /// Algebraic simplifications.
     Arithmetic,
-    /// What one kernel does at once.
+    /// Fusion of several operators into one kernel.
     Fusion,
 }
 
-/// The rewrites of an op.
+/// The patterns of an op.
 pub(super) fn of(family: Family, def: &'static OpDef) -> &'static [Pattern] {
     let Some(operator) = def.row.and_then(|row| row.op) else { return &[] };
     match family {
@@ -50,10 +52,11 @@ pub(super) fn of(family: Family, def: &'static OpDef) -> &'static [Pattern] {
     }
 }
 
-/// A rewrite that gives the value that an op's first result is, or nothing; then what it built is taken back.
+/// A rewrite rule. It returns the replacement of the op's first result; on `None` all ops that it built are
+/// rolled back.
 type Rule = fn(&mut Builder<'_, '_>, OpId) -> Option<ValueId>;
 
-/// Applies a rule to an op that may go.
+/// Applies a rule to an op without control edges.
 fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
     if !is_free(r.ir(), op) || r.ir().n_results(op) == 0 {
         return Change::Unchanged;
@@ -75,8 +78,8 @@ fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
     }
 }
 
-/// An op in the place of another one, whose first result has the type of that one's.
-fn instead(b: &mut Builder<'_, '_>, old: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
+/// An op that replaces `old`; its result has the type of the first result of `old`.
+fn replacement(b: &mut Builder<'_, '_>, old: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
     let result = b.ir().result(old, 0);
     b.op(operator, operands).like(result).one().ok()
 }
@@ -89,20 +92,20 @@ fn is_float(m: &Module, value: ValueId) -> bool {
     dtype(m, value).is_some_and(DType::is_inexact)
 }
 
-/// Whether two values surely have the same shape and element type.
+/// True if two values are known to have the same shape and element type.
 fn same_type(m: &Module, a: ValueId, b: ValueId) -> bool {
     a == b || (ty(m, a) == ty(m, b) && dims(m, a).is_some())
 }
 
-/// The numbers of a constant that is an order of axes.
-fn order_in(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+/// The elements of a constant that is a permutation of axes.
+fn permutation(m: &Module, value: ValueId) -> Option<Vec<i64>> {
     let order = ints(m, value)?;
     let mut sorted = order.clone();
     sorted.sort_unstable();
     sorted.iter().zip(0..).all(|(&axis, i)| axis == i).then_some(order)
 }
 
-/// The two operands of an op, in both orders.
-fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
+/// The two operands of an op in both orders.
+fn operand_orders(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
     [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))]
 }

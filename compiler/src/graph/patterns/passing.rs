@@ -1,12 +1,12 @@
-//! Operators that, as they are used, give their operand on.
+//! Operators that return an operand unchanged for their attributes and shapes.
 
-use super::order_in;
+use super::permutation;
 use crate::build::query::{dims, flag, ints, shape};
 use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};
 use befrost_tensor::tf::op::Op;
 
-/// The operand that an op's result is, whatever that holds.
+/// The operand that equals the op's result for all inputs.
 pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
     let x = |i: usize| Some(m.operand(op, i));
     let n = m.n_operands(op);
@@ -22,9 +22,9 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
         {
             x(0)
         }
-        Op::StridedSlice if same_shape(0) && steps_forward(m, op) => x(0),
+        Op::StridedSlice if same_shape(0) && is_full_slice(m, op) => x(0),
         Op::Transpose if keeps_order(m, op) => x(0),
-        Op::ReverseV2 | Op::Roll if touches_nothing(m, op) => x(0),
+        Op::ReverseV2 | Op::Roll if affects_size_1_axes_only(m, op) => x(0),
         Op::Cast
             if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) =>
         {
@@ -49,17 +49,17 @@ fn same_elements(m: &Module, op: OpId) -> bool {
         && !flag(m, op, "Truncate")
 }
 
-/// A slice that is as large as what it is of, and not reversed, is all of it.
-fn steps_forward(m: &Module, op: OpId) -> bool {
+/// True if a slice has unit steps and changes no axes. If its shape is that of its operand it is the operand.
+fn is_full_slice(m: &Module, op: OpId) -> bool {
     let positive = ints(m, m.operand(op, 3)).is_some_and(|steps| steps.iter().all(|&step| step == 1));
     let no_new_axis = m.attr_named(op, "new_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
     let no_shrunk = m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
     positive && no_new_axis && no_shrunk
 }
 
-/// Whether a transposition moves no axis but such as have one element.
+/// True if the permutation only moves size-1 axes.
 fn keeps_order(m: &Module, op: OpId) -> bool {
-    let Some(order) = order_in(m, m.operand(op, 1)) else { return false };
+    let Some(order) = permutation(m, m.operand(op, 1)) else { return false };
     let sizes = dims(m, m.operand(op, 0));
     let matters = |&axis: &i64| {
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
@@ -68,12 +68,12 @@ fn keeps_order(m: &Module, op: OpId) -> bool {
     let kept: Vec<i64> = order.iter().copied().filter(|axis| matters(axis)).collect();
     let rank = shape(m, m.operand(op, 0)).map(<[i64]>::len);
     rank == Some(order.len()) && kept.is_sorted()
-        // Axes of one element may move only where the shape stays.
+        // A move of size-1 axes is an identity only if the shape stays the same.
         && (order.is_sorted() || dims(m, m.operand(op, 0)) == dims(m, m.result(op, 0)) && sizes.is_some())
 }
 
-/// Whether all axes that are reversed or rolled have one element.
-fn touches_nothing(m: &Module, op: OpId) -> bool {
+/// True if all reversed or rolled axes have size 1.
+fn affects_size_1_axes_only(m: &Module, op: OpId) -> bool {
     let axes = if operator(m, op) == Some(Op::Roll) { 2 } else { 1 };
     let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else {
         return false;

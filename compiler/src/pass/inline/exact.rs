@@ -1,14 +1,12 @@
-//! Is what a call skips skipped without it?
+//! Equivalence of a call and its inlined body with respect to errors.
 //!
-//! A call that runs as a kernel is strict: if arguments are errors, the callee does not run and all results
-//! are the error of the first one. What was inlined runs op by op, and each op passes on the errors of its
-//! own operands only. Both are the same if every op that does something or may fail by itself, and every
-//! result, waits for all arguments that may be errors, and in their order: then it is skipped when the call
-//! is, with the same error.
+//! A call that runs as a kernel is strict: if an argument is an error, the callee does not run and all
+//! results are the first error. Inlined ops only propagate the errors of their own operands. Both are equal
+//! if every result, and every op that has effects or may fail, depends on all arguments that may be errors,
+//! in their order: it is then skipped whenever the call is, with the same error.
 //!
-//! Which errors a value passes on is a list: of several, the first counts. An op's list is those of its
-//! operands, one after the other, since the first operand's error counts. Values that come from nothing but
-//! ops that never fail (`is_total`) are no errors.
+//! The errors that a value propagates are a list, of which the first counts. The list of an op is the
+//! concatenation of those of its operands. Values that only total ops (`is_total`) compute are never errors.
 
 use crate::dialects::{Effects, OperandMode, Traits};
 use crate::ir::{BlockId, Module, OpId, ValueId, names};
@@ -16,9 +14,9 @@ use crate::rewrite::is_total;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// How many ops are looked at to see that a value is no error.
-const MAX_LOOK: usize = 64;
-/// More arguments than this that may be errors: not exact.
+/// Limit on ops visited to prove that a value is no error.
+const MAX_VISITS: usize = 64;
+/// Maximum number of arguments that may be errors; calls with more are not inlined.
 const MAX_ARGS: usize = 8;
 
 type Errors = SmallVec<[ValueId; 2]>;
@@ -67,10 +65,10 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
     })
 }
 
-/// False if a value is made by nothing but ops that never fail.
+/// False if only total ops compute the value.
 fn may_be_error(m: &Module, value: ValueId) -> bool {
     let mut todo = vec![value];
-    for _ in 0..MAX_LOOK {
+    for _ in 0..MAX_VISITS {
         let Some(value) = todo.pop() else { return false };
         match m.defining_op(value) {
             Some(op) if is_total(m, op) => todo.extend(m.operands(op)),

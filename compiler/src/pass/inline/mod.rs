@@ -1,24 +1,24 @@
-//! `inline`: calls are replaced by what they call.
+//! `inline`: replacement of calls by the bodies of their callees.
 //!
 //! ```text
-//! call graph ──▶ strongly connected parts, callees first ──▶ each function: its calls, last first ──▶ dead functions go
-//!   scc.rs                                                       this file, exact.rs
+//! call graph ──▶ strongly connected components, callees first ──▶ calls of each function, last first ──▶ DCE
+//!   scc.rs                                                          this file, exact.rs
 //! ```
 //!
 //! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect`
-//! restricts the pass to the calls of one dialect. A function is finished before its callers, so that every
-//! call is decided on once. Not inlined: functions that are recursive (directly or by others), have no body,
-//! are native (`tfrt.native`), differ from the caller in being synchronous (`tfrt.sync`), or hold ops that
-//! are not registered; and calls with control edges, which order all of the callee. A body of several blocks
-//! needs a place that may have several. Calls that run as kernels skip a callee whose arguments failed; they
-//! are inlined where that makes no difference (`exact.rs`).
+//! selects the calls of one dialect. Callees are finished before their callers, so each call is decided once.
+//! Not inlined are calls with control edges, which order the whole callee, and calls of functions that are
+//! recursive (directly or not), have no body, are native (`tfrt.native`), differ from the caller in
+//! `tfrt.sync`, or contain unregistered ops. A body with several blocks is only inlined where the parent may
+//! have several. Calls that run as kernels skip a callee whose arguments are errors; they are inlined where
+//! that makes no difference (`exact.rs`).
 //!
-//! The types of a call with the trait `CALL` are those of the function. Another call (`tf.PartitionedCall`)
-//! may know more or less than the function does; the types of functions then follow their bodies.
+//! The types of a call with the trait `CALL` are those of the function. The types of other calls
+//! (`tf.PartitionedCall`) may be more or less exact; the types of the functions are then updated.
 //!
-//! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions
-//! that nobody refers to afterwards go. The number of new ops is bounded: functions that call each other
-//! twice, thirty deep, would make a billion.
+//! Inlined ops have the location `callsite(callee at caller)`. Private functions without references are
+//! removed. The number of new ops is limited: functions that call each other twice at a depth of thirty would
+//! expand to a billion ops.
 
 mod exact;
 mod scc;
@@ -29,7 +29,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::dialects::Traits;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, BlockId, KnownType, LocId, LocKind, Module, OpId, ValueId, names};
-use crate::rewrite::{At, IrMapping, signatures};
+use crate::rewrite::{InsertionPoint, IrMapping, signatures};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const INLINED: &str = "num-inlined";
@@ -82,7 +82,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                     let message = "not inlined: too many operations would be added";
                     let span = r.ir().op_spans.at(call.op).copied();
                     let remark = Diagnostic::error("E0507", message).with_severity(Severity::Remark).at(span);
-                    cx.say(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
+                    cx.report(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
                     continue;
                 }
                 types_differ |= !is(r.ir(), call.op, Traits::CALL);
@@ -100,14 +100,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 struct Call {
     op: OpId,
-    /// Index in the list of functions.
+    /// Index into the functions.
     callee: usize,
 }
 
 struct Calls {
     /// All functions with a body, in order.
     functions: Vec<OpId>,
-    /// The calls in each, in order.
+    /// The calls of each function, in order.
     by_caller: Vec<Vec<Call>>,
 }
 
@@ -119,7 +119,7 @@ fn body(m: &Module, function: OpId) -> &[BlockId] {
     m.regions_of(function).first().map_or(&[], |r| m.blocks_of(*r))
 }
 
-/// The functions inside of `root`, and their calls that are ops of `dialect`, or of any one if it is empty.
+/// The functions inside of `root` and their calls that belong to `dialect`, or to any dialect if it is empty.
 fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
     let functions: Vec<OpId> =
         m.walk(root).filter(|op| is(m, *op, Traits::FUNCTION) && !body(m, *op).is_empty()).collect();
@@ -169,8 +169,7 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         && (sync(caller) || exact::is_exact(m, call, blocks))
 }
 
-/// Whether the operands of a call can stand for the arguments of the callee, and its results for those of the
-/// call.
+/// True if the operands of a call fit the arguments of the callee, and the returned values its results.
 fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
     let args = m.args(entry);
     if is(m, call, Traits::CALL) {
@@ -184,7 +183,7 @@ fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
         && end.is_some_and(|end| m.n_operands(end) == m.n_results(call))
 }
 
-/// Replaces a call; says how many ops that made.
+/// Inlines a call; returns the number of new ops.
 fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
     let blocks = body(r.ir(), callee).to_vec();
     let Some(&entry) = blocks.first() else { return 0 };
@@ -220,7 +219,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
         if is(r.ir(), end, Traits::RETURN) {
             let values: Vec<ValueId> = r.ir().operands(end).collect();
             let loc = r.ir().loc(end);
-            let branch = r.create_named(At::Before(end), loc, "cf.br", &values, &[], &[]);
+            let branch = r.create_named(InsertionPoint::Before(end), loc, "cf.br", &values, &[], &[]);
             r.set_successors(branch, &[rest]);
             r.erase(end);
         }
@@ -229,7 +228,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
     copies.n_ops
 }
 
-/// Removes private functions that nobody refers to; says how many.
+/// Removes unreferenced private functions; returns their number.
 fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     let m = r.ir();
     let mut symbols = SymbolTables::default();
@@ -268,7 +267,7 @@ fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     dead.len() as u64
 }
 
-/// The nearest of `functions` that holds an op.
+/// The innermost of `functions` that contains an op.
 fn enclosing(m: &Module, op: OpId, functions: &FxHashSet<OpId>) -> Option<OpId> {
     let mut at = m.parent_op(op);
     while let Some(op) = at {

@@ -1,7 +1,6 @@
-//! Strongly connected components: who calls each other.
+//! Strongly connected components.
 
-/// The components of a graph, each after all that it has edges to. (Tarjan's algorithm, with a stack of its
-/// own.)
+/// The components of a graph, each after its successors. (Tarjan's algorithm with an explicit stack.)
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; edges.len()];
@@ -11,7 +10,7 @@ pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let mut next = 0;
     for root in 0..edges.len() {
-        // A node and how many of its edges have been followed.
+        // A node and the number of its edges followed so far.
         let mut stack = if number[root] == NEW { vec![(root, 0)] } else { Vec::new() };
         while let Some((node, at)) = stack.pop() {
             if at == 0 {

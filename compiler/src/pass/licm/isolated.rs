@@ -1,9 +1,8 @@
-//! Loops whose body sees nothing from outside: `tfrt.repeat.i32` and `tfrt.parallel_for.i32`.
+//! Loops with isolated bodies: `tfrt.repeat.i32` and `tfrt.parallel_for.i32`.
 //!
-//! What comes in are arguments, which stand for operands of the loop. An argument is the same in every
-//! iteration if the loop hands nothing on, or if the body hands on just this argument. What is computed from
-//! such arguments alone moves out, with the operands for the arguments, and comes back in as one more
-//! argument:
+//! Arguments of the body stand for operands of the loop. An argument is invariant if the loop carries no
+//! values, or if the body returns it unchanged. An op whose operands are all invariant moves in front of the
+//! loop, with the operands in place of the arguments, and its result becomes a further argument:
 //!
 //! ```text
 //! tfrt.repeat.i32 %n, %a, %x : i32, i32 {          %y = tfrt.mul.i32 %x, %x
@@ -13,34 +12,33 @@
 //! }                                                }
 //! ```
 //!
-//! What may fail stays, even if it cannot trap: its error would be an operand of the loop, and so one of all
-//! its results, though the loop may run no iteration or need the value for one result only.
+//! Ops that may fail stay even if they cannot trap: the error would be an operand of the loop, hence an error
+//! of all of its results, although the loop may run no iteration or need the value for one result only.
 //!
-//! What has no operands, such as a constant, stays: to carry it around costs no less than to make it anew.
-//! What moves gets a copy of it.
+//! Ops without operands, such as constants, stay: carrying them costs no less than recomputing them. Moved
+//! ops get a copy.
 
 use crate::dialects::tfrt_control::{ParallelFor, Repeat};
 use crate::ir::{BlockId, Module, NewOp, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Rewriter, is_speculatable, is_total};
+use crate::rewrite::{InsertionPoint, Rewriter, is_speculatable, is_total};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A loop of which is known what its arguments stand for.
-struct Loop {
+/// An isolated loop with the correspondence of its arguments and operands.
+struct IsolatedLoop {
     op: OpId,
     block: BlockId,
     /// The terminator.
     end: OpId,
-    /// How many operands stand before those that are passed on, and how many arguments before those that
-    /// stand for them.
+    /// Number of operands before the carried ones, and of arguments before those that correspond to them.
     first_operand: usize,
     first_arg: usize,
-    /// Whether the body returns the next iteration's arguments.
-    hands_on: bool,
+    /// True if the body returns the arguments of the next iteration.
+    carries_values: bool,
 }
 
-impl Loop {
-    fn of(m: &Module, op: OpId) -> Option<Loop> {
-        let (body, first_operand, first_arg, hands_on) = if let Some(repeat) = Repeat::of(m, op) {
+impl IsolatedLoop {
+    fn of(m: &Module, op: OpId) -> Option<IsolatedLoop> {
+        let (body, first_operand, first_arg, carries_values) = if let Some(repeat) = Repeat::of(m, op) {
             (repeat.body(m), 1, 0, true)
         } else {
             (ParallelFor::of(m, op)?.body(m), 3, 2, false)
@@ -49,29 +47,29 @@ impl Loop {
         let end = m.last_op(block)?;
         let n_args = m.args(block).len();
         let fits = n_args + first_operand == m.n_operands(op) + first_arg
-            && (!hands_on || m.n_operands(end) == n_args && m.n_results(op) == n_args);
-        fits.then_some(Loop { op, block, end, first_operand, first_arg, hands_on })
+            && (!carries_values || m.n_operands(end) == n_args && m.n_results(op) == n_args);
+        fits.then_some(IsolatedLoop { op, block, end, first_operand, first_arg, carries_values })
     }
 
-    /// The arguments that are the same in every iteration, and the operands that they are.
+    /// The invariant arguments and their operands.
     fn invariants(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let args = m.args(self.block)[self.first_arg..].iter().copied().enumerate();
-        let same = args.filter(|&(i, arg)| !self.hands_on || m.operand(self.end, i) == arg);
+        let same = args.filter(|&(i, arg)| !self.carries_values || m.operand(self.end, i) == arg);
         same.map(|(i, arg)| (arg, m.operand(self.op, self.first_operand + i))).collect()
     }
 }
 
-/// Moves what it can out of an isolated loop; says how many ops that were.
-pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
-    let Some(looping) = Loop::of(r.ir(), looping) else { return 0 };
-    let mut outside = looping.invariants(r.ir());
-    let chosen = choose(r.ir(), &looping, &outside);
+/// Moves invariant ops out of an isolated loop; returns their number.
+pub(super) fn hoist(r: &mut Rewriter<'_>, loop_op: OpId) -> u64 {
+    let Some(isolated) = IsolatedLoop::of(r.ir(), loop_op) else { return 0 };
+    let mut outside = isolated.invariants(r.ir());
+    let chosen = choose(r.ir(), &isolated, &outside);
     let mut carried: Vec<(ValueId, ValueId)> = Vec::new();
     for &op in &chosen {
         let results: Vec<ValueId> = r.ir().results(op).collect();
         for result in results {
             let ty = r.ir().value_type(result);
-            let arg = r.add_arg(looping.block, ty);
+            let arg = r.add_arg(isolated.block, ty);
             r.replace(result, arg);
             outside.insert(arg, result);
             carried.push((arg, result));
@@ -80,21 +78,21 @@ pub(super) fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
             let inner = r.ir().operand(op, i);
             let outer = match outside.get(&inner) {
                 Some(&outer) => outer,
-                None => copy_out(r, looping.op, inner, &mut outside),
+                None => copy_out(r, isolated.op, inner, &mut outside),
             };
             r.set_operand(op, i, outer);
         }
-        r.move_before(op, looping.op);
+        r.move_before(op, isolated.op);
     }
-    carry(r, &looping, carried);
+    carry(r, &isolated, carried);
     chosen.len() as u64
 }
 
-/// The ops that compute the same in every iteration, producers first.
-fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
+/// The invariant ops, producers first.
+fn choose(m: &Module, isolated: &IsolatedLoop, invariants: &FxHashMap<ValueId, ValueId>) -> Vec<OpId> {
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
-    for op in m.ops_in(looping.block).filter(|op| *op != looping.end) {
+    for op in m.ops_in(isolated.block).filter(|op| *op != isolated.end) {
         let is_invariant = m.operands(op).all(|value| same.contains(&value));
         if is_invariant && is_speculatable(m, op) && is_total(m, op) {
             same.extend(m.results(op));
@@ -106,10 +104,10 @@ fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) 
     chosen
 }
 
-/// Copies the op without operands that defines `inner` in front of the loop; the copy of `inner`.
+/// Copies the op without operands that defines `inner` in front of the loop; returns the copy of `inner`.
 fn copy_out(
     r: &mut Rewriter<'_>,
-    looping: OpId,
+    loop_op: OpId,
     inner: ValueId,
     outside: &mut FxHashMap<ValueId, ValueId>,
 ) -> ValueId {
@@ -118,39 +116,40 @@ fn copy_out(
     let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     let old: Vec<ValueId> = m.results(op).collect();
     let types: Vec<TypeId> = old.iter().map(|v| m.value_type(*v)).collect();
-    let copy =
-        r.create(At::Before(looping), NewOp { loc, results: &types, attrs: &attrs, ..NewOp::new(name) });
+    let copy = r.create(
+        InsertionPoint::Before(loop_op),
+        NewOp { loc, results: &types, attrs: &attrs, ..NewOp::new(name) },
+    );
     outside.extend(old.into_iter().zip(r.ir().results(copy)));
     outside.get(&inner).copied().unwrap_or(inner)
 }
 
-/// Makes the loop pass more values to its body: for each new argument that is used the value that it stands
-/// for.
-fn carry(r: &mut Rewriter<'_>, looping: &Loop, mut carried: Vec<(ValueId, ValueId)>) {
-    let unused: Vec<usize> = (0..r.ir().args(looping.block).len())
+/// Passes further values to the body of the loop: (argument, value outside) for each used new argument.
+fn carry(r: &mut Rewriter<'_>, isolated: &IsolatedLoop, mut carried: Vec<(ValueId, ValueId)>) {
+    let unused: Vec<usize> = (0..r.ir().args(isolated.block).len())
         .rev()
         .filter(|&i| {
-            let arg = r.ir().args(looping.block)[i];
+            let arg = r.ir().args(isolated.block)[i];
             r.ir().is_unused(arg) && carried.iter().any(|&(new, _)| new == arg)
         })
         .collect();
     for i in unused {
-        let arg = r.ir().args(looping.block)[i];
+        let arg = r.ir().args(isolated.block)[i];
         carried.retain(|&(new, _)| new != arg);
-        r.remove_arg(looping.block, i);
+        r.remove_arg(isolated.block, i);
     }
     if carried.is_empty() {
         return;
     }
-    let (op, end) = (looping.op, looping.end);
-    if looping.hands_on {
+    let (op, end) = (isolated.op, isolated.end);
+    if isolated.carries_values {
         let given: Vec<ValueId> = r.ir().operands(end).chain(carried.iter().map(|&(arg, _)| arg)).collect();
         r.set_operands(end, &given);
     }
     let m = r.ir();
     let operands: Vec<ValueId> = m.operands(op).chain(carried.iter().map(|&(_, outer)| outer)).collect();
     let old: Vec<ValueId> = m.results(op).collect();
-    let more = carried.iter().filter(|_| looping.hands_on).map(|&(arg, _)| arg);
+    let more = carried.iter().filter(|_| isolated.carries_values).map(|&(arg, _)| arg);
     let types: Vec<TypeId> = old.iter().copied().chain(more).map(|v| m.value_type(v)).collect();
     let new = r.rebuild(op, &operands, &types);
     for (i, old) in old.into_iter().enumerate() {

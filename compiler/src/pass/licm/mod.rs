@@ -1,12 +1,12 @@
-//! `loop-invariant-code-motion`: what is the same in every iteration is computed once, before the loop.
+//! `loop-invariant-code-motion`: invariant ops of loops move in front of the loop.
 //!
-//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all that it
-//! uses is defined outside of the loop, and if it is speculatable (`rewrite/effects.rs`), since the loop may
-//! run no iteration. Inner loops come first, so that what moves out of them may move on. Ops with regions
-//! stay, as upstream's do: they may be loops without an end.
+//! A loop is an op with the trait `LOOP`. An op directly inside of it moves if its operands are defined
+//! outside of the loop and it is speculatable (`rewrite/effects.rs`), since the loop may run no iteration.
+//! Inner loops come first, so that ops can leave several loops. Ops with regions stay, as in MLIR: they may
+//! be infinite loops.
 //!
-//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`), and
-//! loops of functions (`graph/licm.rs`).
+//! Loops with isolated regions get moved values as arguments (`isolated`). Loops over functions are in
+//! `graph/licm.rs`.
 
 mod isolated;
 
@@ -32,7 +32,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let is_loop = |op: &OpId| m.traits(*op).has(Traits::LOOP);
     let loops: Vec<OpId> = m.walk(r.root()).filter(is_loop).collect();
-    // The walk has outer loops before inner ones.
+    // The walk visits outer loops first.
     for op in loops.into_iter().rev() {
         let is_isolated = r.ir().traits(op).has(Traits::ISOLATED);
         cx.count(MOVED, if is_isolated { isolated::hoist(r, op) } else { hoist(r, op) });
@@ -40,37 +40,37 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Moves what it can out of a loop; says how many ops that were.
-fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
+/// Moves invariant ops out of a loop; returns their number.
+fn hoist(r: &mut Rewriter<'_>, loop_op: OpId) -> u64 {
     let m = r.ir();
-    // What is defined inside, and moves.
+    // Moved ops, which are defined outside of the loop from now on.
     let mut moved: FxHashSet<OpId> = FxHashSet::default();
     let mut order: Vec<OpId> = Vec::new();
-    for &region in m.regions_of(looping) {
+    for &region in m.regions_of(loop_op) {
         let mut todo: VecDeque<OpId> = m.blocks_of(region).iter().flat_map(|b| m.ops_in(*b)).collect();
         while let Some(op) = todo.pop_front() {
-            if moved.contains(&op) || m.parent_region(op) != Some(region) || !may_move(m, op, looping, &moved)
+            if moved.contains(&op) || m.parent_region(op) != Some(region) || !may_move(m, op, loop_op, &moved)
             {
                 continue;
             }
             moved.insert(op);
             order.push(op);
-            // Its users may be free now.
+            // Its users may be invariant now.
             todo.extend(m.results(op).flat_map(|v| m.users(v)).map(|(user, _)| user));
         }
     }
     for op in &order {
-        r.move_before(*op, looping);
+        r.move_before(*op, loop_op);
     }
     order.len() as u64
 }
 
-fn may_move(m: &Module, op: OpId, looping: OpId, moved: &FxHashSet<OpId>) -> bool {
+fn may_move(m: &Module, op: OpId, loop_op: OpId, moved: &FxHashSet<OpId>) -> bool {
     is_speculatable(m, op)
         && m.operands(op).all(|value| {
             let Some(block) = m.defining_block(value) else { return false };
             let holder = m.block_parent(block).map(|region| m.region_parent(region));
-            holder.is_some_and(|holder| !m.is_inside(holder, looping))
+            holder.is_some_and(|holder| !m.is_inside(holder, loop_op))
                 || m.defining_op(value).is_some_and(|d| moved.contains(&d))
         })
 }

@@ -27,7 +27,7 @@ fn check_prints(text: &str, expected: &str) {
             generic: bits & 1 != 0,
             keep_names: bits & 2 != 0,
             locations: bits & 4 != 0,
-            local_scope: false,
+            ..PrintOptions::default()
         };
         let once = print(&m, &options);
         let again = run(&once);

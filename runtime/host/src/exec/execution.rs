@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::context::{ExecContext, Limits};
-use crate::error::KernelError;
-use crate::kernel::Surroundings;
 use crate::program::Program;
-use crate::sync::{AtomicUsize, Ordering};
+use befrost_kernel_api::context::{ExecContext, Limits};
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::executor::Surroundings;
+use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering};
 
 /// One external call that runs in general frames. Shared by all threads that work on it.
 pub(super) struct Execution {

@@ -42,11 +42,12 @@ use bef_format::OperandMode;
 
 use super::execution::Execution;
 use super::operands::Blocked;
-use crate::async_value::{AsyncRef, Promise};
-use crate::context::{FramePath, FrameStep, KernelRef, MAX_TRACE};
 use crate::program::{FunctionPlan, GeneralKernel, GeneralPlan, Operand, User};
-use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
-use crate::value::Value;
+use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::context::{FramePath, FrameStep};
+use befrost_kernel_api::executor::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
+use befrost_kernel_api::executor::{KernelRef, MAX_TRACE};
+use befrost_kernel_api::value::Value;
 
 pub(super) use overlap::{InFlight, InFlightEnd, LoopHead};
 use token::Caller;

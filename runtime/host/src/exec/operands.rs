@@ -1,9 +1,9 @@
 //! Operands that are not concrete, and requests that differ from the kernel's declaration.
 
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::Call;
 use crate::program::FunctionPlan;
-use crate::value::Value;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::kernel::Call;
+use befrost_kernel_api::value::Value;
 
 /// The value that replaces all results of a kernel whose operands prevent it from running. Dead takes
 /// precedence over errors; among errors the first one counts.

@@ -15,13 +15,14 @@ use super::frame::{Continuation, Frame, NewFrame};
 use super::sequential::SequentialExecutor;
 use super::trip_count::TripCount;
 use super::worker;
-use crate::context::ExecContext;
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{FunctionCall, Functions};
 use crate::program::{FunctionPlan, Program};
-use crate::queue::{Latch, Task, may_wait};
-use crate::sync::AtomicUsize;
-use crate::value::Value;
+use crate::queue::may_wait;
+use befrost_kernel_api::context::ExecContext;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::executor::sync::AtomicUsize;
+use befrost_kernel_api::executor::{FunctionCall, FunctionSource};
+use befrost_kernel_api::queue::{Latch, Task};
+use befrost_kernel_api::value::Value;
 
 /// Calls a function and waits until everything that it started has completed.
 ///
@@ -154,21 +155,17 @@ impl<'p> PreparedCall<'p> {
     }
 }
 
-impl Functions for Arc<Program> {
+impl FunctionSource for Program {
     fn needs_path(&self, function: FunctionId) -> bool {
         self.plan(function.0).needs_path
     }
 
     fn prepare<'c>(
-        &'c self,
+        self: &'c Arc<Self>,
         function: FunctionId,
         context: &'c ExecContext,
     ) -> Result<Box<dyn FunctionCall + 'c>, KernelError> {
         Ok(Box::new(PreparedCall::new(self, function, context)?))
-    }
-
-    fn share(&self) -> Arc<dyn Functions> {
-        Arc::new(self.clone())
     }
 }
 

@@ -17,11 +17,12 @@ use super::frame::Running;
 use super::operands::{blocked_value, operand_error};
 use super::stack::{Stack, StackMemory, Stop};
 use super::trip_count::TripCount;
-use crate::context::{ExecContext, Limits};
-use crate::error::{Error, KernelError};
-use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
 use crate::program::{FunctionPlan, Program};
-use crate::value::Value;
+use befrost_kernel_api::context::{ExecContext, Limits};
+use befrost_kernel_api::error::{Error, KernelError};
+use befrost_kernel_api::executor::{CallChain, LoadedFile, StepKind};
+use befrost_kernel_api::kernel::Outcome;
+use befrost_kernel_api::value::Value;
 
 /// One thread's execution of a function with a sequential plan, and of its callees. Can be called any number
 /// of times.

@@ -41,11 +41,12 @@ use super::execution::surroundings;
 use super::frame::Running;
 use super::operands::{callee, operand_error};
 use super::trip_count::{NextIteration, TripCount};
-use crate::context::{ExecContext, Limits};
-use crate::error::KernelError;
-use crate::kernel::{KernelFrame, Outcome, Request, Runs, Step, StepKind};
 use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
-use crate::value::Value;
+use befrost_kernel_api::context::{ExecContext, Limits};
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::executor::{CallRequest, Runs, Step, StepKind};
+use befrost_kernel_api::kernel::{KernelFrame, Outcome};
+use befrost_kernel_api::value::Value;
 
 /// Reason for which [`Stack::run`] returned.
 pub(super) enum Stop {
@@ -137,7 +138,8 @@ impl<'x> Stack<'x> {
             end: null_mut(),
             values,
             plan,
-            frame: KernelFrame::of_line(&plan.table, surroundings(program, context)),
+            // SAFETY: `begin` enters the first frame and selects its first step, before the frame is used.
+            frame: unsafe { KernelFrame::of_line(&plan.table, surroundings(program, context)) },
             trips: TripCount::ONCE,
             next: first_step(plan),
             callers: recycled(callers),
@@ -371,7 +373,7 @@ impl<'x> Stack<'x> {
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
-        let Request { call, runs } = self.frame.take_request();
+        let CallRequest { call, runs } = self.frame.take_request();
         let trips = match runs {
             Runs::More(more) => TripCount::more(more),
             Runs::WhileTrue { in_flight: _ } => TripCount::WHILE_TRUE,

@@ -11,18 +11,19 @@ use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 use super::call;
 #[cfg(not(loom))]
 use super::call_into;
-use crate::context::{ExecContext, Limits, Output, Request};
-use crate::error::{ErrorCode, KernelError};
 #[cfg(not(loom))]
 use crate::fewer;
-use crate::kernel::control;
-use crate::kernel::{
-    Async, Call, CompilationUnit, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature,
-};
 use crate::program::Program;
-use crate::queue::WorkQueue;
-use crate::registry::Registry;
-use crate::value::{Chain, Value};
+use befrost_kernel_api::context::{ExecContext, Limits, Output, Request};
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::kernel;
+use befrost_kernel_api::kernel::control;
+use befrost_kernel_api::kernel::{
+    Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, Outcome, Rest, Signature,
+};
+use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::registry::Registry;
+use befrost_kernel_api::value::{Chain, Value};
 
 fn kernels(registry: &mut Registry) {
     registry.add(control::caller("call"));
@@ -31,64 +32,58 @@ fn kernels(registry: &mut Registry) {
     registry.add(control::repeat("repeat"));
     registry.add(control::while_loop("while"));
     registry.add(control::once("once"));
-    registry.add(crate::kernel!("less_than_100", |x: i32| x < 100));
-    registry.add(crate::kernel!("add", |a: i32, b: i32| a.wrapping_add(b)));
-    registry.add(crate::kernel!("one", || 1i32));
-    registry.add(crate::kernel!("zero", || 0i32));
-    registry.add(crate::kernel!("ten", || 10i32));
-    registry.add(crate::kernel!("minus_one", || -1i32));
-    registry.add(crate::kernel!("true", || true));
-    registry.add(crate::kernel!("sum", |terms: Rest<'_, i32>| {
+    registry.add(kernel!("less_than_100", |x: i32| x < 100));
+    registry.add(kernel!("add", |a: i32, b: i32| a.wrapping_add(b)));
+    registry.add(kernel!("one", || 1i32));
+    registry.add(kernel!("zero", || 0i32));
+    registry.add(kernel!("ten", || 10i32));
+    registry.add(kernel!("minus_one", || -1i32));
+    registry.add(kernel!("true", || true));
+    registry.add(kernel!("sum", |terms: Rest<'_, i32>| {
         terms.iter().try_fold(0, |sum, term| term.map(|term| sum + term))
     }));
-    let fail = crate::kernel!("fail", |x: i32| {
+    let fail = kernel!("fail", |x: i32| {
         Err::<i32, _>(KernelError::new(ErrorCode::Unknown, format!("fail {x}")))
     });
     let signature = Signature { results: vec![&[]], ..fail.signature.clone() };
     registry.add(Kernel::new(fail.name, signature, fail.run));
-    registry.add(crate::kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
+    registry.add(kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
     // Synchronous, unlike a kernel that returns a `Value`.
     let signature = Signature { operands: vec![&["i32"]], results: vec![&[]], ..Signature::default() };
     registry.add(Kernel::new("dead", signature, |frame| {
         frame.set_result(0, Value::Dead);
         Outcome::Done
     }));
+    registry.add(kernel!("note", |x: i32, cx: &ExecContext| { cx.print(&format!("{x} ")).map(|()| x) }));
+    registry.add(kernel!("chain", |_: i32| Chain));
     registry
-        .add(crate::kernel!("note", |x: i32, cx: &ExecContext| { cx.print(&format!("{x} ")).map(|()| x) }));
-    registry.add(crate::kernel!("chain", |_: i32| Chain));
-    registry.add(crate::kernel!("ordered", |x: i32, _: Chain, cx: &ExecContext| cx
-        .print(&format!("{x} "))
-        .map(|()| x)));
-    registry.add(crate::kernel!("later", |x: i32| Later::new(move |_| x)));
-    registry.add(crate::kernel!("promised", |x: i32, cx: &ExecContext| {
+        .add(kernel!("ordered", |x: i32, _: Chain, cx: &ExecContext| cx.print(&format!("{x} ")).map(|()| x)));
+    registry.add(kernel!("later", |x: i32| Deferred::new(move |_| x)));
+    registry.add(kernel!("promised", |x: i32, cx: &ExecContext| {
         let (promise, result) = Async::<i32>::pending();
-        cx.queue().add_task(crate::queue::Task::new(move || promise.set(Value::I32(x))));
+        cx.queue().add_task(befrost_kernel_api::queue::Task::new(move || promise.set(Value::I32(x))));
         result
     }));
-    registry.add(crate::kernel!("panic_later", |x: i32| {
-        Later::new(move |_| -> i32 { std::panic::panic_any(format!("panic {x}")) })
+    registry.add(kernel!("panic_later", |x: i32| {
+        Deferred::new(move |_| -> i32 { std::panic::panic_any(format!("panic {x}")) })
     }));
-    registry.add(crate::kernel!("first", |c: bool, a: &Value, b: &Value| if c {
-        a.clone()
-    } else {
-        b.clone()
-    }));
-    registry.add(crate::kernel!("merge", |a: &Value, b: &Value| {
+    registry.add(kernel!("first", |c: bool, a: &Value, b: &Value| if c { a.clone() } else { b.clone() }));
+    registry.add(kernel!("merge", |a: &Value, b: &Value| {
         let is_there = |value: &Value| value.final_value().is_some_and(|value| !matches!(value, Value::Dead));
         if is_there(a) { a.clone() } else { b.clone() }
     }));
-    registry.add(crate::kernel!("is_one", |x: i32| x == 1));
-    registry.add(crate::kernel!("compile", |_: i32, unit: CompilationUnit<'_>| {
+    registry.add(kernel!("is_one", |x: i32| x == 1));
+    registry.add(kernel!("compile", |_: i32, unit: CompilationUnit<'_>| {
         let CompilationUnit { id, root, nested, text } = unit;
         Err::<i32, _>(KernelError::invalid(format!("#{id} {root} {nested:?} {text}")))
     }));
-    registry.add(crate::kernel!("until_cancelled", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("until_cancelled", |x: i32, cx: &ExecContext| {
         while !cx.request.cancellation.is_cancelled() {
             std::thread::yield_now();
         }
         x
     }));
-    registry.add(crate::kernel!("cancel", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("cancel", |x: i32, cx: &ExecContext| {
         cx.request.cancellation.cancel();
         x
     }));
@@ -283,8 +278,8 @@ mod straight;
 #[cfg(not(loom))]
 mod plain {
     use super::*;
-    use crate::async_value::AsyncRef;
     use crate::queue::from_spec;
+    use befrost_kernel_api::async_value::AsyncRef;
 
     pub(super) fn run(spec: &str, program: &Arc<Program>) -> (Vec<String>, String) {
         run_on(from_spec(spec).unwrap(), program, Value::I32(1), Limits::default())
@@ -301,7 +296,7 @@ mod plain {
         for spec in ["s", "mstd:1", "mstd:3"] {
             let queue = from_spec(spec).unwrap();
             let (promise, late) = AsyncRef::pending();
-            queue.add_task(crate::queue::Task::new(move || promise.set(Value::I32(1))));
+            queue.add_task(befrost_kernel_api::queue::Task::new(move || promise.set(Value::I32(1))));
             let (got, output) = run_on(queue, program, Value::Async(late), Limits::default());
             assert_eq!(got, results, "late argument on {spec}");
             if spec == "s" {
@@ -612,7 +607,7 @@ mod plain {
         let program = source.load(&[called, sum]);
         let queue = from_spec("s").unwrap();
         let (promise, late) = AsyncRef::pending();
-        queue.add_task(crate::queue::Task::new(move || promise.set(Value::Dead)));
+        queue.add_task(befrost_kernel_api::queue::Task::new(move || promise.set(Value::Dead)));
         for argument in [Value::Dead, Value::Async(late)] {
             let (results, _) = run_on(queue.clone(), &program, argument, Limits::default());
             assert_eq!(results, ["Cancelled", "<<dead>>"]);
@@ -626,7 +621,7 @@ mod plain {
         let next = source.kernel("add", &[slow, 0]);
         let program = source.load(&[next]);
         let deadline = std::time::Instant::now() + std::time::Duration::from_millis(10);
-        let cancellation = crate::context::Cancellation::with_deadline(deadline);
+        let cancellation = befrost_kernel_api::context::Cancellation::with_deadline(deadline);
         let request = Request { cancellation, ..Request::new(from_spec("s").unwrap()) };
         let context = ExecContext::new(Arc::new(request));
         let results = call(&program, FunctionId(0), vec![Value::I32(1)], &context).unwrap();

@@ -1,6 +1,6 @@
 //! [`TripCount`]: the number of further iterations of a function, and the number of the current one.
 
-use crate::kernel::Runs;
+use befrost_kernel_api::executor::Runs;
 
 /// Number of further runs of a function on its own results, with the number of the current iteration. Packed
 /// into one word, because it is copied right after it is written.

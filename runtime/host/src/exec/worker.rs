@@ -37,13 +37,13 @@ use super::frame::{
     Completing, Done, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
     Running, Sink, StraightRun,
 };
-use crate::async_value::AsyncRef;
-use crate::error::KernelError;
-use crate::kernel::Job;
-use crate::queue::{Task, WorkQueue};
-use crate::value::Value;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::kernel::Job;
+use befrost_kernel_api::queue::{Task, WorkQueue};
+use befrost_kernel_api::value::Value;
 
-use self::invoke::{Deferred, may_run_now};
+use self::invoke::{DeferredTask, may_run_now};
 use self::looping::Iteration;
 
 /// Work on one frame and one stream.
@@ -412,7 +412,7 @@ impl Worker {
         let activation = self.agenda.activations.last_mut()?;
         let frame = activation.frame;
         let is_here = |task: &Task| {
-            let deferred = task.as_work::<Deferred>().and_then(Deferred::running);
+            let deferred = task.as_work::<DeferredTask>().and_then(DeferredTask::running);
             deferred.is_some_and(|running| running.frame().address() == frame)
         };
         let context = &activation.done.as_ref()?.frame().execution.context;
@@ -420,7 +420,7 @@ impl Worker {
             self.n_kept_tasks += 1;
             return None;
         };
-        let (running, job) = task.into_work::<Deferred>().ok()?.take()?;
+        let (running, job) = task.into_work::<DeferredTask>().ok()?.take()?;
         activation.stream = running.stream();
         self.n_immediate += 1;
         Some((running, job))

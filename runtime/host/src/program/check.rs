@@ -10,9 +10,9 @@ use bef_format::{
 };
 
 use super::error::KernelUseError;
-use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_chain, location_of};
-use crate::registry::Registry;
-use crate::value::is_of;
+use befrost_kernel_api::executor::{is_chain, is_of, location_of};
+use befrost_kernel_api::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types};
+use befrost_kernel_api::registry::Registry;
 
 /// Limit of the reported errors.
 pub(super) const MAX_ERRORS: usize = 20;

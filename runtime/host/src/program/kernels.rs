@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bef_format::{FunctionKind, Image, KernelView};
 
-use crate::kernel::Kernel;
-use crate::registry::Registry;
+use befrost_kernel_api::kernel::Kernel;
+use befrost_kernel_api::registry::Registry;
 
 /// The kernels of a program.
 pub(crate) struct Kernels {

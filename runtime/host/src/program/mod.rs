@@ -22,10 +22,11 @@ use std::sync::{Arc, OnceLock};
 use bef_format::{FunctionId, FunctionKind, FunctionView, Image};
 
 use self::kernels::Kernels;
-use crate::context::KernelRef;
-use crate::kernel::{Kernel, KernelUse, LoadedFile, PreparedUse, location_of};
-use crate::mapping::{Bytes, Mapped};
-use crate::registry::Registry;
+use crate::mapping::Bytes;
+use befrost_kernel_api::executor::{KernelRef, LoadedFile, PreparedUse, SharedImage, location_of};
+use befrost_kernel_api::kernel::{Kernel, KernelUse};
+use befrost_kernel_api::registry::Registry;
+use befrost_mem::Frozen;
 
 pub use error::{KernelUseError, LoadError};
 pub(crate) use plan::{
@@ -61,7 +62,7 @@ impl Program {
     }
 
     fn resolve(bytes: Bytes, registry: &Registry) -> Result<Arc<Program>, LoadError> {
-        let mapped = Mapped::new(bytes)?;
+        let mapped = SharedImage::new(Frozen::from_owner(Arc::new(bytes)))?;
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
         let kernels = Kernels::new(kernels, image, registry);
@@ -109,7 +110,7 @@ impl Program {
 }
 
 /// Calls the `prepare` function of each kernel that has one, for all uses of the kernel.
-fn prepare(file: &Mapped, kernels: &Kernels) -> Result<Box<[PreparedUse]>, Vec<KernelUseError>> {
+fn prepare(file: &SharedImage, kernels: &Kernels) -> Result<Box<[PreparedUse]>, Vec<KernelUseError>> {
     let (mut prepared, mut errors) = (Vec::new(), Vec::new());
     let wants = |known: &Kernel| known.signature.prepare.is_some();
     if !kernels.by_code.iter().chain(kernels.native.values()).any(wants) {

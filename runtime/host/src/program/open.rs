@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Program;
 use super::error::LoadError;
 use crate::mapping::Bytes;
-use crate::registry::Registry;
+use befrost_kernel_api::registry::Registry;
 
 impl Program {
     /// Loads a program from a BEF file, which is read into memory.

@@ -26,16 +26,18 @@ use self::sequential::{
 };
 use super::check::n_passed;
 use super::kernels::Kernels;
-use crate::context::KernelRef;
-use crate::kernel::{Completion, Form, KernelEntry, KernelTable, LoadedFile, Span, immediate};
-use crate::value::{Value, scalar_tag};
+use befrost_kernel_api::executor::{
+    KernelEntry, KernelRef, KernelTable, LoadedFile, Span, immediate, scalar_tag,
+};
+use befrost_kernel_api::kernel::{Completion, Form};
+use befrost_kernel_api::value::Value;
 
 pub(crate) use self::general::{GeneralKernel, GeneralPlan, Operand, User};
 pub(crate) use self::sequential::{CallTarget, Carry, Move};
 pub(crate) use self::straight::{OutsideUse, StraightKernel, StraightLine};
 
 /// The executor's part of a kernel's description. The rest is in [`KernelEntry`] and
-/// [`Step`](crate::kernel::Step).
+/// [`Step`](befrost_kernel_api::executor::Step).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
     /// Possible callees in the sequential plan, by function of the kernel; in `SequentialPlan::targets`.

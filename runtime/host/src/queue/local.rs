@@ -7,11 +7,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::marker::PhantomData;
 
-use super::Task;
 use super::shared_tasks::Deque;
-use crate::sync::thread_local_const;
+use super::{LocalQueue, Task};
+use befrost_kernel_api::executor::sync::thread_local_const;
 
 struct ThreadState {
     /// Id of the queue; 0 for none.
@@ -121,29 +120,15 @@ pub(super) fn is_last_in(queue: usize) -> bool {
     THREAD.with(|thread| thread.queue.get() == queue && thread.own.borrow().is_empty())
 }
 
-/// The calling thread's list of tasks of the queue whose tasks it runs.
-#[derive(Debug)]
-pub struct LocalQueue {
-    must_share: bool,
-    /// Belongs to this thread.
-    _not_send: PhantomData<*const ()>,
+/// The calling thread's list of tasks of a queue; `None` if the thread runs no tasks of this queue.
+/// `must_share` says whether other threads could run them.
+#[inline]
+pub(super) fn local_queue(queue: usize, must_share: bool) -> Option<LocalQueue> {
+    is_in(queue).then(|| LocalQueue::new(push, must_share))
 }
 
-impl LocalQueue {
-    /// `None` if the thread runs no tasks of this queue. `must_share` says whether other threads could run
-    /// them.
-    #[inline]
-    pub(super) fn of(queue: usize, must_share: bool) -> Option<LocalQueue> {
-        is_in(queue).then_some(LocalQueue { must_share, _not_send: PhantomData })
-    }
-
-    /// Adds a task to the list. Returns whether the list has to be handed over before the thread does
-    /// unrelated work.
-    #[inline]
-    pub fn push(self, task: Task) -> bool {
-        THREAD.with(|thread| thread.own.borrow_mut().push_back(task));
-        self.must_share
-    }
+fn push(task: Task) {
+    THREAD.with(|thread| thread.own.borrow_mut().push_back(task));
 }
 
 /// Takes the oldest local task, if the thread runs tasks of this queue and `wants` it.

@@ -28,12 +28,13 @@ use std::thread::Thread;
 use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::local::{self, LocalQueue, NestedWait, QueueScope};
+use super::local::{self, NestedWait, QueueScope};
 use super::permits::Permits;
 use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
-use super::{Latch, Task, WhenFull, WorkQueue, run};
-use crate::sync::{Ordering, fence};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
+use befrost_kernel_api::KernelError;
+use befrost_kernel_api::executor::sync::{Ordering, fence};
 
 /// Once in so many tasks, a worker looks at the shared tasks before its local ones, so that a chain of tasks
 /// does not delay all others.
@@ -176,7 +177,7 @@ impl QueueState {
                 },
             };
             self.hand_over();
-            run(task);
+            run_task(task);
             idle = None;
         }
         self.hand_over();
@@ -224,7 +225,7 @@ impl QueueState {
     fn drain_blocking(&self) {
         loop {
             while let Some(task) = self.blocking_tasks.pop() {
-                run(task);
+                run_task(task);
             }
             if !self.blocking_permits.release(|| self.blocking_tasks.is_empty()) {
                 return self.wake_quiescers();
@@ -237,7 +238,7 @@ impl QueueState {
         let state = self.clone();
         let work = move || {
             if let Some(task) = first {
-                run(task);
+                run_task(task);
             }
             state.drain_blocking();
         };
@@ -286,7 +287,7 @@ impl WorkQueue for MultiThreaded {
 
     #[inline]
     fn local_queue(&self) -> Option<LocalQueue> {
-        LocalQueue::of(self.state.id(), true)
+        local::local_queue(self.state.id(), true)
     }
 
     #[inline]
@@ -336,6 +337,10 @@ impl WorkQueue for MultiThreaded {
         }
         drop(nested);
         latch.park_until_open();
+    }
+
+    fn may_wait(&self) -> Result<(), KernelError> {
+        may_wait()
     }
 
     fn quiesce(&self) {

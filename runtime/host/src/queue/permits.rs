@@ -9,7 +9,7 @@
 //! the list sees the adder's task. The two fences are totally ordered, and each stands between a write and
 //! the read of what the other thread writes.
 
-use crate::sync::{AtomicUsize, Ordering, fence};
+use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering, fence};
 
 /// Number of permits, and how many of them are taken.
 #[derive(Debug)]

@@ -13,9 +13,10 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
-use super::local::{self, LocalQueue, NestedWait, QueueScope};
-use super::{Latch, Task, WhenFull, WorkQueue, run};
-use crate::sync::{Ordering, fence};
+use super::local::{self, NestedWait, QueueScope};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
+use befrost_kernel_api::KernelError;
+use befrost_kernel_api::executor::sync::{Ordering, fence};
 
 /// The single-threaded queue. See the module's essay.
 #[derive(Default)]
@@ -93,6 +94,10 @@ impl WorkQueue for SingleThreaded {
         "s"
     }
 
+    fn has_threads(&self) -> bool {
+        false
+    }
+
     fn parallelism(&self) -> usize {
         1
     }
@@ -107,7 +112,7 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn local_queue(&self) -> Option<LocalQueue> {
-        LocalQueue::of(self.id(), false)
+        local::local_queue(self.id(), false)
     }
 
     #[inline]
@@ -141,7 +146,7 @@ impl WorkQueue for SingleThreaded {
         first();
         while !latch.is_open() {
             match self.next() {
-                Some(task) => run(task),
+                Some(task) => run_task(task),
                 None => self.sleep(latch),
             }
         }
@@ -159,11 +164,15 @@ impl WorkQueue for SingleThreaded {
         }
     }
 
+    fn may_wait(&self) -> Result<(), KernelError> {
+        may_wait()
+    }
+
     fn quiesce(&self) {
         let _scope = QueueScope::enter(self.id());
         let _nested = NestedWait::enter();
         while let Some(task) = self.next() {
-            run(task);
+            run_task(task);
         }
     }
 

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+use befrost_kernel_api::executor::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// Something that can be woken: a thread.
 pub(super) trait Wake {

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn specs_name_queues() {

@@ -1,12 +1,12 @@
-//! Operators with state and of objects: attributes are decoded when a program is loaded, calls are functions
+//! Operators on state and on objects. Attributes are decoded when a program is loaded; a call is a function
 //! of values.
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
-//!            tables of lists, variables, updates, arrays, stacks: operator ──▶ Make
+//!            tables of lists, variables, updates, arrays, stacks: operator ──▶ ActionBuilder
 //! ```
 
-use befrost_host::{ExecContext, KernelError, Value};
+use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
@@ -14,20 +14,21 @@ use smallvec::SmallVec;
 use super::operands::dense;
 use crate::objects::{Tensor, refused};
 
-/// What an operator does with its operands.
-type Run = Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
+/// The implementation of an operator.
+type ActionFn =
+    Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
 
-/// How that is made of its attributes.
-pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
+/// Creates an action from the attributes.
+pub(super) type ActionBuilder = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 
-/// An entry of a table: operators that are made alike.
-pub(super) type Row = (&'static [Op], Make);
+/// An entry of a table: operators with the same constructor.
+pub(super) type ActionRow = (&'static [Op], ActionBuilder);
 
-/// An operator with its attributes.
-pub(super) struct Action(Run);
+/// An operator with decoded attributes.
+pub(super) struct Action(ActionFn);
 
 impl Action {
-    /// Calls it.
+    /// Executes the operator.
     pub(super) fn call(
         &self,
         operands: &[&Value],
@@ -37,8 +38,8 @@ impl Action {
     }
 }
 
-/// A function of `N` operands.
-pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
+/// An action with `N` operands.
+pub(super) fn action<const N: usize, R: IntoIterator<Item = Value>>(
     attrs: &Attributes<'_>,
     f: impl Fn([&Value; N], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
@@ -49,8 +50,8 @@ pub(super) fn of<const N: usize, R: IntoIterator<Item = Value>>(
     })))
 }
 
-/// A function of all operands.
-pub(super) fn of_all<R: IntoIterator<Item = Value>>(
+/// An action with any number of operands.
+pub(super) fn variadic_action<R: IntoIterator<Item = Value>>(
     f: impl Fn(&[&Value], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
     Ok(Action(Box::new(move |operands, cx| Ok(f(operands, cx)?.into_iter().collect()))))
@@ -67,7 +68,7 @@ pub(super) fn scalar<T: befrost_tensor::Element>(x: T, cx: &ExecContext) -> Resu
     HostTensor::from_slice(shape, &[x], cx.allocator()).map(tensor).map_err(refused)
 }
 
-/// The number in an operand that is an index or a count.
+/// The element of an operand that is an index or a count.
 pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
     match &ints(value)?[..] {
         &[int] => Ok(int),
@@ -75,7 +76,7 @@ pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
     }
 }
 
-/// The numbers in an operand of indices or sizes.
+/// The elements of an operand with indices or sizes.
 pub(super) fn ints(value: &Value) -> Result<Vec<i64>, KernelError> {
     let x = dense(value)?;
     match x.dtype() {

@@ -1,30 +1,30 @@
-//! `TensorArray`: TensorFlow 1's lists of loops. They have state; values `flow` order what is done with them.
+//! `TensorArray`: the mutable lists of loops in TensorFlow 1. `flow` values order operations on them.
 //!
-//! Each execution of `TensorArrayV3` makes one. `TensorArrayGradV3` makes one for the gradients of another,
-//! one for each source, to which writing adds.
+//! Each execution of `TensorArrayV3` creates an array. `TensorArrayGradV3` creates the array of the gradients
+//! of another, one per source; its writes accumulate.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
-use super::action::{Row, int, ints, of, scalar, tensor};
+use super::action::{ActionRow, action, int, ints, scalar, tensor};
 use super::operands::dense;
 use crate::objects::refused;
 
-/// An array with its state.
+/// A mutable array.
 #[derive(Debug)]
 struct Array {
     dtype: DType,
     element: PartialShape,
     is_dynamic: bool,
     clears: bool,
-    /// Whether writing adds to what is there.
+    /// True if writes accumulate.
     adds: bool,
     state: Mutex<State>,
 }
@@ -39,14 +39,14 @@ struct State {
 enum Slot {
     Empty,
     Written(HostTensor),
-    /// Read, where reading clears.
+    /// Cleared by a read.
     Cleared,
 }
 
 #[derive(Clone, Debug)]
-struct Handle(Arc<Array>);
+struct ArrayHandle(Arc<Array>);
 
-impl Object for Handle {
+impl Object for ArrayHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
@@ -54,38 +54,38 @@ impl Object for Handle {
     }
 }
 
-/// More slots than any loop fills: a number from outside is not allocated for.
+/// Limit on the number of slots; larger sizes are an error instead of an allocation.
 const MAX_SLOTS: usize = 1 << 20;
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::TensorArrayV3], |attrs| {
         let (dtype, element) = (attrs.dtype("dtype")?, attrs.shape("element_shape")?);
         let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
-        of(attrs, move |[size], cx| {
+        action(attrs, move |[size], cx| {
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
             let element = element.clone();
             let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
-            Ok([Value::object(Handle(Arc::new(array))), scalar(0f32, cx)?])
+            Ok([Value::object(ArrayHandle(Arc::new(array))), scalar(0f32, cx)?])
         })
     }),
     (&[Op::TensorArrayGradV3], |attrs| {
         let source = attrs.string("source")?;
-        of(attrs, move |[of, flow], _| {
-            Ok([Value::object(Handle(array(of)?.gradient(&source))), flow.clone()])
+        action(attrs, move |[of, flow], _| {
+            Ok([Value::object(ArrayHandle(array(of)?.gradient(&source))), flow.clone()])
         })
     }),
     (&[Op::TensorArrayWriteV3], |attrs| {
-        of(attrs, |[to, index, x, flow], cx| {
+        action(attrs, |[to, index, x, flow], cx| {
             array(to)?.write(int(index)?, dense(x)?, cx.allocator())?;
             Ok([flow.clone()])
         })
     }),
     (&[Op::TensorArrayReadV3], |attrs| {
-        of(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
+        action(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
     }),
     (&[Op::TensorArrayGatherV3], |attrs| {
         let element = attrs.shape("element_shape")?;
-        of(attrs, move |[from, indices, _], cx| {
+        action(attrs, move |[from, indices, _], cx| {
             let from = array(from)?;
             let all = from.all(ints(indices)?, cx.allocator())?;
             if all.is_empty() {
@@ -98,7 +98,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArrayScatterV3], |attrs| {
-        of(attrs, |[to, indices, x, flow], cx| {
+        action(attrs, |[to, indices, x, flow], cx| {
             let (to, indices) = (array(to)?, ints(indices)?);
             let parts = unpack(dense(x)?, 0, cx.allocator()).map_err(refused)?;
             if parts.len() != indices.len() {
@@ -112,7 +112,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArrayConcatV3], |attrs| {
-        of(attrs, |[from, _], cx| {
+        action(attrs, |[from, _], cx| {
             let from = array(from)?;
             let n = from.lock().slots.len() as i64; // at most MAX_SLOTS
             let all = from.all((0..n).collect(), cx.allocator())?;
@@ -125,7 +125,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArraySplitV3], |attrs| {
-        of(attrs, |[to, x, lengths, flow], cx| {
+        action(attrs, |[to, x, lengths, flow], cx| {
             let (to, lengths) = (array(to)?, ints(lengths)?);
             let parts = split_v(dense(x)?, &lengths, 0, cx.allocator()).map_err(refused)?;
             for (index, part) in (0..).zip(&parts) {
@@ -135,10 +135,10 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorArraySizeV3], |attrs| {
-        of(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
+        action(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
     }),
     (&[Op::TensorArrayCloseV3], |attrs| {
-        of(attrs, |[of], _| {
+        action(attrs, |[of], _| {
             *array(of)?.lock() = State::default();
             Ok([])
         })
@@ -146,7 +146,7 @@ pub(super) const OPS: &[Row] = &[
 ];
 
 fn array(value: &Value) -> Result<&Array, KernelError> {
-    value.downcast_ref::<Handle>().map(|handle| &*handle.0).ok_or_else(|| {
+    value.downcast_ref::<ArrayHandle>().map(|handle| &*handle.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a TensorArray, got a value of type {}", value.type_name()))
     })
 }
@@ -161,7 +161,7 @@ impl Array {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The array of the gradients for a source, as long as this one.
+    /// The array of the gradients for a source, with the same number of slots.
     fn gradient(&self, source: &str) -> Arc<Array> {
         let mut state = self.lock();
         let slots = vec![Slot::Empty; state.slots.len()];
@@ -199,7 +199,7 @@ impl Array {
         Ok(())
     }
 
-    /// An element; one of gradients that nothing was added to is zeros, if its shape is known.
+    /// An element. An empty slot of a gradient array is zeros, if the shape is known.
     fn read(&self, index: i64, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
         let mut state = self.lock();
         let n = state.slots.len();

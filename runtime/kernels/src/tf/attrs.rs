@@ -1,9 +1,9 @@
-//! Attributes in a file, as the tensor library reads them.
+//! Attributes of BEF files as attributes of the tensor library.
 
 use std::borrow::Cow;
 
 use bef_format::AttrView;
-use befrost_host::kernel::{KernelUse, RawAttr};
+use befrost_kernel_api::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{AttrKind, Attributes, Attrs, Derived, OpRow, Type};
@@ -11,21 +11,20 @@ use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::memory::ARENA;
 
-/// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
+/// The attribute that the memory plan adds to operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
 
-/// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a
-/// kernel.
+/// The attribute names of an operator's kernel: TensorFlow's, without attributes that are functions.
 pub(super) fn names(row: &'static OpRow) -> Vec<&'static str> {
     let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
     let own = row.signature().attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
     own.chain(row.has_function().then_some(MEMORY)).collect()
 }
 
-/// The attributes of a use of an operator.
+/// The attributes of a use of a kernel.
 pub(super) struct UseAttrs<'s>(pub(super) &'s KernelUse<'s>);
 
-/// Calls `f` with the attributes of a use: those written, those that follow from its types, and TensorFlow's
+/// Calls `f` with the attributes of a use: explicit ones, those derived from types, and TensorFlow's
 /// defaults.
 pub(super) fn attributes<R>(
     row: &OpRow,
@@ -42,7 +41,7 @@ pub(super) fn attributes<R>(
     f(&Attributes::new(signature, &attrs))
 }
 
-/// The element type of an element or tensor type of the IR.
+/// The element type in the text of an element type or a tensor type.
 pub(super) fn element_type(text: &str) -> Option<Type> {
     let mut element = text;
     if let Some(body) = text.strip_prefix("tensor<") {
@@ -57,7 +56,7 @@ pub(super) fn element_type(text: &str) -> Option<Type> {
             element = rest;
         }
     }
-    // A reference has the type of what it refers to.
+    // A reference type has the element type of its referent.
     let special = element.strip_prefix("!tf_type.").map(|name| name.strip_suffix("ref").unwrap_or(name));
     match special.unwrap_or(element) {
         "string" => Some(Type::String),
@@ -78,7 +77,7 @@ impl UseAttrs<'_> {
         items(&self.raw(name)?, item)
     }
 
-    /// A constant, which lies in the file.
+    /// A constant in the file.
     pub(super) fn constant(&self, name: &str) -> Option<Result<HostTensor, String>> {
         let AttrView::Dense { ty: _, dtype, shape, data, splat } = self.raw(name)?.view else { return None };
         let dtype = DType::from_code(dtype as u8)?;
@@ -91,7 +90,7 @@ impl UseAttrs<'_> {
             let element = data.try_read().map_err(|error| error.to_string())?;
             let tensor = HostTensor::splat(dtype, shape.clone(), &element, &Malloc::shared());
             let tensor = tensor.map_err(|error| error.to_string())?;
-            // A view: nobody may write a constant, whether it lies in the file or not.
+            // A view, since constants are read-only.
             let whole = tensor.buffer().view(0..tensor.buffer().len()).map_err(|error| error.to_string())?;
             HostTensor::from_buffer(dtype, shape, whole).map_err(|error| error.to_string())
         };
@@ -99,7 +98,7 @@ impl UseAttrs<'_> {
     }
 }
 
-/// The items of a list.
+/// The elements of a list attribute.
 fn items<T>(attr: &RawAttr<'_>, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
     match attr.view {
         AttrView::Array(_) => attr.elements().map(|element| item(&element.view)).collect(),
@@ -111,12 +110,12 @@ fn items<T>(attr: &RawAttr<'_>, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Op
     }
 }
 
-/// A list of integers.
+/// The elements of a list attribute of integers.
 pub(super) fn ints(attr: &RawAttr<'_>) -> Option<Vec<i64>> {
     items(attr, int)
 }
 
-/// One of a list of numbers.
+/// An element of a numeric list.
 fn scalar<'v>(dtype: bef_format::DType, bytes: &[u8]) -> Option<AttrView<'v>> {
     let int = |value: i64| AttrView::Int { ty: bef_format::TypeId(0), dtype: Some(dtype), value };
     Some(match (dtype, bytes) {

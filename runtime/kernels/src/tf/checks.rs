@@ -1,17 +1,17 @@
-//! `Assert` and `Print`: they look at values, and fail or write.
+//! `Assert` and `Print`, which format values.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::tf::op::Op;
 
-use super::action::{Row, of, of_all};
+use super::action::{ActionRow, action, variadic_action};
 use super::operands::dense;
 use crate::objects::{Strings, refused};
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::Assert], |_| {
-        of_all(|operands, _| match operands.split_first() {
+        variadic_action(|operands, _| match operands.split_first() {
             Some((condition, data)) if !is_true(condition)? => {
                 let words: Vec<String> = data.iter().map(|value| text(value)).collect();
                 Err(KernelError::invalid(format!("assertion failed: {}", words.join(" "))))
@@ -22,7 +22,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::Print], |attrs| {
         let message = attrs.string("message")?;
-        of_all(move |operands, _| {
+        variadic_action(move |operands, _| {
             let Some((value, data)) = operands.split_first() else {
                 return Err(KernelError::invalid("no operand"));
             };
@@ -33,7 +33,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::PrintV2], |attrs| {
         let (end, to) = (attrs.string("end")?, attrs.string("output_stream")?);
-        of(attrs, move |[value], cx| {
+        action(attrs, move |[value], cx| {
             let words = format!("{}{end}", text(value));
             if to != "stdout" {
                 eprint!("{words}");
@@ -55,7 +55,7 @@ fn is_true(condition: &Value) -> Result<bool, KernelError> {
     }
 }
 
-/// A value in a message: a string as it is, other values as they are printed.
+/// The text of a value in a message: a string without quotes, other values as printed.
 fn text(value: &Value) -> String {
     if let Some(strings) = value.downcast_ref::<Strings>()
         && strings.0.num_elements() == 1

@@ -1,7 +1,7 @@
-//! What control flow needs of tensors: predicates and numbers of branches.
+//! Predicates and branch indices of control flow, read from tensors.
 
-use befrost_host::kernel::Attr;
-use befrost_host::{KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::Attr;
+use befrost_kernel_api::{KernelError, Registry, kernel};
 use befrost_tensor::{DType, HostTensor};
 
 use crate::objects::{Tensor, refused};
@@ -11,15 +11,15 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tf._BranchIndex", |x: &Tensor, branches: Attr<i64>| branch_index(x, branches.0)));
 }
 
-/// Whether a tensor is true, as TensorFlow has it: a number that is not 0, a tensor of other ranks that is
-/// not empty.
+/// The truth value of a tensor in TensorFlow: a scalar is true if it is not 0, other tensors if they are not
+/// empty.
 fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     if x.shape().rank() > 0 {
         return Ok(x.num_elements() > 0);
     }
     let bytes = x.read_bytes().map_err(refused)?;
     Ok(match x.dtype() {
-        // -0.0 is 0.
+        // The sign is shifted out: -0.0 is false.
         DType::F16 | DType::BF16 => u16::from_le_bytes([bytes[0], bytes[1]]) << 1 != 0,
         DType::F32 => x.read::<f32>().map_err(refused)?[0] != 0.0,
         DType::F64 => x.read::<f64>().map_err(refused)?[0] != 0.0,
@@ -27,8 +27,7 @@ fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     })
 }
 
-/// The number of the branch that an index names; the last one if there is none of that number, as TensorFlow
-/// has it.
+/// The index of a branch; an index out of range selects the last branch, as in TensorFlow.
 fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelError> {
     let index = match (x.num_elements(), x.read::<i32>()) {
         (1, Ok(index)) => i64::from(index[0]),

@@ -1,33 +1,32 @@
-//! `TensorList`: the lists that loops put the values of their steps into. A list is a value: an operator
-//! gives a new one.
+//! `TensorList`: immutable lists that loops accumulate values in. Operators return new lists.
 //!
-//! A list has tensors of one dtype, or variants: lists and optionals, as the gradients of branches within
-//! loops need them.
+//! The elements are tensors of one dtype, or variants: lists and optionals, which the gradients of branches
+//! in loops use.
 //!
-//! Not here: tensors of lists.
+//! Lists of tensors are implemented in the tensor library.
 
 use std::sync::Arc;
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
-use super::action::{Action, Row, int, ints, of, scalar, tensor};
+use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
 use super::operands::dense;
 use super::optionals::nested;
 use crate::objects::refused;
 
-/// A variant that is a list, and how many elements it may have.
+/// A list variant, with the maximum number of its elements.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     items: Items,
     max: Option<usize>,
 }
 
-/// What is in a list.
+/// The elements of a list.
 #[derive(Clone, Debug)]
 pub(super) enum Items {
     Tensors(TensorList),
@@ -38,11 +37,11 @@ pub(super) enum Items {
 #[derive(Clone, Debug)]
 pub(super) struct Variants {
     slots: Vec<Option<Value>>,
-    /// How deep it is nested; more than its elements.
+    /// Nesting depth; greater than that of the elements.
     nesting: usize,
 }
 
-/// More slots than any loop fills: a number from outside is not allocated for.
+/// Limit on the number of slots; larger sizes are an error instead of an allocation.
 const MAX_SLOTS: usize = 1 << 20;
 
 impl Object for List {
@@ -71,7 +70,7 @@ impl List {
         }
     }
 
-    /// The list that has what `tensor` and `variant` make of its items.
+    /// A list with the mapped elements.
     pub(super) fn map(
         &self,
         tensors: impl FnOnce(&TensorList) -> Result<TensorList, TensorError>,
@@ -91,7 +90,7 @@ impl List {
         &self.items
     }
 
-    /// Those of a list of tensors.
+    /// The elements of a list of tensors.
     fn tensors(&self) -> Result<&TensorList, KernelError> {
         match &self.items {
             Items::Tensors(items) => Ok(items),
@@ -109,20 +108,20 @@ impl Variants {
         self.slots.len()
     }
 
-    /// Where an index is.
+    /// The slot at an index.
     fn at(&self, index: i64) -> Result<usize, KernelError> {
         usize::try_from(index).ok().filter(|&i| i < self.slots.len()).ok_or_else(|| {
             KernelError::invalid(format!("index {index} in a list of length {}", self.slots.len()))
         })
     }
 
-    /// Something to put in.
-    fn taken(&mut self, x: &Value) -> Result<Value, KernelError> {
+    /// A value to store in the list; updates the nesting depth.
+    fn admit(&mut self, x: &Value) -> Result<Value, KernelError> {
         self.nesting = self.nesting.max(nested(x)?);
         Ok(x.clone())
     }
 
-    /// As many slots as this.
+    /// Changes the number of slots.
     fn resize(&mut self, n: i64) -> Result<(), KernelError> {
         self.slots.resize(slots(n)?, None);
         Ok(())
@@ -135,7 +134,7 @@ fn slots(n: i64) -> Result<usize, KernelError> {
     })
 }
 
-/// An empty slot of a list of variants, which has no value.
+/// Error for the use of an empty slot of a list of variants.
 fn empty_slot() -> KernelError {
     KernelError::invalid("the slot of the list of variants is empty")
 }
@@ -149,7 +148,7 @@ fn reserve(ty: Type, shape: &Value, n: i64, max: Option<usize>) -> Result<[Value
     Ok([Value::object(List { items, max })])
 }
 
-/// The element type of lists: of numbers, or variant.
+/// The element type of a list: a numeric type or variant.
 fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     match attrs.ty("element_dtype")? {
         Type::Variant => Ok(Type::Variant),
@@ -157,20 +156,22 @@ fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::EmptyTensorList], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
+        action(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
     }),
     (&[Op::TensorListReserve], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
+        action(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
     }),
     (&[Op::TensorListFromTensor], |attrs| {
-        of(attrs, |[x, shape], cx| new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator())))
+        action(attrs, |[x, shape], cx| {
+            new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator()))
+        })
     }),
     (&[Op::TensorListPushBack], |attrs| {
-        of(attrs, |[to, x], _| {
+        action(attrs, |[to, x], _| {
             let to = list(to)?;
             if to.max.is_some_and(|max| to.len() >= max) || to.len() >= MAX_SLOTS {
                 return Err(KernelError::invalid(format!("the list is full with {} elements", to.len())));
@@ -179,7 +180,7 @@ pub(super) const OPS: &[Row] = &[
                 to,
                 |items| items.push_back(dense_or(x)?),
                 |items| {
-                    let x = items.taken(x)?;
+                    let x = items.admit(x)?;
                     items.slots.push(Some(x));
                     Ok(())
                 },
@@ -188,7 +189,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListPopBack], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[from, shape], cx| {
+        action(attrs, move |[from, shape], cx| {
             let from = typed(from, ty)?;
             let (items, x) = match &from.items {
                 Items::Tensors(items) => {
@@ -207,7 +208,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListGetItem], |attrs| {
         let ty = elements(attrs)?;
-        of(attrs, move |[from, index, shape], cx| {
+        action(attrs, move |[from, index, shape], cx| {
             let index = int(index)?;
             match &typed(from, ty)?.items {
                 Items::Tensors(items) => dense_of(items.get_item(index, &element(shape)?, cx.allocator())),
@@ -219,7 +220,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListSetItem], |attrs| {
         let resize = attrs.bool("resize_if_index_out_of_bounds")?;
-        of(attrs, move |[to, index, x], _| {
+        action(attrs, move |[to, index, x], _| {
             let index = int(index)?;
             changed(
                 list(to)?,
@@ -228,7 +229,7 @@ pub(super) const OPS: &[Row] = &[
                     if resize && index >= items.slots.len() as i64 {
                         items.resize(index.saturating_add(1))?;
                     }
-                    let (at, x) = (items.at(index)?, items.taken(x)?);
+                    let (at, x) = (items.at(index)?, items.admit(x)?);
                     items.slots[at] = Some(x);
                     Ok(())
                 },
@@ -236,14 +237,14 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListLength], |attrs| {
-        of(attrs, |[from], cx| {
+        action(attrs, |[from], cx| {
             let n = i32::try_from(list(from)?.len());
             Ok([scalar(n.map_err(|_| KernelError::invalid("the list is too long"))?, cx)?])
         })
     }),
     (&[Op::TensorListElementShape], |attrs| {
         let to = attrs.dtype("shape_type")?;
-        of(attrs, move |[from], cx| {
+        action(attrs, move |[from], cx| {
             let (dims, rank) = match list(from)?.tensors()?.element_shape().dims() {
                 Some(dims) => (dims.clone(), Shape::new(&[dims.len()]).map_err(refused)?),
                 None => (vec![-1], Shape::scalar()),
@@ -253,36 +254,36 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListResize], |attrs| {
-        of(attrs, |[of, n], _| {
+        action(attrs, |[of, n], _| {
             let n = int(n)?;
             changed(list(of)?, |items| items.resize(n), |items| items.resize(n))
         })
     }),
     (&[Op::TensorListStack], |attrs| {
         let (dtype, n) = (attrs.dtype("element_dtype")?, attrs.int("num_elements")?);
-        of(attrs, move |[from, shape], cx| {
+        action(attrs, move |[from, shape], cx| {
             dense_of(of_dtype(from, dtype)?.stack(&element(shape)?, n, cx.allocator()))
         })
     }),
     (&[Op::TensorListGather], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[from, indices, shape], cx| {
+        action(attrs, move |[from, indices, shape], cx| {
             let items = of_dtype(from, dtype)?;
             dense_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
         })
     }),
     (&[Op::TensorListScatter], |attrs| {
-        of(attrs, |[x, indices, shape], cx| {
+        action(attrs, |[x, indices, shape], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, -1, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterV2], |attrs| {
-        of(attrs, |[x, indices, shape, n], cx| {
+        action(attrs, |[x, indices, shape, n], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, int(n)?, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterIntoExistingList], |attrs| {
-        of(attrs, |[to, x, indices], cx| {
+        action(attrs, |[to, x, indices], cx| {
             let (parts, indices) = (parts(dense(x)?, cx.allocator())?, ints(indices)?);
             let to = list(to)?;
             to.tensors()?;
@@ -301,7 +302,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::TensorListConcatLists], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[a, b], cx| {
+        action(attrs, move |[a, b], cx| {
             let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
             new((0..b.len() as i64).try_fold(a.clone(), |items, i| {
                 items.push_back(&b.get_item(i, &PartialShape::unknown(), cx.allocator())?)
@@ -309,7 +310,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::TensorListSplit], |attrs| {
-        of(attrs, |[x, shape, lengths], cx| {
+        action(attrs, |[x, shape, lengths], cx| {
             new(TensorList::split(dense(x)?, &element(shape)?, &ints(lengths)?, cx.allocator()))
         })
     }),
@@ -321,7 +322,7 @@ pub(super) fn list(value: &Value) -> Result<&List, KernelError> {
     })
 }
 
-/// A list of this element type.
+/// The list in `value`, if it has this element type.
 fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     let list = list(value)?;
     let found = match &list.items {
@@ -334,7 +335,7 @@ fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     }
 }
 
-/// What is in a list of numbers of this type.
+/// The elements of the list in `value`, if they are tensors of this dtype.
 fn of_dtype(value: &Value, dtype: DType) -> Result<&TensorList, KernelError> {
     typed(value, dtype.into())?.tensors()
 }
@@ -343,7 +344,7 @@ fn element(shape: &Value) -> Result<PartialShape, KernelError> {
     PartialShape::from_tensor(dense(shape)?).map_err(refused)
 }
 
-/// A dense tensor, for the tensor library.
+/// A dense tensor, or an error of the tensor library.
 fn dense_or(value: &Value) -> Result<&HostTensor, TensorError> {
     let wrong = || "expected a dense tensor".to_owned();
     dense(value).map_err(|_| TensorError::Invalid { op: "TensorList", problem: wrong() })
@@ -378,7 +379,7 @@ fn parts(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Vec<HostTenso
     unpack(x, 0, allocator).map_err(refused)
 }
 
-/// The list with each part at its index; it grows as far as needed.
+/// The list with each part stored at its index; it grows if needed.
 fn put(items: TensorList, parts: &[HostTensor], indices: &[i64]) -> Result<TensorList, TensorError> {
     if parts.len() != indices.len() {
         return Err(TensorError::Count { want: indices.len(), got: parts.len() });
@@ -403,9 +404,9 @@ fn concat(
     shape: impl Fn(&[&Value]) -> Result<PartialShape, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
     let dtype = attrs.dtype("element_dtype")?;
-    super::action::of_all(move |operands, cx| {
+    super::action::variadic_action(move |operands, cx| {
         let Some(from) = operands.first() else { return Err(KernelError::invalid("no operands")) };
-        // What is said of the elements leaves out their first axis.
+        // The shape attribute includes the first axis, which differs between elements.
         let rows = shape(operands)?;
         let element = rows.as_slice().map_or(PartialShape::unknown(), |dims| {
             PartialShape::new(std::iter::once(None).chain(dims.iter().skip(1).copied()).collect())

@@ -1,19 +1,20 @@
-//! Planned memory: the arena of a frame, and the places in it that a compiler has chosen for results.
+//! Planned memory: the arena of a frame, and the offsets in it of results.
 //!
 //! ```text
 //! %arena = cpu.arena {bytes = 4096}
-//! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 0, 1088]}       not in place; its result at 0, of 1,088 bytes with the buffer's header
-//! %2 = tf.Relu(%1) {memory = [1]}                              in place
+//! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 0, 1088]}   result at 0, 1,088 bytes; not in place
+//! %2 = tf.Relu(%1) {memory = [1]}                          in place
 //! ```
 //!
-//! The plan is only a plan (`befrost_mem::Arena`): what does not lie where it says, lies elsewhere.
+//! A plan cannot cause errors (`befrost_mem::Arena`): a result that does not fit its place is allocated
+//! elsewhere.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use befrost_host::kernel::{Attr, KernelUse};
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, KernelUse};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, Placed};
 use smallvec::SmallVec;
 
@@ -43,9 +44,9 @@ pub(super) fn add(registry: &mut Registry) {
     }));
 }
 
-/// What the attribute `memory` of a use says.
+/// The decoded attribute `memory` of a use.
 pub(super) struct Memory {
-    /// Whether an operand that nobody else has may become the result.
+    /// True if an unshared operand may be overwritten by the result.
     pub(super) may_overwrite: bool,
     places: Vec<Range<usize>>,
 }
@@ -69,7 +70,7 @@ impl Memory {
         }
     }
 
-    /// What serves the requests of one run, if places are planned; takes the arena out of the operands.
+    /// The allocator of one call, if places are planned; removes the arena from the operands.
     pub(super) fn allocator(
         &self,
         values: &mut SmallVec<[Value; 4]>,

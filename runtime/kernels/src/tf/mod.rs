@@ -1,14 +1,14 @@
-//! `tf`: TensorFlow's operators, one kernel each, all made in one way.
+//! `tf`: kernels of TensorFlow's operators, generated from their rows.
 //!
 //! ```text
-//! tf.Conv2D in a program ──load──▶ Op: the tensor library's function, with the attributes decoded ──call──▶ tensors
+//! tf.Conv2D ──load──▶ PreparedOp: the tensor library's function with decoded attributes ──call──▶ tensors
 //! ```
 //!
-//! Operators with state and those of objects are an `Action`, a function of values; what they are is in the
-//! tables of `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
+//! Operators on state and on objects are an `Action`, a function of values. They are listed in the tables of
+//! `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
 //!
-//! Attributes are found by TensorFlow's names, those of the runtime's own signatures: loading refuses a use
-//! with another one. A use may want one result more than the operator has, a chain: its completion.
+//! Attributes are found by TensorFlow's names; loading rejects a use with an unknown one. A use may have one
+//! more result than the operator, a chain: its completion.
 
 mod action;
 mod arrays;
@@ -28,11 +28,11 @@ mod variables;
 use std::sync::Arc;
 
 use bef_format::AttrView;
-use befrost_host::kernel::{
+use befrost_kernel_api::kernel::{
     Ignored, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Param, Prepare, Prepared, RawAttr, Rest,
     Returns, Signature,
 };
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits};
@@ -63,11 +63,11 @@ pub fn tf(registry: &mut Registry) {
     memory::add(registry);
 }
 
-/// The kernel of an operator that is a function of tensors. The row may be one of another crate.
+/// The kernel of an operator that is a function of tensors. The row may belong to another crate.
 pub fn operator(row: &'static OpRow) -> Kernel {
     let name = row.op_name;
     if row.has(Traits::CONSTANT) {
-        // The result lies in the file.
+        // The result is in the file.
         return kernel!(name, constant, |_| attrs::names(row));
     }
     if row.has(Traits::PASSING) {
@@ -84,10 +84,10 @@ fn pass(operands: Rest<'_, Value>) -> Results {
     Results(operands.iter().cloned().collect())
 }
 
-/// An operator with its attributes, and where its results lie.
-struct Op {
+/// An operator with decoded attributes and planned places for its results.
+struct PreparedOp {
     eval: OwnedEval,
-    /// What it does with variants, if it takes them.
+    /// Its implementation for variants, if it takes them.
     of_variants: Option<OfVariants>,
     memory: Memory,
 }
@@ -95,8 +95,8 @@ struct Op {
 /// A function of variants.
 type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
-impl Op {
-    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<Op, String> {
+impl PreparedOp {
+    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
         let eval = attributes(row, site, |attrs| {
             row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
         })?;
@@ -106,14 +106,14 @@ impl Op {
             Some(op::Op::AddN) => Some(optionals::add_n),
             _ => None,
         };
-        Ok(Op { eval, of_variants, memory: Memory::of(site)? })
+        Ok(PreparedOp { eval, of_variants, memory: Memory::of(site)? })
     }
 }
 
 fn signature_of_evaluate(row: &'static OpRow) -> Signature {
     let mut signature = Signature {
         attr_names: Some(attrs::names(row)),
-        prepare: Some(MakePrepared::new(|site| Op::new(row, site))),
+        prepare: Some(MakePrepared::new(|site| PreparedOp::new(row, site))),
         ..Signature::default()
     };
     <Rest<'_, Value> as Param>::declare(&mut signature);
@@ -121,9 +121,9 @@ fn signature_of_evaluate(row: &'static OpRow) -> Signature {
     signature
 }
 
-/// Gives the operator its operands: what nobody else has may become the result.
+/// Executes an operator. Operands that the frame gives up and no other owner shares may be overwritten.
 fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
-    let op = match frame.prepared::<Op>() {
+    let op = match frame.prepared::<PreparedOp>() {
         Ok(op) => op.0,
         Err(outcome) => return outcome,
     };
@@ -134,7 +134,11 @@ fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
     }
 }
 
-fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Result<Results, KernelError> {
+fn compute(
+    op: &PreparedOp,
+    mut values: SmallVec<[Value; 4]>,
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
     if let Some(of_variants) = op.of_variants
         && values.first().is_some_and(|value| value.downcast_ref::<Tensor>().is_none())
     {

@@ -1,13 +1,13 @@
-//! Operands and results of the kernels of `tf`.
+//! Operands and results of `tf` kernels.
 
-use befrost_host::kernel::{KernelFrame, Outcome, Returns, Signature};
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::kernel::{KernelFrame, Outcome, Returns, Signature};
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::HostTensor;
 use smallvec::SmallVec;
 
 use crate::objects::Tensor;
 
-/// The results of an operator, which a chain may follow.
+/// The results of an operator, optionally followed by a chain.
 pub(super) struct Results(pub(super) SmallVec<[Value; 2]>);
 
 impl Returns for Results {
@@ -29,7 +29,7 @@ impl Returns for Results {
     }
 }
 
-/// A value that must be a dense tensor.
+/// The dense tensor in a value.
 pub(super) fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
     value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))

@@ -1,21 +1,21 @@
-//! Optionals: variants that have components, or none, as the gradients of branches take what the branch that
-//! ran has left for them; and what is made of all variants alike: zeros and sums.
+//! Optionals: variants with components, or without. The gradient of a branch op reads the optionals that the
+//! executed branch stored. `ZerosLike` and `AddN` on variants are here too.
 
 use std::sync::Arc;
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{self, Binary};
 
-use super::action::{Row, of, of_all, scalar, tensor};
+use super::action::{ActionRow, action, scalar, tensor, variadic_action};
 use super::lists::{Items, List, list};
 use super::operands::dense;
 use crate::objects::refused;
 
-/// Variants are not nested deeper than this: what takes them apart recurs.
+/// Maximum nesting depth of variants, which bounds recursion.
 const MAX_NESTING: usize = 64;
 
 /// A variant with components, or without.
@@ -36,22 +36,22 @@ impl Object for Optional {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::OptionalFromValue], |_| {
-        of_all(|components, _| {
+        variadic_action(|components, _| {
             let components: Vec<Value> = components.iter().map(|&value| value.clone()).collect();
             let nesting = components.iter().try_fold(1, |all, value| Ok(nested(value)?.max(all)))?;
             Ok([Value::object(Optional { components: Some(components), nesting })])
         })
     }),
     (&[Op::OptionalNone], |attrs| {
-        of(attrs, |[], _| Ok([Value::object(Optional { components: None, nesting: 1 })]))
+        action(attrs, |[], _| Ok([Value::object(Optional { components: None, nesting: 1 })]))
     }),
     (&[Op::OptionalHasValue], |attrs| {
-        of(attrs, |[x], cx| Ok([scalar(I1::from(optional(x)?.components.is_some()), cx)?]))
+        action(attrs, |[x], cx| Ok([scalar(I1::from(optional(x)?.components.is_some()), cx)?]))
     }),
     (&[Op::OptionalGetValue], |attrs| {
-        of(attrs, |[x], _| {
+        action(attrs, |[x], _| {
             let components = optional(x)?.components.clone();
             components.ok_or_else(|| KernelError::invalid("the optional has no value"))
         })
@@ -64,7 +64,7 @@ fn optional(value: &Value) -> Result<&Optional, KernelError> {
     })
 }
 
-/// How deep something is nested that has this in it.
+/// The nesting depth of a container of this value.
 pub(super) fn nested(value: &Value) -> Result<usize, KernelError> {
     let own = match (value.downcast_ref::<Optional>(), value.downcast_ref::<List>()) {
         (Some(optional), _) => optional.nesting,
@@ -77,7 +77,7 @@ pub(super) fn nested(value: &Value) -> Result<usize, KernelError> {
     }
 }
 
-/// `ZerosLike`: zeros for every tensor in a value.
+/// `ZerosLike`: zeros for each tensor in a value.
 pub(super) fn zeros_like(operands: &[Value], allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
     match operands {
         [x] => zeros(x, allocator),
@@ -102,7 +102,7 @@ fn zeros(x: &Value, allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError
     tf::zeros_like(dense(x)?, allocator).map(tensor).map_err(refused)
 }
 
-/// `AddN`: the sum of values of one structure, tensor by tensor.
+/// `AddN`: the sum of values with equal structure, tensor by tensor.
 pub(super) fn add_n(operands: &[Value], allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
     let Some((first, others)) = operands.split_first() else {
         return Err(KernelError::invalid("no operands"));

@@ -1,14 +1,14 @@
-//! Updates of parts of variables, by index.
+//! Scatter updates of variables.
 
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, scatter_update};
 use befrost_tensor::{Shape, TensorError};
 
-use super::action::{Action, Row, of};
+use super::action::{Action, ActionRow, action};
 use super::operands::dense;
 use super::variables::{update, variable};
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::ScatterUpdate, Op::ResourceScatterUpdate], |attrs| rows(attrs, Scatter::Update)),
     (&[Op::ScatterAdd, Op::ResourceScatterAdd], |attrs| rows(attrs, Scatter::Add)),
     (&[Op::ScatterSub, Op::ResourceScatterSub], |attrs| rows(attrs, Scatter::Sub)),
@@ -24,14 +24,14 @@ pub(super) const OPS: &[Row] = &[
     (&[Op::ResourceStridedSliceAssign, Op::StridedSliceAssign], slice),
 ];
 
-fn gives(attrs: &Attributes<'_>) -> bool {
+fn returns_ref(attrs: &Attributes<'_>) -> bool {
     !attrs.signature().outputs.is_empty()
 }
 
-/// `indices` are rows of the variable; one update for each, or a scalar for all.
+/// `indices` select rows of the variable, with an update for each row, or a scalar for all.
 fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
-    let gives = gives(attrs);
-    of(attrs, move |[to, indices, updates], cx| {
+    let returns_ref = returns_ref(attrs);
+    action(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
         update([variable(to)?], |[x]| {
             let row = x.shape().dims().get(1..).unwrap_or_default();
@@ -43,28 +43,28 @@ fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
             let indices = expand_dims(indices, -1)?;
             scatter_update(mode, x, &indices, &updates, cx.allocator())
         })?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }
 
-/// The last axis of `indices` names elements or slices of the variable.
+/// The last axis of `indices` selects elements or slices of the variable.
 fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
-    let gives = gives(attrs);
-    of(attrs, move |[to, indices, updates], cx| {
+    let returns_ref = returns_ref(attrs);
+    action(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
         update([variable(to)?], |[x]| scatter_update(mode, x, indices, updates, cx.allocator()))?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }
 
 /// `x[begin:end:strides] = value`.
 fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
-    let gives = gives(attrs);
-    // The attributes have the same names.
+    let returns_ref = returns_ref(attrs);
+    // Both operators have the same attributes.
     let Some(eval) = Op::TensorStridedSliceUpdate.row().prepare(attrs.given())? else {
         return Err(TensorError::Invalid { op: attrs.op(), problem: "there is no such function".to_owned() });
     };
-    of(attrs, move |[to, begin, end, strides, value], cx| {
+    action(attrs, move |[to, begin, end, strides, value], cx| {
         let rest = [dense(begin)?, dense(end)?, dense(strides)?, dense(value)?];
         update([variable(to)?], |[x]| {
             let [begin, end, strides, value] = rest;
@@ -72,6 +72,6 @@ fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
             *x = new.into_iter().next().ok_or(TensorError::Count { want: 1, got: 0 })?;
             Ok(())
         })?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }

@@ -1,13 +1,13 @@
-//! Stacks: what TensorFlow 1's gradients of loops keep the values of the steps in. Each execution of
-//! `StackV2` makes one.
+//! Stacks, in which the gradients of TensorFlow 1's loops store the values of iterations. Each execution of
+//! `StackV2` creates one.
 
 use std::sync::{Mutex, PoisonError};
 
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Value};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::tf::op::{Op, Type};
 
-use super::action::{Row, int, of};
+use super::action::{ActionRow, action, int};
 
 /// A stack of values.
 #[derive(Debug)]
@@ -31,16 +31,16 @@ impl Stack {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::StackV2], |attrs| {
         let ty = attrs.ty("elem_type")?;
-        of(attrs, move |[max], _| {
+        action(attrs, move |[max], _| {
             let max = usize::try_from(int(max)?).ok();
             Ok([Value::object(Stack { ty, max, values: Mutex::default() })])
         })
     }),
     (&[Op::StackPushV2], |attrs| {
-        of(attrs, |[to, value], _| {
+        action(attrs, |[to, value], _| {
             let to = stack(to)?;
             to.with(|values| {
                 if to.max.is_some_and(|max| values.len() >= max) {
@@ -56,7 +56,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::StackPopV2], |attrs| {
         let ty = attrs.ty("elem_type")?;
-        of(attrs, move |[from], _| {
+        action(attrs, move |[from], _| {
             let from = stack(from)?;
             if from.ty != ty {
                 return Err(KernelError::invalid(format!("the stack has values of {}, not {ty}", from.ty)));
@@ -67,7 +67,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::StackCloseV2], |attrs| {
-        of(attrs, |[from], _| {
+        action(attrs, |[from], _| {
             stack(from)?.with(Vec::clear);
             Ok([])
         })

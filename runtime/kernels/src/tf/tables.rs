@@ -1,15 +1,15 @@
-//! The operators whose kernels are actions, by table.
+//! The operators that are implemented by actions.
 
-use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{KernelUse, Prepare, Prepared, Rest};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::{self, Op};
 use smallvec::SmallVec;
 
-use super::action::{Action, Make, Row};
+use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, updates, variables};
 
-const TABLES: [&[Row]; 8] = [
+const TABLES: [&[ActionRow]; 8] = [
     arrays::OPS,
     checks::OPS,
     lists::OPS,
@@ -29,8 +29,8 @@ pub(super) fn add(registry: &mut Registry) {
     }
 }
 
-/// The function that makes the action of an operator.
-pub(super) fn of_operator(operator: Op) -> Option<Make> {
+/// The constructor of an operator's action.
+pub(super) fn of_operator(operator: Op) -> Option<ActionBuilder> {
     let mut entries = TABLES.iter().copied().flatten();
     entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
 }

@@ -1,13 +1,13 @@
-//! Operators with state, called with values as the executor calls them.
+//! Tests of stateful operators, called with values as in the executor.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use befrost_host::context::{Request, ResourceName};
-use befrost_host::error::ErrorCode;
 use befrost_host::queue::SingleThreaded;
-use befrost_host::{ExecContext, KernelError, Value};
+use befrost_kernel_api::context::{Request, ResourceName};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
@@ -19,7 +19,7 @@ use super::tables::of_operator;
 use super::variables::{self, variable_values};
 use crate::objects::Tensor;
 
-/// Attributes as `name=value`, whose kind is what is asked for.
+/// Attributes as `name=value`; the requested kind decides how a value is parsed.
 struct Text(BTreeMap<&'static str, &'static str>);
 
 impl Attrs for Text {
@@ -68,13 +68,13 @@ fn context() -> ExecContext {
     ExecContext::new(Arc::new(Request::new(Arc::new(SingleThreaded::new()))))
 }
 
-/// The attributes with which most operators here are used.
+/// The attributes that most operators here have in common.
 fn usual() -> Text {
     let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
     Text(given.into_iter().chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 
-/// An operator, called in a context.
+/// A caller of operators in one context.
 struct Caller(ExecContext);
 
 impl Caller {
@@ -244,11 +244,11 @@ fn a_destroyed_variable_leaves_its_name() {
         ErrorCode::FailedPrecondition
     );
     c.call("DestroyResourceOp", &[&handle]);
-    // Assigned again it is there again, for other handles too.
+    // Assignment restores it, for other handles too.
     c.call("AssignVariableOp", &[&handle, &value("f32[2]:3,4")]);
     assert_eq!(shown(&c.call("ReadVariableOp", &[&named("f32").unwrap()[0]])), shown(&value("f32[2]:3,4")));
     assert!(named("i32").unwrap_err().to_string().contains("of type f32"));
-    // Or else another one has its name.
+    // Assignment fails if another variable has its name.
     c.call("DestroyResourceOp", &[&handle]);
     let other = named("i32").unwrap().remove(0);
     let error = c.error("AssignVariableOp", &[&handle, &value("f32[2]:5,6")]);
@@ -256,7 +256,7 @@ fn a_destroyed_variable_leaves_its_name() {
     c.with("AssignVariableOp", &[("dtype", "i32")], &[other.clone(), value("i32[2]:5,6")]).unwrap();
     c.call("DestroyResourceOp", &[&handle]);
     assert_eq!(variable_values(resources).unwrap().len(), 1, "the other one stays");
-    // One without a name is in no listing.
+    // A variable without a name is not listed.
     let own = c.with("VarHandleOp", &[], &[]).unwrap().remove(0);
     c.call("AssignVariableOp", &[&own, &value("f32[2]:1,2")]);
     assert_eq!(resources.list().len(), 1);
@@ -278,7 +278,7 @@ fn references_are_given_on() {
     assert_eq!(shown_ref(&c, &variable), shown(&value("f32[3]:1,2,3")));
 }
 
-/// What a reference refers to.
+/// The printed value behind a reference.
 fn shown_ref(c: &Caller, reference: &Value) -> String {
     shown(&c.call("ReadVariableOp", &[reference]))
 }
@@ -309,7 +309,7 @@ fn steps_of_training_change_variables_and_slots() {
     assert_eq!(error.code(), ErrorCode::FailedPrecondition);
 }
 
-/// The variable called `name`, with a value in a buffer of its own.
+/// A variable with this name and a value in a buffer of its own.
 fn variable_of(c: &Caller, name: &'static str, n: usize, x: f32) -> Value {
     let shape = Shape::new(&[n]).unwrap();
     let x = HostTensor::from_slice(shape, &vec![x; n], &Malloc::shared()).unwrap();
@@ -319,7 +319,7 @@ fn variable_of(c: &Caller, name: &'static str, n: usize, x: f32) -> Value {
     handle
 }
 
-/// Every update of variables that are not read meanwhile, where there is no memory for a copy of one.
+/// All updates of variables without concurrent readers, with no memory for a copy.
 #[test]
 fn updates_write_in_place() {
     const N: usize = 1000;
@@ -355,7 +355,7 @@ fn updates_write_in_place() {
         c.call(op, operands);
         assert_eq!(state.each_ref().map(address), before, "{op}");
         assert_ne!(shown(&c.call("ReadVariableOp", &[a])), read, "{op}");
-        // With a reader a copy is needed, and not to be had. Nothing has changed then, of no variable.
+        // A reader makes a copy necessary, which fails; then no variable has changed.
         let values = || variable_values(&c.0.request.resources).unwrap();
         let kept = values();
         let text = |of: &[(ResourceName, HostTensor)]| {
@@ -375,7 +375,7 @@ fn a_reader_keeps_what_it_read() {
     let kept = variable_values(&c.0.request.resources).unwrap();
     let read = c.call("ReadVariableOp", &[&a]);
     c.call("ResourceApplyMomentum", &[&a, &b, &value("f32:1"), &read, &value("f32:0")]);
-    // A variable assigned to another shares its bytes until one of them is updated.
+    // Assignment of a variable to another shares the bytes until one of them is updated.
     let copy = c.call("ReadVariableOp", &[&a]);
     c.call("AssignVariableOp", &[&b, &copy]);
     drop(copy);
@@ -410,8 +410,8 @@ fn a_panic_in_an_update_is_an_error_until_the_next_assignment() {
     assert_eq!(variable_values(&c.0.request.resources).unwrap().len(), 1);
 }
 
-/// Threads that update two variables in both orders while others look at both: no update is lost, none is
-/// seen in part.
+/// Threads update two variables in both orders while others read both: no update is lost or partially
+/// visible.
 #[test]
 fn updates_and_snapshots_by_many_threads() {
     const STEPS: usize = 200;

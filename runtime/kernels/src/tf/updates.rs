@@ -1,4 +1,4 @@
-//! Steps of training: variables and their slots, updated in place by the tensor library with a gradient.
+//! Optimizer steps: in-place updates of variables and their slots by gradients.
 //!
 //! ```text
 //! ResourceApplyMomentum(var, accum, lr, grad, momentum)      state: var, accum      the rest: tensors
@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use befrost_host::Value;
+use befrost_kernel_api::Value;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{
@@ -15,12 +15,12 @@ use befrost_tensor::tf::{
 };
 use befrost_tensor::{HostTensor, TensorError};
 
-use super::action::{Action, Row, of_all};
+use super::action::{Action, ActionRow, variadic_action};
 use super::operands::dense;
 use super::variables::{update, variable};
 use crate::objects::refused;
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::ApplyGradientDescent, Op::ResourceApplyGradientDescent], |attrs| {
         step(attrs, |[var], [alpha, delta], m| apply_gradient_descent(var, alpha, delta, m))
     }),
@@ -70,7 +70,7 @@ pub(super) const OPS: &[Row] = &[
     }),
 ];
 
-/// A step of `S` variables by `N` tensors. An operator of references gives the first one on.
+/// An optimizer step on `S` variables with `N` tensors. Operators on references return the first reference.
 fn step<const S: usize, const N: usize>(
     attrs: &Attributes<'_>,
     f: impl Fn([&mut HostTensor; S], [&HostTensor; N], &Arc<dyn Allocator>) -> Result<(), TensorError>
@@ -78,8 +78,8 @@ fn step<const S: usize, const N: usize>(
     + Sync
     + 'static,
 ) -> Result<Action, TensorError> {
-    let gives = !attrs.signature().outputs.is_empty();
-    of_all(move |operands, cx| {
+    let returns_ref = !attrs.signature().outputs.is_empty();
+    variadic_action(move |operands, cx| {
         let (state, rest) = operands.split_at(S.min(operands.len()));
         let state = state.iter().map(|value| variable(value)).collect::<Result<Vec<_>, _>>()?;
         let rest = rest.iter().map(|value| dense(value)).collect::<Result<Vec<_>, _>>()?;
@@ -87,7 +87,7 @@ fn step<const S: usize, const N: usize>(
             return Err(refused(TensorError::Count { want: S + N, got: operands.len() }));
         };
         update(state, |state| f(state, rest, cx.allocator()))?;
-        let given: Option<Value> = operands.first().filter(|_| gives).map(|&first| first.clone());
+        let given: Option<Value> = operands.first().filter(|_| returns_ref).map(|&first| first.clone());
         Ok(given)
     })
 }

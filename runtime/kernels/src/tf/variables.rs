@@ -1,37 +1,38 @@
-//! Variables: named tensors that outlive a call, resources or references.
+//! Variables: named tensors that outlive a request, as resources or references.
 //!
 //! ```text
-//! VarHandleOp, VariableV2 ──▶ Handle ──▶ Variable { value } in the request's resources, by container and name
+//! VarHandleOp, VariableV2 ──▶ handle ──▶ Variable { value } in the resources, by container and name
 //! ```
 //!
-//! A read gives a counted handle of the value. An update works on the value itself, under the variable's
-//! lock: bytes without another handle are overwritten, all others copied first, so an earlier read keeps what
-//! it read. The order of updates is that of the chains that the compiler adds.
+//! A read returns a counted handle of the value. An update writes to the value under the variable's lock:
+//! bytes without other handles are overwritten, others are copied first, so earlier reads keep their value.
+//! The chains that the compiler adds order updates.
 //!
 //! Locks: an update of several variables, and a [snapshot](variable_values), lock them in the order of their
-//! addresses, so that there is no circle. The lock of the resources' names may be taken under them, not the
-//! other way round. A panic in an update may leave a value half written; from then on it is an error to use
-//! it, until another one is assigned.
+//! addresses, which excludes deadlocks. The lock of the resources' names may be taken while these are held,
+//! not the other way round. A panic in an update may leave a value partially written; its use is an error
+//! until the next assignment.
 //!
-//! As in TensorFlow a variable exists from its first assignment until it is destroyed; one that has a value
-//! is the one in the resources. A variable without a name belongs to the operator that makes its handle.
+//! As in TensorFlow a variable exists from its first assignment until it is destroyed. The variable in the
+//! resources is the one with a value. A variable without a name belongs to the operator that creates its
+//! handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use befrost_host::context::{Resource, ResourceName, Resources};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::Rest;
-use befrost_host::object::Object;
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::context::{Resource, ResourceName, Resources};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::Rest;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
-use super::action::{Action, Row, of, scalar, tensor};
+use super::action::{Action, ActionRow, action, scalar, tensor};
 use super::operands::{Results, dense};
 use crate::objects::refused;
 
-/// Adds what is no operator of TensorFlow's.
+/// Registers the kernels that are no TensorFlow operators.
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tf._ReadRef", |operands: Rest<'_, Value>| {
         let values = operands.iter().map(|of| Ok(tensor(variable(of)?.read()?)));
@@ -43,7 +44,7 @@ pub(super) fn add(registry: &mut Registry) {
 #[derive(Debug)]
 pub(super) struct Variable {
     name: ResourceName,
-    /// Whether the resources have it under its name; else it belongs to an operator.
+    /// True if the resources have it under its name; otherwise it belongs to an operator.
     is_shared: bool,
     dtype: DType,
     shape: PartialShape,
@@ -56,9 +57,9 @@ impl Resource for Variable {
 
 /// A resource or a reference.
 #[derive(Clone, Debug)]
-pub(super) struct Handle(pub(super) Arc<Variable>);
+pub(super) struct VariableHandle(pub(super) Arc<Variable>);
 
-impl Object for Handle {
+impl Object for VariableHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
@@ -66,25 +67,25 @@ impl Object for Handle {
     }
 }
 
-pub(super) const OPS: &[Row] = &[
+pub(super) const OPS: &[ActionRow] = &[
     (&[Op::VarHandleOp, Op::VariableV2, Op::Variable], handle),
     (&[Op::ReadVariableOp], |attrs| {
         let dtype = attrs.dtype("dtype")?;
-        of(attrs, move |[of], _| {
+        action(attrs, move |[of], _| {
             let value = variable(of)?.read()?;
             value.expect_dtype("dtype", dtype).map_err(refused)?;
             Ok([tensor(value)])
         })
     }),
     (&[Op::VarIsInitializedOp, Op::IsVariableInitialized], |attrs| {
-        of(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
+        action(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
     }),
     (&[Op::AssignVariableOp, Op::Assign], assign),
     (&[Op::AssignAddVariableOp, Op::AssignAdd], |attrs| add_or_sub(attrs, Binary::Add)),
     (&[Op::AssignSubVariableOp, Op::AssignSub], |attrs| add_or_sub(attrs, Binary::Sub)),
     (&[Op::DestroyResourceOp], |attrs| {
         let ignores_absence = attrs.bool("ignore_lookup_error")?;
-        of(attrs, move |[of], cx| {
+        action(attrs, move |[of], cx| {
             let variable = variable(of)?;
             let is_there = variable.destroy(&cx.request.resources);
             if is_there || ignores_absence { Ok([]) } else { Err(variable.absent()) }
@@ -92,20 +93,20 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&[Op::VariableShape], |attrs| {
         let to = attrs.dtype("out_type")?;
-        of(attrs, move |[of], cx| {
+        action(attrs, move |[of], cx| {
             Ok([tensor(shape_of(&variable(of)?.read()?, to, cx.allocator()).map_err(refused)?)])
         })
     }),
     (&[Op::ResourceGather], |attrs| {
         let batch_dims = attrs.int("batch_dims")?;
-        of(attrs, move |[of, indices], cx| {
+        action(attrs, move |[of, indices], cx| {
             let value = variable(of)?.read()?;
             let rows = gather(&value, dense(indices)?, batch_dims, batch_dims, cx.allocator());
             Ok([tensor(rows.map_err(refused)?)])
         })
     }),
     (&[Op::ResourceGatherNd], |attrs| {
-        of(attrs, |[of, indices], cx| {
+        action(attrs, |[of, indices], cx| {
             let value = variable(of)?.read()?;
             Ok([tensor(gather_nd(&value, dense(indices)?, cx.allocator()).map_err(refused)?)])
         })
@@ -117,7 +118,7 @@ impl Variable {
         Variable { name, is_shared, dtype, shape, value: Mutex::new(None) }
     }
 
-    /// The value, to be read or updated.
+    /// Locks the value for reading or updating.
     fn lock(&self) -> Result<MutexGuard<'_, Option<HostTensor>>, KernelError> {
         self.value.lock().map_err(|_| {
             let message = format!("the variable '{}' was half updated when a kernel panicked", self.name);
@@ -125,7 +126,7 @@ impl Variable {
         })
     }
 
-    /// The value, to be replaced without a look at it.
+    /// Locks the value for replacing it, also after a failed update.
     fn lock_anew(&self) -> MutexGuard<'_, Option<HostTensor>> {
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         self.value.clear_poison();
@@ -145,10 +146,10 @@ impl Variable {
         self.lock()?.clone().ok_or_else(|| self.uninitialized())
     }
 
-    /// Replaces the value. A variable that was destroyed has its name again.
+    /// Replaces the value. A destroyed variable is registered under its name again.
     ///
     /// # Errors
-    /// If another variable has that name by now.
+    /// If another variable has that name now.
     fn assign(self: &Arc<Variable>, new: HostTensor, resources: &Resources) -> Result<(), KernelError> {
         let mut value = self.lock_anew();
         if value.is_none() && self.is_shared {
@@ -162,7 +163,7 @@ impl Variable {
         Ok(())
     }
 
-    /// Takes the value and the name away. Returns whether there was a value.
+    /// Removes the value and the name. Returns whether there was a value.
     fn destroy(self: &Arc<Variable>, resources: &Resources) -> bool {
         let mut value = self.lock_anew();
         if self.is_shared {
@@ -172,7 +173,7 @@ impl Variable {
     }
 }
 
-/// The values of different variables, locked in the order of the variables' addresses.
+/// Locks the values of distinct variables in the order of their addresses.
 fn lock_all<'a>(
     variables: &[&'a Arc<Variable>],
 ) -> Result<Vec<MutexGuard<'a, Option<HostTensor>>>, KernelError> {
@@ -187,9 +188,9 @@ fn lock_all<'a>(
     Ok(locked.into_iter().map(|(_, value)| value).collect())
 }
 
-/// The values of all variables of a set of resources at one moment, in the order of their containers and
-/// names. Those without a value are left out. Nothing is copied: an update that comes later writes elsewhere
-/// for as long as a value is held. No update has happened in part.
+/// A consistent snapshot of the values of all variables in a set of resources, in the order of containers and
+/// names. Variables without a value are left out. Nothing is copied: later updates write elsewhere while a
+/// value is held. No update is partially visible.
 ///
 /// # Errors
 /// If an update of a variable panicked.
@@ -203,12 +204,12 @@ pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostT
 
 /// The variable of a handle.
 pub(super) fn variable(value: &Value) -> Result<&Arc<Variable>, KernelError> {
-    value.downcast_ref::<Handle>().map(|handle| &handle.0).ok_or_else(|| {
+    value.downcast_ref::<VariableHandle>().map(|handle| &handle.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a variable, got a value of type {}", value.type_name()))
     })
 }
 
-/// Lets `f` update the values of variables in place. An `f` that fails must leave all elements as they were.
+/// Updates variables in place with `f`. If `f` fails it must leave all elements unchanged.
 pub(super) fn update<const N: usize>(
     variables: [&Arc<Variable>; N],
     f: impl FnOnce([&mut HostTensor; N]) -> Result<(), TensorError>,
@@ -228,7 +229,7 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
         let name = ResourceName::from(attrs.op());
         Arc::new(Variable::new(name, false, dtype, shape.clone()))
     });
-    of(attrs, move |[], cx: &ExecContext| {
+    action(attrs, move |[], cx: &ExecContext| {
         let found = own.clone().unwrap_or_else(|| {
             let make = || Variable::new(name.clone(), true, dtype, shape.clone());
             cx.request.resources.or_insert_with(&name, make)
@@ -237,13 +238,13 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
             let problem = format!("the variable '{name}' is of type {}, not {dtype}", found.dtype);
             return Err(KernelError::invalid(problem));
         }
-        Ok([Value::object(Handle(found))])
+        Ok([Value::object(VariableHandle(found))])
     })
 }
 
 fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
-    let (validate, gives) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
-    of(attrs, move |[to, value], cx| {
+    let (validate, returns_ref) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
+    action(attrs, move |[to, value], cx| {
         let (variable, value) = (variable(to)?, dense(value)?);
         value.expect_dtype("value", variable.dtype).map_err(refused)?;
         if validate && !variable.shape.allows(value.shape()) {
@@ -253,15 +254,15 @@ fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
             return Err(KernelError::invalid(problem));
         }
         variable.assign(value.clone(), &cx.request.resources)?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }
 
 fn add_or_sub(attrs: &Attributes<'_>, op: Binary) -> Result<Action, TensorError> {
-    let gives = !attrs.signature().outputs.is_empty();
-    of(attrs, move |[to, value], cx| {
+    let returns_ref = !attrs.signature().outputs.is_empty();
+    action(attrs, move |[to, value], cx| {
         let value = dense(value)?;
         update([variable(to)?], |[x]| accumulate(op, x, value, cx.allocator()))?;
-        Ok(gives.then(|| to.clone()))
+        Ok(returns_ref.then(|| to.clone()))
     })
 }

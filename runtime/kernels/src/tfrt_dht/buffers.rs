@@ -1,8 +1,8 @@
-//! Memory as a value: allocated, cut into slices, made into tensors.
+//! Host buffers as values: allocation, slices, conversion to tensors.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::object::Object;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::mem::{ALIGNMENT, Buffer};
 
 use crate::objects::Tensor;

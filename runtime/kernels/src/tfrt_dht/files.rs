@@ -1,11 +1,11 @@
-//! `btf`: tensors of BTF files.
+//! `btf`: tensors from BTF files.
 
 use std::fs::File;
 use std::sync::Arc;
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::Later;
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::Deferred;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::btf::{self, BtfError, Wanted};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::{Element, TensorError};
@@ -20,7 +20,7 @@ macro_rules! readers {
         $registry.add(kernel!(concat!($kernel, ".", $name, ".", $rank), |path: &Text, index: i32| {
             let path = path.text().into_owned();
             let want = Wanted { dtype: <$ty as Element>::DTYPE, rank: $rank };
-            Later::blocking(move |cx: &ExecContext| $read(&path, index, want, cx.allocator()))
+            Deferred::blocking(move |cx: &ExecContext| $read(&path, index, want, cx.allocator()))
         }));
     )*};
 }

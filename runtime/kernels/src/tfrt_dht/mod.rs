@@ -1,16 +1,16 @@
-//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains
-//! in synchronous functions.
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors in destination-passing style, ordered by chains or, in
+//! synchronous functions, by the program.
 //!
-//! `buffers` has the memory of tensors as a value of its own, `strings` has `tfrt_sht`, `files` has `btf`.
+//! `buffers` has host buffers, `strings` has `tfrt_sht`, `files` has `btf`.
 
 mod buffers;
 mod files;
 mod strings;
 
 use bef_format::AttrView;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Outcome, RawAttr, Rest};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Outcome, RawAttr, Rest};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::{
     Complex64, Complex128, DType, Dims, Element, HostTensor, I1, Shape, TensorError, bf16, f16, ops, ulps,
 };
@@ -88,7 +88,7 @@ fn creations(registry: &mut Registry) {
         "complex64" Complex64, "complex128" Complex128, "f16" f16, "bf16" bf16,);
 }
 
-/// Where a number has another type as a scalar than as an element: truth values.
+/// Kernels for types whose scalars and elements differ: booleans.
 macro_rules! content_kernels {
     ($registry:ident, $($t:literal $scalar:ty => $ty:ty,)*) => {$(
         $registry.add(kernel!(
@@ -113,7 +113,7 @@ macro_rules! content_kernels {
     )*};
 }
 
-/// A complex constant is a list of two numbers: MLIR has no attribute for it.
+/// Complex constants are lists of two numbers, since MLIR has no attribute for them.
 macro_rules! complex_kernels {
     ($registry:ident, $($t:literal $ty:ident $scalar:ident,)*) => {$(
         $registry.add(kernel!(
@@ -170,7 +170,7 @@ macro_rules! comparison_kernels {
     )*};
 }
 
-/// How far apart two elements may be where the kernel's name does not say it.
+/// The tolerance in ULPs of kernels without one in their name.
 const DEFAULT_ULPS: u64 = 2;
 
 macro_rules! close {
@@ -226,7 +226,7 @@ fn allocate(dtype: DType, shape: Shape, cx: &ExecContext) -> Result<Tensor, Kern
     })
 }
 
-/// A tensor of these values, or of one value everywhere.
+/// A tensor with these values, or with one value for all elements.
 fn dense<T: Element>(
     shape: &RawAttr<'_>,
     values: &RawAttr<'_>,
@@ -263,7 +263,7 @@ fn set<T: Element>(tensor: &Tensor, values: &[T]) -> Result<(), KernelError> {
     tensor.copy_from_slice(values).map_err(refused)
 }
 
-/// The one number in a list.
+/// The only element of a list.
 fn one<T: Element>(value: &RawAttr<'_>) -> Result<T, KernelError> {
     match elements::<T>(value)? {
         [value] => Ok(*value),
@@ -271,8 +271,7 @@ fn one<T: Element>(value: &RawAttr<'_>) -> Result<T, KernelError> {
     }
 }
 
-/// The numbers in an attribute. Those that are complex stand there as real and imaginary part, one after the
-/// other.
+/// The elements of a numeric attribute. Complex elements are stored as real part, imaginary part.
 fn elements<'f, T: Element>(values: &RawAttr<'f>) -> Result<&'f [T], KernelError> {
     let part = match T::DTYPE {
         DType::Complex64 => DType::F32,

@@ -1,11 +1,11 @@
 //! `tfrt_sht`: tensors of strings.
 
 use bef_format::AttrView;
-use befrost_host::kernel::RawAttr;
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::RawAttr;
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::StringTensor;
 
-use crate::objects::{Strings, StringsToBe, refused};
+use crate::objects::{Strings, WriteOnceStrings, refused};
 use crate::ts::shape_attr;
 
 pub(super) fn add(registry: &mut Registry) {
@@ -32,12 +32,12 @@ fn create(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<S
     StringTensor::new(shape, &strings, cx.allocator()).map(Strings).map_err(refused)
 }
 
-fn empty(shape: RawAttr<'_>, cx: &ExecContext) -> Result<StringsToBe, KernelError> {
+fn empty(shape: RawAttr<'_>, cx: &ExecContext) -> Result<WriteOnceStrings, KernelError> {
     let shape = shape_attr(&shape)?;
     let n = shape.num_elements();
     // As much memory as the tensor needs anyway.
     let mut strings: Vec<&str> = Vec::new();
     strings.try_reserve_exact(n).map_err(|error| KernelError::invalid(format!("{n} strings: {error}")))?;
     strings.resize(n, "");
-    StringTensor::new(shape, &strings, cx.allocator()).map(StringsToBe::new).map_err(refused)
+    StringTensor::new(shape, &strings, cx.allocator()).map(WriteOnceStrings::new).map_err(refused)
 }

@@ -1,14 +1,13 @@
-//! `tfrt_test.benchmark`: runs its body again and again, and prints how long it took, line by line as TFRT
-//! does.
+//! `tfrt_test.benchmark`: runs its body repeatedly and prints times in TFRT's format.
 //!
-//! A run is over when everything that it started has completed. Percentiles are of single runs; the CPU's
-//! time is the process's, so other work at the same time counts.
+//! A run ends when everything that it started is complete. Percentiles are over single runs. CPU time is that
+//! of the process and includes other concurrent work.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use befrost_host::kernel::{Attr, Callee, Later, Rest, StrAttr, control};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::kernel::{Attr, Callee, Deferred, Rest, StrAttr, control};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use rustix::time::{ClockId, clock_gettime};
 
 pub(super) fn add(registry: &mut Registry) {
@@ -23,7 +22,7 @@ pub(super) fn add(registry: &mut Registry) {
             let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
             let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = name.0.to_owned();
-            Later::new(move |cx| benchmark.run(&name, cx).map(|()| Chain))
+            Deferred::new(move |cx| benchmark.run(&name, cx).map(|()| Chain))
         }
     ));
     registry.add(kernel!(
@@ -36,7 +35,7 @@ pub(super) fn add(registry: &mut Registry) {
             let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
             let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = benchmark.body.name().to_owned();
-            Later::new(move |cx| benchmark.run(&name, cx))
+            Deferred::new(move |cx| benchmark.run(&name, cx))
         }
     ));
     for name in ["tfrt_test.invoke_sync_function.i32_i32.i32", "tfrt_test.sync_function_runner.i32_i32.i32"] {
@@ -72,7 +71,7 @@ struct Benchmark {
     limits: Limits,
 }
 
-/// The time on the wall and that of the process's threads.
+/// Wall time, and CPU time of all threads of the process.
 #[derive(Clone, Copy)]
 struct Times {
     wall: Duration,
@@ -88,7 +87,7 @@ fn cpu_time() -> Duration {
 }
 
 impl Benchmark {
-    /// Prints the times of its runs.
+    /// Runs the benchmark and prints the times.
     ///
     /// # Errors
     /// The body's first error, or that of the output.

@@ -1,8 +1,8 @@
-//! `tf.Example`: records of named features, of which training data is made.
+//! `tf.Example`: records of named features in training data.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::object::Object;
-use befrost_host::{KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{KernelError, Registry, kernel};
 use prost::Message;
 
 use self::proto::feature::Kind;
@@ -36,8 +36,8 @@ impl Example {
         self.0.features.iter().flat_map(|features| &features.feature)
     }
 
-    /// The one value of a feature, of those that `values` finds if it is of the right kind.
-    fn only<'e, T>(
+    /// The only value of a feature; `values` selects its kind.
+    fn single_value<'e, T>(
         &'e self,
         key: &Text,
         what: &str,
@@ -67,10 +67,10 @@ pub(super) fn add(registry: &mut Registry) {
             .map_err(|error| KernelError::invalid(format!("cannot parse an example: {error}")))
     }));
     registry.add(kernel!("tfrt_test.get_bytes_field_from_example", |example: &Example, key: &Text| {
-        example.only(key, "bytes", bytes).map(|bytes| Text(bytes.as_slice().into()))
+        example.single_value(key, "bytes", bytes).map(|bytes| Text(bytes.as_slice().into()))
     }));
     registry.add(kernel!("tfrt_test.get_int64_field_from_example", |example: &Example, key: &Text| {
-        example.only(key, "int64", numbers).copied()
+        example.single_value(key, "int64", numbers).copied()
     }));
 }
 

@@ -1,7 +1,7 @@
-//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels to test the runtime with.
+//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels for tests of the runtime.
 //!
-//! What they print is what TFRT's print. A move in Rust is no event; where TFRT's kernels move a result into
-//! the value that holds it, and `vt` says so, ours say it too.
+//! The output is TFRT's. A move in Rust is not observable; where TFRT's `vt` kernels print that a result is
+//! moved into its value, these print the same.
 
 mod benchmark;
 mod examples;
@@ -13,9 +13,9 @@ mod tensors;
 mod values;
 
 use bef_format::{AttrView, DType};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Completion, Kernel, KernelFrame, Outcome, RawAttr, Rest, Signature};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Completion, Kernel, KernelFrame, Outcome, RawAttr, Rest, Signature};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::objects::Text;
 
@@ -60,7 +60,7 @@ fn error_s() -> Kernel {
     Kernel::new("tfrt_test.error_s", signature, |_: &mut KernelFrame<'_>| Outcome::Error(something_bad()))
 }
 
-/// Stores its first result, then fails: the second becomes the error.
+/// Stores its first result and fails; the second result becomes the error.
 fn partial_fail() -> Kernel {
     let signature =
         Signature { results: vec![&["i32"], &["i32"]], completion: Completion::Sync, ..Signature::default() };
@@ -94,7 +94,7 @@ fn sum(terms: Rest<'_, i32>) -> Result<i32, Outcome> {
     terms.iter().try_fold(0i32, |sum, term| Ok(sum.wrapping_add(term?)))
 }
 
-/// The first string, the first two integers and the first float of nested lists.
+/// The first string, the first two integers and the first float in nested lists.
 fn flat(list: RawAttr<'_>) -> Result<(Text, i32, i32, f32), KernelError> {
     let (mut texts, mut integers, mut floats) = (Vec::new(), Vec::new(), Vec::new());
     let mut stack = vec![list];

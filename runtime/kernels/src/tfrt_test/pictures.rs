@@ -1,6 +1,6 @@
-//! Pictures: out of the bytes of JPEG files, and in another size.
+//! JPEG decoding and resizing.
 
-use befrost_host::{ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::resize_bilinear;
 use befrost_tensor::{DType, HostTensor, Shape};
 use zune_jpeg::JpegDecoder;
@@ -10,10 +10,10 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::objects::{Tensor, Text, refused};
 
-/// More pixels than this are refused: a few bytes can say that they are a picture of any size.
+/// Limit on pixels: a small file can declare an image of any size.
 const MAX_PIXELS: usize = 1 << 25;
 
-/// The red, green and blue of a pixel.
+/// The channels of a pixel: red, green, blue.
 const CHANNELS: usize = 3;
 
 pub(super) fn add(registry: &mut Registry) {
@@ -30,10 +30,10 @@ pub(super) fn add(registry: &mut Registry) {
     ));
 }
 
-/// A picture as a tensor `[height, width, 3]` of bytes.
+/// A decoded image as a tensor `[height, width, 3]` of bytes.
 fn decode(data: &[u8], cx: &ExecContext) -> Result<Tensor, KernelError> {
     let bad = |why: &dyn std::fmt::Display| KernelError::invalid(format!("cannot decode a JPEG: {why}"));
-    // What is missing is an error, not grey.
+    // Truncated files are an error instead of gray pixels.
     let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB).set_strict_mode(true);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(data), options);
     decoder.decode_headers().map_err(|error| bad(&error))?;

@@ -1,19 +1,19 @@
-//! Things that change, or that say when they are made and dropped.
+//! Mutable objects, and objects that print when they are created and dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use befrost_host::context::{Output, Resource};
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Attr, Site, StrAttr};
-use befrost_host::object::Object;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::context::{Output, Resource};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Attr, Site, StrAttr};
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.atomic.create.i32", || Atomic(AtomicI32::new(0))));
-    // Relaxed: what orders the accesses to a counter is its chains.
+    // Relaxed: chains order the accesses to a counter.
     registry.add(kernel!("tfrt_test.atomic.inc.i32", |counter: &Atomic| {
         counter.0.fetch_add(1, Ordering::Relaxed);
         Chain
@@ -26,8 +26,8 @@ pub(super) fn add(registry: &mut Registry) {
         (counter.0.load(Ordering::Relaxed), Chain)
     }));
     registry.add(kernel!("tfrt_test.allocate_resource", |_: Chain, cx: &ExecContext| {
-        Loud::new(cx, "Allocated TestResource", "Destroyed TestResource")
-            .map(|loud| (TestResource(Mutex::new(Some(loud))), Chain))
+        LifetimeLog::new(cx, "Allocated TestResource", "Destroyed TestResource")
+            .map(|log| (TestResource(Mutex::new(Some(log))), Chain))
     }));
     registry.add(kernel!(
         "tfrt_test.deallocate_resource",
@@ -46,7 +46,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.unique_loc", |name: StrAttr<'_>, site: Site, cx: &ExecContext| {
         let known = cx.request.resources.or_insert_with(&"tfrt_test.unique_loc".into(), Locations::default);
-        // One that is not known is no other kernel's.
+        // A kernel without a location is not compared.
         site.location().map_or(Ok(Chain), |location| known.check(location, name.0).map(|()| Chain))
     }));
     registry.add(kernel!("vt.constant", |value: Attr<i32>, cx: &ExecContext| Vt::new(cx, value.0)));
@@ -75,35 +75,35 @@ impl Object for Atomic {
     }
 }
 
-/// Says when it is made and when it is dropped.
-struct Loud {
+/// Prints when it is created and dropped.
+struct LifetimeLog {
     output: Arc<dyn Output>,
-    last_words: String,
+    drop_message: String,
 }
 
-impl Loud {
-    fn new(cx: &ExecContext, made: &str, dropped: &str) -> Result<Loud, KernelError> {
+impl LifetimeLog {
+    fn new(cx: &ExecContext, made: &str, dropped: &str) -> Result<LifetimeLog, KernelError> {
         cx.print(&format!("{made}\n"))?;
-        Ok(Loud { output: cx.request.output.clone(), last_words: format!("{dropped}\n") })
+        Ok(LifetimeLog { output: cx.request.output.clone(), drop_message: format!("{dropped}\n") })
     }
 }
 
-impl Drop for Loud {
+impl Drop for LifetimeLog {
     fn drop(&mut self) {
-        // Nobody is left who could be told that the output is gone.
-        _ = self.output.write(&self.last_words);
+        // A failure of the output cannot be reported from a destructor.
+        _ = self.output.write(&self.drop_message);
     }
 }
 
-impl fmt::Debug for Loud {
+impl fmt::Debug for LifetimeLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Loud")
+        f.write_str("LifetimeLog")
     }
 }
 
 /// A `!tfrt.test.resource`, until it is deallocated.
 #[derive(Debug)]
-struct TestResource(Mutex<Option<Loud>>);
+struct TestResource(Mutex<Option<LifetimeLog>>);
 
 impl Object for TestResource {
     const TYPES: &'static [&'static str] = &["!tfrt.test.resource"];
@@ -113,19 +113,19 @@ impl Object for TestResource {
     }
 }
 
-/// A `!vt.value`. Copies share it.
+/// A `!vt.value`. Copies share the printing object.
 #[derive(Clone, Debug)]
 struct Vt {
     value: i32,
-    _loud: Arc<Loud>,
+    _log: Arc<LifetimeLog>,
 }
 
 impl Vt {
-    /// Made, and moved to where it is held.
+    /// A value that prints its creation and the move into its holder.
     fn new(cx: &ExecContext, value: i32) -> Result<Vt, KernelError> {
         let made = format!("constructed vt.value({value})\nmove constructed vt.value({value})");
-        let loud = Loud::new(cx, &made, &format!("destroyed vt.value({value})"))?;
-        Ok(Vt { value, _loud: Arc::new(loud) })
+        let log = LifetimeLog::new(cx, &made, &format!("destroyed vt.value({value})"))?;
+        Ok(Vt { value, _log: Arc::new(log) })
     }
 }
 
@@ -152,7 +152,7 @@ impl Object for Coordinate {
     }
 }
 
-/// Which name was used at which location.
+/// The location of the kernel that used each name.
 #[derive(Default)]
 struct Locations(Mutex<BTreeMap<String, String>>);
 

@@ -1,8 +1,8 @@
-//! Strings: made, joined, compared, printed, read from files.
+//! Strings: creation, concatenation, comparison, printing, reading from files.
 
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Later, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{Deferred, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 
 use crate::objects::Text;
 
@@ -20,7 +20,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.read_string_from_file", |path: &Text| {
         let path = path.text().into_owned();
-        Later::blocking(move |_| read(&path))
+        Deferred::blocking(move |_| read(&path))
     }));
     registry.add(kernel!("tfrt_test.print_hello", |cx: &ExecContext| {
         cx.print("hello host executor!\n").map(|()| Chain)
@@ -47,11 +47,11 @@ fn read(path: &str) -> Result<Text, KernelError> {
         .map_err(|_| KernelError::new(ErrorCode::NotFound, format!("failed to read from file {path}")))
 }
 
-/// More than this is no width of a number.
+/// Limit on the width of a formatted number.
 const MAX_WIDTH: usize = 1000;
 
-/// `text` with `number` where it has `%d`, as C's printf would have it: flags `-`, `0`, `+`, blank and a
-/// width; `%%` is a percent sign.
+/// `text` with `number` in place of `%d`, as in C's printf: flags `-`, `0`, `+`, blank and a width; `%%` is a
+/// percent sign.
 fn format_number(text: &str, number: i32) -> Result<String, KernelError> {
     let bad = || KernelError::invalid(format!("'{text}' is not a format for one integer"));
     let mut result = String::new();

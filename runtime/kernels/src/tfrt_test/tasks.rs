@@ -1,4 +1,4 @@
-//! Results that come later: of tasks, of threads that may block, of other values.
+//! Asynchronous results: of tasks, of blocking threads, of other values.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,21 +6,23 @@ use std::thread;
 use std::time::Duration;
 
 use bef_format::AttrView;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{
-    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Rest, Signature, control,
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{
+    Async, Attr, Completion, Deferred, Kernel, KernelFrame, Outcome, RawAttr, Rest, ResultValue, Signature,
+    control,
 };
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry
+        .add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Deferred::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("tfrt_test.async_constant.i1", |value: RawAttr<'_>| {
         let value = truth(&value.view)?;
-        Ok::<_, KernelError>(Later::new(move |_| value))
+        Ok::<_, KernelError>(Deferred::new(move |_| value))
     }));
-    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Later::new(move |_| value.0)));
-    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Later::new(move |_| value)));
-    registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Later::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Deferred::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Deferred::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Deferred::new(move |_| value)));
     registry.add(kernel!("tfrt_test.async_copy.with_delay.i32", |value: i32| delayed(move || value)));
     registry.add(kernel!("tfrt_test.async_copy.with_delay.i64", |value: i64| delayed(move || value)));
     registry.add(kernel!("tfrt_test.copy.with_delay.i32", |value: i32| {
@@ -31,31 +33,31 @@ pub(super) fn add(registry: &mut Registry) {
         thread::sleep(delay());
         value
     }));
-    registry.add(kernel!("tfrt_test.report_error_async", || Later::new(|_| Err::<i32, _>(bad_later()))));
+    registry.add(kernel!("tfrt_test.report_error_async", || Deferred::new(|_| Err::<i32, _>(bad_later()))));
     registry.add(kernel!("tfrt_test.report_error_concrete_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
+        Deferred::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.report_error_indirect_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
+        Deferred::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.usleep", |microseconds: i32| {
-        Later::blocking(move |cx| sleep(microseconds, cx))
+        Deferred::blocking(move |cx| sleep(microseconds, cx))
     }));
     registry.add(kernel!("tfrt_test.blocking.usleep", |microseconds: i32| {
-        Later::blocking(move |cx| sleep(microseconds, cx).map(|()| Chain))
+        Deferred::blocking(move |cx| sleep(microseconds, cx).map(|()| Chain))
     }));
     registry.add(kernel!("tfrt_test.get_thread_id", |_: Chain| thread_number()));
     registry.add(as_chain());
-    // Native functions: called by `tfrt.call`, declared with `tfrt.native`.
+    // Native functions, declared with `tfrt.native` and called by `tfrt.call`.
     registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
-    registry.add(kernel!("native_async_add", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry.add(kernel!("native_async_add", |a: i32, b: i32| Deferred::new(move |_| a.wrapping_add(b))));
     registry.add(kernel!("native_error", || Err::<i32, _>(super::something_bad())));
     registry.add(kernel!("native_sink", |_: Rest<'_, Value>| ()));
     registry.add(kernel!("native_async_sink", |_: Rest<'_, Value>| Chain));
     registry.add(control::task("tfrt_test.do.async"));
 }
 
-/// A truth value, which TFRT's programs write as a number of any type.
+/// A boolean attribute, which TFRT's programs write as an integer of any type.
 fn truth(attr: &AttrView<'_>) -> Result<bool, KernelError> {
     match *attr {
         AttrView::Bool(value) => Ok(value),
@@ -68,22 +70,22 @@ fn bad_later() -> KernelError {
     KernelError::new(ErrorCode::Unknown, "something bad happened asynchronously")
 }
 
-/// 1 to 10 ms: another time each time.
+/// A delay of 1 to 10 ms that differs between calls.
 fn delay() -> Duration {
     static CALLS: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: a number that nothing depends on. The multiplier is that of PCG.
+    // Relaxed: nothing depends on the number. The multiplier is that of PCG.
     let call = CALLS.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
     Duration::from_millis(1 + (call.wrapping_mul(6_364_136_223_846_793_005) >> 33) % 10)
 }
 
-fn delayed<T: One>(result: impl FnOnce() -> T + Send + 'static) -> Later<T> {
-    Later::blocking(move |_| {
+fn delayed<T: ResultValue>(result: impl FnOnce() -> T + Send + 'static) -> Deferred<T> {
+    Deferred::blocking(move |_| {
         thread::sleep(delay());
         result()
     })
 }
 
-/// Sleeps, unless the execution is cancelled.
+/// Sleeps, or returns early on cancellation.
 fn sleep(microseconds: i32, cx: &ExecContext) -> Result<(), KernelError> {
     let microseconds = u64::try_from(microseconds)
         .map_err(|_| KernelError::invalid(format!("cannot sleep {microseconds} microseconds")))?;
@@ -96,7 +98,7 @@ fn sleep(microseconds: i32, cx: &ExecContext) -> Result<(), KernelError> {
     cx.print(&format!("Slept for {microseconds} microseconds\n"))
 }
 
-/// 0, 1, 2, ... in the order in which threads ask first.
+/// Numbers of threads in the order of their first call.
 fn thread_number() -> i32 {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -106,7 +108,7 @@ fn thread_number() -> i32 {
     NUMBER.with(|number| *number as i32)
 }
 
-/// A chain that is there when all operands are final, whatever they are.
+/// A chain that is final when all operands are final, including errors.
 fn as_chain() -> Kernel {
     let signature = Signature {
         rest: Some(&[]),
@@ -134,7 +136,7 @@ fn as_chain() -> Kernel {
             let waiting = waiting.clone();
             value.and_then(move |_| {
                 let (left, promise) = &*waiting;
-                // AcqRel: whoever comes last has seen what all others saw.
+                // AcqRel: the last decrement synchronizes with all earlier ones.
                 if left.fetch_sub(1, Ordering::AcqRel) == 1
                     && let Some(promise) = promise.lock().unwrap_or_else(PoisonError::into_inner).take()
                 {

@@ -1,10 +1,10 @@
-//! The tensor kernels that TFRT's training examples (MNIST, ResNet) are made of: into tensors that are there
-//! already, ordered by chains.
+//! The tensor kernels of TFRT's training examples (MNIST, ResNet), in destination-passing style, ordered by
+//! chains.
 //!
-//! What they compute are TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
+//! They call TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
 
-use befrost_host::kernel::{RawAttr, StrAttr};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_kernel_api::kernel::{RawAttr, StrAttr};
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
     Binary, Compare, Pool, Reduce, Transposition, Unary, arg_extreme, binary, broadcast_to, cast, compare,
     fast, pool, reduce, slice, softmax, transpose, unary,
@@ -25,7 +25,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
 }
 
-/// Writes a result where it belongs.
+/// Writes a result to `out`.
 fn put(result: Result<HostTensor, TensorError>, out: &Tensor) -> Result<Chain, KernelError> {
     result.and_then(|result| ops::copy(&result, out)).map(|()| Chain).map_err(refused)
 }
@@ -35,9 +35,9 @@ fn new(result: Result<HostTensor, TensorError>) -> Result<Tensor, KernelError> {
     result.map(Tensor).map_err(refused)
 }
 
-/// The types of the kernels that have one in their name.
+/// The types of kernels with a type in their name.
 pub(crate) trait Number: Element {
-    /// `a * x + b * y`, where `b` of 0 means that `y` may be anything.
+    /// `a * x + b * y`; if `b` is 0, `y` is not read.
     fn scaled_sum(a: Self, x: Self, b: Self, y: Self) -> Self;
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn gemm<T: Number>(
     Ok(())
 }
 
-/// Where elements are equal, as numbers of their own type.
+/// Elementwise equality as 1 or 0 of the element type.
 fn equal<T: Element>(a: &Tensor, b: &Tensor, cx: &ExecContext) -> Result<HostTensor, TensorError> {
     typed::<T>(&[a, b])?;
     cast(&compare(Compare::Equal, a, b, cx.allocator())?, T::DTYPE, cx.allocator())
@@ -114,7 +114,7 @@ fn broadcast<T: Element>(
     new(typed::<T>(&[x]).and_then(|()| broadcast_to(x, &shape, cx.allocator())))
 }
 
-/// The part of a tensor that is as large as another, from a position on.
+/// The slice of `x` that starts at `begin` and has the shape of `out`.
 fn part<T: Element>(
     x: &Tensor,
     begin: &Tensor,
@@ -274,7 +274,7 @@ fn images(registry: &mut Registry) {
     ));
 }
 
-/// A vector of channels for each image of a batch, at every pixel.
+/// Broadcasts a vector of channels for each image of a batch to all pixels.
 fn over_image(input: &Tensor, output: &Tensor, cx: &ExecContext) -> Result<HostTensor, TensorError> {
     typed::<f32>(&[input])?;
     let &[batch, channels] = input.shape().dims() else {

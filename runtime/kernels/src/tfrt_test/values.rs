@@ -1,14 +1,16 @@
-//! Values as they are passed, and what else a kernel can find out: attributes, its name, the request, whether
-//! a value is its own.
+//! Operand passing, and the kernel API beyond operands: attributes, the kernel's name, the request,
+//! uniqueness of values.
 
 use bef_format::{AttrView, DType};
-use befrost_host::async_value::AsyncRef;
-use befrost_host::context::Resource;
-use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
-use befrost_host::object::Object;
-use befrost_host::queue::may_wait;
-use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::Resource;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::{
+    FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr,
+};
+use befrost_kernel_api::object::Object;
+
+use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::cpu::constant;
 use crate::objects::Text;
@@ -20,7 +22,7 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.get_uniqueness", |_: Rest<'_, Value>, unique: Prepared<'_, Unique>| {
         unique.0.0.iter().copied().map(Value::I1).collect::<Vec<_>>()
     }));
-    // TFRT's looks at a value through its base classes. There are no classes here.
+    // TFRT prints the base classes of a value; values have no classes here.
     registry.add(kernel!("tfrt_test.async_value_get", || Text::from("base1:base2:final_class:3")));
     registry.add(kernel!("tfrt_test.async_value_ref", async_value_ref));
     registry.add(kernel!("tfrt_test.const_dense_attr", constant));
@@ -49,7 +51,7 @@ pub(super) fn add(registry: &mut Registry) {
         }
     ));
     registry.add(kernel!("tfrt_test.quiesce", |_: Chain, cx: &ExecContext| {
-        may_wait()?;
+        cx.queue().may_wait()?;
         cx.queue().quiesce();
         Ok::<_, KernelError>(Chain)
     }));
@@ -59,7 +61,7 @@ pub(super) fn add(registry: &mut Registry) {
     }));
 }
 
-/// What a test keeps in the resources of a request.
+/// A resource of a request for tests.
 struct RequestData(i32);
 
 impl Resource for RequestData {
@@ -68,7 +70,8 @@ impl Resource for RequestData {
 
 const MAKE_INDIRECT: &str = "tfrt_test.make_indirect";
 
-/// Of which operands nobody else has the value: it was made in this function for this use alone.
+/// For each operand, true if its value is unshared: its producer is in this function and this is the only
+/// use.
 struct Unique(Vec<bool>);
 
 impl Prepare for Unique {
@@ -80,7 +83,7 @@ impl Prepare for Unique {
     }
 }
 
-/// The sum of a use's attributes.
+/// The sum of the attributes of a use.
 struct AttrSum(i32);
 
 impl Prepare for AttrSum {
@@ -96,7 +99,7 @@ impl Prepare for AttrSum {
     }
 }
 
-/// What one sees of values in their states.
+/// The observable states of values.
 fn async_value_ref() -> Text {
     let number = |value: Option<&Value>| match value {
         Some(Value::I32(value)) => format!("available:{value}"),
@@ -120,7 +123,7 @@ fn sum(first: i32, others: &Rest<'_, i32>) -> Result<i32, Outcome> {
     others.iter().try_fold(first, |sum, term| Ok(sum.wrapping_add(term?)))
 }
 
-/// The number that a text says and those of an array, added up.
+/// The number in a string plus the elements of an array.
 fn sum_attr(start: &str, terms: &RawAttr<'_>) -> Result<i64, KernelError> {
     let start: i64 =
         start.trim().parse().map_err(|_| KernelError::invalid(format!("'{start}' is not a number")))?;

@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use befrost::ErrorCode;
-use befrost_host::kernel::{Job, KernelFrame, Outcome};
-use befrost_host::{KernelError, Registry};
+use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
+use befrost_kernel_api::{KernelError, Registry};
 
 use super::scopes::{Inside, around};
 

@@ -35,8 +35,9 @@ use std::time::{Duration, Instant};
 
 use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
-use befrost_host::live::live_objects;
+use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
+use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -145,6 +146,10 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "KIND", default_value = "malloc", value_parser = allocator_kind)]
     host_allocator: AllocatorKind,
 
+    /// Print at most so many elements of a tensor, of a larger one the edges of each axis; or all
+    #[arg(long, value_name = "N|all", default_value = "1000", value_parser = elements)]
+    print_elements: usize,
+
     /// Print error results with their code
     #[arg(long)]
     print_error_code: bool,
@@ -214,6 +219,13 @@ fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value >= 0.0 => Ok(value),
         _ => Err("expected a number that is not negative".to_owned()),
+    }
+}
+
+fn elements(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected a number of elements, or all".to_owned()),
     }
 }
 
@@ -395,7 +407,9 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
     let program = match load(args, &runtime, map)? {
         Ok(program) => program,
-        Err(LoadError::Kernels(uses)) if args.verify_diagnostics => return verify_uses(&uses),
+        Err(error) if args.verify_diagnostics && !error.kernel_uses().is_empty() => {
+            return verify_uses(error.kernel_uses());
+        }
         Err(error) => return Err(refused(&args.file, &error)),
     };
     let session = Session::new(args, &allocator);
@@ -487,10 +501,10 @@ fn locked(path: &Path) -> Result<File, Failure> {
 
 fn refused(place: &Place, error: &LoadError) -> Failure {
     let name = place.name();
-    match error {
-        LoadError::Io(error) => return Failure::Refused(format!("cannot read '{name}': {error}")),
-        LoadError::Format(error) => tell(&format!("{name}: error: {error}\n")),
-        LoadError::Kernels(uses) => {
+    match error.reason() {
+        Reason::Io(error) => return Failure::Refused(format!("cannot read '{name}': {error}")),
+        Reason::Format(error) => tell(&format!("{name}: error: {error}\n")),
+        Reason::Kernels(uses) => {
             for wrong in uses {
                 let place = wrong.location.as_deref().unwrap_or(&name);
                 let function = match wrong.function.as_str() {

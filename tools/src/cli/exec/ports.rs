@@ -95,8 +95,8 @@ pub(super) fn bind(
     let mut bound = vec![None; given.len()];
     for (slot, NamedText { name, .. }) in bound.iter_mut().zip(given) {
         let Some(name) = name else { continue };
-        let by_name = ports.iter().position(|port| port.name == *name);
-        let by_name = by_name.or_else(|| ports.iter().position(|port| same_tensor(&port.name, name)));
+        let by_name = ports.iter().position(|port| port.name() == name);
+        let by_name = by_name.or_else(|| ports.iter().position(|port| same_tensor(port.name(), name)));
         let Some(at) = by_name.or_else(|| name.parse().ok().filter(|&at| at < ports.len())) else {
             return refuse(format!("there is no {role} '{name}'"));
         };
@@ -107,7 +107,7 @@ pub(super) fn bind(
     }
     let mut answer = Vec::with_capacity(given.len());
     for (slot, NamedText { text, .. }) in bound.into_iter().zip(given) {
-        let is_free = |&at: &usize| !(taken[at] || role == ARGUMENT && ports[at].ty == CHAIN);
+        let is_free = |&at: &usize| !(taken[at] || role == ARGUMENT && ports[at].is_chain());
         let free = || (0..ports.len()).find(is_free);
         let Some(at) = slot.or_else(free) else {
             return refuse(format!("there is no {role} left for '{}'", excerpt(text)));
@@ -122,31 +122,18 @@ pub(super) fn bind(
 pub(super) const ARGUMENT: &str = "argument";
 /// The role of results.
 pub(super) const RESULT: &str = "result";
-/// The type of chains.
-pub(super) const CHAIN: &str = "!tfrt.chain";
-
-/// The name of an argument or result in messages.
-pub(super) fn port_name(port: &Port, at: usize) -> String {
-    if port.name.is_empty() { format!("#{at}") } else { format!("'{}'", port.name) }
-}
-
 /// The argument for a tensor.
 pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
     let refuse = |want: &str| {
-        let (name, dtype, shape) = (port_name(port, at), tensor.dtype(), tensor.shape());
+        let (name, dtype, shape) = (port.label(at), tensor.dtype(), tensor.shape());
         let message =
-            format!("argument {name} has type {}: {want}, got dtype {dtype}, shape {shape}", port.ty);
+            format!("argument {name} has type {}: {want}, got dtype {dtype}, shape {shape}", port.ty());
         Err(Failure::Refused(message))
     };
     let unreadable = |error: befrost_tensor::TensorError| Failure::Refused(error.to_string());
-    match port.ty.as_str() {
-        "!t.tensor" | "!tfrt_tensor.tensor" => Ok(Datum::from(tensor.clone())),
-        ty if ty.starts_with("tensor<") => {
-            if !is_tensor_type(ty, tensor) {
-                return refuse("expected such a tensor");
-            }
-            Ok(Datum::from(tensor.clone()))
-        }
+    match port.ty() {
+        _ if port.accepts(tensor) => Ok(Datum::from(tensor.clone())),
+        ty if ty.starts_with("tensor<") => refuse("expected such a tensor"),
         "!ts.shape" => {
             if tensor.dtype() != DType::I64 || tensor.shape().rank() != 1 {
                 return refuse("expected the sizes as a vector of i64");
@@ -168,22 +155,6 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
             Ok(Datum::from(value))
         }
     }
-}
-
-/// True if a tensor has type `ty`, a `tensor<...>`.
-fn is_tensor_type(ty: &str, tensor: &HostTensor) -> bool {
-    let Some(body) = ty.strip_prefix("tensor<").and_then(|body| body.strip_suffix('>')) else { return false };
-    let element = match tensor.dtype() {
-        DType::Complex64 => "complex<f32>",
-        DType::Complex128 => "complex<f64>",
-        dtype => dtype.name(),
-    };
-    let Some(dims) = body.strip_suffix(element) else { return false };
-    let sizes = tensor.shape().dims();
-    let mut dims = dims.split_terminator('x');
-    dims.clone().eq(["*"])
-        || dims.clone().count() == sizes.len()
-            && sizes.iter().all(|size| dims.next().is_some_and(|dim| dim == "?" || dim.parse() == Ok(*size)))
 }
 
 /// The value of a tensor without dimensions.
@@ -271,8 +242,8 @@ mod tests {
 
     #[test]
     fn what_has_no_name_goes_where_there_is_room() {
-        let port = |name: &str, ty: &str| Port { name: name.to_owned(), ty: ty.to_owned() };
-        let ports = [port("a", "i32"), port("ch", CHAIN), port("b", "i32"), port("", "i32")];
+        let ports = [("a", "i32"), ("ch", "!tfrt.chain"), ("b", "i32"), ("", "i32")];
+        let ports = ports.map(|(name, ty)| Port::new(name, ty));
         let check = |given: &[&str], want: Result<Vec<usize>, &str>| {
             let got = bind(&named(given), &ports, ARGUMENT, "f");
             let got = got.map_err(|failure| match failure {

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use befrost::ErrorCode;
-use befrost_host::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
-use befrost_host::{KernelError, Registry};
+use befrost_kernel_api::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
+use befrost_kernel_api::{KernelError, Registry};
 
 use crate::cli::failure::{Failure, print};
 

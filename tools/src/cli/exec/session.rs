@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,11 +16,11 @@ use befrost_tensor::print::exponent;
 use befrost_tensor::{TensorError, npy};
 
 use super::ExecArgs;
-use super::ports::{ARGUMENT, CHAIN, RESULT, bind, port_name, to_datum, to_tensor};
+use super::ports::{ARGUMENT, RESULT, bind, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
 use super::scopes::Scope;
 use super::timing::{Moment, Times};
-use crate::cli::failure::{Failure, not_written, print, tell};
+use crate::cli::failure::{Failure, not_written, print, print_with, tell};
 use crate::cli::files::{Format, Place};
 
 /// One run of the program `bef-exec`.
@@ -91,9 +92,9 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let signature = format!("{function:?}");
-        let arguments = self.arguments(&arguments, &files.inputs, &signature)?;
-        let outputs = bind(&self.args.output, &ports, RESULT, &signature)?;
-        let expected = bind(&self.args.expect, &ports, RESULT, &signature)?;
+        let arguments = self.arguments(arguments, &files.inputs, &signature)?;
+        let outputs = bind(&self.args.output, ports, RESULT, &signature)?;
+        let expected = bind(&self.args.expect, ports, RESULT, &signature)?;
 
         let is_reported = !self.args.writes_arrays_to_stdout();
         if is_reported {
@@ -109,15 +110,15 @@ impl<'a> Session<'a> {
             ok &= called.has_values();
             let results = &called.results;
             for (output, &at) in self.args.output.iter().zip(&outputs) {
-                ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
+                ok &= self.tensor(results, ports, at).is_some_and(|tensor| {
                     let written = npy::to_bytes(&tensor).map_err(|error| Failure::Refused(error.to_string()));
                     told(written.and_then(|bytes| output.place().write_binary([&bytes[..]])))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {
-                ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
+                ok &= self.tensor(results, ports, at).is_some_and(|tensor| {
                     let file = expect.place().name();
-                    told(self.compare(&tensor, want, &port_name(&ports[at], at), &file))
+                    told(self.compare(&tensor, want, &ports[at].label(at), &file))
                 });
             }
         }
@@ -146,8 +147,8 @@ impl<'a> Session<'a> {
             if let Some(argument) = argument {
                 return Ok(argument);
             }
-            if port.ty != CHAIN {
-                let name = port_name(port, at);
+            if !port.is_chain() {
+                let name = port.label(at);
                 return Err(Failure::Refused(format!(
                     "argument {name} is missing; the function is {signature}"
                 )));
@@ -233,12 +234,25 @@ impl<'a> Session<'a> {
             print(&format!("'{}' returned {}\n", function.name(), self.shown_error(error)))?;
             return std::io::stdout().flush().map_err(not_written);
         }
-        let shown = results.iter().enumerate().filter(|(at, result)| is_printed(*at) || result.ok().is_err());
         let ports = function.results();
-        let shown: Vec<String> =
-            shown.map(|(at, result)| self.shown(result, ports.get(at).map_or("", |port| &port.ty))).collect();
-        if !shown.is_empty() {
-            print(&format!("'{}' returned {}\n", function.name(), shown.join(",")))?;
+        let printed = |at: usize, result: &Datum| is_printed(at) || result.ok().is_err();
+        let mut printed = results.iter().enumerate().filter(|(at, result)| printed(*at, result)).peekable();
+        if printed.peek().is_some() {
+            print_with(|out| {
+                write!(out, "'{}' returned", function.name())?;
+                for (i, (at, result)) in printed.enumerate() {
+                    // The rows of an array stand below one another.
+                    let has_rows = result.tensor().is_ok_and(|tensor| tensor.shape().dims().len() > 1);
+                    out.write_str(match (i, has_rows && !self.args.tfrt_output) {
+                        (0, false) => " ",
+                        (0, true) => "\n",
+                        (_, false) => ",",
+                        (_, true) => ",\n",
+                    })?;
+                    self.write_result(out, result, ports.get(at).map_or("", Port::ty))?;
+                }
+                out.write_str("\n")
+            })?;
         }
         std::io::stdout().flush().map_err(not_written)
     }
@@ -252,17 +266,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn shown(&self, result: &Datum, ty: &str) -> String {
+    fn write_result(&self, out: &mut dyn fmt::Write, result: &Datum, ty: &str) -> fmt::Result {
         match result.error() {
-            Some(error) => self.shown_error(error),
+            Some(error) => out.write_str(&self.shown_error(error)),
             None if self.args.tfrt_output => match (ty, result.value()) {
-                ("i1" | "i32" | "i64", _) => result.to_string(),
+                ("i1" | "i32" | "i64", _) => write!(out, "{result}"),
                 // As LLVM prints them.
-                ("f32", Value::F32(value)) => exponent(f64::from(*value)),
-                ("f64", Value::F64(value)) => exponent(*value),
-                _ => format!("{ty} value"),
+                ("f32", Value::F32(value)) => out.write_str(&exponent(f64::from(*value))),
+                ("f64", Value::F64(value)) => out.write_str(&exponent(*value)),
+                _ => write!(out, "{ty} value"),
             },
-            _ => result.to_string(),
+            None => result.write(out, self.args.print_elements),
         }
     }
 
@@ -279,7 +293,7 @@ impl<'a> Session<'a> {
     fn tensor(&self, results: &[Datum], ports: &[Port], at: usize) -> Option<HostTensor> {
         let result = results.get(at).filter(|result| result.error().is_none())?;
         let tensor = to_tensor(result, self.allocator);
-        tensor.map_err(|error| tell(&format!("error: result {}: {error}\n", port_name(&ports[at], at)))).ok()
+        tensor.map_err(|error| tell(&format!("error: result {}: {error}\n", ports[at].label(at)))).ok()
     }
 
     fn compare(&self, got: &HostTensor, want: &HostTensor, result: &str, file: &str) -> Result<(), Failure> {

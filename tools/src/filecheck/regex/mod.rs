@@ -6,9 +6,9 @@
 //! implemented here in three small steps:
 //!
 //! ```text
-//! parse.rs    text -> Node       the dialect and its errors
-//! program.rs  Node -> Program    linear-time walks: leftmost, longest, every end
-//! search.rs   Regex::find        the extents of the top-level groups; back-references
+//! parse.rs    text -> Node          the dialect and its errors
+//! program.rs  Node -> RegexProgram  linear-time walks: leftmost, longest, every end
+//! search.rs   Regex::find           the extents of the top-level groups; back-references
 //! ```
 //!
 //! Not here: the pieces of a check line (`pattern.rs`).

@@ -1,10 +1,10 @@
 //! A regular expression compiled to instructions, and linear-time walks over them.
 //!
-//! A [`Program`] is a non-deterministic automaton. It is walked with a set of threads, one per instruction,
-//! so a walk costs at most `text * instructions` steps for any expression. [`Program::search`] finds the
-//! leftmost-longest match, [`Program::ends`] every end of a match that starts at one position, and
-//! [`Program::starts`], on a program compiled backwards, every position from which the tail of a
-//! concatenation leads to a given end.
+//! A [`RegexProgram`] is a non-deterministic automaton. It is walked with a set of threads, one per
+//! instruction, so a walk costs at most `text * instructions` steps for any expression.
+//! [`RegexProgram::search`] finds the leftmost-longest match, [`RegexProgram::ends`] every end of a match
+//! that starts at one position, and [`RegexProgram::starts`], on a program compiled backwards, every position
+//! from which the tail of a concatenation leads to a given end.
 //!
 //! Such a walk cannot decide back-references. Here they stand for *any* text that their group could match, so
 //! a walk finds a superset of the matches; `search.rs` then looks for a true one.
@@ -46,7 +46,7 @@ pub(super) enum BackReferences<'a> {
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct RegexProgram {
     pub(super) insts: Vec<Inst>,
     pub(super) n_loops: usize,
     /// The possible first bytes of a match; `None` if it may be empty.
@@ -155,25 +155,25 @@ impl Compiler<'_> {
         }
     }
 
-    fn finish(mut self) -> Program {
+    fn finish(mut self) -> RegexProgram {
         self.emit(Inst::Match);
-        let mut program = Program { insts: self.insts, n_loops: self.n_loops, first: None };
+        let mut program = RegexProgram { insts: self.insts, n_loops: self.n_loops, first: None };
         program.first = program.first_bytes();
         program
     }
 }
 
-impl Program {
+impl RegexProgram {
     /// Compiles `node` for walks towards the end of the text.
-    pub(super) fn forward(node: &Node, references: BackReferences<'_>) -> Program {
+    pub(super) fn forward(node: &Node, references: BackReferences<'_>) -> RegexProgram {
         let mut compiler = Compiler { insts: Vec::new(), n_loops: 0, references, backward: false };
         compiler.node(node);
         compiler.finish()
     }
 
-    /// Compiles the concatenation of `pieces` for [`Program::starts`]. The boundary after the piece numbered
-    /// `n` has number `n`; a piece without a number has no boundary.
-    pub(super) fn backward(pieces: &[(&Node, Option<usize>)]) -> Program {
+    /// Compiles the concatenation of `pieces` for [`RegexProgram::starts`]. The boundary after the piece
+    /// numbered `n` has number `n`; a piece without a number has no boundary.
+    pub(super) fn backward(pieces: &[(&Node, Option<usize>)]) -> RegexProgram {
         let references = BackReferences::Superset(&[]);
         let mut compiler = Compiler { insts: Vec::new(), n_loops: 0, references, backward: true };
         for (piece, boundary) in pieces.iter().rev() {

@@ -11,7 +11,7 @@
 //! [`MAX_STEPS`]; beyond that the result is [`TooComplex`], never a wrong "no match".
 
 use super::parse::Node;
-use super::program::{BackReferences, Inst, Program, holds};
+use super::program::{BackReferences, Inst, RegexProgram, holds};
 
 /// Most steps of the backtracking walk per search.
 const MAX_STEPS: usize = 20_000_000;
@@ -41,9 +41,9 @@ pub(crate) struct Found {
 pub(crate) struct Regex {
     node: Node,
     n_groups: usize,
-    walk: Program,
+    walk: RegexProgram,
     /// The program with its back-references, if there are any.
-    exact: Option<Program>,
+    exact: Option<RegexProgram>,
 }
 
 /// An operator at the top level, or the border of a group there.
@@ -67,8 +67,8 @@ impl Regex {
         if size > MAX_SUPERSET {
             return Err(TooComplex);
         }
-        let walk = Program::forward(&node, BackReferences::Superset(&groups));
-        let exact = has_references.then(|| Program::forward(&node, BackReferences::Exact));
+        let walk = RegexProgram::forward(&node, BackReferences::Superset(&groups));
+        let exact = has_references.then(|| RegexProgram::forward(&node, BackReferences::Exact));
         Ok(Regex { node, n_groups, walk, exact })
     }
 
@@ -114,7 +114,7 @@ impl Regex {
             .collect();
         // possible[i] holds `at - start` if the pieces after boundary i match text[at..end].
         let mut possible = vec![vec![false; end - start + 1]; n_boundaries];
-        Program::backward(&operators)
+        RegexProgram::backward(&operators)
             .starts(text, start, end, &mut |boundary, at| possible[boundary][at - start] = true);
         let mut at = start;
         let mut opened = vec![start; self.n_groups];
@@ -125,7 +125,7 @@ impl Regex {
                 Piece::Operator(Node::Set(_), _) => at += 1,
                 Piece::Operator(_, None) => {}
                 Piece::Operator(node, Some(boundary)) => {
-                    let ends = Program::forward(node, BackReferences::Superset(&[])).ends(text, at, end);
+                    let ends = RegexProgram::forward(node, BackReferences::Superset(&[])).ends(text, at, end);
                     let fits = ends.iter().rev().find(|&&e| possible[*boundary][e - start]);
                     at = *fits
                         .expect("the walk found a match, so each piece has an end that the rest follows");
@@ -207,7 +207,7 @@ enum Undo {
 
 /// A match of exactly `start..end`, preferring earlier alternatives of the expression, with its groups.
 fn backtrack(
-    program: &Program,
+    program: &RegexProgram,
     n_groups: usize,
     text: &[u8],
     start: usize,

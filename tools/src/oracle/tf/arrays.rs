@@ -10,7 +10,7 @@ use befrost_tensor::tf::reference::{add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
 /// The most elements of an array.
@@ -38,9 +38,9 @@ enum ArraySlot {
     Cleared,
 }
 
-fn array(value: &Value) -> Result<&Array, Stop> {
+fn array(value: &TfValue) -> Result<&Array, Stop> {
     match value {
-        Value::Array(array) => Ok(array),
+        TfValue::Array(array) => Ok(array),
         other => Err(other.is_not("a TensorArray")),
     }
 }
@@ -109,10 +109,10 @@ impl Array {
 /// The ops of arrays; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     let Some(kind) = name.strip_prefix("TensorArray").and_then(|rest| rest.strip_suffix("V3")) else {
         return Ok(None);
     };
@@ -129,16 +129,16 @@ pub(super) fn evaluate(
                 gradients: RefCell::default(),
             };
             let flow = HostTensor::from_slice(Shape::scalar(), &[0f32], m)?;
-            vec![Value::Array(Rc::new(array)), Value::Tensor(flow)]
+            vec![TfValue::Array(Rc::new(array)), TfValue::Tensor(flow)]
         }
         ("Grad", [of, flow]) => {
-            vec![Value::Array(array(of)?.gradient(attrs.string("source")?)), flow.clone()]
+            vec![TfValue::Array(array(of)?.gradient(attrs.string("source")?)), flow.clone()]
         }
         ("Write", [to, index, x, flow]) => {
             array(to)?.write(index.int()?, x.tensor()?, cx)?;
             vec![flow.clone()]
         }
-        ("Read", [from, index, _]) => vec![Value::Tensor(array(from)?.read(index.int()?, cx)?)],
+        ("Read", [from, index, _]) => vec![TfValue::Tensor(array(from)?.read(index.int()?, cx)?)],
         ("Gather", [from, indices, _]) => {
             let from = array(from)?;
             let all = from.all(indices.ints()?, cx)?;
@@ -146,9 +146,9 @@ pub(super) fn evaluate(
                 let rows = from.element.merged(&attrs.shape("element_shape")?).and_then(|rows| rows.shape());
                 let rows = rows.ok_or_else(|| invalid("no elements, of unknown shape"))?;
                 let shape = Shape::new(&[&[0], rows.dims()].concat())?;
-                return Ok(Some(vec![Value::Tensor(HostTensor::zeros(from.dtype, shape, m)?)]));
+                return Ok(Some(vec![TfValue::Tensor(HostTensor::zeros(from.dtype, shape, m)?)]));
             }
-            vec![Value::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, m)?)]
+            vec![TfValue::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, m)?)]
         }
         ("Scatter", [to, indices, x, flow]) => {
             let (to, indices, parts) = (array(to)?, indices.ints()?, unpack(x.tensor()?, 0, m)?);
@@ -168,7 +168,7 @@ pub(super) fn evaluate(
                 all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
             let joined = concat(&all.iter().collect::<Vec<_>>(), 0, m)?;
             let lengths = HostTensor::from_slice(Shape::new(&[lengths.len()])?, &lengths, m)?;
-            vec![Value::Tensor(joined), Value::Tensor(lengths)]
+            vec![TfValue::Tensor(joined), TfValue::Tensor(lengths)]
         }
         ("Split", [to, x, lengths, flow]) => {
             let to = array(to)?;
@@ -179,7 +179,7 @@ pub(super) fn evaluate(
         }
         ("Size", [of, _]) => {
             let n = array(of)?.slots.borrow().len() as i32;
-            vec![Value::Tensor(HostTensor::from_slice(Shape::scalar(), &[n], m)?)]
+            vec![TfValue::Tensor(HostTensor::from_slice(Shape::scalar(), &[n], m)?)]
         }
         ("Close", [of]) => {
             let of = array(of)?;

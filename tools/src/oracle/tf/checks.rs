@@ -4,16 +4,16 @@ use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::{I1, print};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
 /// The ops that look at values; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     Ok(Some(match (name, operands) {
         ("Assert", [condition, ..]) => {
             let condition = condition.tensor()?;
@@ -40,13 +40,13 @@ pub(super) fn evaluate(
 }
 
 /// A value as it is printed; one string is printed as it is.
-fn text(x: &Value) -> Result<String, Stop> {
+fn text(x: &TfValue) -> Result<String, Stop> {
     match x {
-        Value::Tensor(x) => Ok(print::tensor(x)?),
-        Value::Strings(x) if x.num_elements() == 1 => {
+        TfValue::Tensor(x) => Ok(print::tensor(x)?),
+        TfValue::Strings(x) if x.num_elements() == 1 => {
             Ok(x.read()?.iter().map(String::from_utf8_lossy).collect())
         }
-        Value::Strings(x) => Ok(print::strings(x)?),
+        TfValue::Strings(x) => Ok(print::strings(x)?),
         _ => Err(Stop::Refused("text of a value that is no tensor".to_owned())),
     }
 }

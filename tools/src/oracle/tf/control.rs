@@ -9,7 +9,7 @@ use befrost_tensor::{DType, bf16, f16};
 
 use super::interpreter::{Env, TfInterpreter, first_error, is_chain};
 use super::state::Strictness;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
 use crate::oracle::value::OracleError;
@@ -58,13 +58,13 @@ pub(super) fn run(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     name: &str,
-    operands: Vec<Value>,
+    operands: Vec<TfValue>,
     env: &mut Env,
-) -> Result<Vec<Value>, Refusal> {
+) -> Result<Vec<TfValue>, Refusal> {
     let m = i.module;
     let n = tf::n_data_operands(m, op);
     let mut results = match error_before(i, op, name, &operands, n, env) {
-        Some(failure) => vec![Value::Error(failure); tf::n_data_results(m, op)],
+        Some(failure) => vec![TfValue::Error(failure); tf::n_data_results(m, op)],
         None => {
             let mut data = operands;
             data.truncate(n);
@@ -83,7 +83,7 @@ pub(super) fn run(
     if let Some(failure) = i.broken_for(op) {
         let is_loop = name.contains("While");
         for result in results.iter_mut().filter(|result| is_loop && result.error().is_none()) {
-            *result = Value::Error(failure.clone());
+            *result = TfValue::Error(failure.clone());
         }
     }
     Ok(results)
@@ -94,7 +94,7 @@ fn error_before(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     n_data: usize,
     env: &Env,
 ) -> Option<Rc<OracleError>> {
@@ -112,7 +112,7 @@ fn error_before(
 }
 
 /// The values and control edges that an op's regions use from outside.
-fn captured(m: &Module, op: OpId, env: &Env) -> (Vec<Value>, Vec<Value>) {
+fn captured(m: &Module, op: OpId, env: &Env) -> (Vec<TfValue>, Vec<TfValue>) {
     let mut inside: HashSet<ValueId> = HashSet::new();
     let (mut data, mut edges) = (Vec::new(), Vec::new());
     for inner in m.walk(op) {
@@ -136,9 +136,9 @@ fn body(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     body: Option<&ControlBody>,
-    arguments: Vec<Value>,
+    arguments: Vec<TfValue>,
     env: &mut Env,
-) -> Result<Vec<Value>, Refusal> {
+) -> Result<Vec<TfValue>, Refusal> {
     match body {
         Some(&ControlBody::Function(name)) => i.call(name, arguments),
         Some(&ControlBody::Region(region)) => i.block(i.region(op, region)?, arguments, env),
@@ -152,9 +152,9 @@ fn choose(
     op: OpId,
     name: &str,
     bodies: &[ControlBody],
-    mut data: Vec<Value>,
+    mut data: Vec<TfValue>,
     env: &mut Env,
-) -> Result<Vec<Value>, Refusal> {
+) -> Result<Vec<TfValue>, Refusal> {
     if data.is_empty() || bodies.is_empty() {
         return Err(Refusal(format!("'{name}' of nothing")));
     }
@@ -167,7 +167,7 @@ fn choose(
         Ok(chosen) => body(i, op, bodies.get(chosen), arguments, env),
         Err(stop) => {
             let failure = failure(i, op, stop)?;
-            Ok(vec![Value::Error(failure); tf::n_data_results(i.module, op)])
+            Ok(vec![TfValue::Error(failure); tf::n_data_results(i.module, op)])
         }
     }
 }
@@ -177,9 +177,9 @@ fn repeat(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     bodies: &[ControlBody],
-    mut values: Vec<Value>,
+    mut values: Vec<TfValue>,
     env: &mut Env,
-) -> Result<Vec<Value>, Refusal> {
+) -> Result<Vec<TfValue>, Refusal> {
     // The attributes stand in the order of `callees`: the condition first, as in a region.
     let [cond, step] = bodies else { return Err(Refusal("a loop without a body".to_owned())) };
     loop {
@@ -187,11 +187,11 @@ fn repeat(
         let strict = i.strictness == Strictness::Strict;
         let error = first_error(values.iter().filter(|_| strict)).or_else(|| i.broken_for(op));
         let answer = match error {
-            Some(failure) => Value::Error(failure),
+            Some(failure) => TfValue::Error(failure),
             None => body(i, op, Some(cond), values.clone(), env)?.remove(0),
         };
         let goes_on = match &answer {
-            Value::Error(failure) => Err(failure.clone()),
+            TfValue::Error(failure) => Err(failure.clone()),
             answer => match is_true(answer) {
                 Ok(goes_on) => Ok(goes_on),
                 Err(stop) => Err(failure(i, op, stop)?),
@@ -202,7 +202,7 @@ fn repeat(
             Ok(false) => return Ok(values),
             Err(failure) => {
                 i.fails(op, &failure);
-                return Ok(vec![Value::Error(failure); values.len()]);
+                return Ok(vec![TfValue::Error(failure); values.len()]);
             }
         }
     }
@@ -222,9 +222,9 @@ fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<Ora
 }
 
 /// Whether a tensor is true: a scalar that is not zero, or a tensor of another rank that is not empty.
-fn is_true(value: &Value) -> Result<bool, Stop> {
+fn is_true(value: &TfValue) -> Result<bool, Stop> {
     let x = match value {
-        Value::Tensor(x) => x,
+        TfValue::Tensor(x) => x,
         other => return Err(other.is_not("a tensor")),
     };
     if x.shape().rank() > 0 {
@@ -240,7 +240,7 @@ fn is_true(value: &Value) -> Result<bool, Stop> {
 }
 
 /// The number of a branch; nothing if it is negative.
-fn number(value: &Value) -> Result<Option<usize>, Stop> {
+fn number(value: &TfValue) -> Result<Option<usize>, Stop> {
     let x = value.tensor()?;
     match (x.num_elements(), x.dtype()) {
         (1, DType::I32) => Ok(usize::try_from(x.read::<i32>()?[0]).ok()),

@@ -194,7 +194,7 @@ fn ints(x: &HostTensor) -> Result<Vec<i64>, Stop> {
     if x.shape().rank() > 1 {
         return Err(invalid(format!("axes or sizes of shape {}", x.shape())));
     }
-    super::value::Value::Tensor(x.clone()).ints()
+    super::value::TfValue::Tensor(x.clone()).ints()
 }
 
 fn shape(x: &HostTensor) -> Result<Shape, Stop> {

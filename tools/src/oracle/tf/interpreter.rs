@@ -10,7 +10,7 @@ use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::{Attributes, OpRow, row};
 
 use super::state::{Cx, Strictness, TfExecution};
-use super::value::Value;
+use super::value::TfValue;
 use super::variables::VariableStore;
 use super::{arrays, checks, control, functions, lists, optionals, stacks, updates, variables};
 use crate::oracle::Refusal;
@@ -24,7 +24,7 @@ const MAX_OPS: usize = 1 << 22;
 const MAX_DEPTH: usize = 100;
 
 /// The values of one invocation of a function, those of its regions included.
-pub(super) type Env = HashMap<ValueId, Value>;
+pub(super) type Env = HashMap<ValueId, TfValue>;
 
 pub(super) struct TfInterpreter<'m, 'v> {
     pub(super) module: &'m Module,
@@ -43,7 +43,7 @@ pub(super) struct TfInterpreter<'m, 'v> {
 pub(super) fn call(
     module: &Module,
     function: &str,
-    arguments: &[Value],
+    arguments: &[TfValue],
     variables: &mut VariableStore,
     strictness: Strictness,
 ) -> Result<TfExecution, Refusal> {
@@ -68,7 +68,7 @@ pub(super) fn call(
     let TfInterpreter { printed, broken, .. } = interpreter;
     if let Some(failure) = &broken {
         for result in results.iter_mut().filter(|result| result.error().is_none()) {
-            *result = Value::Error(failure.clone());
+            *result = TfValue::Error(failure.clone());
         }
     }
     Ok(TfExecution { results, printed, is_cut_short: broken.is_some() })
@@ -101,7 +101,7 @@ fn has_effect(m: &Module, effectful: &HashSet<StrId>, op: OpId) -> bool {
 }
 
 /// The first error among values.
-pub(super) fn first_error<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Rc<OracleError>> {
+pub(super) fn first_error<'v>(values: impl IntoIterator<Item = &'v TfValue>) -> Option<Rc<OracleError>> {
     values.into_iter().find_map(|value| value.error().cloned())
 }
 
@@ -124,7 +124,7 @@ impl TfInterpreter<'_, '_> {
     }
 
     /// Calls a function of the module.
-    pub(super) fn call(&mut self, name: StrId, arguments: Vec<Value>) -> Result<Vec<Value>, Refusal> {
+    pub(super) fn call(&mut self, name: StrId, arguments: Vec<TfValue>) -> Result<Vec<TfValue>, Refusal> {
         let block = self.body(name)?;
         let n_results = self.module.last_op(block).map_or(0, |end| self.module.n_operands(end));
         let broken = self.broken.clone().filter(|_| self.effectful.contains(&name));
@@ -134,7 +134,7 @@ impl TfInterpreter<'_, '_> {
             if self.effectful.contains(&name) {
                 self.broken.get_or_insert_with(|| failure.clone());
             }
-            return Ok(vec![Value::Error(failure); n_results]);
+            return Ok(vec![TfValue::Error(failure); n_results]);
         }
         self.block(block, arguments, &mut Env::new())
     }
@@ -143,9 +143,9 @@ impl TfInterpreter<'_, '_> {
     pub(super) fn block(
         &mut self,
         block: BlockId,
-        arguments: Vec<Value>,
+        arguments: Vec<TfValue>,
         env: &mut Env,
-    ) -> Result<Vec<Value>, Refusal> {
+    ) -> Result<Vec<TfValue>, Refusal> {
         let m = self.module;
         let n_args = m.args(block).len();
         if n_args != arguments.len() {
@@ -164,7 +164,7 @@ impl TfInterpreter<'_, '_> {
             let operands = m
                 .operands(op)
                 .map(|value| env.get(&value).cloned())
-                .collect::<Option<Vec<Value>>>()
+                .collect::<Option<Vec<TfValue>>>()
                 .ok_or_else(|| Refusal(format!("'{}' before its operands", m.op_name_str(op))))?;
             if m.def(op).is_some_and(|def| def.traits.has(Traits::TERMINATOR)) {
                 self.depth -= 1;
@@ -177,7 +177,7 @@ impl TfInterpreter<'_, '_> {
     }
 
     /// Runs an op; its results, of which the last one is its completion if it has one.
-    fn op(&mut self, op: OpId, operands: Vec<Value>, env: &mut Env) -> Result<Vec<Value>, Refusal> {
+    fn op(&mut self, op: OpId, operands: Vec<TfValue>, env: &mut Env) -> Result<Vec<TfValue>, Refusal> {
         let m = self.module;
         let full_name = m.op_name_str(op);
         let Some(name) = tf::op_of(full_name) else {
@@ -194,7 +194,7 @@ impl TfInterpreter<'_, '_> {
         } else {
             match self.leaf(op, name, &operands, has_effect)? {
                 Ok(results) => (results, None),
-                Err(failure) => (vec![Value::Error(failure.clone()); n_data], Some(failure)),
+                Err(failure) => (vec![TfValue::Error(failure.clone()); n_data], Some(failure)),
             }
         };
         if results.len() < n_data {
@@ -210,7 +210,7 @@ impl TfInterpreter<'_, '_> {
             self.broken.get_or_insert_with(|| failure.clone());
         }
         if m.n_results(op) > n_data {
-            results.push(failure.map_or(Value::Chain, Value::Error));
+            results.push(failure.map_or(TfValue::Chain, TfValue::Error));
         }
         Ok(results)
     }
@@ -220,9 +220,9 @@ impl TfInterpreter<'_, '_> {
         &mut self,
         op: OpId,
         name: &str,
-        operands: &[Value],
+        operands: &[TfValue],
         has_effect: bool,
-    ) -> Result<Result<Vec<Value>, Rc<OracleError>>, Refusal> {
+    ) -> Result<Result<Vec<TfValue>, Rc<OracleError>>, Refusal> {
         let m = self.module;
         let broken = self.broken.clone().filter(|_| has_effect);
         if let Some(failure) = first_error(operands).or(broken) {
@@ -257,7 +257,7 @@ impl TfInterpreter<'_, '_> {
     }
 
     /// Evaluates an op that calls nothing, none of whose operands is an error.
-    fn evaluate(&mut self, op: OpId, name: &str, operands: &[Value]) -> Result<Vec<Value>, Stop> {
+    fn evaluate(&mut self, op: OpId, name: &str, operands: &[TfValue]) -> Result<Vec<TfValue>, Stop> {
         let m = self.module;
         match (name, operands) {
             ("Const", []) => return constant(m, op, &self.allocator),
@@ -270,7 +270,7 @@ impl TfInterpreter<'_, '_> {
             }
             ("IdentityN", xs) => return Ok(xs.to_vec()),
             ("_ReadRef", refs) => {
-                return refs.iter().map(|x| variables::read(x).map(Value::Tensor)).collect();
+                return refs.iter().map(|x| variables::read(x).map(TfValue::Tensor)).collect();
             }
             _ => {}
         }
@@ -293,25 +293,25 @@ impl TfInterpreter<'_, '_> {
                 return Ok(results);
             }
         }
-        let tensors = operands.iter().map(Value::tensor).collect::<Result<Vec<_>, _>>()?;
+        let tensors = operands.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
         let results = functions::evaluate(attrs, &tensors, allocator)?;
-        Ok(results.into_iter().map(Value::Tensor).collect())
+        Ok(results.into_iter().map(TfValue::Tensor).collect())
     }
 }
 
 /// The value of a `tf.Const`.
-fn constant(m: &Module, op: OpId, allocator: &Arc<dyn Allocator>) -> Result<Vec<Value>, Stop> {
+fn constant(m: &Module, op: OpId, allocator: &Arc<dyn Allocator>) -> Result<Vec<TfValue>, Stop> {
     let refused = || Stop::Refused("a constant that it cannot read".to_owned());
     let attr = m.attr_named(op, "value").ok_or_else(refused)?;
     let AttrKind::DenseStrings { ty, splat, strings } = m.cx.attr(attr) else {
         let x = tf::dense_tensor(&m.cx, attr, allocator).ok_or_else(refused)?;
-        return Ok(vec![Value::Tensor(x)]);
+        return Ok(vec![TfValue::Tensor(x)]);
     };
     let (dims, _) = m.cx.ty(*ty).shaped().ok_or_else(refused)?;
     let shape = befrost_tensor::Shape::from_i64(dims.ok_or_else(refused)?)?;
     let n = if *splat { shape.num_elements() } else { 1 };
     let texts: Vec<&str> = strings.iter().map(|&text| m.cx.str(text)).collect::<Vec<_>>().repeat(n);
-    Ok(vec![Value::Strings(befrost_tensor::StringTensor::new(shape, &texts, allocator)?)])
+    Ok(vec![TfValue::Strings(befrost_tensor::StringTensor::new(shape, &texts, allocator)?)])
 }
 
 /// Whether a value is a control edge.

@@ -10,7 +10,7 @@ use befrost_tensor::tf::reference::{cast, concat, pack, slice, unpack};
 use befrost_tensor::{HostTensor, Shape};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
 /// The most slots of a list.
@@ -22,14 +22,14 @@ pub struct List {
     pub(super) ty: Type,
     /// The shape of its elements, as far as it is known.
     element: PartialShape,
-    pub(super) slots: Vec<Option<Value>>,
+    pub(super) slots: Vec<Option<TfValue>>,
     /// The most elements that it takes.
     max: Option<usize>,
 }
 
 impl List {
     /// A list with other slots.
-    pub(super) fn with(&self, slots: Vec<Option<Value>>) -> List {
+    pub(super) fn with(&self, slots: Vec<Option<TfValue>>) -> List {
         List { slots, ..self.clone() }
     }
 
@@ -39,7 +39,7 @@ impl List {
     }
 
     /// A value that may be put in.
-    fn takes(&self, x: &Value) -> Result<Value, Stop> {
+    fn takes(&self, x: &TfValue) -> Result<TfValue, Stop> {
         if self.ty != Type::Variant {
             let x = x.tensor()?;
             if Type::from(x.dtype()) != self.ty || !self.element.allows(x.shape()) {
@@ -60,7 +60,7 @@ impl List {
         Ok(())
     }
 
-    fn put(&mut self, index: i64, x: &Value, may_grow: bool) -> Result<(), Stop> {
+    fn put(&mut self, index: i64, x: &TfValue, may_grow: bool) -> Result<(), Stop> {
         let x = self.takes(x)?;
         if may_grow && index >= self.slots.len() as i64 {
             self.resize(index.saturating_add(1))?;
@@ -71,18 +71,18 @@ impl List {
     }
 
     /// The value of a slot; `element` says more about its shape.
-    fn value(&self, slot: Option<&Value>, element: &PartialShape, cx: &Cx<'_>) -> Result<Value, Stop> {
+    fn value(&self, slot: Option<&TfValue>, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let Some(dtype) = self.ty.dtype() else {
             return slot.cloned().ok_or_else(|| invalid("the slot of a list of variants is empty"));
         };
         let shape = self.element.merged(element).ok_or_else(|| invalid("the shapes of elements differ"))?;
         match slot {
-            Some(Value::Tensor(x)) if shape.allows(x.shape()) => Ok(Value::Tensor(x.clone())),
+            Some(TfValue::Tensor(x)) if shape.allows(x.shape()) => Ok(TfValue::Tensor(x.clone())),
             Some(_) => Err(invalid("an element of another shape")),
             None => {
                 let other = self.slots.iter().flatten().find_map(|x| Some(x.tensor().ok()?.shape().clone()));
                 let shape = shape.shape().or(other).ok_or_else(|| invalid("zeros of unknown shape"))?;
-                Ok(Value::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
+                Ok(TfValue::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
             }
         }
     }
@@ -93,54 +93,54 @@ impl List {
         slots: impl Iterator<Item = Result<usize, Stop>>,
         element: &PartialShape,
         cx: &Cx<'_>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<TfValue, Stop> {
         let all: Vec<HostTensor> = slots
             .map(|at| self.value(self.slots[at?].as_ref(), element, cx)?.tensor().cloned())
             .collect::<Result<_, _>>()?;
         if all.is_empty() {
             return self.nothing(element, cx);
         }
-        Ok(Value::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?))
+        Ok(TfValue::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?))
     }
 
     /// No elements of this shape.
-    fn nothing(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<Value, Stop> {
+    fn nothing(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let shape = self.element.merged(element).and_then(|shape| shape.shape()).or_else(|| element.shape());
         let (Some(shape), Some(dtype)) = (shape, self.ty.dtype()) else {
             return Err(invalid("no elements, of unknown shape"));
         };
         let shape = Shape::new(&[&[0], shape.dims()].concat())?;
-        Ok(Value::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
+        Ok(TfValue::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
     }
 }
 
-fn list(value: &Value) -> Result<&List, Stop> {
+fn list(value: &TfValue) -> Result<&List, Stop> {
     match value {
-        Value::List(list) => Ok(list),
+        TfValue::List(list) => Ok(list),
         other => Err(other.is_not("a list")),
     }
 }
 
 /// A list of the elements that an op says.
-fn typed<'v>(value: &'v Value, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
+fn typed<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     let (list, ty) = (list(value)?, attrs.ty("element_dtype")?);
     if list.ty == ty { Ok(list) } else { Err(invalid(format!("a list of {}, not of {ty}", list.ty))) }
 }
 
 /// A list of tensors of the type that an op says.
-fn of_tensors<'v>(value: &'v Value, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
+fn of_tensors<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     match typed(value, attrs)? {
         list if list.ty == Type::Variant => Err(invalid("a list of variants")),
         list => Ok(list),
     }
 }
 
-fn element(shape: &Value) -> Result<PartialShape, Stop> {
+fn element(shape: &TfValue) -> Result<PartialShape, Stop> {
     Ok(PartialShape::from_tensor(shape.tensor()?)?)
 }
 
-fn given(list: List) -> Value {
-    Value::List(Rc::new(list))
+fn given(list: List) -> TfValue {
+    TfValue::List(Rc::new(list))
 }
 
 fn empty(ty: Type, element: PartialShape) -> List {
@@ -148,13 +148,13 @@ fn empty(ty: Type, element: PartialShape) -> List {
 }
 
 /// A list of these tensors, at these indices.
-fn scattered(mut list: List, x: &Value, indices: &Value, cx: &Cx<'_>) -> Result<Value, Stop> {
+fn scattered(mut list: List, x: &TfValue, indices: &TfValue, cx: &Cx<'_>) -> Result<TfValue, Stop> {
     let (parts, indices) = (unpack(x.tensor()?, 0, cx.allocator)?, indices.ints()?);
     if parts.len() != indices.len() {
         return Err(invalid(format!("{} elements for {} indices", parts.len(), indices.len())));
     }
     for (index, part) in indices.into_iter().zip(parts) {
-        list.put(index, &Value::Tensor(part), true)?;
+        list.put(index, &TfValue::Tensor(part), true)?;
     }
     Ok(given(list))
 }
@@ -162,10 +162,10 @@ fn scattered(mut list: List, x: &Value, indices: &Value, cx: &Cx<'_>) -> Result<
 /// The ops of lists; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     let Some(what) = name.strip_prefix("TensorList").or_else(|| name.strip_prefix("EmptyTensorL")) else {
         return Ok(None);
     };
@@ -183,7 +183,7 @@ pub(super) fn evaluate(
         ("FromTensor", [x, shape]) => {
             let mut list = empty(x.tensor()?.dtype().into(), element(shape)?);
             for part in unpack(x.tensor()?, 0, cx.allocator)? {
-                let part = list.takes(&Value::Tensor(part))?;
+                let part = list.takes(&TfValue::Tensor(part))?;
                 list.slots.push(Some(part));
             }
             given(list)
@@ -213,7 +213,7 @@ pub(super) fn evaluate(
             list.put(index.int()?, x, attrs.bool("resize_if_index_out_of_bounds")?)?;
             given(list)
         }
-        ("Length", [of]) => Value::Tensor(scalar(list(of)?.slots.len())?),
+        ("Length", [of]) => TfValue::Tensor(scalar(list(of)?.slots.len())?),
         ("ElementShape", [of]) => {
             let list = list(of)?;
             if list.ty == Type::Variant {
@@ -224,7 +224,7 @@ pub(super) fn evaluate(
                 None => (vec![-1], Shape::scalar()),
             };
             let dims = HostTensor::from_slice(rank, &dims, cx.allocator)?;
-            Value::Tensor(cast(&dims, attrs.dtype("shape_type")?, cx.allocator)?)
+            TfValue::Tensor(cast(&dims, attrs.dtype("shape_type")?, cx.allocator)?)
         }
         ("Resize", [of, n]) => {
             let mut list = list(of)?.clone();
@@ -280,7 +280,7 @@ pub(super) fn evaluate(
 }
 
 /// The elements behind one another along their first axis, and their lengths along it.
-fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<Value>, Stop> {
+fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<TfValue>, Stop> {
     // The first axis may differ from element to element.
     let open = |first: Option<Option<usize>>| {
         rows.as_slice().map_or(PartialShape::unknown(), |dims| {
@@ -293,14 +293,14 @@ fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<Value>, S
     let lengths: Vec<i64> = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
     let x = match all.is_empty() {
         true => from.nothing(&open(None), cx)?,
-        false => Value::Tensor(concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?),
+        false => TfValue::Tensor(concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?),
     };
     let lengths = HostTensor::from_slice(Shape::new(&[lengths.len()])?, &lengths, cx.allocator)?;
-    Ok(vec![x, Value::Tensor(lengths)])
+    Ok(vec![x, TfValue::Tensor(lengths)])
 }
 
 /// A list of consecutive parts of a tensor.
-fn split(x: &HostTensor, element: PartialShape, lengths: &[i64], cx: &Cx<'_>) -> Result<Value, Stop> {
+fn split(x: &HostTensor, element: PartialShape, lengths: &[i64], cx: &Cx<'_>) -> Result<TfValue, Stop> {
     let rows = x.shape().dims().first().map_or(0, |&n| n as i64);
     if x.shape().rank() == 0 || lengths.iter().any(|&n| n < 0) || lengths.iter().sum::<i64>() != rows {
         return Err(invalid(format!("parts of {lengths:?} of {}", x.shape())));
@@ -309,7 +309,7 @@ fn split(x: &HostTensor, element: PartialShape, lengths: &[i64], cx: &Cx<'_>) ->
     let (mut begin, mut size) = (vec![0; x.shape().rank()], vec![-1; x.shape().rank()]);
     for &length in lengths {
         size[0] = length;
-        let part = list.takes(&Value::Tensor(slice(x, &begin, &size, cx.allocator)?))?;
+        let part = list.takes(&TfValue::Tensor(slice(x, &begin, &size, cx.allocator)?))?;
         list.slots.push(Some(part));
         begin[0] += length;
     }

@@ -1,7 +1,7 @@
 //! The oracle of op graphs: a program of `tf` ops, interpreted one op after the other in textual order.
 //!
 //! ```text
-//! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, printed lines
+//! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, output
 //!                        ├── functions   dense tensors: the tensor library's reference functions
 //!                        └── variables, updates, lists, arrays, stacks, optionals, checks: own code
 //! ```
@@ -42,7 +42,7 @@ use befrost_compiler::ir::Module;
 use super::Refusal;
 
 pub use state::{Strictness, TfExecution};
-pub use value::Value;
+pub use value::TfValue;
 pub use variables::VariableStore;
 
 /// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
@@ -53,7 +53,7 @@ pub use variables::VariableStore;
 pub fn call(
     module: &Module,
     function: &str,
-    arguments: &[Value],
+    arguments: &[TfValue],
     variables: &mut VariableStore,
     strictness: Strictness,
 ) -> Result<TfExecution, Refusal> {

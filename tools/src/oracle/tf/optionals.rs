@@ -7,23 +7,23 @@ use befrost_tensor::tf::reference;
 use befrost_tensor::{HostTensor, I1, Shape};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
 /// The ops of optionals, and those of all variants; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     _: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
-    let is_variant = operands.iter().any(|x| matches!(x, Value::List(_) | Value::Optional(_)));
+) -> Result<Option<Vec<TfValue>>, Stop> {
+    let is_variant = operands.iter().any(|x| matches!(x, TfValue::List(_) | TfValue::Optional(_)));
     Ok(Some(match (name, operands) {
-        ("OptionalFromValue", components) => vec![Value::Optional(Some(components.into()))],
-        ("OptionalNone", []) => vec![Value::Optional(None)],
+        ("OptionalFromValue", components) => vec![TfValue::Optional(Some(components.into()))],
+        ("OptionalNone", []) => vec![TfValue::Optional(None)],
         ("OptionalHasValue", [x]) => {
             let has = I1::from(optional(x)?.is_some());
-            vec![Value::Tensor(HostTensor::from_slice(Shape::scalar(), &[has], cx.allocator)?)]
+            vec![TfValue::Tensor(HostTensor::from_slice(Shape::scalar(), &[has], cx.allocator)?)]
         }
         ("OptionalGetValue", [x]) => {
             optional(x)?.as_deref().ok_or_else(|| invalid("the optional has no value"))?.to_vec()
@@ -36,46 +36,46 @@ pub(super) fn evaluate(
     }))
 }
 
-fn optional(value: &Value) -> Result<&Option<Rc<[Value]>>, Stop> {
+fn optional(value: &TfValue) -> Result<&Option<Rc<[TfValue]>>, Stop> {
     match value {
-        Value::Optional(components) => Ok(components),
+        TfValue::Optional(components) => Ok(components),
         other => Err(other.is_not("an optional")),
     }
 }
 
 /// Zeros for each tensor in a value.
-fn zeros(x: &Value, cx: &Cx<'_>) -> Result<Value, Stop> {
+fn zeros(x: &TfValue, cx: &Cx<'_>) -> Result<TfValue, Stop> {
     Ok(match x {
-        Value::Optional(None) => x.clone(),
-        Value::Optional(Some(components)) => {
+        TfValue::Optional(None) => x.clone(),
+        TfValue::Optional(Some(components)) => {
             let zeros = components.iter().map(|x| zeros(x, cx)).collect::<Result<Vec<_>, _>>()?;
-            Value::Optional(Some(zeros.into()))
+            TfValue::Optional(Some(zeros.into()))
         }
-        Value::List(list) => {
+        TfValue::List(list) => {
             let slots = list.slots.iter().map(|slot| slot.as_ref().map(|x| zeros(x, cx)).transpose());
-            Value::List(Rc::new(list.with(slots.collect::<Result<Vec<_>, _>>()?)))
+            TfValue::List(Rc::new(list.with(slots.collect::<Result<Vec<_>, _>>()?)))
         }
-        x => Value::Tensor(reference::zeros_like(x.tensor()?, cx.allocator)?),
+        x => TfValue::Tensor(reference::zeros_like(x.tensor()?, cx.allocator)?),
     })
 }
 
 /// The sum of two values of one structure.
-fn sum(a: &Value, b: &Value, cx: &Cx<'_>) -> Result<Value, Stop> {
+fn sum(a: &TfValue, b: &TfValue, cx: &Cx<'_>) -> Result<TfValue, Stop> {
     Ok(match (a, b) {
-        (Value::Optional(None), Value::Optional(None)) => a.clone(),
-        (Value::Optional(Some(a)), Value::Optional(Some(b))) if a.len() == b.len() => {
+        (TfValue::Optional(None), TfValue::Optional(None)) => a.clone(),
+        (TfValue::Optional(Some(a)), TfValue::Optional(Some(b))) if a.len() == b.len() => {
             let sums = a.iter().zip(b.iter()).map(|(a, b)| sum(a, b, cx));
-            Value::Optional(Some(sums.collect::<Result<Vec<_>, _>>()?.into()))
+            TfValue::Optional(Some(sums.collect::<Result<Vec<_>, _>>()?.into()))
         }
-        (Value::List(a), Value::List(b)) if (a.ty, a.slots.len()) == (b.ty, b.slots.len()) => {
+        (TfValue::List(a), TfValue::List(b)) if (a.ty, a.slots.len()) == (b.ty, b.slots.len()) => {
             let sums = a.slots.iter().zip(&b.slots).map(|slots| match slots {
                 (Some(a), Some(b)) => sum(a, b, cx).map(Some),
                 (a, b) => Ok(a.as_ref().or(b.as_ref()).cloned()),
             });
-            Value::List(Rc::new(a.with(sums.collect::<Result<Vec<_>, _>>()?)))
+            TfValue::List(Rc::new(a.with(sums.collect::<Result<Vec<_>, _>>()?)))
         }
-        (Value::Tensor(a), Value::Tensor(b)) => {
-            Value::Tensor(reference::binary(reference::Binary::Add, a, b, cx.allocator)?)
+        (TfValue::Tensor(a), TfValue::Tensor(b)) => {
+            TfValue::Tensor(reference::binary(reference::Binary::Add, a, b, cx.allocator)?)
         }
         _ => return Err(invalid("variants of different structure have no sum")),
     })

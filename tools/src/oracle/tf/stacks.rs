@@ -6,7 +6,7 @@ use std::rc::Rc;
 use befrost_tensor::tf::op::{Attributes, Type};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
 /// A stack of values.
@@ -14,12 +14,12 @@ use crate::oracle::frames::Stop;
 pub struct Stack {
     ty: Type,
     max: Option<usize>,
-    values: RefCell<Vec<Value>>,
+    values: RefCell<Vec<TfValue>>,
 }
 
-fn stack(value: &Value) -> Result<&Stack, Stop> {
+fn stack(value: &TfValue) -> Result<&Stack, Stop> {
     match value {
-        Value::Stack(stack) => Ok(stack),
+        TfValue::Stack(stack) => Ok(stack),
         other => Err(other.is_not("a stack")),
     }
 }
@@ -27,14 +27,14 @@ fn stack(value: &Value) -> Result<&Stack, Stop> {
 /// The ops of stacks; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     _: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     Ok(Some(match (name, operands) {
         ("StackV2", [max]) => {
             let (ty, max) = (attrs.ty("elem_type")?, usize::try_from(max.int()?).ok());
-            vec![Value::Stack(Rc::new(Stack { ty, max, values: RefCell::default() }))]
+            vec![TfValue::Stack(Rc::new(Stack { ty, max, values: RefCell::default() }))]
         }
         ("StackPushV2", [to, x]) => {
             let stack = stack(to)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use befrost_compiler::ir::OpId;
 use befrost_tensor::mem::Allocator;
 
-use super::value::Value;
+use super::value::TfValue;
 use super::variables::VariableStore;
 
 /// Whether calls wait for all of their arguments.
@@ -21,7 +21,7 @@ pub enum Strictness {
 #[derive(Clone, Debug)]
 pub struct TfExecution {
     /// The function's results.
-    pub results: Vec<Value>,
+    pub results: Vec<TfValue>,
     /// The texts that were printed to standard output, in order.
     pub printed: Vec<String>,
     /// Whether an effect failed. Which effects behind it in the text have happened is then open.

@@ -8,17 +8,17 @@ use befrost_tensor::tf::reference::{
 };
 
 use super::state::Cx;
-use super::value::Value;
+use super::value::TfValue;
 use super::variables::{passed_on, update};
 use crate::oracle::frames::Stop;
 
 /// The ops of training; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     let Some(kind) = name.strip_prefix("Resource").unwrap_or(name).strip_prefix("Apply") else {
         return Ok(None);
     };
@@ -30,7 +30,7 @@ pub(super) fn evaluate(
         _ => return Ok(None),
     };
     let Some((state, rest)) = operands.split_at_checked(n_state) else { return Ok(None) };
-    let rest = rest.iter().map(Value::tensor).collect::<Result<Vec<_>, _>>()?;
+    let rest = rest.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
     let flag = |name| attrs.bool(name);
     let m = cx.allocator;
     update(state, |old| {

@@ -14,7 +14,7 @@ use crate::oracle::value::OracleError;
 
 /// A final value.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum TfValue {
     /// Its producer failed, or an operand of its producer was an error.
     Error(Rc<OracleError>),
     /// A control edge.
@@ -28,33 +28,33 @@ pub enum Value {
     /// A variant that is a list.
     List(Rc<List>),
     /// A variant with components, or without.
-    Optional(Option<Rc<[Value]>>),
+    Optional(Option<Rc<[TfValue]>>),
     /// A `TensorArray`.
     Array(Rc<Array>),
     /// A stack.
     Stack(Rc<Stack>),
 }
 
-impl Value {
+impl TfValue {
     /// The error inside.
     pub fn error(&self) -> Option<&Rc<OracleError>> {
         match self {
-            Value::Error(failure) => Some(failure),
+            TfValue::Error(failure) => Some(failure),
             _ => None,
         }
     }
 
     fn kind(&self) -> &'static str {
         match self {
-            Value::Error(_) => "an error",
-            Value::Chain => "a control edge",
-            Value::Tensor(_) => "a tensor",
-            Value::Strings(_) => "a tensor of strings",
-            Value::Variable(_) => "a variable",
-            Value::List(_) => "a list",
-            Value::Optional(_) => "an optional",
-            Value::Array(_) => "a TensorArray",
-            Value::Stack(_) => "a stack",
+            TfValue::Error(_) => "an error",
+            TfValue::Chain => "a control edge",
+            TfValue::Tensor(_) => "a tensor",
+            TfValue::Strings(_) => "a tensor of strings",
+            TfValue::Variable(_) => "a variable",
+            TfValue::List(_) => "a list",
+            TfValue::Optional(_) => "an optional",
+            TfValue::Array(_) => "a TensorArray",
+            TfValue::Stack(_) => "a stack",
         }
     }
 
@@ -66,7 +66,7 @@ impl Value {
     /// A dense tensor.
     pub(super) fn tensor(&self) -> Result<&HostTensor, Stop> {
         match self {
-            Value::Tensor(x) => Ok(x),
+            TfValue::Tensor(x) => Ok(x),
             other => Err(other.is_not("a dense tensor")),
         }
     }

@@ -13,7 +13,7 @@ use befrost_tensor::tf::reference::{
 use befrost_tensor::{DType, HostTensor, I1, Shape, TensorError};
 
 use super::state::Cx;
-use super::value::{Value, invalid};
+use super::value::{TfValue, invalid};
 use crate::oracle::Code;
 use crate::oracle::frames::{Stop, fails};
 
@@ -35,21 +35,21 @@ pub struct StoredVariable {
 }
 
 /// The value of a variable.
-pub(super) fn read(of: &Value) -> Result<HostTensor, Stop> {
+pub(super) fn read(of: &TfValue) -> Result<HostTensor, Stop> {
     let value = variable(of)?.value.borrow().clone();
     value.ok_or_else(|| fails(Code::FailedPrecondition, "a variable is read before it is initialized"))
 }
 
-fn variable(value: &Value) -> Result<&StoredVariable, Stop> {
+fn variable(value: &TfValue) -> Result<&StoredVariable, Stop> {
     match value {
-        Value::Variable(variable) => Ok(variable),
+        TfValue::Variable(variable) => Ok(variable),
         other => Err(other.is_not("a variable")),
     }
 }
 
 /// Writes the new values of variables, all of which have one.
 pub(super) fn update(
-    of: &[Value],
+    of: &[TfValue],
     f: impl FnOnce(&[HostTensor]) -> Result<Vec<HostTensor>, TensorError>,
 ) -> Result<(), Stop> {
     let all = of.iter().map(variable).collect::<Result<Vec<_>, _>>()?;
@@ -65,11 +65,11 @@ pub(super) fn update(
 }
 
 /// The results of an op that writes the variable `to`: a reference is passed on, a resource is not.
-pub(super) fn passed_on(attrs: &Attributes<'_>, to: &Value) -> Vec<Value> {
+pub(super) fn passed_on(attrs: &Attributes<'_>, to: &TfValue) -> Vec<TfValue> {
     if attrs.signature().outputs.is_empty() { Vec::new() } else { vec![to.clone()] }
 }
 
-fn handle(attrs: &Attributes<'_>, cx: &mut Cx<'_>) -> Result<Value, Stop> {
+fn handle(attrs: &Attributes<'_>, cx: &mut Cx<'_>) -> Result<TfValue, Stop> {
     let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
     let (container, name) = (attrs.string("container")?, attrs.string("shared_name")?);
     let make = || Rc::new(StoredVariable { dtype, shape, value: RefCell::new(None) });
@@ -80,10 +80,10 @@ fn handle(attrs: &Attributes<'_>, cx: &mut Cx<'_>) -> Result<Value, Stop> {
     if found.dtype != dtype {
         return Err(invalid(format!("a variable of {} is used as one of {dtype}", found.dtype)));
     }
-    Ok(Value::Variable(found.clone()))
+    Ok(TfValue::Variable(found.clone()))
 }
 
-fn assign(attrs: &Attributes<'_>, to: &Value, value: &Value) -> Result<Vec<Value>, Stop> {
+fn assign(attrs: &Attributes<'_>, to: &TfValue, value: &TfValue) -> Result<Vec<TfValue>, Stop> {
     let (variable, value) = (variable(to)?, value.tensor()?);
     value.expect_dtype("value", variable.dtype)?;
     if attrs.bool("validate_shape")? && !variable.shape.allows(value.shape()) {
@@ -96,10 +96,10 @@ fn assign(attrs: &Attributes<'_>, to: &Value, value: &Value) -> Result<Vec<Value
 /// The ops of variables; nothing if it is none of these.
 pub(super) fn evaluate(
     name: &str,
-    operands: &[Value],
+    operands: &[TfValue],
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
-) -> Result<Option<Vec<Value>>, Stop> {
+) -> Result<Option<Vec<TfValue>>, Stop> {
     let m = cx.allocator.clone();
     let flag = |flag: bool| HostTensor::from_slice(Shape::scalar(), &[I1::from(flag)], &m);
     let result = match (name, operands) {
@@ -107,10 +107,10 @@ pub(super) fn evaluate(
         ("ReadVariableOp", [of]) => {
             let value = read(of)?;
             value.expect_dtype("dtype", attrs.dtype("dtype")?)?;
-            Value::Tensor(value)
+            TfValue::Tensor(value)
         }
         ("VarIsInitializedOp" | "IsVariableInitialized", [of]) => {
-            Value::Tensor(flag(variable(of)?.value.borrow().is_some())?)
+            TfValue::Tensor(flag(variable(of)?.value.borrow().is_some())?)
         }
         ("AssignVariableOp" | "Assign", [to, value]) => return assign(attrs, to, value).map(Some),
         ("AssignAddVariableOp" | "AssignAdd", [to, value]) => {
@@ -123,12 +123,12 @@ pub(super) fn evaluate(
             *variable(of)?.value.borrow_mut() = None;
             return Ok(Some(Vec::new()));
         }
-        ("VariableShape", [of]) => Value::Tensor(shape_of(&read(of)?, attrs.dtype("out_type")?, &m)?),
+        ("VariableShape", [of]) => TfValue::Tensor(shape_of(&read(of)?, attrs.dtype("out_type")?, &m)?),
         ("ResourceGather", [of, indices]) => {
             let batch_dims = attrs.int("batch_dims")?;
-            Value::Tensor(gather(&read(of)?, indices.tensor()?, batch_dims, batch_dims, &m)?)
+            TfValue::Tensor(gather(&read(of)?, indices.tensor()?, batch_dims, batch_dims, &m)?)
         }
-        ("ResourceGatherNd", [of, indices]) => Value::Tensor(gather_nd(&read(of)?, indices.tensor()?, &m)?),
+        ("ResourceGatherNd", [of, indices]) => TfValue::Tensor(gather_nd(&read(of)?, indices.tensor()?, &m)?),
         ("ResourceStridedSliceAssign" | "StridedSliceAssign", [to, begin, end, strides, value]) => {
             let rest = [begin.tensor()?, end.tensor()?, strides.tensor()?, value.tensor()?];
             let refused = || Stop::Refused("assignment to a slice".to_owned());
@@ -154,10 +154,10 @@ pub(super) fn evaluate(
 fn accumulate(
     attrs: &Attributes<'_>,
     op: Binary,
-    to: &Value,
-    value: &Value,
+    to: &TfValue,
+    value: &TfValue,
     cx: &Cx<'_>,
-) -> Result<Vec<Value>, Stop> {
+) -> Result<Vec<TfValue>, Stop> {
     let value = value.tensor()?;
     update(std::slice::from_ref(to), |old| {
         value.expect_shape("value", old[0].shape())?;
@@ -187,9 +187,9 @@ fn scattered(
     attrs: &Attributes<'_>,
     mode: Scatter,
     of_slices: bool,
-    [to, indices, updates]: [&Value; 3],
+    [to, indices, updates]: [&TfValue; 3],
     cx: &Cx<'_>,
-) -> Result<Vec<Value>, Stop> {
+) -> Result<Vec<TfValue>, Stop> {
     let (indices, updates, m) = (indices.tensor()?, updates.tensor()?, cx.allocator);
     update(std::slice::from_ref(to), |old| {
         let x = &old[0];

@@ -131,7 +131,7 @@ fn options() -> ParseOptions {
 
 /// Compares the results of the grammar and the shortcut for plain operations.
 fn check_shortcut(text: &str) {
-    let all = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
+    let all = PrintOptions { generic: true, keep_names: true, locations: true, ..PrintOptions::default() };
     let [quick, full] = [true, false].map(|shortcut| {
         let ParseResult { module, diagnostics, source: _ } =
             parse_with(Source::new("t", text), &options(), shortcut);
@@ -220,7 +220,7 @@ proptest! {
     fn printing_is_a_fixpoint(numbers in prop::collection::vec(any::<u32>(), 0..200)) {
         let m = generate(&numbers);
         for bits in 0..8 {
-            let form = PrintOptions { generic: bits & 1 != 0, keep_names: bits & 2 != 0, locations: bits & 4 != 0, local_scope: false };
+            let form = PrintOptions { generic: bits & 1 != 0, keep_names: bits & 2 != 0, locations: bits & 4 != 0, ..PrintOptions::default() };
             let text = print(&m, &form);
             let r = parse("t", &text, &options());
             let shown: Vec<String> = r.diagnostics.iter().map(|d| d.render_short(&r.source)).collect();

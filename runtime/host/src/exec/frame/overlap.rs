@@ -16,8 +16,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Completing, Running};
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
-use crate::value::Value;
+use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering, UnsafeCell};
+use befrost_kernel_api::value::Value;
 
 /// A counting semaphore with one acquirer, which may wait.
 ///
@@ -185,7 +185,7 @@ fn last(shared: Arc<LoopShared>) -> Option<Completing> {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::sync::{Mutex, lock};
+    use befrost_kernel_api::executor::sync::{Mutex, lock};
     use loom::thread;
 
     const ITERATIONS: usize = 3;

@@ -30,15 +30,16 @@ use std::task::Waker;
 
 use super::super::trip_count::TripCount;
 use super::{Frame, InFlight, Sink};
-use crate::async_value::AsyncRef;
-use crate::context::{FramePath, KernelRef};
-use crate::error::{Error, KernelError};
-use crate::kernel::CallChain;
-use crate::pool;
 use crate::program::{GeneralKernel, StraightKernel, StraightLine, User};
-use crate::queue::Latch;
-use crate::sync::Ordering;
-use crate::value::Value;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::context::FramePath;
+use befrost_kernel_api::error::{Error, KernelError};
+use befrost_kernel_api::executor::CallChain;
+use befrost_kernel_api::executor::KernelRef;
+use befrost_kernel_api::executor::pool;
+use befrost_kernel_api::executor::sync::Ordering;
+use befrost_kernel_api::queue::Latch;
+use befrost_kernel_api::value::Value;
 
 /// A kernel of a frame that is alive.
 #[derive(Debug, PartialEq)]

@@ -3,8 +3,10 @@
 use super::super::frame::Running;
 use super::super::trip_count::TripCount;
 use super::CallerFrame;
-use crate::context::{ExecContext, FramePath, KernelRef, MAX_TRACE};
-use crate::kernel::{CallChain, KernelFrame, LoadedFile, Surroundings};
+use befrost_kernel_api::context::{ExecContext, FramePath};
+use befrost_kernel_api::executor::{CallChain, LoadedFile, Surroundings};
+use befrost_kernel_api::executor::{KernelRef, MAX_TRACE};
+use befrost_kernel_api::kernel::KernelFrame;
 
 /// Callers of the current step.
 pub(in crate::exec) struct Callers<'s, 'x> {

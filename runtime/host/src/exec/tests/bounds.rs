@@ -2,10 +2,10 @@
 //! Also the results of blocks that are dead or fail.
 
 use super::*;
-use crate::context::Cancellation;
-use crate::live::live_objects;
-use crate::object::Object;
 use crate::queue::from_spec;
+use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::object::Object;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,17 +27,17 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 
 fn more(registry: &mut Registry) {
     registry.add(control::parallel("blocks"));
-    registry.add(crate::kernel!("many", || i32::MAX));
-    registry.add(crate::kernel!("thousands", || fewer(20_000) as i32));
-    registry.add(crate::kernel!("carried", || Carried));
-    registry.add(crate::kernel!("renew", |_: &Carried| Carried));
-    registry.add(crate::kernel!("renew_later", |_: &Carried| Later::new(move |_| {
+    registry.add(kernel!("many", || i32::MAX));
+    registry.add(kernel!("thousands", || fewer(20_000) as i32));
+    registry.add(kernel!("carried", || Carried));
+    registry.add(kernel!("renew", |_: &Carried| Carried));
+    registry.add(kernel!("renew_later", |_: &Carried| Deferred::new(move |_| {
         let alive = live_objects().into_iter().find(|(name, _)| *name == "!test.carried");
         MOST.fetch_max(alive.map_or(0, |(_, n)| n), Ordering::Relaxed);
         Carried
     })));
-    registry.add(crate::kernel!("below_three", |x: i32| x < 3));
-    registry.add(crate::kernel!("always", |_: i32| true));
+    registry.add(kernel!("below_three", |x: i32| x < 3));
+    registry.add(kernel!("always", |_: i32| true));
 }
 
 fn load(source: Source, results: &[u32]) -> Arc<Program> {

@@ -2,9 +2,9 @@
 //! of a program is called `main`; the last one is the function under test.
 
 use super::*;
-use crate::kernel::{Callee, FrameCx};
 use crate::queue::from_spec;
 use bef_format::{DType, StringId};
+use befrost_kernel_api::kernel::{Callee, FrameCx};
 
 const SPECS: [&str; 8] = ["s", "mstd:1", "mstd:2", "mstd:8", "seeded:1", "seeded:2", "seeded:3", "seeded:4"];
 /// Kernels that return their operand. Functions with the first one have a sequential plan, those with the
@@ -12,36 +12,36 @@ const SPECS: [&str; 8] = ["s", "mstd:1", "mstd:2", "mstd:8", "seeded:1", "seeded
 const PASSING: [&str; 3] = ["copy", "later", "promised"];
 
 fn more(registry: &mut Registry) {
-    registry.add(crate::kernel!("where", |x: i32, frame: FrameCx<'_>, cx: &ExecContext| {
+    registry.add(kernel!("where", |x: i32, frame: FrameCx<'_>, cx: &ExecContext| {
         cx.print(&format!("{x}{frame} ")).map(|()| x)
     }));
-    registry.add(crate::kernel!("where_later", |x: i32, frame: FrameCx<'_>| {
+    registry.add(kernel!("where_later", |x: i32, frame: FrameCx<'_>| {
         let text = format!("{x}{frame} ");
-        Later::new(move |cx: &ExecContext| cx.print(&text).map(|()| x))
+        Deferred::new(move |cx: &ExecContext| cx.print(&text).map(|()| x))
     }));
-    registry.add(crate::kernel!("fail_there", |x: i32, frame: FrameCx<'_>| match x {
+    registry.add(kernel!("fail_there", |x: i32, frame: FrameCx<'_>| match x {
         2 => Err(KernelError::invalid(format!("at {frame}"))),
         x => Ok(x),
     }));
-    registry.add(crate::kernel!("panic_there", |x: i32, frame: FrameCx<'_>| match x {
+    registry.add(kernel!("panic_there", |x: i32, frame: FrameCx<'_>| match x {
         2 => std::panic::panic_any(format!("at {frame}")),
         x => x,
     }));
-    registry.add(crate::kernel!("twice", |arguments: Rest<'_, Value>, body: Callee| {
+    registry.add(kernel!("twice", |arguments: Rest<'_, Value>, body: Callee| {
         let arguments = arguments.to_vec();
-        Later::new(move |cx: &ExecContext| {
+        Deferred::new(move |cx: &ExecContext| {
             body.call(arguments.clone(), cx)?;
             body.call(arguments, cx)
         })
     }));
-    registry.add(crate::kernel!("at_once", |arguments: Rest<'_, Value>, body: Callee, cx: &ExecContext| {
+    registry.add(kernel!("at_once", |arguments: Rest<'_, Value>, body: Callee, cx: &ExecContext| {
         body.call(arguments.to_vec(), cx).map(|_| 1)
     }));
     registry.add(control::parallel("blocks"));
-    registry.add(crate::kernel!("copy", |x: i32| x));
-    registry.add(crate::kernel!("next", |x: i32| x + 1));
-    registry.add(crate::kernel!("below_two", |x: i32| x < 2));
-    registry.add(crate::kernel!("always", |_: i32| true));
+    registry.add(kernel!("copy", |x: i32| x));
+    registry.add(kernel!("next", |x: i32| x + 1));
+    registry.add(kernel!("below_two", |x: i32| x < 2));
+    registry.add(kernel!("always", |_: i32| true));
 }
 
 fn load(source: Source, results: &[u32]) -> Arc<Program> {

@@ -1,8 +1,8 @@
 //! Kernels with late results: tasks, blocking threads, futures; and kernels that call functions themselves.
 
 use super::*;
-use crate::context::Cancellation;
 use crate::queue::from_spec;
+use befrost_kernel_api::context::Cancellation;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -27,21 +27,21 @@ impl Future for Twice {
 static INNER: OnceLock<Arc<Program>> = OnceLock::new();
 
 fn more(registry: &mut Registry) {
-    registry.add(crate::kernel!("blocking", |x: i32| Later::blocking(move |_| {
+    registry.add(kernel!("blocking", |x: i32| Deferred::blocking(move |_| {
         std::thread::sleep(Duration::from_millis(1));
         x + 1
     })));
-    registry.add(crate::kernel!("blocking_now", |x: i32| Later::blocking_now(move |_| x)));
-    registry.add(crate::kernel!("future", |x: i32| Later::future(async move {
+    registry.add(kernel!("blocking_now", |x: i32| Deferred::blocking_now(move |_| x)));
+    registry.add(kernel!("future", |x: i32| Deferred::future(async move {
         Twice::default().await;
         Twice::default().await;
         x + 1
     })));
-    registry.add(crate::kernel!("forever", |x: i32| Later::future(async move {
+    registry.add(kernel!("forever", |x: i32| Deferred::future(async move {
         std::future::pending::<()>().await;
         x
     })));
-    registry.add(crate::kernel!("polls", |_: i32| Later::blocking(
+    registry.add(kernel!("polls", |_: i32| Deferred::blocking(
         |cx: &ExecContext| -> Result<i32, KernelError> {
             while !cx.request.cancellation.is_cancelled() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -49,34 +49,35 @@ fn more(registry: &mut Registry) {
             Err(KernelError::new(ErrorCode::Cancelled, "stopped"))
         }
     )));
-    registry.add(crate::kernel!("fail_later", |x: i32| {
-        Later::new(move |_| Err::<i32, _>(KernelError::invalid(format!("fail {x}"))))
+    registry.add(kernel!("fail_later", |x: i32| {
+        Deferred::new(move |_| Err::<i32, _>(KernelError::invalid(format!("fail {x}"))))
     }));
-    registry.add(crate::kernel!("fail_future", |x: i32| {
-        Later::future(async move {
+    registry.add(kernel!("fail_future", |x: i32| {
+        Deferred::future(async move {
             Twice::default().await;
             Err::<i32, _>(KernelError::invalid(format!("fail {x}")))
         })
     }));
-    registry.add(crate::kernel!("note_later", |x: i32| Later::new(move |cx: &ExecContext| {
+    registry.add(kernel!("note_later", |x: i32| Deferred::new(move |cx: &ExecContext| {
         cx.print(&format!("l{x} ")).map(|()| x)
     })));
-    registry.add(crate::kernel!("add_task", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("add_task", |x: i32, cx: &ExecContext| {
         let output = cx.request.output.clone();
-        cx.queue().add_task(crate::queue::Task::new(move || _ = output.write(&format!("t{x} "))));
+        cx.queue()
+            .add_task(befrost_kernel_api::queue::Task::new(move || _ = output.write(&format!("t{x} "))));
         x
     }));
-    registry.add(crate::kernel!("promise_and_print", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("promise_and_print", |x: i32, cx: &ExecContext| {
         let (promise, result) = Async::<i32>::pending();
         let output = cx.request.output.clone();
-        cx.queue().add_task(crate::queue::Task::new(move || {
+        cx.queue().add_task(befrost_kernel_api::queue::Task::new(move || {
             promise.set(Value::I32(x));
             _ = output.write("set ");
         }));
         result
     }));
-    registry.add(crate::kernel!("two_later", |x: i32| Later::new(move |_| (x, x + 1))));
-    registry.add(crate::kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
+    registry.add(kernel!("two_later", |x: i32| Deferred::new(move |_| (x, x + 1))));
+    registry.add(kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
         let program = INNER.get().expect("set by the test");
         let results = call(program, FunctionId(0), vec![Value::I32(x)], cx)?;
         match results.first() {
@@ -84,7 +85,7 @@ fn more(registry: &mut Registry) {
             other => Err(KernelError::invalid(format!("{other:?}"))),
         }
     }));
-    registry.add(crate::kernel!("sum_to", |n: i32, cx: &ExecContext| {
+    registry.add(kernel!("sum_to", |n: i32, cx: &ExecContext| {
         let sum = std::sync::atomic::AtomicI32::new(0);
         let body = |range: std::ops::Range<usize>| {
             range.for_each(|i| _ = sum.fetch_add(i as i32, std::sync::atomic::Ordering::Relaxed));

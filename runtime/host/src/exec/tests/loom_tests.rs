@@ -1,7 +1,7 @@
 //! The executor under loom: small programs, all interleavings of their threads with a few preemptions.
 
 use super::*;
-use crate::queue::{Latch, Task, WhenFull};
+use befrost_kernel_api::queue::{Latch, Task, WhenFull};
 use loom::thread::JoinHandle;
 
 /// A queue that runs every task on a thread of its own. Waiting joins them all.

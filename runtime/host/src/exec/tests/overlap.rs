@@ -1,13 +1,14 @@
 //! Loops whose iterations overlap: number of iterations in flight, results, and order.
 
 use super::*;
-use crate::async_value::{AsyncRef, Promise};
-use crate::context::Cancellation;
-use crate::live::live_objects;
-use crate::object::Object;
-use crate::queue::{Task, from_spec};
-use crate::resources::Resource;
+use crate::queue::from_spec;
 use bef_format::{DType, StringId};
+use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::live::live_objects;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::resources::Resource;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -57,13 +58,13 @@ impl Object for Late {
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 fn more(registry: &mut Registry) {
-    registry.add(crate::kernel!("below", |x: i32| x < ITERATIONS - 1));
-    registry.add(crate::kernel!("below_later", |x: i32| Later::new(move |_| x < ITERATIONS - 1)));
-    registry.add(crate::kernel!("below_thousands", |x: i32| x < fewer(4_000) as i32));
-    registry.add(crate::kernel!("always", |_: i32| true));
-    registry.add(crate::kernel!("next", |x: i32| x + 1));
-    registry.add(crate::kernel!("copy", |x: i32| x));
-    registry.add(crate::kernel!("take_off", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("below", |x: i32| x < ITERATIONS - 1));
+    registry.add(kernel!("below_later", |x: i32| Deferred::new(move |_| x < ITERATIONS - 1)));
+    registry.add(kernel!("below_thousands", |x: i32| x < fewer(4_000) as i32));
+    registry.add(kernel!("always", |_: i32| true));
+    registry.add(kernel!("next", |x: i32| x + 1));
+    registry.add(kernel!("copy", |x: i32| x));
+    registry.add(kernel!("take_off", |x: i32, cx: &ExecContext| {
         let flight = Flight::of(cx);
         let now = flight.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         flight.most.fetch_max(now, Ordering::Relaxed);
@@ -76,7 +77,7 @@ fn more(registry: &mut Registry) {
         x
     }));
     // Iteration x does not end before the maximum number of iterations are in flight with it.
-    registry.add(crate::kernel!("fly", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("fly", |x: i32, cx: &ExecContext| {
         let flight = Flight::of(cx);
         let (promise, value) = Async::<i32>::pending();
         let until = (x + flight.bound.load(Ordering::Relaxed)).min(ITERATIONS);
@@ -90,7 +91,7 @@ fn more(registry: &mut Registry) {
         value
     }));
     // Random duration: as many tasks as the hash of the number says.
-    registry.add(crate::kernel!("wander", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("wander", |x: i32, cx: &ExecContext| {
         fn hop(left: u32, x: i32, promise: Promise, queue: Arc<dyn WorkQueue>) {
             if left == 0 {
                 return promise.set(Value::I32(x));
@@ -102,16 +103,16 @@ fn more(registry: &mut Registry) {
         hop((x as u32).wrapping_mul(2_654_435_761) >> 28, x, promise, cx.queue().clone());
         value
     }));
-    registry.add(crate::kernel!("land", |x: i32, cx: &ExecContext| {
+    registry.add(kernel!("land", |x: i32, cx: &ExecContext| {
         Flight::of(cx).in_flight.fetch_sub(1, Ordering::Relaxed);
         x
     }));
-    registry.add(crate::kernel!("fail_at_fifty", |x: i32| match x {
+    registry.add(kernel!("fail_at_fifty", |x: i32| match x {
         50 => Err(KernelError::invalid("fifty")),
         x => Ok(x),
     }));
-    registry.add(crate::kernel!("late", || Late));
-    registry.add(crate::kernel!("renew", |_: &Late| Later::new(move |_| {
+    registry.add(kernel!("late", || Late));
+    registry.add(kernel!("renew", |_: &Late| Deferred::new(move |_| {
         let alive = live_objects().into_iter().find(|(name, _)| *name == "!test.late");
         MOST.fetch_max(alive.map_or(0, |(_, n)| n), Ordering::Relaxed);
         Late

@@ -3,8 +3,8 @@
 
 use super::plain::run;
 use super::*;
-use crate::object::Object;
 use crate::queue::from_spec;
+use befrost_kernel_api::object::Object;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A value that a kernel overwrites if it is the only owner. Counts how often it was and was not.
@@ -67,7 +67,7 @@ fn turn(frame: &mut KernelFrame<'_>) -> Result<Page, Outcome> {
 }
 
 fn more(registry: &mut Registry) {
-    registry.add(crate::kernel!("page", |_: i32| Page::default()));
+    registry.add(kernel!("page", |_: i32| Page::default()));
     let signature =
         Signature { rest: Some(&[]), results: vec![Page::TYPES], stores_all: true, ..Signature::default() };
     registry.add(Kernel::new("turn", signature.clone(), |frame| match turn(frame) {
@@ -81,11 +81,11 @@ fn more(registry: &mut Registry) {
         Ok(_) => Outcome::error(KernelError::invalid("torn")),
         Err(outcome) => outcome,
     }));
-    registry.add(crate::kernel!("look", |_: &Page, _: i32| Chain));
-    registry.add(crate::kernel!("large", |_: i32| Large::new()));
-    registry.add(crate::kernel!("larger", |_: &Large| Large::new()));
-    registry.add(crate::kernel!("not", |x: bool| !x));
-    registry.add(crate::kernel!("chain_later", |_: i32| Later::new(|_| Chain)));
+    registry.add(kernel!("look", |_: &Page, _: i32| Chain));
+    registry.add(kernel!("large", |_: i32| Large::new()));
+    registry.add(kernel!("larger", |_: &Large| Large::new()));
+    registry.add(kernel!("not", |x: bool| !x));
+    registry.add(kernel!("chain_later", |_: i32| Deferred::new(|_| Chain)));
 }
 
 const PAGE: &str = "!test.page";
@@ -135,8 +135,8 @@ fn check(program: &Arc<Program>, want: &[&str]) {
     assert_eq!(run("s", program).0, want, "line");
     for spec in ["s", "mstd:1", "mstd:3", "seeded:5"] {
         let queue = from_spec(spec).unwrap();
-        let (promise, late) = crate::async_value::AsyncRef::pending();
-        queue.add_task(crate::queue::Task::new(move || promise.set(Value::I32(1))));
+        let (promise, late) = befrost_kernel_api::async_value::AsyncRef::pending();
+        queue.add_task(befrost_kernel_api::queue::Task::new(move || promise.set(Value::I32(1))));
         let (got, _) = run_on(queue, program, Value::Async(late), Limits::default());
         assert_eq!(got, want, "late argument on {spec}");
     }
@@ -157,7 +157,7 @@ fn only_the_last_reader_does() {
     let first = source.turns(page, 1);
     let chain = source.push(0, "chain_of", &[(first, Required)], &["!tfrt.chain"], &[], &[]);
     let second = source.of(PAGE, "turn", &[page, chain], &[]);
-    let registry = |registry: &mut Registry| registry.add(crate::kernel!("chain_of", |_: &Page| Chain));
+    let registry = |registry: &mut Registry| registry.add(kernel!("chain_of", |_: &Page| Chain));
     let registry = Registry::new().with(kernels).with(more).with(registry);
     let program = Program::from_bytes(&source.bytes(&[first, second]), &registry).unwrap();
     check(&program, &["0 reused, 1 copied", "1 reused, 0 copied"]);

@@ -1,9 +1,10 @@
 //! Functions that are prepared once and called many times.
 
 use super::*;
-use crate::async_value::AsyncRef;
 use crate::exec::PreparedCall;
-use crate::queue::{Task, from_spec};
+use crate::queue::from_spec;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::queue::Task;
 
 fn context_of(spec: &str, limits: Limits) -> ExecContext {
     ExecContext::new(Arc::new(Request { limits, ..Request::new(from_spec(spec).unwrap()) }))

@@ -152,11 +152,11 @@ fn a_cancellation_stops_a_line_between_its_kernels() {
 fn who_uses_a_result_outside_does_not_wait_for_the_line() {
     static IS_THERE: AtomicBool = AtomicBool::new(false);
     let more = |registry: &mut Registry| {
-        registry.add(crate::kernel!("arrive", |x: i32| {
+        registry.add(kernel!("arrive", |x: i32| {
             IS_THERE.store(true, Ordering::SeqCst);
             x
         }));
-        registry.add(crate::kernel!("await", |x: i32| {
+        registry.add(kernel!("await", |x: i32| {
             while !IS_THERE.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }

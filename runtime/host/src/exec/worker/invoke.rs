@@ -12,11 +12,13 @@ use std::sync::atomic::Ordering;
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
 use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker};
-use crate::context::ExecContext;
-use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
-use crate::queue::{Task, Work};
-use crate::value::Value;
+use befrost_kernel_api::context::ExecContext;
+use befrost_kernel_api::error::{ErrorCode, KernelError};
+use befrost_kernel_api::executor::Work;
+use befrost_kernel_api::executor::{CallRequest, Place};
+use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Runs one kernel of the top activation.
@@ -172,7 +174,7 @@ impl Worker {
     }
 
     /// Serves the request of a kernel; its operands are in `scratch`.
-    fn serve_request(&mut self, running: Running, request: Request) {
+    fn serve_request(&mut self, running: Running, request: CallRequest) {
         if let Err((running, error)) = self.run_requested(running, request) {
             let value = Value::Error(running.located(&error));
             self.settle_with(running, &value);
@@ -210,10 +212,12 @@ impl Worker {
         let Some((running, job)) = self.deferred.take() else { return };
         let queue = running.frame().execution.context.queue();
         match queue.local_queue() {
-            Some(local) => self.n_kept_tasks += u32::from(local.push(Deferred(Some((running, job))).task())),
+            Some(local) => {
+                self.n_kept_tasks += u32::from(local.push(DeferredTask(Some((running, job))).task()));
+            }
             None => {
                 let queue = queue.clone();
-                queue.add_task(Deferred(Some((running, job))).task());
+                queue.add_task(DeferredTask(Some((running, job))).task());
             }
         }
     }
@@ -244,7 +248,7 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &Exec
 fn defer_at(place: &Place, running: Running, job: Job) {
     // The task may be done, and the frame freed, before the queue has returned.
     let queue = running.frame().execution.context.queue().clone();
-    let task = Deferred(Some((running, job))).task();
+    let task = DeferredTask(Some((running, job))).task();
     match place {
         Place::Queue => queue.add_soon(task),
         Place::Parked(parking) => parking.park(task),
@@ -253,10 +257,10 @@ fn defer_at(place: &Place, running: Running, job: Job) {
     }
 }
 
-/// Deferred part of a kernel. If it is dropped, the kernel's results become errors.
-pub(super) struct Deferred(Option<(Running, Job)>);
+/// Task of the deferred part of a kernel. If it is dropped, the kernel's results become errors.
+pub(super) struct DeferredTask(Option<(Running, Job)>);
 
-impl Deferred {
+impl DeferredTask {
     #[inline]
     fn task(self) -> Task {
         Task::of(self)
@@ -275,7 +279,7 @@ impl Deferred {
     }
 }
 
-impl Work for Deferred {
+impl Work for DeferredTask {
     #[inline]
     fn work(self) {
         if let Some((running, job)) = self.take() {
@@ -284,7 +288,7 @@ impl Work for Deferred {
     }
 }
 
-impl Drop for Deferred {
+impl Drop for DeferredTask {
     fn drop(&mut self) {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);

@@ -5,9 +5,9 @@ use super::super::operands::{callee, operand_error};
 use super::super::sequential::SequentialExecutor;
 use super::super::trip_count::{NextIteration, TripCount};
 use super::{ResultConsumer, Worker};
-use crate::error::KernelError;
-use crate::kernel::{Request, Runs};
-use crate::value::Value;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::executor::{CallRequest, Runs};
+use befrost_kernel_api::value::Value;
 
 /// An iteration that has ended.
 pub(super) struct Iteration {
@@ -22,7 +22,7 @@ impl Worker {
     pub(super) fn run_requested(
         &mut self,
         running: Running,
-        Request { call, runs }: Request,
+        CallRequest { call, runs }: CallRequest,
     ) -> Result<(), (Running, KernelError)> {
         let frame = running.frame();
         let function = match callee(call, frame.plan(), running.kernel()) {

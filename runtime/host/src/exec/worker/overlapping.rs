@@ -15,7 +15,7 @@ use super::super::frame::{Continuation, Frame, InFlight, InFlightEnd, LoopHead};
 use super::super::trip_count::TripCount;
 use super::looping::{is_true, may_start};
 use super::{ResultConsumer, Worker};
-use crate::value::Value;
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Starts the loop of a kernel of the top activation.

@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering;
 use super::super::frame::{Ready, StraightRun};
 use super::super::operands::{blocked_value, operand_error};
 use super::{Agenda, Sink, Worker};
-use crate::error::KernelError;
-use crate::kernel::{KernelFrame, Outcome};
 use crate::program::{OutsideUse, StraightKernel};
-use crate::value::Value;
+use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::kernel::{KernelFrame, Outcome};
+use befrost_kernel_api::value::Value;
 
 impl Worker {
     /// Runs a straight line, whose first kernel is ready, in the top activation.

@@ -9,8 +9,8 @@ use super::straight::{
     self, StraightKernel, StraightLine, StraightLineBuilder, StraightLineContext, StraightLines,
 };
 use super::{AdjacencyLists, FunctionPlan};
-use crate::kernel::{CopyStep, Span};
-use crate::value::scalar_tag;
+use befrost_kernel_api::executor::scalar_tag;
+use befrost_kernel_api::executor::{CopyStep, Span};
 
 /// Users of registers, by event.
 pub(super) struct Users {

@@ -19,8 +19,9 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::general::Users;
 use super::{AdjacencyLists, FunctionPlan, Kernels};
-use crate::kernel::{Completion, Form, KernelFn, Outcome, Slot, Span, Step, StepKind};
-use crate::value::Value;
+use befrost_kernel_api::executor::{Slot, Span, Step, StepKind};
+use befrost_kernel_api::kernel::{Completion, Form, KernelFn, Outcome};
+use befrost_kernel_api::value::Value;
 
 /// A step for a kernel that does not check all its operands itself, or that may store some results and then
 /// fail. Its results are cleared before it runs.

@@ -27,7 +27,7 @@ use bef_format::{FunctionView, KernelView, OperandMode};
 use super::FunctionPlan;
 use super::general::Users;
 use super::sequential::last_uses;
-use crate::kernel::{Span, Step, StraightStep};
+use befrost_kernel_api::executor::{Span, Step, StraightStep};
 
 /// Number of no kernel or register.
 const NONE: u32 = u32::MAX;

@@ -1,0 +1,131 @@
+//! `tf-constant-fold`: constant folding.
+//!
+//! ```text
+//! operator of constants   ──tensor library──▶ constant       (the functions that the kernels call)
+//! Shape, Size, Rank of a value whose type is known ──▶ constant
+//! ```
+//!
+//! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
+//! whose result is large and larger than the operands, which would make files grow.
+
+use std::sync::Arc;
+
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::tf::op::{Attrs as _, Op, Traits};
+use befrost_tensor::{DType, HostTensor};
+
+use super::patterns::{self, Family};
+use super::signatures;
+use crate::build::Builder;
+use crate::build::query::{bytes_of, dims_of, is_free, shape_of};
+use crate::dialects::{Folded, tf};
+use crate::fold;
+use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::{GreedyConfig, greedy};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-constant-fold",
+    title: "TFConstantFold",
+    summary: "computes what depends on constants only, and simplifies what depends on some",
+    options: &[],
+    statistics: &[("num-rewrites", "Number of folds and rewrites")],
+    run,
+};
+
+/// Results of at most this many bytes may be larger than the operands.
+pub(super) const MAX_GROWN: usize = 100 << 10;
+
+/// Limit on memory that the evaluation of one op may allocate.
+const MAX_USED: usize = 64 << 20;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let config = GreedyConfig {
+        fold,
+        materialize,
+        patterns: |def| patterns::of(Family::Constant, def),
+        ..GreedyConfig::default()
+    };
+    let outcome = greedy(r, &config);
+    cx.count("num-rewrites", outcome.n_rewrites);
+    signatures::refresh(r);
+    r.change()
+}
+
+/// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
+pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
+    if !is_free(m, op) {
+        return None;
+    }
+    if let Some(folded) = of_type(m, op, row.op) {
+        return Some(folded);
+    }
+    if !row.is_pure_function() || row.has(Traits::CONSTANT) || row.has(Traits::PASSING) {
+        return None;
+    }
+    let constants: Vec<AttrId> =
+        m.operands(op).map(|value| fold::constant_of(m, value)).collect::<Option<_>>()?;
+    let size = |attr: &AttrId| match m.cx.attr(*attr) {
+        AttrKind::Dense { data, .. } => data.len(),
+        _ => 0,
+    };
+    let given: usize = constants.iter().map(size).sum();
+    let spread: usize = constants.iter().filter_map(|&attr| bytes_of(m, m.cx.attr_type(attr)?)).sum();
+    if spread > MAX_USED {
+        return None;
+    }
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let tensors: Vec<HostTensor> =
+        constants.iter().map(|&attr| tf::dense_tensor(&m.cx, attr, &plain)).collect::<Option<_>>()?;
+    let limited: Arc<dyn Allocator> = Arc::new(Limited::new(plain, MAX_USED));
+    let eval = row.prepare(&tf::attrs_of(m, op, row.signature())).ok()??;
+    let operands: Vec<&HostTensor> = tensors.iter().collect();
+    let results = eval(&operands, &limited).ok()?;
+    let mut folded = Vec::with_capacity(results.len());
+    for tensor in &results {
+        let attr = tf::tensor_attr(&mut m.cx, tensor)?;
+        let AttrKind::Dense { data, .. } = m.cx.attr(attr) else { return None };
+        if data.len() > MAX_GROWN.max(given) {
+            return None;
+        }
+        folded.push(Folded::Attr(attr));
+    }
+    (folded.len() == m.n_results(op)).then_some(folded)
+}
+
+/// Folds ops that depend only on the types of their operands.
+fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>> {
+    let operator = operator.filter(|op| matches!(*op, Op::Shape | Op::Size | Op::Rank | Op::ShapeN))?;
+    let out = tf::attrs_of(m, op, operator.row().signature())
+        .ty("out_type")
+        .and_then(|ty| ty.dtype())
+        .unwrap_or(DType::I32);
+    let types: Vec<TypeId> = m.operands(op).map(|value| m.value_type(value)).collect();
+    let mut folded = Vec::new();
+    for ty in types {
+        let numbers = match operator {
+            Op::Rank => vec![shape_of(m, ty)?.len() as i64],
+            Op::Size => vec![dims_of(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
+            _ => dims_of(m, ty)?.to_vec(),
+        };
+        let shape: &[i64] =
+            if matches!(operator, Op::Rank | Op::Size) { &[] } else { &[numbers.len() as i64] };
+        folded.push(Folded::Attr(tf::ints_attr(&mut m.cx, &numbers, shape, out)?));
+    }
+    Some(folded)
+}
+
+/// Creates a constant in front of an op.
+pub(super) fn materialize(
+    r: &mut Rewriter<'_>,
+    before: OpId,
+    dialect: &str,
+    attr: AttrId,
+    ty: TypeId,
+) -> Option<ValueId> {
+    if dialect != "tf" {
+        return fold::materialize(r, before, dialect, attr, ty);
+    }
+    Some(Builder::before(r, before).constant(attr))
+}

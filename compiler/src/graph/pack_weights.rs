@@ -1,0 +1,278 @@
+//! `tf-pack-weights`: constant weights of products are packed in the order in which kernels read them.
+//!
+//! ```text
+//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w)  ─▶  _PackedMatMul(x, weights, ...)
+//! Conv2D | _FusedConv2D (x, w)                           ─▶  _PackedConv2D(x, weights, ...)
+//! DepthwiseConv2dNative | _Fused... (x, w)               ─▶  _PackedDepthwiseConv2dNative(x, weights, ...)
+//!     with weights: tensor<nxui8>, in the file
+//! ```
+//!
+//! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
+//! is chosen at run time. Filters are transformed for Winograd's convolution where that is faster.
+//! `winograd=false` and the op attribute `no_winograd` disable the transform.
+
+use befrost_tensor::tf::op::Op;
+use std::sync::Arc;
+
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::fused::{Algorithm, Weights};
+use befrost_tensor::{DType, Shape};
+use rustc_hash::FxHashMap;
+
+use super::signatures;
+use crate::build::Builder;
+use crate::build::query::{data_format, dims, dtype, flag, shape};
+use crate::dialects::tf::{self, operator};
+use crate::fold::constant_of;
+use crate::ir::{AttrId, Module, OpId, ValueId};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-pack-weights",
+    title: "TFPackWeights",
+    summary: "packs constant weights for the kernels that read them",
+    options: &[PassOption {
+        name: "winograd",
+        summary: "Whether filters may be transformed for Winograd's convolution, which rounds otherwise.",
+        kind: OptionKind::Flag(true),
+    }],
+    statistics: &[("num-packed", "Number of products that read packed weights")],
+    run,
+};
+
+/// Minimum number of columns; packed narrower matrices would mostly be padding.
+const MIN_COLUMNS: i64 = 8;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let ops: Vec<OpId> =
+        r.ir().walk_functions().filter(|&op| tf::op_of(r.ir().op_name_str(op)).is_some()).collect();
+    let mut packed = Packed { may_transform: cx.flag("winograd"), known: FxHashMap::default() };
+    for op in ops {
+        if !r.ir().is_erased(op) && packed.pack(r, op).is_some() {
+            cx.count("num-packed", 1);
+            r.drop_dead_constants();
+        }
+    }
+    if r.change() == Change::Changed {
+        signatures::refresh(r);
+    }
+    r.change()
+}
+
+/// The ways in which weights are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Packing {
+    Matrix {
+        is_transposed: bool,
+    },
+    /// For a contraction of the first `n` axes, which become the rows.
+    Contraction {
+        n: usize,
+    },
+    Filters(Option<befrost_tensor::conv::Patch>),
+    Depthwise,
+}
+
+struct Packed {
+    may_transform: bool,
+    /// The weights that are packed already.
+    known: FxHashMap<(AttrId, Packing), AttrId>,
+}
+
+impl Packed {
+    fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+        let m = r.ir();
+        let (kept, attr_of_shape): (&[&str], &str) = match operator(m, op)? {
+            Op::MatMul
+            | Op::_FusedMatMul
+            | Op::BatchMatMul
+            | Op::BatchMatMulV2
+            | Op::BatchMatMulV3
+            | Op::Einsum => (&["fused_ops", "leakyrelu_alpha"], "shape"),
+            Op::Conv2D | Op::_FusedConv2D | Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => (
+                &[
+                    "data_format",
+                    "dilations",
+                    "explicit_paddings",
+                    "fused_ops",
+                    "leakyrelu_alpha",
+                    "padding",
+                    "strides",
+                ],
+                "filter_shape",
+            ),
+            _ => return None,
+        };
+        if tf::n_data_operands(m, op) < 2 {
+            return None;
+        }
+        let (x, w) = (m.operand(op, 0), m.operand(op, 1));
+        let weights = constant_of(m, w)?;
+        if dtype(m, x) != Some(DType::F32) || dtype(m, w) != Some(DType::F32) {
+            return None;
+        }
+        let mut contracted = None;
+        let (packed_operator, packing, shape) = match operator(m, op)? {
+            Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?.to_vec()),
+            Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
+                (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
+            }
+            Op::Einsum => {
+                let (shape, n) = contraction(m, op)?;
+                contracted = Some(n as i64);
+                (Op::_PackedMatMul, Packing::Contraction { n }, shape)
+            }
+            _ => {
+                let (packing, shape) = matrix(m, op)?;
+                (Op::_PackedMatMul, packing, shape)
+            }
+        };
+        let packed = self.weights(r, weights, packing)?;
+        let m = r.ir();
+        let n_args = (tf::n_data_operands(m, op) - 2) as i64;
+        let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
+        let mut operands: Vec<ValueId> = m.operands(op).collect();
+        let before = r.checkpoint();
+        let mut b = Builder::before(r, op);
+        operands[1] = b.constant(packed);
+        let mut new = b
+            .op(packed_operator, &operands)
+            .attrs_of(op, |name| kept.contains(&name))
+            .ints(attr_of_shape, &shape)
+            .int("num_args", n_args)
+            .results(&types);
+        if let Some(n) = contracted {
+            new = new.int("contracted", n);
+        }
+        let Ok(new) = new.build() else {
+            r.rollback(before);
+            return None;
+        };
+        let results: Vec<ValueId> = r.ir().results(new).collect();
+        r.replace_op(op, &results);
+        if let Some(unpacked) = r.ir().defining_op(w)
+            && r.ir().results(unpacked).all(|value| r.ir().is_unused(value))
+        {
+            r.erase(unpacked);
+        }
+        Some(())
+    }
+
+    /// The packed form of a constant.
+    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, packing: Packing) -> Option<AttrId> {
+        if let Some(&known) = self.known.get(&(weights, packing)) {
+            return Some(known);
+        }
+        let plain: Arc<dyn Allocator> = Malloc::shared();
+        let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
+        let packed = match packing {
+            Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
+            Packing::Contraction { n } => {
+                let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
+                let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
+                Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
+            }
+            Packing::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
+            Packing::Filters(Some(patch)) => {
+                Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
+            }
+            Packing::Depthwise => Weights::pack_depthwise(&tensor, &plain),
+        };
+        let packed = tf::tensor_attr(r.cx(), packed.ok()?.tensor())?;
+        self.known.insert((weights, packing), packed);
+        Some(packed)
+    }
+
+    /// The packing of the filters of a convolution without groups.
+    fn filters(&self, m: &Module, op: OpId) -> Option<Packing> {
+        let filter = dims(m, m.operand(op, 1))?;
+        let &[height, width, from, to] = filter else { return None };
+        let planes = Planes::of(m, op);
+        if planes.channels(m, m.operand(op, 0))? != from || from == 0 || to == 0 {
+            return None;
+        }
+        let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
+        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Packing::Filters(None)) };
+        let size = |n: i64| usize::try_from(n).ok();
+        let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
+        Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
+            Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "no_winograd").is_none() => {
+                Some(patch)
+            }
+            _ => None,
+        }))
+    }
+}
+
+/// The packing of the right operand of a product, if it is one matrix, with its rows and columns.
+fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
+    let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
+    let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
+    let &[a, b] = dims(m, m.operand(op, 1))? else { return None };
+    let is_transposed = flag(m, op, right);
+    let (rows, cols) = if is_transposed { (b, a) } else { (a, b) };
+    if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
+        return None;
+    }
+    Some((Packing::Matrix { is_transposed }, vec![rows, cols]))
+}
+
+/// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
+/// of the left operand and the first of the right one, in the same order: `btd,dhe->bthe`.
+fn contraction(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
+    let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
+    let (operands, result) = equation.split_once("->")?;
+    let (left, right) = operands.split_once(',')?;
+    let [left, right, result] = [left, right, result].map(str::trim);
+    let distinct = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && text.bytes().enumerate().all(|(i, byte)| !text.as_bytes()[..i].contains(&byte))
+    };
+    let n = right.bytes().take_while(|byte| left.as_bytes().contains(byte)).count();
+    let (inner, columns) = right.split_at_checked(n)?;
+    let rows = left.strip_suffix(inner)?;
+    let fits = distinct(left) && distinct(right) && n > 0 && result.strip_prefix(rows) == Some(columns);
+    let dims = dims(m, m.operand(op, 1)).filter(|dims| dims.len() == right.len())?;
+    let size: i64 = dims[n..].iter().product();
+    (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then(|| (dims.to_vec(), n))
+}
+
+fn depthwise(m: &Module, op: OpId) -> Option<Packing> {
+    let &[_, _, from, 1] = dims(m, m.operand(op, 1))? else { return None };
+    (from > 0).then_some(Packing::Depthwise)
+}
+
+/// Positions of the axes of images.
+struct Planes {
+    is_nchw: bool,
+}
+
+impl Planes {
+    fn of(m: &Module, op: OpId) -> Planes {
+        Planes { is_nchw: data_format(m, op) == "NCHW" }
+    }
+
+    fn axes(&self) -> [usize; 2] {
+        if self.is_nchw { [2, 3] } else { [1, 2] }
+    }
+
+    fn channels(&self, m: &Module, x: ValueId) -> Option<i64> {
+        shape(m, x)?.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
+    }
+
+    /// Height and width, if known.
+    fn plane(&self, m: &Module, x: ValueId) -> Option<(usize, usize)> {
+        let shape = shape(m, x)?;
+        let [height, width] = self.axes().map(|axis| usize::try_from(*shape.get(axis)?).ok());
+        Some((height?, width?))
+    }
+
+    /// The elements of a list attribute for height and width; 1 if the attribute is absent.
+    fn pair(&self, m: &Module, op: OpId, attr: &str) -> Option<(usize, usize)> {
+        use befrost_tensor::tf::op::Attrs as _;
+        let signature = tf::row(m, op)?.signature();
+        let Some(list) = tf::attrs_of(m, op, signature).ints(attr) else { return Some((1, 1)) };
+        let [height, width] = self.axes().map(|axis| usize::try_from(*list.get(axis)?).ok());
+        Some((height?, width?))
+    }
+}

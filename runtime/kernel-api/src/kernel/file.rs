@@ -1,0 +1,74 @@
+//! [`LoadedFile`]: the part of a program that kernels see.
+
+use std::borrow::Cow;
+
+use bef_format::{Image, KernelView};
+use befrost_mem::{Buffer, ViewError};
+
+use super::prepare::AnyPrepared;
+use crate::context::KernelRef;
+use crate::image::SharedImage;
+
+/// A file in memory with the prepared data of its kernels.
+pub struct LoadedFile {
+    image: SharedImage,
+    /// In the order of the kernels.
+    prepared: Box<[PreparedUse]>,
+}
+
+/// The prepared data of one use of a kernel.
+pub struct PreparedUse {
+    /// The kernel.
+    pub at: KernelRef,
+    /// The result of its preparation.
+    pub made: AnyPrepared,
+}
+
+impl LoadedFile {
+    /// `prepared` is in the order of the kernels.
+    pub fn new(image: SharedImage, prepared: Box<[PreparedUse]>) -> LoadedFile {
+        debug_assert!(prepared.is_sorted_by_key(|prepared| prepared.at), "uses out of order");
+        LoadedFile { image, prepared }
+    }
+
+    /// The validated file.
+    pub fn image(&self) -> &Image<'_> {
+        self.image.image()
+    }
+
+    /// The record of a kernel.
+    pub fn kernel_view(&self, at: KernelRef) -> KernelView<'_, '_> {
+        self.image().function(at.function).kernel(at.kernel)
+    }
+
+    /// The number of the prepared data of a kernel, if there is any.
+    pub fn prepared_at(&self, at: KernelRef) -> Option<u32> {
+        self.prepared.binary_search_by_key(&at, |prepared| prepared.at).ok().map(|i| i as u32)
+    }
+
+    /// Prepared data by number.
+    #[inline]
+    pub fn prepared(&self, i: u32) -> Option<&AnyPrepared> {
+        self.prepared.get(i as usize).map(|prepared| &prepared.made)
+    }
+
+    /// A part of the file as a buffer that keeps the file alive.
+    pub fn mapped(&self, part: &[u8]) -> Result<Buffer, ViewError> {
+        self.image.view(part)
+    }
+
+    /// The location of a kernel as `file:line:col`, if the file has one.
+    pub fn location_string(&self, at: KernelRef) -> Option<String> {
+        location_of(self.image(), &self.kernel_view(at))
+    }
+
+    /// The name of the location of a kernel.
+    pub(crate) fn location_name(&self, at: KernelRef) -> Option<Cow<'_, str>> {
+        self.image().location_name(self.kernel_view(at).location()?)
+    }
+}
+
+/// The location of a kernel as `file:line:col`, if the file has one.
+pub fn location_of(image: &Image<'_>, kernel: &KernelView<'_, '_>) -> Option<String> {
+    kernel.location().map(|location| image.location_string(location))
+}

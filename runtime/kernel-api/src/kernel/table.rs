@@ -1,0 +1,86 @@
+//! [`KernelTable`]: the part of a function's plan that running kernels read.
+
+use super::frame::KernelFn;
+use crate::value::Value;
+
+/// A range of one of a plan's lists.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    /// Number of the first item.
+    pub first: u32,
+    /// The number of items.
+    pub n: u32,
+}
+
+impl Span {
+    /// Start and length.
+    #[inline(always)]
+    pub fn bounds(self) -> (usize, usize) {
+        (self.first as usize, self.n as usize)
+    }
+
+    /// Its items; none if the list is too short.
+    #[inline]
+    pub fn of<T>(self, list: &[T]) -> &[T] {
+        list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
+    }
+
+    /// True if there are no items.
+    pub fn is_empty(self) -> bool {
+        self.n == 0
+    }
+
+    /// Appends items to a list.
+    pub fn push<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Span {
+        let first = list.len() as u32;
+        list.extend(items);
+        Span { first, n: list.len() as u32 - first }
+    }
+}
+
+/// True if `i` is in a set with 32 bits per word.
+#[inline]
+pub(crate) fn is_in(set: &[u32], i: usize) -> bool {
+    set.get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
+}
+
+/// The lists of a function's kernels. Each kernel has spans of them.
+pub struct KernelTable {
+    /// Number of the function.
+    pub function: u32,
+    /// Number of slots of a frame.
+    pub n_slots: usize,
+    /// Numbers.
+    pub lists: Box<[u32]>,
+    /// Values of attributes.
+    pub immediates: Box<[Value]>,
+    /// By kernel index.
+    pub kernels: Box<[KernelEntry]>,
+    /// In the sequential plan: the slots that steps free; in `lists`.
+    pub retired: Box<[Span]>,
+}
+
+/// A kernel of a function, except for the data in its [`Step`](super::step::Step).
+#[derive(Clone, Copy, Debug)]
+pub struct KernelEntry {
+    /// The code.
+    pub run: KernelFn,
+    /// The slots of the operands that are passed; in `lists`.
+    pub operands: Span,
+    /// In the sequential plan: the operands that the kernel may keep, as a set with 32 bits per word; in
+    /// `lists`.
+    pub yields: Span,
+    /// The registers that must not be an error or dead; none if the kernel checks all of them by reading; in
+    /// `lists`.
+    pub checked: Span,
+    /// Attribute ids; in `lists`.
+    pub attrs: Span,
+    /// The attributes: scalars as values, others as [`Value::Empty`]; in `immediates`.
+    pub immediates: Span,
+    /// Function ids; in `lists`.
+    pub functions: Span,
+    /// Number of the prepared data in the file.
+    pub prepared: Option<u32>,
+    /// True if it stores all results when it succeeds and none when it fails.
+    pub stores_all: bool,
+}

@@ -1,0 +1,514 @@
+//! Tensors as numpy prints arrays: `array([1. , 2.5], shape=(2,), dtype=float32)`.
+//!
+//! The layout is that of numpy's `repr` with its default options: up to eight digits behind the point, the
+//! fewest that tell a number apart, one width for all elements, lines of 75 columns, and of a large array the
+//! first and last three entries of each axis. The shape is always printed. An array is printed in two passes,
+//! the first of which finds the widths, so that the text need not be held in memory.
+//!
+//! Source: `numpy/_core/arrayprint.py`, `array_repr`, as documented under `numpy.set_printoptions`.
+
+use std::fmt::{self, Write};
+use std::ops::ControlFlow;
+
+use half::{bf16, f16};
+
+use crate::element::with_element;
+use crate::{Complex64, Complex128, DType, HostTensor, I1, Shape, StringTensor, TensorError};
+
+/// Number of elements up to which numpy prints all of them.
+pub const ALL_UP_TO: usize = 1000;
+
+/// Entries at either end of an axis of a shortened array.
+const EDGE: usize = 3;
+const LINE_WIDTH: usize = 75;
+/// Digits behind the point.
+const PRECISION: usize = 8;
+const PREFIX: &str = "array(";
+/// The mark for the entries that are left out.
+const ELLIPSIS: &str = "...";
+
+/// Writes an array of numbers. Of one with more than `limit` elements the edges are written only.
+///
+/// # Errors
+/// If the tensor is being written, or `out` fails, which is the inner error.
+pub fn write_array(
+    out: &mut dyn Write,
+    tensor: &HostTensor,
+    limit: usize,
+) -> Result<fmt::Result, TensorError> {
+    let dtype = dtype_name(tensor.dtype());
+    with_element!(tensor.dtype(), T => {
+        let values = tensor.read::<T>()?;
+        let scalars = |i: usize| values.get(i).map_or(Scalar::Signed(0), |value| (*value).into());
+        let layout = PrintedAxes { shape: tensor.shape(), shortened: values.len() > limit };
+        let format = Format::of(&layout, &scalars);
+        Ok(write(out, &layout, dtype, &|i, out| format.write(scalars(i), out)))
+    })
+}
+
+/// Writes an array of strings, as Python prints bytes. Of one with more than `limit` elements the edges are
+/// written only.
+///
+/// # Errors
+/// If the tensor is being written, or `out` fails, which is the inner error.
+pub fn write_strings(
+    out: &mut dyn Write,
+    tensor: &StringTensor,
+    limit: usize,
+) -> Result<fmt::Result, TensorError> {
+    let strings = tensor.read()?;
+    let layout = PrintedAxes { shape: tensor.shape(), shortened: tensor.num_elements() > limit };
+    let word = |i: usize, out: &mut String| write_bytes(strings.at(i).unwrap_or_default(), out);
+    Ok(write(out, &layout, "object", &word))
+}
+
+/// numpy's name of an element type.
+fn dtype_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::UI8 => "uint8",
+        DType::UI16 => "uint16",
+        DType::UI32 => "uint32",
+        DType::UI64 => "uint64",
+        DType::I1 => "bool",
+        DType::I8 => "int8",
+        DType::I16 => "int16",
+        DType::I32 => "int32",
+        DType::I64 => "int64",
+        DType::F32 => "float32",
+        DType::F64 => "float64",
+        DType::Complex64 => "complex64",
+        DType::Complex128 => "complex128",
+        DType::F16 => "float16",
+        DType::BF16 => "bfloat16",
+    }
+}
+
+/// Python's literal of a byte string.
+fn write_bytes(bytes: &[u8], out: &mut String) {
+    let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
+    out.push('b');
+    out.push(quote);
+    for &byte in bytes {
+        match byte {
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b'\'' if quote == '\'' => out.push_str("\\'"),
+            b' '..=b'~' => out.push(char::from(byte)),
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+    out.push(quote);
+}
+
+/// The whole representation; `word` appends the text of the element at an index.
+fn write(
+    out: &mut dyn Write,
+    layout: &PrintedAxes<'_>,
+    dtype: &str,
+    word: &dyn Fn(usize, &mut String),
+) -> fmt::Result {
+    out.write_str(PREFIX)?;
+    let mut last = String::new();
+    if layout.shape.dims().is_empty() {
+        word(0, &mut last);
+    } else if layout.shape.num_elements() == 0 {
+        last.push_str("[]");
+    } else {
+        let mut text = Text { out, line: &mut last, word, layout };
+        text.axis(0, 0, layout.shape.num_elements(), PREFIX.len())?;
+    }
+    let dims: Vec<String> = layout.shape.dims().iter().map(ToString::to_string).collect();
+    // A tuple of one has a comma.
+    let shape = if let [one] = dims.as_slice() { format!("{one},") } else { dims.join(", ") };
+    let extras = format!("shape=({shape}), dtype={dtype})");
+    out.write_str(&last)?;
+    if columns(&last) + 2 + extras.len() > LINE_WIDTH {
+        write!(out, ",\n{:indent$}{extras}", "", indent = PREFIX.len())
+    } else {
+        write!(out, ", {extras}")
+    }
+}
+
+/// The columns of a line. Before the first one, which is not indented, stands the prefix.
+fn columns(line: &str) -> usize {
+    if line.starts_with(' ') { line.len() } else { PREFIX.len() + line.len() }
+}
+
+/// The shape of an array, and whether only its edges are printed.
+struct PrintedAxes<'a> {
+    shape: &'a Shape,
+    shortened: bool,
+}
+
+impl PrintedAxes<'_> {
+    /// How many entries of an axis are printed before and after an ellipsis. Without one all are "after".
+    fn ends(&self, axis: usize) -> (usize, usize) {
+        let dim = self.shape.dims()[axis];
+        if self.shortened && dim > 2 * EDGE { (EDGE, EDGE) } else { (0, dim) }
+    }
+
+    /// Calls `visit` with the index of each printed element, until it breaks.
+    fn visit(&self, visit: &mut dyn FnMut(usize) -> ControlFlow<()>) {
+        if self.shape.num_elements() > 0 {
+            let _ = self.visit_axis(0, 0, self.shape.num_elements(), visit);
+        }
+    }
+
+    fn visit_axis(
+        &self,
+        axis: usize,
+        start: usize,
+        size: usize,
+        visit: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(&dim) = self.shape.dims().get(axis) else { return visit(start) };
+        let step = size / dim;
+        let (leading, trailing) = self.ends(axis);
+        for i in (0..leading).chain(dim - trailing..dim) {
+            self.visit_axis(axis + 1, start + i * step, step, visit)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// An array being written: finished lines go to `out`.
+struct Text<'a> {
+    out: &'a mut dyn Write,
+    line: &'a mut String,
+    word: &'a dyn Fn(usize, &mut String),
+    layout: &'a PrintedAxes<'a>,
+}
+
+impl Text<'_> {
+    /// Writes the part of an axis that begins at the element `start` and has `size` elements. Its first line
+    /// is the current one, which is at the column where the part's bracket stands.
+    fn axis(&mut self, axis: usize, start: usize, size: usize, column: usize) -> fmt::Result {
+        let dims = self.layout.shape.dims();
+        let (dim, is_last) = (dims[axis], axis + 1 == dims.len());
+        let step = size / dim;
+        let (leading, trailing) = self.layout.ends(axis);
+        // Behind a word stands a comma or a bracket, behind that a bracket for each axis and a parenthesis.
+        let width = (LINE_WIDTH - 2).saturating_sub(axis);
+        self.line.push('[');
+        let column = column + 1;
+        let mut is_first = true;
+        let places = (0..leading).map(Some).chain((leading > 0).then_some(None));
+        let mut word = String::new();
+        for place in places.chain((dim - trailing..dim).map(Some)) {
+            match place {
+                None if is_last => word.push_str(ELLIPSIS),
+                Some(i) if is_last => (self.word)(start + i, &mut word),
+                _ => {}
+            }
+            if !is_first {
+                self.line.push(',');
+                let wraps = is_last && columns(self.line) + 1 + word.len() > width;
+                if wraps || !is_last {
+                    let breaks = if is_last { 1 } else { dims.len() - axis - 1 };
+                    self.break_line(breaks, column)?;
+                } else {
+                    self.line.push(' ');
+                }
+            }
+            is_first = false;
+            match place {
+                Some(i) if !is_last => self.axis(axis + 1, start + i * step, step, column)?,
+                None if !is_last => self.line.push_str(ELLIPSIS),
+                _ => self.line.push_str(&word),
+            }
+            word.clear();
+        }
+        self.line.push(']');
+        Ok(())
+    }
+
+    fn break_line(&mut self, breaks: usize, column: usize) -> fmt::Result {
+        self.out.write_str(self.line)?;
+        for _ in 0..breaks {
+            self.out.write_char('\n')?;
+        }
+        self.line.clear();
+        self.line.extend(std::iter::repeat_n(' ', column));
+        Ok(())
+    }
+}
+
+/// An element as it is printed.
+#[derive(Clone, Copy, Debug)]
+enum Scalar {
+    Bool(bool),
+    Signed(i64),
+    Unsigned(u64),
+    Float(FloatElement),
+    Complex(FloatElement, FloatElement),
+}
+
+/// A real number of some precision.
+#[derive(Clone, Copy, Debug)]
+enum FloatElement {
+    F16(f16),
+    BF16(bf16),
+    F32(f32),
+    F64(f64),
+}
+
+macro_rules! scalars {
+    ($($ty:ty: $x:ident => $scalar:expr;)*) => {$(
+        impl From<$ty> for Scalar {
+            fn from($x: $ty) -> Scalar {
+                $scalar
+            }
+        }
+    )*};
+}
+
+scalars! {
+    u8: x => Scalar::Unsigned(x.into());
+    u16: x => Scalar::Unsigned(x.into());
+    u32: x => Scalar::Unsigned(x.into());
+    u64: x => Scalar::Unsigned(x);
+    i8: x => Scalar::Signed(x.into());
+    i16: x => Scalar::Signed(x.into());
+    i32: x => Scalar::Signed(x.into());
+    i64: x => Scalar::Signed(x);
+    I1: x => Scalar::Bool(x.is_true());
+    f16: x => Scalar::Float(FloatElement::F16(x));
+    bf16: x => Scalar::Float(FloatElement::BF16(x));
+    f32: x => Scalar::Float(FloatElement::F32(x));
+    f64: x => Scalar::Float(FloatElement::F64(x));
+    Complex64: x => Scalar::Complex(FloatElement::F32(x.re), FloatElement::F32(x.im));
+    Complex128: x => Scalar::Complex(FloatElement::F64(x.re), FloatElement::F64(x.im));
+}
+
+impl FloatElement {
+    fn value(self) -> f64 {
+        match self {
+            FloatElement::F16(x) => x.to_f64(),
+            FloatElement::BF16(x) => x.to_f64(),
+            FloatElement::F32(x) => x.into(),
+            FloatElement::F64(x) => x,
+        }
+    }
+
+    /// The shortest text in scientific notation that is read as the number again: `-1.25e-7`.
+    fn shortest(self) -> String {
+        let fewest = |is_same: &dyn Fn(f64) -> bool| {
+            let texts = (0..16).map(|digits| format!("{:.digits$e}", self.value()));
+            texts.into_iter().find(|text| text.parse().is_ok_and(is_same)).unwrap_or_default()
+        };
+        match self {
+            FloatElement::F16(x) => fewest(&|y| f16::from_f64(y) == x),
+            FloatElement::BF16(x) => fewest(&|y| bf16::from_f64(y) == x),
+            FloatElement::F32(x) => format!("{x:e}"),
+            FloatElement::F64(x) => format!("{x:e}"),
+        }
+    }
+
+    /// Integer part with sign, fraction and exponent of the number in scientific notation; at most
+    /// [`PRECISION`] digits of fraction, none of them a trailing zero.
+    fn scientific(self) -> (String, String, i32) {
+        let mut text = self.shortest();
+        if fraction(&text).len() > PRECISION {
+            text = format!("{:.PRECISION$e}", self.value());
+        }
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        (whole.to_owned(), fraction.trim_end_matches('0').to_owned(), exponent.parse().unwrap_or(0))
+    }
+
+    /// Integer part with sign, and fraction, of the number in positional notation.
+    fn positional(self) -> (String, String) {
+        let text = self.shortest();
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        let digits = fraction(mantissa).len() as i32 - exponent;
+        // As many digits as the shortest text has behind the point.
+        let digits = usize::try_from(digits).unwrap_or(0).min(PRECISION);
+        let text = format!("{:.digits$}", self.value());
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
+    }
+}
+
+/// The digits behind the point of a mantissa, or of a number in scientific notation.
+fn fraction(text: &str) -> &str {
+    let mantissa = text.split_once('e').map_or(text, |(mantissa, _)| mantissa);
+    mantissa.split_once('.').map_or("", |(_, fraction)| fraction)
+}
+
+/// The common format of an array's elements.
+#[derive(Debug)]
+enum Format {
+    /// Right-justified in this width.
+    Width(usize),
+    Float(FloatFormat),
+    Complex(FloatFormat, FloatFormat),
+}
+
+impl Format {
+    /// The format of the elements that a layout prints.
+    fn of(layout: &PrintedAxes<'_>, scalar: &dyn Fn(usize) -> Scalar) -> Format {
+        let (mut width, mut re, mut im) = (0, Ranges::new(false), Ranges::new(true));
+        let mut kind = 0;
+        for pass in 0..2 {
+            layout.visit(&mut |i| {
+                match scalar(i) {
+                    Scalar::Float(x) => {
+                        kind = 1;
+                        re.add(x, pass);
+                    }
+                    Scalar::Complex(x, y) => {
+                        kind = 2;
+                        re.add(x, pass);
+                        im.add(y, pass);
+                    }
+                    other => width = width.max(plain(other).len()),
+                }
+                ControlFlow::Continue(())
+            });
+            if kind == 0 {
+                break;
+            }
+        }
+        match kind {
+            0 => Format::Width(width),
+            1 => Format::Float(re.format()),
+            _ => Format::Complex(re.format(), im.format()),
+        }
+    }
+
+    fn write(&self, scalar: Scalar, out: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match (self, scalar) {
+            (Format::Float(format), Scalar::Float(x)) => write!(out, "{}", format.text(x)),
+            (Format::Complex(re, im), Scalar::Complex(x, y)) => {
+                let im = im.text(y);
+                let digits = im.trim_end();
+                write!(out, "{}{digits}j{:pad$}", re.text(x), "", pad = im.len() - digits.len())
+            }
+            (Format::Width(width), scalar) => write!(out, "{:>width$}", plain(scalar)),
+            (_, scalar) => write!(out, "{}", plain(scalar)),
+        };
+    }
+}
+
+/// The text of an element that is no float.
+fn plain(scalar: Scalar) -> String {
+    match scalar {
+        Scalar::Bool(true) => "True".into(),
+        Scalar::Bool(false) => "False".into(),
+        Scalar::Signed(x) => x.to_string(),
+        Scalar::Unsigned(x) => x.to_string(),
+        Scalar::Float(x) | Scalar::Complex(x, _) => x.value().to_string(),
+    }
+}
+
+/// Collects the widths of numbers: the first pass decides about the notation, the second finds the widths.
+#[derive(Debug)]
+struct Ranges {
+    /// Whether positive numbers have a sign.
+    signed: bool,
+    least: f64,
+    greatest: f64,
+    whole: usize,
+    fraction: usize,
+    exponent: usize,
+    /// Width of the longest of `nan`, `inf` and `-inf`.
+    special: usize,
+}
+
+impl Ranges {
+    fn new(signed: bool) -> Ranges {
+        let least = f64::INFINITY;
+        Ranges { signed, least, greatest: 0.0, whole: 0, fraction: 0, exponent: 2, special: 0 }
+    }
+
+    fn is_scientific(&self) -> bool {
+        self.greatest > 0.0
+            && (self.greatest >= 1e8 || self.least < 1e-4 || self.greatest / self.least > 1000.0)
+    }
+
+    fn add(&mut self, x: FloatElement, pass: usize) {
+        let value = x.value();
+        if !value.is_finite() {
+            self.special = self.special.max(special(value, self.signed).len());
+        } else if pass == 0 {
+            if value != 0.0 {
+                self.least = self.least.min(value.abs());
+                self.greatest = self.greatest.max(value.abs());
+            }
+        } else if self.is_scientific() {
+            let (whole, fraction, exponent) = x.scientific();
+            self.widen(&whole, &fraction);
+            self.exponent = self.exponent.max(exponent.unsigned_abs().to_string().len());
+        } else {
+            let (whole, fraction) = x.positional();
+            self.widen(&whole, &fraction);
+        }
+    }
+
+    fn widen(&mut self, whole: &str, fraction: &str) {
+        self.whole = self.whole.max(sign(whole, self.signed).len() + whole.len());
+        self.fraction = self.fraction.max(fraction.len());
+    }
+
+    fn format(self) -> FloatFormat {
+        let Ranges { signed, fraction, .. } = self;
+        let exponent = self.is_scientific().then_some(self.exponent);
+        let behind = fraction + exponent.map_or(0, |digits| digits + 2);
+        let whole = self.whole.max(self.special.saturating_sub(behind + 1));
+        FloatFormat { whole, fraction, exponent, signed }
+    }
+}
+
+/// The sign to be added to the text of a number.
+fn sign(text: &str, signed: bool) -> &'static str {
+    if signed && !text.starts_with('-') { "+" } else { "" }
+}
+
+/// The text of a number that is not finite.
+fn special(value: f64, signed: bool) -> &'static str {
+    match value {
+        _ if value.is_nan() => ["nan", "+nan"][usize::from(signed)],
+        _ if value > 0.0 => ["inf", "+inf"][usize::from(signed)],
+        _ => "-inf",
+    }
+}
+
+/// The widths of the parts of a number.
+#[derive(Debug)]
+struct FloatFormat {
+    /// Columns before the point.
+    whole: usize,
+    /// Columns behind the point.
+    fraction: usize,
+    /// Digits of the exponent in scientific notation.
+    exponent: Option<usize>,
+    /// Whether positive numbers have a sign.
+    signed: bool,
+}
+
+impl FloatFormat {
+    fn text(&self, x: FloatElement) -> String {
+        let &FloatFormat { whole: before, fraction: behind, exponent: digits, signed } = self;
+        if !x.value().is_finite() {
+            let width = before + 1 + behind + digits.map_or(0, |digits| digits + 2);
+            return format!("{:>width$}", special(x.value(), signed));
+        }
+        if let Some(digits) = digits {
+            let (whole, fraction, exponent) = x.scientific();
+            let whole = format!("{}{whole}", sign(&whole, signed));
+            let minus = if exponent < 0 { '-' } else { '+' };
+            format!("{whole:>before$}.{fraction:0<behind$}e{minus}{:0>digits$}", exponent.unsigned_abs())
+        } else {
+            let (whole, fraction) = x.positional();
+            let whole = format!("{}{whole}", sign(&whole, signed));
+            format!("{whole:>before$}.{fraction:<behind$}")
+        }
+    }
+}
