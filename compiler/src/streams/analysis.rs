@@ -308,8 +308,8 @@ impl<'o> Build<'o> {
         new
     }
 
-    /// Merges streams of a node that by themselves cost less than the limit into others that depend on them or
-    /// that they depend on, until those are no longer small.
+    /// Merges streams of a node that by themselves cost less than the limit into others that depend on them
+    /// or that they depend on, until those are no longer small.
     fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: SmallCriterion) {
         let mut depends = self.dependent(node, children);
         for (i, &child) in children.iter().enumerate() {

@@ -32,8 +32,8 @@
 //! [`Analysis::stored_of_body`] adds streams in bodies of loops with overlapping iterations ([`Loops`]). The
 //! text of a program does not contain streams: they are recomputed at each emission.
 //!
-//! Not here: regions (each is a function of its own, with the options of its module), and execution of streams
-//! (the executor).
+//! Not here: regions (each is a function of its own, with the options of its module), and execution of
+//! streams (the executor).
 
 mod analysis;
 mod loops;

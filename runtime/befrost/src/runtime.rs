@@ -56,8 +56,8 @@ impl RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
     }
 
-    /// Sets whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's threads, as
-    /// in TFRT; by default it runs tasks meanwhile.
+    /// Sets whether a thread that waits for a call on the queue `mstd` leaves all tasks to the queue's
+    /// threads, as in TFRT; by default it runs tasks meanwhile.
     #[must_use]
     pub fn idle_callers(self, idle_callers: bool) -> RuntimeBuilder {
         RuntimeBuilder { idle_callers, ..self }
