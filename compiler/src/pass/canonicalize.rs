@@ -1,8 +1,8 @@
 //! `canonicalize`: folding and the canonicalization patterns of all ops.
 //!
-//! Canonical forms and option names are MLIR's where MLIR has the op; a `tfrt.merge.chains` of one chain
-//! without another use stays, as TFRT leaves it alone (the passes of `-O1` and `-O2` fold it). Each pattern
-//! removes an op, replaces it by a simpler one, or orders operands; so the pass terminates and is idempotent.
+//! Canonical forms and option names are MLIR's where MLIR has the op. Each pattern removes an op, replaces it
+//! by a simpler one, or orders operands; so the pass terminates and is idempotent.
+//! A `tfrt.merge.chains` of one chain that has no other use stays, as upstream; `-O1` and `-O2` fold it.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;

@@ -6,6 +6,8 @@ use befrost_tensor::{DType, HostTensor};
 
 /// The type of chains.
 const CHAIN: &str = "!tfrt.chain";
+/// The types of host tensors of any dtype and shape, as the two states of TFRT spell them.
+const HOST_TENSORS: [&str; 2] = ["!t.tensor", "!tfrt_tensor.tensor"];
 /// The element types of tensors of strings, as TensorFlow's dialect and TFRT's spell them.
 const STRINGS: [&str; 2] = ["!tf_type.string", "!tfrt.string"];
 
@@ -67,7 +69,7 @@ impl Port {
     pub fn accepts(&self, tensor: &HostTensor) -> bool {
         match &self.tensor {
             Some(ty) => ty.dtype == Some(tensor.dtype()) && ty.has(tensor.shape().dims()),
-            None => matches!(&*self.ty, "!t.tensor" | "!tfrt_tensor.tensor"),
+            None => HOST_TENSORS.contains(&self.ty.as_str()),
         }
     }
 

@@ -123,15 +123,6 @@ impl Function {
         self.signature().map_or(&[], |signature| &signature.results)
     }
 
-    /// True for native code, declared with `tfrt.native`.
-    pub fn is_native(&self) -> bool {
-        let image = self.owner.program.image();
-        image
-            .function(self.id.0)
-            .attrs()
-            .is_some_and(|attrs| image.dict_entry(attrs, "tfrt.native").is_some())
-    }
-
     fn signature(&self) -> Option<&Signature> {
         let signature = self.owner.signatures.get(self.id.0 as usize)?;
         Some(signature.get_or_init(|| {
@@ -140,6 +131,15 @@ impl Function {
             let results = (0..view.n_results()).map(|i| Port::new(view.result_name(i), view.result_type(i)));
             Signature { arguments: arguments.collect(), results: results.collect() }
         }))
+    }
+
+    /// True for native code, declared with `tfrt.native`.
+    pub fn is_native(&self) -> bool {
+        let image = self.owner.program.image();
+        image
+            .function(self.id.0)
+            .attrs()
+            .is_some_and(|attrs| image.dict_entry(attrs, "tfrt.native").is_some())
     }
 
     /// True for a synchronous function: its kernels run in sequence until one fails.

@@ -138,7 +138,7 @@ impl<'x> Stack<'x> {
             end: null_mut(),
             values,
             plan,
-            // SAFETY: `begin` enters the first frame and selects its first step, before the frame is used.
+            // SAFETY: `begin` enters the first frame and `run` selects a step, before the frame is used.
             frame: unsafe { KernelFrame::of_line(&plan.table, surroundings(program, context)) },
             trips: TripCount::ONCE,
             next: first_step(plan),
