@@ -129,8 +129,14 @@ fn scalars_and_calls() {
     assert_eq!(main.kernel(5).ready_count(), 1);
     assert_eq!(main.kernel(6).ready_count(), 3);
     assert_eq!(main.kernel(7).ready_count(), 1);
-    assert_eq!(image.function(2).kind(), bef_format::FunctionKind::Native);
-    assert_eq!(image.function(2).arg_name(0), "n");
+    // A native function is one kernel of its name.
+    let native = image.function(2);
+    assert_eq!(native.kind(), bef_format::FunctionKind::Async);
+    assert_eq!(
+        (native.n_kernels(), native.kernel(0).name(), native.kernel(0).operands()),
+        (1, "native", &[0][..])
+    );
+    assert_eq!((native.results(), native.arg_name(0)), (&[1][..], "n"));
 }
 
 #[test]

@@ -68,3 +68,17 @@ func.func @behind_one_another() -> (i32, i32) {
   %y = tfrt.once @asks(%one) : (i32) -> (i32)
   tfrt.return %x, %y : i32, i32
 }
+
+func.func @same(%x: i32) -> i32 {
+  tfrt.return %x : i32
+}
+
+// A chain behind the arguments orders the call, the first one too.
+// CHECK-LABEL: --- Running 'ordered'
+// CHECK-NEXT: 'ordered' returned 5
+func.func @ordered() -> i32 {
+  %five = tfrt.constant.i32 5
+  %ch = tfrt.new.chain
+  %x = tfrt.once @same(%five, %ch) : (i32, !tfrt.chain) -> (i32)
+  tfrt.return %x : i32
+}

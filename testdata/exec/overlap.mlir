@@ -40,8 +40,8 @@ func.func @serial() -> i32 {
 // ORDER-NEXT: int32 = 0
 // ORDER-NEXT: int32 = 1
 // ORDER-NEXT: int32 = 100
-// ORDER-NEXT: int32 = 101
 // ORDER-NEXT: int32 = 2
+// ORDER-NEXT: int32 = 101
 // ORDER-NEXT: int32 = 3
 // ORDER-NEXT: int32 = 102
 // ORDER-NEXT: int32 = 103
@@ -91,10 +91,10 @@ func.func @two_at_work() -> i32 {
 
 // The loop's results are there before its iterations have ended: what needs them goes on, what comes after the loop does not.
 // CHECK: --- Running 'all_in_flight':
-// ORDER-NEXT: int32 = 3
 // ORDER-NEXT: int32 = 0
 // ORDER-NEXT: int32 = 1
 // ORDER-NEXT: int32 = 2
+// ORDER-NEXT: int32 = 3
 // ORDER-NEXT: int32 = 100
 // CHECK: int32 = 77
 // CHECK-NEXT: 'all_in_flight' returned 3

@@ -251,7 +251,9 @@ impl Emitter<'_> {
         // looked up by name are all among the others.
         let declared = &m.cx.op_name_data(m.op_name(op)).attr_names;
         let placed = if named_attrs { &[][..] } else { &**declared };
-        for (i, &name) in placed.iter().enumerate() {
+        // The cost has a field of its own, or is one of the others.
+        let is_placed = |name: &StrId| placed.contains(name) && *name != names::TFRT_COST;
+        for (i, &name) in placed.iter().enumerate().filter(|(_, name)| is_placed(name)) {
             let attr_def = def.and_then(|def| def.attrs.get(i));
             match m.attr(op, name) {
                 Some(value) => {
@@ -273,7 +275,7 @@ impl Emitter<'_> {
         }
         self.properties(op, attrs, attr_names, functions, function_names);
         for &(name, value) in m.attrs(op) {
-            if placed.contains(&name) || self.special(op, name, value, &mut spec, info) {
+            if is_placed(&name) || self.special(op, name, value, &mut spec, info) {
                 continue;
             }
             let at = declared.iter().position(|&declared| declared == name);

@@ -59,6 +59,10 @@ impl<'a> Raiser<'_, 'a> {
         let (mut attrs, mut functions, mut list) = (Vec::new(), Vec::new(), None);
         for attr in def.map_or(&[][..], |def| &def.attrs) {
             let name = cx.str_id(attr.name);
+            // The cost has a field of its own.
+            if name == names::TFRT_COST {
+                continue;
+            }
             match attr.kind {
                 AttrConstraint::FlatSymbol | AttrConstraint::Symbol => functions.push(name),
                 kind => {

@@ -150,14 +150,14 @@ impl SmallCriterion {
         }
     }
 
-    /// True if a small stream takes another small one: as long as it is small itself or, by paths, if both
-    /// together are small.
-    fn takes(self, open: &StreamSet, other: &StreamSet) -> bool {
+    /// The criterion for a small stream that another small one is merged into: it is small itself or, without
+    /// a threshold, both in sequence are.
+    fn takes(self, open: &StreamSet, other: &StreamSet, merges_left_over: bool) -> bool {
         match self {
-            SmallCriterion::Cost(_) => self.is_small(open),
-            SmallCriterion::Path { longest, here } => {
+            SmallCriterion::Path { longest, here } if !merges_left_over => {
                 here.saturating_add(open.cost).saturating_add(other.cost) < longest
             }
+            _ => self.is_small(open),
         }
     }
 }
@@ -241,11 +241,13 @@ impl<'o> Build<'o> {
         }
         let (mut kept, mut best) = (Vec::with_capacity(children.len()), None);
         let mut open: Option<u32> = None;
+        let merges_left_over = self.options.merges_left_over;
         for set in children {
             let mut candidate = set;
             let data = &self.sets[set as usize];
             let is_small = small.is_small(data);
-            match open.filter(|&open| is_small && small.takes(&self.sets[open as usize], data)) {
+            let takes = |open: u32| small.takes(&self.sets[open as usize], data, merges_left_over);
+            match open.filter(|&open| is_small && takes(open)) {
                 Some(into) => {
                     self.merge(set, into);
                     candidate = into;
@@ -258,10 +260,10 @@ impl<'o> Build<'o> {
             best = self.better(best, candidate);
         }
         let joined = best.map_or_else(|| self.begin(), |(set, ..)| set);
-        // With a threshold the last open stream may be left small. The op joins it, unless the op began a new
+        // The last open stream may be left small. With a threshold the op joins it, unless the op began a new
         // stream because it could not join any.
         if let Some(open) = open
-            && self.options.threshold.is_some()
+            && (self.options.threshold.is_some() || merges_left_over)
             && best.is_some()
             && open != joined
             && small.is_small(&self.sets[open as usize])
@@ -308,8 +310,8 @@ impl<'o> Build<'o> {
         new
     }
 
-    /// Merges streams of a node that by themselves cost less than the limit into others that depend on them or
-    /// that they depend on, until those are no longer small.
+    /// Merges streams of a node that by themselves cost less than the limit into others that depend on them
+    /// or that they depend on, until those are no longer small.
     fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: SmallCriterion) {
         let mut depends = self.dependent(node, children);
         for (i, &child) in children.iter().enumerate() {

@@ -28,12 +28,13 @@
 //! instead.
 //!
 //! [`Streams`] is the result that TFRT would print. A BEF file stores [`Analysis::stored`], without streams
-//! that are not worth a task (unless a threshold is set), and numbered without gaps.
+//! that are not worth a task (unless a threshold is set), and numbered without gaps. No small stream stays
+//! apart there: a function in which it did would lose its sequential plan.
 //! [`Analysis::stored_of_body`] adds streams in bodies of loops with overlapping iterations ([`Loops`]). The
 //! text of a program does not contain streams: they are recomputed at each emission.
 //!
-//! Not here: regions (each is a function of its own, with the options of its module), and execution of streams
-//! (the executor).
+//! Not here: regions (each is a function of its own, with the options of its module), and execution of
+//! streams (the executor).
 
 mod analysis;
 mod loops;
@@ -56,6 +57,9 @@ pub struct StreamOptions {
     pub upper_threshold: Option<i64>,
     /// Merge streams that depend on one another.
     pub merge_inter_dependent: bool,
+    /// Without a threshold, too, merge small streams as long as one of them is small, and the op joins one
+    /// that is left: fewer tasks than TFRT's.
+    pub merges_left_over: bool,
     /// Store all streams of the analysis, even if too small to be worth a task: TFRT's order on one thread.
     pub stores_all: bool,
 }
@@ -81,6 +85,7 @@ impl StreamOptions {
             threshold,
             upper_threshold: positive("tfrt.upper_cost_threshold"),
             merge_inter_dependent: positive("tfrt.merge_inter_dependent_streams").is_some(),
+            merges_left_over: false,
             stores_all: threshold.is_some(),
         }
     }

@@ -19,7 +19,7 @@ impl Analysis<'_> {
         if !options.stores_all && !is_worth_a_task(self.m, block) {
             return None;
         }
-        let streams = self.block(block, options);
+        let streams = self.block(block, &StreamOptions { merges_left_over: !options.stores_all, ..*options });
         if streams.streams.len() == 1 {
             return None;
         }
@@ -49,7 +49,9 @@ impl Analysis<'_> {
 fn is_small(m: &Module, op: OpId) -> bool {
     m.def(op).is_some_and(|def| match def.cost {
         Cost::Small | Cost::Fixed(_) => true,
-        Cost::Unknown | Cost::Large => false,
+        // A constant is a view of the file.
+        Cost::Unknown => def.traits.has(Traits::CONSTANT),
+        Cost::Large => false,
     })
 }
 

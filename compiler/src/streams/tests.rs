@@ -148,6 +148,7 @@ fn names_are_read() {
             threshold: Some(5),
             upper_threshold: Some(9),
             merge_inter_dependent: true,
+            merges_left_over: false,
             stores_all: true,
         };
         assert_eq!(*options, want);

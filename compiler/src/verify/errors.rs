@@ -47,7 +47,7 @@ pub(super) fn result_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
 }
 
 pub(super) fn result_type(m: &Module, op: OpId, i: usize, declared: &ResultDef) -> Diagnostic {
-    let ResultDef { name: result, ty, arity, .. } = *declared;
+    let ResultDef { name: result, ty, arity } = *declared;
     let found = type_text(&m.cx, m.value_type(m.result(op, i)));
     let want = ty.describe();
     let message = format!("result #{i} (`{result}`) of {} has type {found}, expected {want}", name(m, op));

@@ -654,6 +654,7 @@ const UNKNOWN: &[&str] = &[
     "nonstrict.mlir strict",
     "once.mlir behind_one_another",
     "once.mlir each_other",
+    "once.mlir ordered",
     "once.mlir twice",
     "overlap.mlir two_at_work",
     "parallel.mlir once",

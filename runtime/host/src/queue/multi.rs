@@ -13,9 +13,9 @@
 //! (`permits`). Neither tokio's scheduler nor its LIFO slot, from which no other thread can take a task, is
 //! involved.
 //!
-//! A thread from outside that waits is a worker meanwhile, if there is a permit for it; unless the queue is to
-//! leave tasks to its own workers ([`MultiThreaded::with_idle_callers`]). So is a worker that waits inside a
-//! task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
+//! A thread from outside that waits is a worker meanwhile, if there is a permit for it; unless the queue is
+//! to leave tasks to its own workers ([`MultiThreaded::with_idle_callers`]). So is a worker that waits inside
+//! a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
 //!
 //! No task that only one thread knows of waits for another task: before a worker runs a task, it shares its
 //! other local tasks.

@@ -417,8 +417,8 @@ impl Site {
         self.file.location_string(self.at)
     }
 
-    /// The name of the location in the source, as in `loc("name")`. The name of fused locations consists of the
-    /// names of their parts and may be empty.
+    /// The name of the location in the source, as in `loc("name")`. The name of fused locations consists of
+    /// the names of their parts and may be empty.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         self.file.location_name(self.at)
     }

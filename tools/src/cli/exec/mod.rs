@@ -48,7 +48,7 @@ use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use fixed::Fixed;
 use ports::{NamedText, same_tensor};
 use profiled::Profiled;
-use scopes::Scope;
+use scopes::TraceScope;
 use session::{Files, Session};
 
 /// The caller's function for mapping a file: an `unsafe` operation that this crate leaves to the program.
@@ -285,7 +285,7 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     if args.tfrt_output {
         print(&args.chosen())?;
     }
-    let scope = args.traces_scopes().then(|| Scope::begin("Bef Executor"));
+    let scope = args.traces_scopes().then(|| TraceScope::begin("Bef Executor"));
     let result = execute(args, map, if counts { counted.clone() } else { base });
     drop(scope);
     let result = result.and(scopes::write());

@@ -53,21 +53,21 @@ fn in_scope(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(run) = INSIDE.get().and_then(|inside| inside.get(name)) else {
         return Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code"));
     };
-    let _scope = Scope::begin(name);
+    let _scope = TraceScope::begin(name);
     run(frame)
 }
 
 /// A scope, until it is dropped.
-pub(super) struct Scope(());
+pub(super) struct TraceScope(());
 
-impl Scope {
-    pub(super) fn begin(name: &str) -> Scope {
+impl TraceScope {
+    pub(super) fn begin(name: &str) -> TraceScope {
         add(&format!("Scope:{name}\n"));
-        Scope(())
+        TraceScope(())
     }
 }
 
-impl Drop for Scope {
+impl Drop for TraceScope {
     fn drop(&mut self) {
         add("End Scope\n");
     }

@@ -18,7 +18,7 @@ use befrost_tensor::{TensorError, npy};
 use super::ExecArgs;
 use super::ports::{ARGUMENT, RESULT, bind, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
-use super::scopes::Scope;
+use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
 use crate::cli::failure::{Failure, not_written, print, print_with, tell};
 use crate::cli::files::{Format, Place};
@@ -126,8 +126,8 @@ impl<'a> Session<'a> {
     }
 
     /// The scope of a function, if scopes are traced.
-    fn scope(&self, function: &Function) -> Option<Scope> {
-        self.args.traces_scopes().then(|| Scope::begin(&format!("Function: {}", function.name())))
+    fn scope(&self, function: &Function) -> Option<TraceScope> {
+        self.args.traces_scopes().then(|| TraceScope::begin(&format!("Function: {}", function.name())))
     }
 
     /// An argument for each port.

@@ -283,8 +283,9 @@ impl GeneralPlan {
         let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
             let register = kernel.first_register;
-            kernel.has_plain_result &= !is_async.get(register as usize).is_some_and(|&is| is)
-                && !(kernel.n_results() == 1 && is_unread(&register));
+            let is_dropped = kernel.n_results() == 1 && is_unread(&register);
+            let is_awaited = is_async.get(register as usize).is_some_and(|&is| is);
+            kernel.has_plain_result &= !is_awaited && !is_dropped;
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
         let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
