@@ -26,9 +26,11 @@
 //! Not here: variables, control flow, strings.
 
 mod binary;
+mod boxes;
 mod complex;
 mod conv;
 mod create;
+mod crop;
 mod diagonal;
 mod einsum;
 pub mod fast;
@@ -118,7 +120,10 @@ pub mod reference {
     pub use super::window::{ImageFormat, Padding};
 }
 
+pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use reference::*;
+pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};
 // These replace the reference operators of the same names.
 pub use serial::{
     batch_matmul, batch_norm, bias_add, binary, cast, compare, conv2d, conv2d_backprop_filter,

@@ -7,6 +7,7 @@
 pub(super) mod arrays;
 pub(super) mod elementwise;
 pub(super) mod fused;
+pub(super) mod images;
 pub(super) mod layers;
 pub(super) mod packed;
 pub(super) mod shaping;

@@ -11,6 +11,7 @@
 
 pub(super) mod arrays;
 mod bind;
+pub(super) mod images;
 pub(super) mod joins;
 pub(super) mod layers;
 pub(super) mod rules;

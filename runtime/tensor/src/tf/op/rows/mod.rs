@@ -13,6 +13,7 @@
 mod binary;
 mod control;
 mod fused;
+mod images;
 mod layers;
 mod movement;
 mod operators;
@@ -29,7 +30,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 11] = [
+static FAMILIES: [&[OpRow]; 12] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -41,6 +42,7 @@ static FAMILIES: [&[OpRow]; 11] = [
     &state::ROWS,
     &control::ROWS,
     &others::ROWS,
+    &images::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
