@@ -25,7 +25,7 @@ pub struct Suppression {
     pub iou_threshold: f32,
     /// Boxes of at most this score are never selected.
     pub score_threshold: f32,
-    /// If positive, likeness lowers a score by a Gaussian of this width instead of excluding.
+    /// If positive, likeness lowers a score by a Gaussian of this width, and never excludes.
     pub soft_nms_sigma: f32,
 }
 
@@ -84,13 +84,11 @@ impl Suppression {
             // Boxes of similar scores are likely to overlap: the last selected ones come first.
             for &(other, _) in selected[next.compared..].iter().rev() {
                 let alike = likeness(boxes(next.at), boxes(other));
-                let is_too_much = alike > self.iou_threshold;
-                if !is_soft && is_too_much {
-                    is_excluded = true;
-                    break;
+                if is_soft {
+                    next.score *= (scale * alike * alike).exp();
                 }
-                next.score *= if is_too_much { 0.0 } else { (scale * alike * alike).exp() };
-                if next.score <= self.score_threshold {
+                is_excluded = !is_soft && alike > self.iou_threshold;
+                if is_excluded || next.score <= self.score_threshold {
                     break;
                 }
             }
@@ -166,7 +164,8 @@ pub fn non_max_suppression(
     let found = HostTensor::zeros(DType::F32, shape, cx.allocator)?;
     {
         let (mut positions, mut found) = (positions.write::<i32>()?, found.write::<f32>()?);
-        for (&(at, score), (position, found)) in selected.iter().zip(positions.iter_mut().zip(found.iter_mut()))
+        for (&(at, score), (position, found)) in
+            selected.iter().zip(positions.iter_mut().zip(found.iter_mut()))
         {
             (*position, *found) = (at as i32, score); // below the number of scores
         }

@@ -264,7 +264,10 @@ pub fn resize_grad(
     let [batch, rows, columns, channels] = image_dims(op, "original_image", images)?;
     let [n, height, width, c] = image_dims(op, "grads", dy)?;
     if (n, c) != (batch, channels) {
-        return invalid(op, format!("`grads` of shape {} for images of shape {}", dy.shape(), images.shape()));
+        return invalid(
+            op,
+            format!("`grads` of shape {} for images of shape {}", dy.shape(), images.shape()),
+        );
     }
     if batch == 0 {
         return HostTensor::zeros(images.dtype(), images.shape().clone(), cx.allocator);

@@ -153,7 +153,7 @@ impl ImageWindows {
 }
 
 /// The taps of window `at` inside the image, and their pixels.
-fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+pub(super) fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
     let Window { input, filter, stride, dilation, pad } = *window;
     let start = at * stride; // at most the padded length
     let first = pad.0.saturating_sub(start).div_ceil(dilation);
@@ -199,7 +199,9 @@ pub(super) fn axis(
     let Some(padded) = padded.filter(|&padded| padded <= isize::MAX as usize) else {
         return refused(format!("paddings {pad:?} on shape {shape} are too large"));
     };
-    if padded < reach && !(same && input == 0) {
+    // As in TensorFlow, a window that is larger by less than the stride gives an empty result, not an error. The
+    // quotient of its count is rounded towards zero: what is missing may be up to twice the stride.
+    if padded.saturating_add(stride).saturating_add(stride) <= reach && !(same && input == 0) {
         return refused(format!("{words} is larger than the image of shape {shape} with paddings {pad:?}"));
     }
     let window = Window { input, filter, stride, dilation, pad };

@@ -36,9 +36,7 @@ fn interpolation(attrs: &Attributes<'_>) -> Interpolation {
 
 pub(in crate::tf::op) fn resize(attrs: &Attributes<'_>) -> Made {
     let (op, by, resizing) = (attrs.op(), interpolation(attrs), resizing(attrs)?);
-    owning(attrs, move |[x, size], cx| {
-        tf::resize(op, by, &x, plane_in(op, "size", &size)?, resizing, cx)
-    })
+    owning(attrs, move |[x, size], cx| tf::resize(op, by, &x, plane_in(op, "size", &size)?, resizing, cx))
 }
 
 pub(in crate::tf::op) fn resize_grad(attrs: &Attributes<'_>) -> Made {
@@ -82,9 +80,7 @@ pub(in crate::tf::op) fn crop_and_resize_grad_image(attrs: &Attributes<'_>) -> M
 
 pub(in crate::tf::op) fn crop_and_resize_grad_boxes(attrs: &Attributes<'_>) -> Made {
     attrs.word("method", &[("bilinear", ())])?;
-    owning(attrs, |[dy, x, boxes, indices], cx| {
-        tf::crop_and_resize_grad_boxes(&dy, &x, &boxes, &indices, cx)
-    })
+    owning(attrs, |[dy, x, boxes, indices], cx| tf::crop_and_resize_grad_boxes(&dy, &x, &boxes, &indices, cx))
 }
 
 /// A scalar of floats.

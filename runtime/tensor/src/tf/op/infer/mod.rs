@@ -14,8 +14,13 @@ mod bind;
 pub(super) mod images;
 pub(super) mod joins;
 pub(super) mod layers;
+pub(super) mod linear;
+pub(super) mod quantize;
+pub(super) mod random;
 pub(super) mod rules;
 pub(super) mod slices;
+pub(super) mod sparse;
+pub(super) mod volumes;
 
 use super::attrs::{Attributes, Attrs};
 use super::signature::Signature;

@@ -15,14 +15,19 @@ mod control;
 mod fused;
 mod images;
 mod layers;
+mod linear;
 mod movement;
 mod operators;
 mod others;
+mod quantize;
+mod random;
 mod reductions;
 mod shaping;
+mod sparse;
 mod state;
 mod unary;
 mod values;
+mod volumes;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,7 +35,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 12] = [
+static FAMILIES: [&[OpRow]; 17] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -43,6 +48,11 @@ static FAMILIES: [&[OpRow]; 12] = [
     &control::ROWS,
     &others::ROWS,
     &images::ROWS,
+    &random::ROWS,
+    &volumes::ROWS,
+    &linear::ROWS,
+    &quantize::ROWS,
+    &sparse::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
