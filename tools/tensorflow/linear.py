@@ -65,7 +65,7 @@ def matrices():
         values, vectors = raw.SelfAdjointEigV2(input=hermitian)
         case.fetch(f"eigenvalues_{word}", values)
         case.fetch(f"eigen_{word}", tf.matmul(vectors * values[..., None, :], vectors, adjoint_b=True))
-        case.fetch(f"eigenvalues_only_{word}", *raw.SelfAdjointEigV2(input=hermitian, compute_v=False))
+        case.fetch(f"eigenvalues_only_{word}", raw.SelfAdjointEigV2(input=hermitian, compute_v=False)[0])
         for rows, columns in [(4, 2), (2, 4), (3, 3)]:
             any_ = case.feed(f"any_{word}_{rows}x{columns}", made(3, 2, rows, columns), shape=None)
             for full in [False, True]:
@@ -77,7 +77,7 @@ def matrices():
                 case.fetch(f"svd_{word}_{rows}x{columns}_{full}", s, product)
                 case.fetch(f"svd_unitary_{word}_{rows}x{columns}_{full}",
                            tf.matmul(u, u, adjoint_a=True), tf.matmul(v, v, adjoint_a=True))
-            case.fetch(f"svd_values_{word}_{rows}x{columns}", *raw.Svd(input=any_, compute_uv=False))
+            case.fetch(f"svd_values_{word}_{rows}x{columns}", raw.Svd(input=any_, compute_uv=False)[0])
     low = case.feed("low", np.outer([1.0, 2.0, 3.0], [1.0, -1.0]).astype(np.float32))
     s, u, v = raw.Svd(input=low, full_matrices=True)
     case.fetch("svd_low", s, tf.matmul(u, u, adjoint_a=True))

@@ -1,7 +1,7 @@
 //! Selection of boxes that do not overlap: TensorFlow's `NonMaxSuppression` operators.
 //!
 //! ```text
-//! boxes by score, best first ──▶ is it like one that is selected? ──▶ selected, dropped, or back with a lower score
+//! boxes by score, best first ──▶ is it like a selected one? ──▶ selected, dropped, or back with less score
 //! ```
 //!
 //! Boxes are `[y1, x1, y2, x2]`, any two opposite corners. Their likeness is the area of the intersection

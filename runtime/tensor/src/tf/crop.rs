@@ -1,7 +1,7 @@
 //! Parts of images in another size: TensorFlow's `CropAndResize` and its gradients.
 //!
-//! A box is `[y1, x1, y2, x2]` in fractions of the image: 0 is the first row or column, 1 the last. A pixel of
-//! the crop whose position is outside of the image has a fixed value and no gradient.
+//! A box is `[y1, x1, y2, x2]` in fractions of the image: 0 is the first row or column, 1 the last. A pixel
+//! of the crop whose position is outside of the image has a fixed value and no gradient.
 
 use super::fast::{self, Cx};
 use super::real::expect_float;
@@ -89,16 +89,16 @@ impl Span {
 }
 
 /// A pixel of a crop: the two rows and columns around its position, and the fractions between them.
-struct Place {
+struct CropPixel {
     rows: [usize; 2],
     columns: [usize; 2],
     down: f32,
     across: f32,
 }
 
-impl Place {
-    fn new(y: f32, x: f32) -> Place {
-        Place {
+impl CropPixel {
+    fn new(y: f32, x: f32) -> CropPixel {
+        CropPixel {
             rows: [y.floor() as usize, y.ceil() as usize],
             columns: [x.floor() as usize, x.ceil() as usize],
             down: y - y.floor(),
@@ -161,7 +161,7 @@ pub fn crop_and_resize(
                         out.copy_from_slice(&nearest[..channels]);
                         continue;
                     }
-                    let place = Place::new(y, x);
+                    let place = CropPixel::new(y, x);
                     let [top, bottom] = place.rows.map(|row| place.columns.map(|column| pixel(row, column)));
                     for (c, out) in out.iter_mut().enumerate() {
                         let above = top[0][c] + (top[1][c] - top[0][c]) * place.across;
@@ -254,7 +254,7 @@ pub fn crop_and_resize_grad_image(
             };
             match nearest {
                 true => add(y.round() as usize, x.round() as usize, 1.0),
-                false => Place::new(y, x).taps().into_iter().for_each(|(row, col, by)| add(row, col, by)),
+                false => CropPixel::new(y, x).taps().into_iter().for_each(|(row, col, by)| add(row, col, by)),
             }
         });
     }
@@ -280,7 +280,7 @@ pub fn crop_and_resize_grad_boxes(
         let (dy, pixels, mut sums) =
             (dy.read_as::<f32>("grads")?, image.read::<f32>()?, result.write::<f32>()?);
         gradients.each(&dy, (rows, columns), |(n, image), [down, across], (y, x), at, dy| {
-            let place = Place::new(at.0, at.1);
+            let place = CropPixel::new(at.0, at.1);
             let pixel = |i: usize, j: usize| {
                 &pixels[((image * rows + place.rows[i]) * columns + place.columns[j]) * channels..]
             };

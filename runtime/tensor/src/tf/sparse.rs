@@ -25,7 +25,10 @@ fn positions(
             match usize::try_from(along) {
                 Ok(along) if along < dim => at += along * stride,
                 _ => {
-                    return invalid(op, format!("indices[{i}] = {index:?} is out of bounds of shape {shape}"));
+                    return invalid(
+                        op,
+                        format!("indices[{i}] = {index:?} is out of bounds of shape {shape}"),
+                    );
                 }
             }
         }

@@ -69,8 +69,8 @@ impl Windows {
         (at / (depth * height * width), [at / (height * width) % depth, at / width % height, at % width])
     }
 
-    /// Calls `f` for each element of a window inside of the volume: its position in the window, and its pixel.
-    /// Positions wrap around for windows of poolings that are larger than any filter.
+    /// Calls `f` for each element of a window inside of the volume: its position in the window, and its
+    /// pixel. Positions wrap around for windows of poolings that are larger than any filter.
     fn each_tap(&self, batch: usize, at: Volume, mut f: impl FnMut(usize, usize)) {
         let [_, b, c] = self.axes.map(|window| window.filter);
         let number =

@@ -199,8 +199,8 @@ pub(super) fn axis(
     let Some(padded) = padded.filter(|&padded| padded <= isize::MAX as usize) else {
         return refused(format!("paddings {pad:?} on shape {shape} are too large"));
     };
-    // As in TensorFlow, a window that is larger by less than the stride gives an empty result, not an error. The
-    // quotient of its count is rounded towards zero: what is missing may be up to twice the stride.
+    // As in TensorFlow, a window that is a little larger than the image gives an empty result. The quotient
+    // of the count is rounded towards zero, so that less than twice the stride may be missing.
     if padded.saturating_add(stride).saturating_add(stride) <= reach && !(same && input == 0) {
         return refused(format!("{words} is larger than the image of shape {shape} with paddings {pad:?}"));
     }

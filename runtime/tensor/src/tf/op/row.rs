@@ -125,7 +125,7 @@ impl Traits {
 pub enum Effect {
     /// None: the results depend on operands and attributes alone.
     Pure,
-    /// A resource is made, or random numbers are drawn; two such operators make two, even if they are alike.
+    /// A resource is made, or numbers are drawn; two such operators make two, even if they are alike.
     Allocate,
     /// The state is read.
     Read,
@@ -353,8 +353,8 @@ pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Write, ..function(cpu, shape, cost) }
 }
 
-/// A function of dense tensors and of a state of its own: each evaluation may give other results, and two such
-/// operators have two states.
+/// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
+/// such operators have two states.
 pub(super) const fn drawing(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Allocate, gradient: Gradient::None, ..function(cpu, shape, cost) }
 }

@@ -20,6 +20,7 @@ pub(super) mod random;
 pub(super) mod rules;
 pub(super) mod slices;
 pub(super) mod sparse;
+pub(super) mod strings;
 pub(super) mod volumes;
 
 use super::attrs::{Attributes, Attrs};

@@ -25,6 +25,7 @@ mod reductions;
 mod shaping;
 mod sparse;
 mod state;
+mod strings;
 mod unary;
 mod values;
 mod volumes;
@@ -35,7 +36,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 17] = [
+static FAMILIES: [&[OpRow]; 18] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -53,6 +54,7 @@ static FAMILIES: [&[OpRow]; 17] = [
     &linear::ROWS,
     &quantize::ROWS,
     &sparse::ROWS,
+    &strings::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
