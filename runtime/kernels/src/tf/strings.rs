@@ -69,7 +69,7 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&[Op::StringSplitV2], |attrs| {
-        let most = usize::try_from(attrs.int("maxsplit")?).unwrap_or(usize::MAX);
+        let most = usize::try_from(attrs.int("maxsplit")?).ok().filter(|&n| n > 0).unwrap_or(usize::MAX);
         of(attrs, move |[x, separator], cx| {
             let (x, separator) = (strings_in(x)?, strings_in(separator)?);
             split(x, separator, most, cx.allocator())
@@ -232,18 +232,18 @@ fn split(
     ])
 }
 
-/// The words of a text, at most `most` of them cut off; the rest is one more.
+/// The words of a text. The rest behind the `most`-th word is one more, even if it is empty, as in TensorFlow.
 fn words(text: &[u8], most: usize) -> Vec<&[u8]> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let (mut parts, mut rest) = (Vec::new(), text.trim_ascii_start());
-    while parts.len() < most
-        && let Some(end) = rest.iter().position(is_space)
-    {
+    let trimmed = |text: &'_ [u8]| text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
+    let (mut parts, mut rest) = (Vec::new(), &text[trimmed(text)..]);
+    while !rest.is_empty() && parts.len() < most {
+        let end = rest.iter().position(is_space).unwrap_or(rest.len());
         parts.push(&rest[..end]);
-        let next = rest[end..].iter().position(|byte| !is_space(byte)).unwrap_or(rest.len() - end);
-        rest = &rest[end + next..];
+        rest = &rest[end..];
+        rest = &rest[trimmed(rest)..];
     }
-    if !rest.is_empty() {
+    if !parts.is_empty() && parts.len() == most {
         parts.push(rest);
     }
     parts
@@ -495,6 +495,7 @@ mod tests {
         };
         assert_eq!(text(words(b"  a b\tc ", usize::MAX)), ["a", "b", "c"]);
         assert_eq!(text(words(b" a  b c ", 1)), ["a", "b c "]);
+        assert_eq!(text(words(b" ab ", 1)), ["ab", ""]);
         assert_eq!(words(b"  ", 3), Vec::<&[u8]>::new());
         assert_eq!(text(between(b"a,,b,", b",", usize::MAX)), ["a", "", "b", ""]);
         assert_eq!(text(between(b"a,,b,", b",", 1)), ["a", ",b,"]);
