@@ -34,6 +34,7 @@ mod coo;
 mod dtype;
 mod element;
 mod error;
+mod fingerprint;
 #[allow(unsafe_code, reason = "the gemm crate takes raw pointers; every extent is checked in this one file")]
 mod gemm;
 pub mod literal;
@@ -57,6 +58,7 @@ pub use coo::CooTensor;
 pub use dtype::DType;
 pub use element::{Complex64, Complex128, Element, I1};
 pub use error::TensorError;
+pub use fingerprint::fingerprint64;
 pub use half::{bf16, f16};
 pub use shape::{Dims, MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
 pub use string::{StringTensor, Strings};

@@ -21,6 +21,7 @@ mod operands;
 mod optionals;
 mod scatters;
 mod stacks;
+mod strings;
 mod tables;
 mod updates;
 mod variables;

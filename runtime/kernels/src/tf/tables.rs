@@ -7,15 +7,16 @@ use smallvec::SmallVec;
 
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
-use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, updates, variables};
+use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, strings, updates, variables};
 
-const TABLES: [&[ActionRow]; 8] = [
+const TABLES: [&[ActionRow]; 9] = [
     arrays::OPS,
     checks::OPS,
     lists::OPS,
     optionals::OPS,
     scatters::OPS,
     stacks::OPS,
+    strings::OPS,
     updates::OPS,
     variables::OPS,
 ];

@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number, named_ops};
-use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, sigmoid};
+use super::special;
+use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, digamma, sigmoid};
 use super::walk::{Axis, Offsets, broadcast_axes, broadcast_maps, broadcast_shape, offsets};
 use crate::element::with_element;
 use crate::mem::Allocator;
@@ -26,6 +27,7 @@ named_ops! {
         ReluGrad = "ReluGrad"; Relu6Grad = "Relu6Grad"; EluGrad = "EluGrad"; SeluGrad = "SeluGrad"; SigmoidGrad = "SigmoidGrad";
         TanhGrad = "TanhGrad"; SqrtGrad = "SqrtGrad"; RsqrtGrad = "RsqrtGrad"; ReciprocalGrad = "ReciprocalGrad" | "InvGrad";
         SoftplusGrad = "SoftplusGrad"; SoftsignGrad = "SoftsignGrad";
+        Igamma = "Igamma"; Igammac = "Igammac"; Zeta = "Zeta"; Polygamma = "Polygamma";
     }
 }
 
@@ -350,6 +352,10 @@ impl BinaryTable for f64 {
             Binary::Minimum => |a, b| if a.is_nan() || a <= b { a } else { b },
             Binary::SquaredDifference => |a, b| (a - b) * (a - b),
             Binary::Atan2 => f64::atan2,
+            Binary::Igamma => special::igamma,
+            Binary::Igammac => special::igammac,
+            Binary::Zeta => special::zeta,
+            Binary::Polygamma => |n, x| special::polygamma(n, x, digamma),
             Binary::Xdivy => |a, b| if a == 0.0 { 0.0 } else { a / b },
             Binary::Xlogy => |a, b| if a == 0.0 { 0.0 } else { a * b.ln() },
             Binary::Xlog1py => |a, b| if a == 0.0 { 0.0 } else { a * b.ln_1p() },

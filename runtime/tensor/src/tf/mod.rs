@@ -26,16 +26,21 @@
 //! Not here: variables, control flow, strings.
 
 mod binary;
+mod boxes;
 mod complex;
 mod conv;
 mod create;
+mod crop;
 mod diagonal;
 mod einsum;
 pub mod fast;
+mod fourier;
 pub mod fused;
 mod index;
 mod joins;
+mod linear;
 mod list;
+mod matrices;
 mod movement;
 mod norm;
 mod numeric;
@@ -43,8 +48,11 @@ pub mod op;
 mod order;
 mod pads;
 mod partial;
+mod philox;
 mod pool;
 mod product;
+mod quantize;
+mod random;
 mod real;
 mod reduce;
 mod resize;
@@ -53,10 +61,13 @@ mod serial;
 mod shapes;
 mod slices;
 mod softmax;
+mod sparse;
+mod special;
 #[cfg(test)]
 mod tests;
 mod train;
 mod unary;
+mod volumes;
 mod walk;
 mod window;
 
@@ -118,7 +129,22 @@ pub mod reference {
     pub use super::window::{ImageFormat, Padding};
 }
 
+pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
+pub use fourier::{fft, irfft, rfft};
+pub use matrices::{
+    Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
+};
+pub use philox::Philox;
+pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
+pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
+pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};
+pub use sparse::{ragged_gather, sparse_dense_matmul, sparse_to_dense};
+pub use volumes::{
+    Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,
+    max_pool3d_grad, pool3d,
+};
 // These replace the reference operators of the same names.
 pub use serial::{
     batch_matmul, batch_norm, bias_add, binary, cast, compare, conv2d, conv2d_backprop_filter,

@@ -8,6 +8,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
 
 use super::numeric::{AnyWide, Domain, Number, named_ops};
+use super::special;
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
@@ -20,6 +21,7 @@ named_ops! {
         Atan = "Atan"; Sinh = "Sinh"; Cosh = "Cosh"; Tanh = "Tanh"; Asinh = "Asinh"; Acosh = "Acosh"; Atanh = "Atanh"; Erf = "Erf";
         Erfc = "Erfc"; Erfinv = "Erfinv"; Ndtri = "Ndtri"; Lgamma = "Lgamma"; Digamma = "Digamma"; Ceil = "Ceil"; Floor = "Floor"; Round = "Round" | "Rint";
         Sigmoid = "Sigmoid"; Softplus = "Softplus"; Softsign = "Softsign"; Relu = "Relu"; Relu6 = "Relu6"; Elu = "Elu"; Selu = "Selu";
+        BesselI0 = "BesselI0"; BesselI0e = "BesselI0e"; BesselI1 = "BesselI1"; BesselI1e = "BesselI1e";
         Conj = "Conj"; Invert = "Invert"; LogicalNot = "LogicalNot";
     }
 }
@@ -240,6 +242,10 @@ impl UnaryTable for f64 {
             },
             Unary::Lgamma => libm::lgamma,
             Unary::Digamma => digamma,
+            Unary::BesselI0 => special::bessel_i0,
+            Unary::BesselI0e => special::bessel_i0e,
+            Unary::BesselI1 => special::bessel_i1,
+            Unary::BesselI1e => special::bessel_i1e,
             Unary::Ceil => f64::ceil,
             Unary::Floor => f64::floor,
             Unary::Round => f64::round_ties_even,
@@ -302,7 +308,7 @@ fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
 
 /// The logarithmic derivative of the gamma function: reflected to the right half line, raised above 10, then
 /// the asymptotic series.
-fn digamma(mut x: f64) -> f64 {
+pub(super) fn digamma(mut x: f64) -> f64 {
     if x == f64::NEG_INFINITY || (x <= 0.0 && x.floor() == x) {
         return f64::NAN; // the poles
     }

@@ -153,7 +153,7 @@ impl ImageWindows {
 }
 
 /// The taps of window `at` inside the image, and their pixels.
-fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+pub(super) fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
     let Window { input, filter, stride, dilation, pad } = *window;
     let start = at * stride; // at most the padded length
     let first = pad.0.saturating_sub(start).div_ceil(dilation);
@@ -199,7 +199,9 @@ pub(super) fn axis(
     let Some(padded) = padded.filter(|&padded| padded <= isize::MAX as usize) else {
         return refused(format!("paddings {pad:?} on shape {shape} are too large"));
     };
-    if padded < reach && !(same && input == 0) {
+    // As in TensorFlow, a window that is a little larger than the image gives an empty result. The quotient
+    // of the count is rounded towards zero, so that less than twice the stride may be missing.
+    if padded.saturating_add(stride).saturating_add(stride) <= reach && !(same && input == 0) {
         return refused(format!("{words} is larger than the image of shape {shape} with paddings {pad:?}"));
     }
     let window = Window { input, filter, stride, dilation, pad };

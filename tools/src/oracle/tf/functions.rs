@@ -34,11 +34,16 @@ pub(super) fn evaluate(
             return Ok(results);
         }
     }
+    Ok(prepared(attrs)?(xs, m)?.into_vec())
+}
+
+/// The tensor library's function of an op.
+pub(super) fn prepared(attrs: &Attributes<'_>) -> Result<op::Eval, Stop> {
+    let unknown = || Stop::Refused("it does not know the op".to_owned());
     // Attributes that the runtime refuses when it loads a program are beyond the oracle.
-    let row = op::row(name).ok_or_else(|| Stop::Refused("it does not know the op".to_owned()))?;
+    let row = op::row(attrs.op()).ok_or_else(unknown)?;
     let prepared = row.prepare(attrs.given()).map_err(|error| Stop::Refused(error.to_string()))?;
-    let eval = prepared.ok_or_else(|| Stop::Refused("it does not know the op".to_owned()))?;
-    Ok(eval(xs, m)?.into_vec())
+    prepared.ok_or_else(unknown)
 }
 
 type FunctionResults = Result<Option<Vec<HostTensor>>, Stop>;

@@ -1,5 +1,6 @@
 //! Functions and blocks: the values of one invocation, errors, and the order of effects.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use befrost_compiler::dialects::{Traits, tf};
 use befrost_compiler::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::op::{Attributes, OpRow, row};
+use befrost_tensor::tf::op::{Attributes, Effect, Eval, OpRow, row};
 
 use super::state::{Cx, Strictness, TfExecution};
 use super::value::TfValue;
@@ -34,6 +35,8 @@ pub(super) struct TfInterpreter<'m, 'v> {
     /// The functions that have effects.
     effectful: HashSet<StrId>,
     printed: Vec<String>,
+    /// The functions with a state of their own.
+    drawing: HashMap<OpId, Eval>,
     /// The first failure of an effect.
     broken: Option<Rc<OracleError>>,
     depth: usize,
@@ -54,6 +57,7 @@ pub(super) fn call(
         allocator: Malloc::shared(),
         effectful: effectful(module),
         printed: Vec::new(),
+        drawing: HashMap::new(),
         broken: None,
         depth: 0,
         n_ops: 0,
@@ -294,6 +298,14 @@ impl TfInterpreter<'_, '_> {
             }
         }
         let tensors = operands.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
+        // A function that draws random numbers goes on where its last evaluation ended.
+        if row(name).is_some_and(|row| row.effect() == Effect::Allocate) {
+            let eval = match self.drawing.entry(op) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(functions::prepared(attrs)?),
+            };
+            return Ok(eval(&tensors, allocator)?.into_iter().map(TfValue::Tensor).collect());
+        }
         let results = functions::evaluate(attrs, &tensors, allocator)?;
         Ok(results.into_iter().map(TfValue::Tensor).collect())
     }

@@ -264,3 +264,41 @@ pub(super) fn elementwise_program(
     let n_steps = cx.attrs.strings("ops")?.len() as u64;
     Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
 }
+
+/// Each result is a sum over a filter and the channels.
+pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    Ok(results.first().and_then(|result| products(result, area(filter, 0..4))))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn conv3d_backprop_input(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..4)))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn conv3d_backprop_filter(
+    cx: &Node<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    let dy = cx.shape(2)?;
+    Ok(results.first().and_then(|filter| products(dy, area(filter, 0..4))))
+}
+
+/// Each result is the largest of as many sums as a filter has rows and columns.
+pub(super) fn dilation2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
+}
+
+/// The numbers of operand 0, each with as many operations as the last axis is long.
+pub(super) fn square_matrices(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let x = cx.shape(0)?;
+    let n = x.as_slice().and_then(|dims| dims.last().copied().flatten());
+    Ok(products(x, n.map(|n| n as u64)))
+}
+
+/// [`square_matrices`] for decompositions, which take several passes.
+pub(super) fn matrices(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(square_matrices(cx, results)?.map(|flops| flops.saturating_mul(16)))
+}

@@ -125,7 +125,7 @@ impl Traits {
 pub enum Effect {
     /// None: the results depend on operands and attributes alone.
     Pure,
-    /// A resource is made; two such operators make two, even if they are alike.
+    /// A resource is made, or numbers are drawn; two such operators make two, even if they are alike.
     Allocate,
     /// The state is read.
     Read,
@@ -351,6 +351,12 @@ pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
 /// may differ between calls.
 pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Write, ..function(cpu, shape, cost) }
+}
+
+/// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
+/// such operators have two states.
+pub(super) const fn drawing(cpu: Make, shape: Rule, cost: Cost) -> Columns {
+    Columns { effect: Effect::Allocate, gradient: Gradient::None, ..function(cpu, shape, cost) }
 }
 
 const fn of_class(class: Class, shape: Rule, cost: Cost) -> Columns {

@@ -2,6 +2,8 @@
 //!
 //! The operators' results are compared with TensorFlow's in `tf/tests/truth.rs`, by name.
 
+mod refusals;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

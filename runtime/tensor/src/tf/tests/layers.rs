@@ -195,13 +195,15 @@ fn depthwise_convolutions_have_a_group_per_channel() {
 fn convolutions_refuse_what_does_not_fit() {
     let m = &malloc();
     let (x, f) = (filled(&[1, 4, 4, 3]), filled(&[2, 2, 3, 1]));
+    let empty = conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2dAttrs::default(), m).unwrap();
+    assert_eq!(empty.shape().dims(), [1, 0, 4, 1]);
     refused(
         conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2dAttrs::default(), m),
         "`Conv2D`: the channels of images of shape [1, 4, 4, 3] (Nhwc) and of filters of shape [2, 2, 2, 1] do not fit",
     );
     refused(
-        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2dAttrs::default(), m),
-        "`Conv2D`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 4, 4, 3] with paddings (0, 0)",
+        conv2d(&x, &filled(&[6, 1, 3, 1]), &Conv2dAttrs::default(), m),
+        "`Conv2D`: a window of 6 with stride 1 and dilation 1 is larger than the image of shape [1, 4, 4, 3] with paddings (0, 0)",
     );
     let attrs =
         |strides, dilations, padding| Conv2dAttrs { strides, dilations, padding, format: ImageFormat::Nhwc };

@@ -470,9 +470,13 @@ fn pools() {
     check(run(Pool::Avg, (2, 2), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.5, 7.5, 9.0]);
     check(run(Pool::Avg, (3, 3), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.0, 6.0, 7.0]);
     refused(
-        run(Pool::Max, (4, 1), (1, 1), Padding::Valid),
-        "`MaxPool`: a window of 4 with stride 1 and dilation 1 is larger than the image of shape [1, 3, 3, 1] with paddings (0, 0)",
+        run(Pool::Max, (5, 1), (1, 1), Padding::Valid),
+        "`MaxPool`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 3, 3, 1] with paddings (0, 0)",
     );
+    // Less than two strides are missing.
+    check::<f32>(run(Pool::Max, (4, 1), (1, 1), Padding::Valid), &[1, 0, 3, 1], &[]);
+    check::<f32>(run(Pool::Avg, (6, 1), (2, 1), Padding::Valid), &[1, 0, 3, 1], &[]);
+    assert!(run(Pool::Max, (7, 1), (2, 1), Padding::Valid).is_err());
     assert!(run(Pool::Max, (1, 1), (0, 1), Padding::Valid).is_err());
     assert!(run(Pool::Max, (usize::MAX, 1), (1, 1), Padding::Same).is_err());
     check(run(Pool::Max, (1 << 62, 1 << 62), (1 << 62, 1 << 62), Padding::Same), &[1, 1, 1, 1], &[9.0f32]);

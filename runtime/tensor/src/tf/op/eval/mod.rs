@@ -7,9 +7,15 @@
 pub(super) mod arrays;
 pub(super) mod elementwise;
 pub(super) mod fused;
+pub(super) mod images;
 pub(super) mod layers;
+pub(super) mod linear;
 pub(super) mod packed;
+pub(super) mod quantize;
+pub(super) mod random;
 pub(super) mod shaping;
+pub(super) mod sparse;
+pub(super) mod volumes;
 
 use std::sync::Arc;
 

@@ -11,10 +11,17 @@
 
 pub(super) mod arrays;
 mod bind;
+pub(super) mod images;
 pub(super) mod joins;
 pub(super) mod layers;
+pub(super) mod linear;
+pub(super) mod quantize;
+pub(super) mod random;
 pub(super) mod rules;
 pub(super) mod slices;
+pub(super) mod sparse;
+pub(super) mod strings;
+pub(super) mod volumes;
 
 use super::attrs::{Attributes, Attrs};
 use super::signature::Signature;

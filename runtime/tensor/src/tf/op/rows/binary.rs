@@ -27,6 +27,14 @@ operators! { 1:
     FloorDiv "x:T y:T -> z:T; T:type" => binary(Binary::FloorDiv);
     /// The remainder with the divisor's sign.
     FloorMod "x:T y:T -> z:T; T:type" => binary(Binary::FloorMod);
+    /// The regularized lower incomplete gamma function.
+    Igamma "a:T x:T -> z:T; T:type" => binary(Binary::Igamma).total(FLOATS);
+    /// The regularized upper incomplete gamma function.
+    Igammac "a:T x:T -> z:T; T:type" => binary(Binary::Igammac).total(FLOATS);
+    /// The derivative of the digamma function, of order a.
+    Polygamma "a:T x:T -> z:T; T:type" => binary(Binary::Polygamma).total(FLOATS);
+    /// The Hurwitz zeta function.
+    Zeta "x:T q:T -> z:T; T:type" => binary(Binary::Zeta).total(FLOATS);
     /// The bits of an integer shifted to the left.
     LeftShift "x:T y:T -> z:T; T:type" => binary(Binary::LeftShift).no_gradient();
     /// The conjunction of truth values.

@@ -13,15 +13,22 @@
 mod binary;
 mod control;
 mod fused;
+mod images;
 mod layers;
+mod linear;
 mod movement;
 mod operators;
 mod others;
+mod quantize;
+mod random;
 mod reductions;
 mod shaping;
+mod sparse;
 mod state;
+mod strings;
 mod unary;
 mod values;
+mod volumes;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,7 +36,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 11] = [
+static FAMILIES: [&[OpRow]; 18] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -41,6 +48,13 @@ static FAMILIES: [&[OpRow]; 11] = [
     &state::ROWS,
     &control::ROWS,
     &others::ROWS,
+    &images::ROWS,
+    &random::ROWS,
+    &volumes::ROWS,
+    &linear::ROWS,
+    &quantize::ROWS,
+    &sparse::ROWS,
+    &strings::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

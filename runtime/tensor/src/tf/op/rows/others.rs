@@ -5,11 +5,6 @@ use super::super::row::unsupported;
 use super::operators::operators;
 
 operators! { 10:
-    /// Numbers written as strings.
-    AsString
-        "input:T -> output:string; T:type fill:string='' precision:int=-1 scientific:bool=false \
-         shortest:bool=false width:int=-1"
-        => unsupported(rules::unknown).no_gradient();
     /// The convolution of any number of axes.
     Conv
         "input:T filter:T -> output:T; T:type batch_dims:int=1 data_format:string='CHANNELS_LAST' \
@@ -20,9 +15,6 @@ operators! { 10:
     StringFormat
         "inputs:*T -> output:string; T:list(type) placeholder:string='%s' summarize:int=3 \
          template:string='%s'"
-        => unsupported(rules::unknown).no_gradient();
-    /// Strings joined.
-    StringJoin "inputs:N*string -> output:string; N:int separator:string=''"
         => unsupported(rules::unknown).no_gradient();
     /// The gradient of `_FusedBatchNormEx`.
     _FusedBatchNormGradEx

@@ -328,17 +328,4 @@ operators! { 8:
         => unsupported(rules::unknown).no_gradient();
     /// The time since the Unix epoch in seconds.
     Timestamp "!-> ts:double" => unsupported(rules::unknown).no_gradient();
-    /// Random numbers of the normal distribution.
-    RandomStandardNormal "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => unsupported(rules::unknown).no_gradient();
-    /// Random numbers of the uniform distribution on [0, 1).
-    RandomUniform "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => unsupported(rules::unknown).no_gradient();
-    /// Random integers of the uniform distribution.
-    RandomUniformInt
-        "!shape:T minval:Tout maxval:Tout -> output:Tout; T:type Tout:type seed:int=0 seed2:int=0"
-        => unsupported(rules::unknown).no_gradient();
-    /// Random numbers of the normal distribution within two standard deviations.
-    TruncatedNormal "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => unsupported(rules::unknown).no_gradient();
 }

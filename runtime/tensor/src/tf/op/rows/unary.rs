@@ -21,6 +21,14 @@ operators! { 0:
     Atan "x:T -> y:T; T:type" => unary(Unary::Atan);
     /// The inverse hyperbolic tangent.
     Atanh "x:T -> y:T; T:type" => unary(Unary::Atanh);
+    /// The modified Bessel function of order 0.
+    BesselI0 "x:T -> y:T; T:type" => unary(Unary::BesselI0);
+    /// The modified Bessel function of order 0, times exp(-abs(x)).
+    BesselI0e "x:T -> y:T; T:type" => unary(Unary::BesselI0e);
+    /// The modified Bessel function of order 1.
+    BesselI1 "x:T -> y:T; T:type" => unary(Unary::BesselI1);
+    /// The modified Bessel function of order 1, times exp(-abs(x)).
+    BesselI1e "x:T -> y:T; T:type" => unary(Unary::BesselI1e);
     /// The smallest integer that is not less.
     Ceil "x:T -> y:T; T:type" => unary(Unary::Ceil).no_gradient();
     /// The complex conjugate.

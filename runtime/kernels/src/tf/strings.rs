@@ -1,0 +1,504 @@
+//! Operators on tensors of strings.
+//!
+//! Strings are bytes. Lengths and positions are in bytes, or in UTF-8 characters: a byte that continues a
+//! character counts with it, as in TensorFlow, whether the text is valid or not.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use befrost_kernel_api::{KernelError, Value};
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::op::{Attributes, Op};
+use befrost_tensor::{
+    Complex64, Complex128, DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, fingerprint64,
+};
+
+use super::action::{ActionRow, action, ints, tensor, variadic_action};
+use super::operands::dense;
+use crate::objects::{Strings, refused};
+
+pub(super) const OPS: &[ActionRow] = &[
+    (&[Op::AsString], |attrs| {
+        let format = NumberFormat::new(attrs)?;
+        action(attrs, move |[x], cx| {
+            let x = dense(x)?;
+            expect_room(x.num_elements(), format.longest(), cx.allocator())?;
+            let texts = format.all(x).map_err(refused)?;
+            Ok([strings(x.shape(), &texts, cx.allocator())?])
+        })
+    }),
+    (&[Op::StringJoin], |attrs| {
+        let separator = attrs.bytes("separator")?;
+        variadic_action(move |operands, cx| {
+            let inputs = operands.iter().map(|&x| strings_in(x)).collect::<Result<Vec<_>, _>>()?;
+            Ok([join(&inputs, &separator, cx.allocator())?])
+        })
+    }),
+    (&[Op::StringLength], |attrs| {
+        let unit = Unit::new(attrs)?;
+        action(attrs, move |[x], cx| {
+            let x = strings_in(x)?;
+            let out = HostTensor::allocate(DType::I32, x.shape().clone(), cx.allocator()).map_err(refused)?;
+            for (out, text) in
+                out.write::<i32>().map_err(refused)?.iter_mut().zip(x.read().map_err(refused)?.iter())
+            {
+                *out = i32::try_from(unit.starts(text).count()).unwrap_or(i32::MAX);
+            }
+            Ok([tensor(out)])
+        })
+    }),
+    (&[Op::StringLower, Op::StringUpper], |attrs| {
+        let is_upper = attrs.op() == "StringUpper";
+        let encoding = attrs.string("encoding")?;
+        if !matches!(&encoding[..], "" | "utf-8") {
+            return invalid(
+                attrs.op(),
+                format!("only utf-8 or '' (no encoding) is supported for encoding, received {encoding}"),
+            );
+        }
+        action(attrs, move |[x], cx| {
+            let x = strings_in(x)?;
+            let read = x.read().map_err(refused)?;
+            let cased = |text: &[u8]| match (is_upper, encoding.is_empty()) {
+                (true, true) => text.to_ascii_uppercase(),
+                (false, true) => text.to_ascii_lowercase(),
+                (true, false) => String::from_utf8_lossy(text).to_uppercase().into_bytes(),
+                (false, false) => String::from_utf8_lossy(text).to_lowercase().into_bytes(),
+            };
+            Ok([strings(x.shape(), &read.iter().map(cased).collect::<Vec<_>>(), cx.allocator())?])
+        })
+    }),
+    (&[Op::StringSplitV2], |attrs| {
+        let most = usize::try_from(attrs.int("maxsplit")?).ok().filter(|&n| n > 0).unwrap_or(usize::MAX);
+        action(attrs, move |[x, separator], cx| {
+            let (x, separator) = (strings_in(x)?, strings_in(separator)?);
+            split(x, separator, most, cx.allocator())
+        })
+    }),
+    (&[Op::StringToHashBucketFast], |attrs| {
+        let n = attrs.int("num_buckets")?;
+        let Some(buckets) = u64::try_from(n).ok().filter(|&n| n > 0) else {
+            return invalid(attrs.op(), format!("num_buckets is {n}, expected 1 or more"));
+        };
+        action(attrs, move |[x], cx| {
+            let x = strings_in(x)?;
+            let read = x.read().map_err(refused)?;
+            let numbers: Vec<i64> = read.iter().map(|text| (fingerprint64(text) % buckets) as i64).collect();
+            let out = HostTensor::from_slice(x.shape().clone(), &numbers, cx.allocator());
+            Ok([out.map(tensor).map_err(refused)?])
+        })
+    }),
+    (&[Op::StringToNumber], |attrs| {
+        let dtype = attrs.dtype("out_type")?;
+        action(attrs, move |[x], cx| {
+            let x = strings_in(x)?;
+            let out = match dtype {
+                DType::F32 => numbers::<f32>(x, cx.allocator()),
+                DType::F64 => numbers::<f64>(x, cx.allocator()),
+                DType::I32 => numbers::<i32>(x, cx.allocator()),
+                DType::I64 => numbers::<i64>(x, cx.allocator()),
+                dtype => Err(refused(TensorError::Unsupported { op: "StringToNumber", dtype })),
+            };
+            Ok([tensor(out?)])
+        })
+    }),
+    (&[Op::Substr], |attrs| {
+        let unit = Unit::new(attrs)?;
+        action(attrs, move |[x, positions, lengths], cx| {
+            Ok([parts(strings_in(x)?, positions, lengths, unit, cx.allocator())?])
+        })
+    }),
+];
+
+fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
+    Err(TensorError::Invalid { op, problem })
+}
+
+fn strings_in(value: &Value) -> Result<&StringTensor, KernelError> {
+    value.downcast_ref::<Strings>().map(|strings| &strings.0).ok_or_else(|| {
+        KernelError::invalid(format!("expected strings, got a value of type {}", value.type_name()))
+    })
+}
+
+fn strings<S: AsRef<[u8]>>(
+    shape: &Shape,
+    texts: &[S],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Value, KernelError> {
+    let made = StringTensor::new(shape.clone(), texts, allocator).map_err(refused)?;
+    Ok(Value::object(Strings(made)))
+}
+
+/// Refuses results for which there is no memory. Results are much longer than operands only if a few texts
+/// are repeated, or numbers are padded.
+fn expect_room(n: usize, longest: usize, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
+    let bytes = n.checked_mul(longest).ok_or(TensorError::TooLarge);
+    let room = bytes.and_then(|n| HostTensor::allocate(DType::UI8, Shape::new(&[n])?, allocator));
+    room.map(drop).map_err(refused)
+}
+
+/// The unit of lengths and positions.
+#[derive(Clone, Copy)]
+enum Unit {
+    Byte,
+    Character,
+}
+
+impl Unit {
+    fn new(attrs: &Attributes<'_>) -> Result<Unit, TensorError> {
+        match &attrs.string("unit")?[..] {
+            "BYTE" => Ok(Unit::Byte),
+            "UTF8_CHAR" => Ok(Unit::Character),
+            unit => invalid(attrs.op(), format!("unit is \"{unit}\", expected BYTE or UTF8_CHAR")),
+        }
+    }
+
+    /// The positions where units begin.
+    fn starts(self, text: &[u8]) -> impl Iterator<Item = usize> {
+        let is_start = move |byte: u8| matches!(self, Unit::Byte) || byte & 0xc0 != 0x80;
+        text.iter().enumerate().filter(move |(_, byte)| is_start(**byte)).map(|(at, _)| at)
+    }
+}
+
+/// Tensors of one shape, or scalars, joined element by element.
+fn join(
+    inputs: &[&StringTensor],
+    separator: &[u8],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Value, KernelError> {
+    let mut shape = Shape::scalar();
+    for x in inputs.iter().filter(|x| x.shape().rank() > 0) {
+        if shape.rank() > 0 && shape != *x.shape() {
+            return Err(KernelError::invalid(format!(
+                "`StringJoin`: shapes {shape} and {} differ",
+                x.shape()
+            )));
+        }
+        shape = x.shape().clone();
+    }
+    let longest =
+        |x: &&StringTensor| Ok::<_, KernelError>(x.read().map_err(refused)?.iter().map(<[u8]>::len).max());
+    let longest =
+        inputs.iter().try_fold(0usize, |sum, x| Ok::<_, KernelError>(sum + longest(x)?.unwrap_or(0)))?;
+    let separators = separator.len().saturating_mul(inputs.len());
+    expect_room(shape.num_elements(), longest.saturating_add(separators), allocator)?;
+    let read = inputs.iter().map(|x| x.read()).collect::<Result<Vec<_>, _>>().map_err(refused)?;
+    let joined: Vec<Vec<u8>> = (0..shape.num_elements())
+        .map(|i| {
+            let own =
+                read.iter().zip(inputs).map(|(read, x)| read.at(if x.shape().rank() > 0 { i } else { 0 }));
+            own.flatten().collect::<Vec<_>>().join(separator)
+        })
+        .collect();
+    strings(&shape, &joined, allocator)
+}
+
+/// The parts of each string of a vector: coordinates, parts, and the shape of the matrix.
+fn split(
+    x: &StringTensor,
+    separator: &StringTensor,
+    most: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[Value; 3], KernelError> {
+    if x.shape().rank() != 1 || separator.shape().rank() != 0 {
+        let (x, separator) = (x.shape(), separator.shape());
+        let problem = format!(
+            "`StringSplitV2`: input of shape {x} and sep of shape {separator}, expected a vector and a scalar"
+        );
+        return Err(KernelError::invalid(problem));
+    }
+    let (read, separator) = (x.read().map_err(refused)?, separator.read().map_err(refused)?);
+    let separator = separator.at(0).unwrap_or_default();
+    let (mut places, mut found, mut longest) = (Vec::new(), Vec::new(), 0);
+    for (row, text) in read.iter().enumerate() {
+        let parts = match separator {
+            [] => words(text, most),
+            separator => between(text, separator, most),
+        };
+        longest = longest.max(parts.len());
+        places.extend((0..parts.len()).flat_map(|column| [row as i64, column as i64]));
+        found.extend(parts);
+    }
+    let vector = |dims: &[usize], numbers: &[i64]| {
+        let shape = Shape::new(dims)?;
+        HostTensor::from_slice(shape, numbers, allocator).map(tensor)
+    };
+    let dims = [x.num_elements() as i64, longest as i64];
+    let shape = Shape::new(&[found.len()]).map_err(refused)?;
+    Ok([
+        vector(&[found.len(), 2], &places).map_err(refused)?,
+        strings(&shape, &found, allocator)?,
+        vector(&[2], &dims).map_err(refused)?,
+    ])
+}
+
+/// The words of a text. The rest behind the `most`-th word is one more, even if it is empty, as in TensorFlow.
+fn words(text: &[u8], most: usize) -> Vec<&[u8]> {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let trimmed = |text: &'_ [u8]| text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
+    let (mut parts, mut rest) = (Vec::new(), &text[trimmed(text)..]);
+    while !rest.is_empty() && parts.len() < most {
+        let end = rest.iter().position(is_space).unwrap_or(rest.len());
+        parts.push(&rest[..end]);
+        rest = &rest[end..];
+        rest = &rest[trimmed(rest)..];
+    }
+    if !parts.is_empty() && parts.len() == most {
+        parts.push(rest);
+    }
+    parts
+}
+
+/// The parts of a text between separators.
+fn between<'a>(text: &'a [u8], separator: &[u8], most: usize) -> Vec<&'a [u8]> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while parts.len() < most
+        && let Some(at) = rest.windows(separator.len()).position(|window| window == separator)
+    {
+        parts.push(&rest[..at]);
+        rest = &rest[at + separator.len()..];
+    }
+    parts.push(rest);
+    parts
+}
+
+/// Parts of strings; positions and lengths broadcast with them. A negative position counts from the end.
+fn parts(
+    x: &StringTensor,
+    positions: &Value,
+    lengths: &Value,
+    unit: Unit,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Value, KernelError> {
+    let of = |value| Ok::<_, KernelError>((dense(value)?.shape(), ints(value)?));
+    let ((shape, positions), (other, lengths)) = (of(positions)?, of(lengths)?);
+    if shape != other {
+        return Err(KernelError::invalid(format!("`Substr`: pos of shape {shape} and len of shape {other}")));
+    }
+    // The positions of the operands' elements, broadcast as numbers are.
+    let places = |shape: &Shape| {
+        let numbers: Vec<i64> = (0..shape.num_elements() as i64).collect();
+        HostTensor::from_slice(shape.clone(), &numbers, allocator)
+    };
+    let all = |from: &Shape, with: &Shape| -> Result<(Shape, Vec<i64>), TensorError> {
+        use befrost_tensor::tf::{Binary, binary};
+        let zeros = HostTensor::zeros(DType::I64, with.clone(), allocator)?;
+        let sum = binary(Binary::Add, &places(from)?, &zeros, allocator)?;
+        let numbers = sum.read::<i64>()?.to_vec();
+        Ok((sum.shape().clone(), numbers))
+    };
+    let (result, of_texts) = all(x.shape(), shape).map_err(refused)?;
+    let (_, of_numbers) = all(shape, x.shape()).map_err(refused)?;
+    let read = x.read().map_err(refused)?;
+    let mut found = Vec::with_capacity(of_texts.len());
+    for (&text, &number) in of_texts.iter().zip(&of_numbers) {
+        let (text, number) = (read.at(text as usize).unwrap_or_default(), number as usize);
+        let (position, length) = (positions[number], lengths[number]);
+        let n = unit.starts(text).count();
+        let start = if position < 0 { position.saturating_add(n as i64) } else { position };
+        let Some(start) = usize::try_from(start).ok().filter(|&start| start <= n) else {
+            let problem = format!("`Substr`: pos {position} out of range for a string of length {n}");
+            return Err(KernelError::invalid(problem));
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let at = |i: usize| unit.starts(text).nth(i).unwrap_or(text.len());
+        found.push(&text[at(start)..at(start.saturating_add(length).min(n))]);
+    }
+    strings(&result, &found, allocator)
+}
+
+/// The numbers that strings are, without the space around them.
+fn numbers<T: Element + std::str::FromStr>(
+    x: &StringTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, KernelError> {
+    let out = HostTensor::allocate(T::DTYPE, x.shape().clone(), allocator).map_err(refused)?;
+    {
+        let (mut to, read) = (out.write::<T>().map_err(refused)?, x.read().map_err(refused)?);
+        for (to, text) in to.iter_mut().zip(read.iter()) {
+            let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+            *to = number.ok_or_else(|| {
+                let text: String = String::from_utf8_lossy(text).chars().take(64).collect();
+                KernelError::invalid(format!("`StringToNumber` could not correctly convert string: {text}"))
+            })?;
+        }
+    }
+    Ok(out)
+}
+
+/// The attributes of `AsString`: those of C's `printf`.
+struct NumberFormat {
+    precision: Option<usize>,
+    width: usize,
+    style: Style,
+    fill: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Fixed,
+    Scientific,
+    Shortest,
+}
+
+/// The longest text of a number is limited by these.
+const MAX_WIDTH: i64 = 1 << 16;
+
+impl NumberFormat {
+    fn new(attrs: &Attributes<'_>) -> Result<NumberFormat, TensorError> {
+        let (op, precision, width) = (attrs.op(), attrs.int("precision")?, attrs.int("width")?);
+        if precision > MAX_WIDTH || width > MAX_WIDTH {
+            return invalid(op, format!("precision {precision} and width {width} are more than {MAX_WIDTH}"));
+        }
+        let style = match (attrs.bool("scientific")?, attrs.bool("shortest")?) {
+            (true, true) => {
+                return invalid(op, "cannot select both scientific and shortest notation".to_owned());
+            }
+            (true, false) => Style::Scientific,
+            (false, true) => Style::Shortest,
+            (false, false) => Style::Fixed,
+        };
+        let fill = match attrs.bytes("fill")?[..] {
+            [] => None,
+            [fill @ (b' ' | b'+' | b'-' | b'0' | b'#')] => Some(fill),
+            _ => return invalid(op, "fill argument not supported".to_owned()),
+        };
+        let (precision, width) = (usize::try_from(precision).ok(), usize::try_from(width).unwrap_or(0));
+        Ok(NumberFormat { precision, width, style, fill })
+    }
+
+    /// The length of the longest text that is asked for.
+    fn longest(&self) -> usize {
+        self.width.max(self.precision.unwrap_or(0))
+    }
+
+    /// The texts of all numbers.
+    fn all(&self, x: &HostTensor) -> Result<Vec<String>, TensorError> {
+        let malloc: Arc<dyn Allocator> = Malloc::shared();
+        let is_inexact = x.dtype().is_inexact();
+        if (self.precision.is_some() || self.style != Style::Fixed) && !is_inexact {
+            let problem = format!("scientific and precision format not supported for {}", x.dtype());
+            return invalid("AsString", problem);
+        }
+        let pair = |re: f64, im: f64| format!("({},{})", self.float(re), self.float(im));
+        Ok(match x.dtype() {
+            DType::I1 => x.read::<I1>()?.iter().map(|x| x.is_true().to_string()).collect(),
+            DType::UI64 => x.read::<u64>()?.iter().map(|&x| self.integer(x.into())).collect(),
+            DType::Complex64 => {
+                let pair = |x: &Complex64| pair(x.re.into(), x.im.into());
+                x.read::<Complex64>()?.iter().map(pair).collect()
+            }
+            DType::Complex128 => x.read::<Complex128>()?.iter().map(|x| pair(x.re, x.im)).collect(),
+            _ if is_inexact => {
+                let wide = befrost_tensor::tf::cast(x, DType::F64, &malloc)?;
+                wide.read::<f64>()?.iter().map(|&x| self.float(x)).collect()
+            }
+            _ => {
+                let wide = befrost_tensor::tf::cast(x, DType::I64, &malloc)?;
+                wide.read::<i64>()?.iter().map(|&x| self.integer(x.into())).collect()
+            }
+        })
+    }
+
+    fn integer(&self, x: i128) -> String {
+        self.padded(x < 0, x.unsigned_abs().to_string())
+    }
+
+    fn float(&self, x: f64) -> String {
+        let size = x.abs();
+        let digits = if size.is_nan() {
+            "nan".to_owned()
+        } else if size == f64::INFINITY {
+            "inf".to_owned()
+        } else {
+            let precision = self.precision.unwrap_or(6);
+            match self.style {
+                Style::Fixed => format!("{size:.precision$}"),
+                Style::Scientific => scientific(size, precision),
+                Style::Shortest => shortest(size, precision.max(1)),
+            }
+        };
+        if x.is_finite() {
+            return self.padded(x.is_sign_negative(), digits);
+        }
+        // Zeros are for digits only.
+        let fill = self.fill.filter(|&fill| fill != b'0');
+        NumberFormat { fill, ..*self }.padded(x.is_sign_negative(), digits)
+    }
+
+    /// Digits with their sign, as wide as asked for.
+    fn padded(&self, is_negative: bool, digits: String) -> String {
+        let sign = match (is_negative, self.fill) {
+            (true, _) => "-",
+            (false, Some(b'+')) => "+",
+            (false, Some(b' ')) => " ",
+            _ => "",
+        };
+        let missing = self.width.saturating_sub(sign.len() + digits.len());
+        match self.fill {
+            Some(b'0') => format!("{sign}{}{digits}", "0".repeat(missing)),
+            Some(b'-') => format!("{sign}{digits}{}", " ".repeat(missing)),
+            _ => format!("{}{sign}{digits}", " ".repeat(missing)),
+        }
+    }
+}
+
+/// A number as C writes it with `%e`: an exponent of two digits at least.
+fn scientific(x: f64, precision: usize) -> String {
+    let text = format!("{x:.precision$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    let mut out = digits.to_owned();
+    let _ = write!(out, "e{sign}{exponent:0>2}"); // a String takes it
+    out
+}
+
+/// A number as C writes it with `%g`: without trailing zeros, with an exponent if it is long.
+fn shortest(x: f64, precision: usize) -> String {
+    let text = scientific(x, precision - 1);
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let trimmed = |digits: &str| match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits.to_owned(),
+    };
+    match exponent
+        .parse::<i64>()
+        .ok()
+        .and_then(|exponent| usize::try_from(precision as i64 - 1 - exponent).ok())
+    {
+        Some(decimals) if decimals <= precision + 3 => trimmed(&format!("{x:.decimals$}")),
+        _ => format!("{}e{exponent}", trimmed(digits)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts are those of C's `printf`.
+    #[test]
+    fn numbers_are_written_as_in_c() {
+        assert_eq!(scientific(12345.678, 3), "1.235e+04");
+        assert_eq!(scientific(0.0, 2), "0.00e+00");
+        let all = [0.0, 100000.0, 1e6, 0.0001, 0.00001, 123456.7, 1e-300, 2.5].map(|x| shortest(x, 6));
+        assert_eq!(all, ["0", "100000", "1e+06", "0.0001", "1e-05", "123457", "1e-300", "2.5"]);
+        assert_eq!(shortest(9.99, 1), "1e+01");
+    }
+
+    #[test]
+    fn texts_are_divided() {
+        let text = |parts: Vec<&[u8]>| {
+            parts.iter().map(|p| String::from_utf8_lossy(p).into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(text(words(b"  a b\tc ", usize::MAX)), ["a", "b", "c"]);
+        assert_eq!(text(words(b" a  b c ", 1)), ["a", "b c "]);
+        assert_eq!(text(words(b" ab ", 1)), ["ab", ""]);
+        assert_eq!(words(b"  ", 3), Vec::<&[u8]>::new());
+        assert_eq!(text(between(b"a,,b,", b",", usize::MAX)), ["a", "", "b", ""]);
+        assert_eq!(text(between(b"a,,b,", b",", 1)), ["a", ",b,"]);
+        assert_eq!(text(between(b"", b",", usize::MAX)), [""]);
+    }
+}

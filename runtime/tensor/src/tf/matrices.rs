@@ -1,0 +1,336 @@
+//! Linear algebra on batches of matrices: `[..., rows, columns]` of floats or complex numbers.
+//!
+//! Matrices are converted to double precision, and results are rounded once.
+
+use super::fast::{self, Cx};
+use super::linear::{self, Lu, Scalar};
+use super::numeric::{Domain, Number};
+use super::walk::{broadcast_axes, broadcast_shape, offsets};
+use crate::element::with_element;
+use crate::error::invalid;
+use crate::{Complex128, DType, Element, HostTensor, Shape, TensorError};
+
+/// Evaluates a block with f64 or [`Complex128`], the type of double precision of the dtype, as `$t`.
+macro_rules! with_scalar {
+    ($op:expr, $dtype:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            DType::Complex64 | DType::Complex128 => {
+                type $t = Complex128;
+                $body
+            }
+            dtype => Err(TensorError::Unsupported { op: $op, dtype }),
+        }
+    };
+}
+
+/// The batch, and rows and columns of a matrix.
+fn matrices<'a>(
+    op: &'static str,
+    what: &'static str,
+    x: &'a HostTensor,
+) -> Result<(&'a [usize], usize, usize), TensorError> {
+    match x.shape().dims() {
+        [batch @ .., rows, columns] => Ok((batch, *rows, *columns)),
+        _ => invalid(op, format!("`{what}` must have rank >= 2, got shape {}", x.shape())),
+    }
+}
+
+/// The batch and the size of square matrices.
+fn squares<'a>(
+    op: &'static str,
+    what: &'static str,
+    x: &'a HostTensor,
+) -> Result<(&'a [usize], usize), TensorError> {
+    match matrices(op, what, x)? {
+        (batch, rows, columns) if rows == columns => Ok((batch, rows)),
+        _ => invalid(op, format!("`{what}` must be square matrices, got shape {}", x.shape())),
+    }
+}
+
+fn shape(batch: &[usize], last: &[usize]) -> Result<Shape, TensorError> {
+    Shape::new(&[batch, last].concat())
+}
+
+/// Calls `f` with each matrix of `x` and its part of a new tensor of this shape.
+fn each<T: Scalar>(
+    x: &HostTensor,
+    to: Shape,
+    (from_len, to_len): (usize, usize),
+    cx: &Cx<'_>,
+    mut f: impl FnMut(&[T], &mut [T]) -> Result<(), TensorError>,
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::zeros(T::DTYPE, to, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let wide = fast::cast(x, T::DTYPE, cx)?;
+        let (from, mut to) = (wide.read::<T>()?, out.write::<T>()?);
+        for (i, to) in to.chunks_exact_mut(to_len).enumerate() {
+            f(&from[i * from_len..][..from_len], to)?;
+        }
+    }
+    fast::cast(&out, x.dtype(), cx)
+}
+
+/// `Cholesky`: the lower triangular factors of positive definite matrices.
+pub fn cholesky(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "Cholesky";
+    let (_, n) = squares(op, "input", x)?;
+    with_scalar!(op, x.dtype(), T => each::<T>(x, x.shape().clone(), (n * n, n * n), cx, |from, to| {
+        to.copy_from_slice(from);
+        if linear::cholesky(to, n) {
+            return Ok(());
+        }
+        let problem = "Cholesky decomposition was not successful: the input might not be positive definite";
+        invalid(op, problem.to_owned())
+    }))
+}
+
+/// `MatrixDeterminant`. The determinant of an empty matrix is 1.
+pub fn determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "MatrixDeterminant";
+    let (batch, n) = squares(op, "input", x)?;
+    with_scalar!(op, x.dtype(), T => each::<T>(x, Shape::new(batch)?, (n * n, 1), cx, |from, to| {
+        to[0] = Lu::new(from, n).determinant();
+        Ok(())
+    }))
+}
+
+/// `LogMatrixDeterminant`: the sign of the determinants, and the logarithm of their absolute values.
+pub fn log_determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<[HostTensor; 2], TensorError> {
+    let op = "LogMatrixDeterminant";
+    let (batch, n) = squares(op, "input", x)?;
+    let shape = Shape::new(batch)?;
+    with_scalar!(op, x.dtype(), T => {
+        let mut logs: Vec<T> = Vec::new();
+        let signs = each::<T>(x, shape.clone(), (n * n, 1), cx, |from, to| {
+            let (sign, log) = Lu::new(from, n).log_determinant();
+            to[0] = sign;
+            logs.push(T::from_real(log));
+            Ok(())
+        })?;
+        let logs = HostTensor::from_slice(shape, &logs, cx.allocator)?;
+        Ok([signs, fast::cast(&logs, x.dtype(), cx)?])
+    })
+}
+
+/// The matrix, or its conjugate transpose.
+fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Vec<T> {
+    let mut turned = x.to_vec();
+    if is_adjoint {
+        linear::adjoint(x, n, n, &mut turned);
+    }
+    turned
+}
+
+fn singular_error<T>(op: &'static str) -> Result<T, TensorError> {
+    invalid(op, "the input matrix is not invertible".to_owned())
+}
+
+/// `MatrixInverse`: the inverses, or those of the conjugate transposes.
+pub fn inverse(x: &HostTensor, is_adjoint: bool, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "MatrixInverse";
+    let (_, n) = squares(op, "input", x)?;
+    with_scalar!(op, x.dtype(), T => each::<T>(x, x.shape().clone(), (n * n, n * n), cx, |from, to| {
+        let lu = Lu::new(&turned(from, n, is_adjoint), n);
+        if lu.is_singular() {
+            return singular_error(op);
+        }
+        let mut unit = vec![T::ZERO; n * n];
+        unit.iter_mut().step_by(n + 1).for_each(|x| *x = T::ONE);
+        lu.solve(&unit, n, to);
+        Ok(())
+    }))
+}
+
+/// The solver of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// `MatrixSolve`: any matrices.
+    General,
+    /// `MatrixTriangularSolve`: lower triangular matrices. The other triangle is not read.
+    Lower,
+    /// `MatrixTriangularSolve`: upper triangular matrices.
+    Upper,
+}
+
+/// `MatrixSolve` and `MatrixTriangularSolve`: the solutions of systems with right sides `[..., n, columns]`.
+/// Batches of triangular systems broadcast.
+pub fn solve(
+    op: &'static str,
+    solver: Solver,
+    is_adjoint: bool,
+    x: &HostTensor,
+    right: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let (batch, n) = squares(op, "matrix", x)?;
+    let (right_batch, rows, columns) = matrices(op, "rhs", right)?;
+    right.expect_dtype("rhs", x.dtype())?;
+    if rows != n || solver == Solver::General && batch != right_batch {
+        let (x, right) = (x.shape(), right.shape());
+        return invalid(op, format!("right sides of shape {right} for matrices of shape {x}"));
+    }
+    let (batch, right_batch) = (Shape::new(batch)?, Shape::new(right_batch)?);
+    let all = broadcast_shape(&batch, &right_batch)?;
+    let axes = broadcast_axes(&batch, &right_batch, &all);
+    let result = shape(all.dims(), &[n, columns])?;
+    with_scalar!(op, x.dtype(), T => {
+        let out = HostTensor::zeros(T::DTYPE, result, cx.allocator)?;
+        if out.num_elements() > 0 {
+            let (x, right) = (fast::cast(x, T::DTYPE, cx)?, fast::cast(right, T::DTYPE, cx)?);
+            let (x, right, mut out) = (x.read::<T>()?, right.read::<T>()?, out.write::<T>()?);
+            let places = offsets(&axes, |axis| axis.a).zip(offsets(&axes, |axis| axis.b));
+            for ((a, b), out) in places.zip(out.chunks_exact_mut(n * columns)) {
+                let (x, right) = (&x[a * n * n..][..n * n], &right[b * n * columns..][..n * columns]);
+                let x = turned(x, n, is_adjoint);
+                if solver == Solver::General {
+                    let lu = Lu::new(&x, n);
+                    if lu.is_singular() {
+                        return singular_error(op);
+                    }
+                    lu.solve(right, columns, out);
+                    continue;
+                }
+                if (0..n).any(|i| Scalar::abs(x[i * n + i]) == 0.0) {
+                    return singular_error(op);
+                }
+                out.copy_from_slice(right);
+                linear::solve_triangular(&x, n, (solver == Solver::Lower) != is_adjoint, false, out, columns);
+            }
+        }
+        fast::cast(&out, right.dtype(), cx)
+    })
+}
+
+/// Results of a decomposition, written matrix by matrix and rounded at the end.
+struct Parts<T> {
+    tensors: Vec<HostTensor>,
+    _of: std::marker::PhantomData<T>,
+}
+
+impl<T: Scalar> Parts<T> {
+    /// Calls `f` for each matrix `[rows, columns]` of `x`: it gives the matrices of these shapes.
+    fn new(
+        x: &HostTensor,
+        (batch, n): (&[usize], usize),
+        shapes: &[&[usize]],
+        cx: &Cx<'_>,
+        f: impl Fn(&[T]) -> Vec<Vec<T>>,
+    ) -> Result<Vec<HostTensor>, TensorError> {
+        let zeros = |last: &&[usize]| HostTensor::zeros(T::DTYPE, shape(batch, last)?, cx.allocator);
+        let parts = Parts::<T> {
+            tensors: shapes.iter().map(zeros).collect::<Result<_, _>>()?,
+            _of: std::marker::PhantomData,
+        };
+        if parts.tensors.iter().any(|part| part.num_elements() > 0) {
+            let wide = fast::cast(x, T::DTYPE, cx)?;
+            let from = wide.read::<T>()?;
+            for i in 0..batch.iter().product() {
+                for (part, matrix) in parts.tensors.iter().zip(f(&from[i * n..][..n])) {
+                    part.write::<T>()?[i * matrix.len()..][..matrix.len()].copy_from_slice(&matrix);
+                }
+            }
+        }
+        parts.tensors.iter().map(|part| fast::cast(part, x.dtype(), cx)).collect()
+    }
+}
+
+/// `Qr`: the factors Q and R; a whole basis Q if `is_full`.
+pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
+    let op = "Qr";
+    let (batch, m, n) = matrices(op, "input", x)?;
+    let k = if is_full { m } else { m.min(n) };
+    with_scalar!(op, x.dtype(), T => Parts::<T>::new(x, (batch, m * n), &[&[m, k], &[k, n]], cx, |x| {
+        let (q, r) = linear::qr(x, (m, n), k);
+        vec![q, r]
+    }))
+}
+
+/// An empty tensor for results that are not asked for.
+fn none(dtype: DType, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    HostTensor::zeros(dtype, Shape::new(&[0])?, cx.allocator)
+}
+
+/// `SelfAdjointEigV2`: the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as
+/// columns, or nothing. The sign, or phase, of a vector is any one.
+pub fn self_adjoint_eigen(
+    x: &HostTensor,
+    has_vectors: bool,
+    cx: &Cx<'_>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let op = "SelfAdjointEigV2";
+    let (batch, n) = squares(op, "input", x)?;
+    let shapes: &[&[usize]] = if has_vectors { &[&[n], &[n, n]] } else { &[&[n]] };
+    with_scalar!(op, x.dtype(), T => {
+        let mut results = Parts::<T>::new(x, (batch, n * n), shapes, cx, |x| {
+            if !x.iter().all(|x| x.is_finite()) {
+                return vec![vec![T::from_real(f64::NAN); n], vec![T::from_real(f64::NAN); n * n]];
+            }
+            let (values, vectors) = linear::eigen(x, n);
+            vec![values.into_iter().map(T::from_real).collect(), vectors]
+        })?;
+        if !has_vectors {
+            results.push(none(x.dtype(), cx)?);
+        }
+        Ok(results)
+    })
+}
+
+/// `Svd`: the singular values in descending order, and left and right vectors as columns, or nothing. The
+/// sign, or phase, of a pair of vectors is any one.
+pub fn svd(
+    x: &HostTensor,
+    has_vectors: bool,
+    is_full: bool,
+    cx: &Cx<'_>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let op = "Svd";
+    let (batch, m, n) = matrices(op, "input", x)?;
+    let (k, is_full) = (m.min(n), is_full && has_vectors);
+    let (left, right) = if is_full { (m, n) } else { (k, k) };
+    let shapes: &[&[usize]] = if has_vectors { &[&[k], &[m, left], &[n, right]] } else { &[&[k]] };
+    with_scalar!(op, x.dtype(), T => {
+        let mut results = Parts::<T>::new(x, (batch, m * n), shapes, cx, |x| {
+            if !x.iter().all(|x| x.is_finite()) {
+                return [k, m * left, n * right].map(|len| vec![T::from_real(f64::NAN); len]).into();
+            }
+            let found = linear::singular(x, (m, n), is_full);
+            vec![found.values.into_iter().map(T::from_real).collect(), found.left, found.right]
+        })?;
+        while results.len() < 3 {
+            results.push(none(x.dtype(), cx)?);
+        }
+        Ok(results)
+    })
+}
+
+/// `Cross`: the cross products of vectors of three numbers.
+pub fn cross(a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "Cross";
+    b.expect_dtype("b", a.dtype())?;
+    if a.shape() != b.shape() || a.shape().dims().last() != Some(&3) {
+        let (a, b) = (a.shape(), b.shape());
+        return invalid(
+            op,
+            format!("shapes {a} and {b}: both must be the same, of vectors of three numbers"),
+        );
+    }
+    let out = HostTensor::allocate(a.dtype(), a.shape().clone(), cx.allocator)?;
+    with_element!(a.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op, dtype: a.dtype() });
+        }
+        let (a, b, mut out) = (a.read::<T>()?, b.read::<T>()?, out.write::<T>()?);
+        for ((a, b), out) in a.chunks_exact(3).zip(b.chunks_exact(3)).zip(out.chunks_exact_mut(3)) {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                let back = a[k].widen().times(b[j].widen()).negated();
+                *out = T::narrow(a[j].widen().times(b[k].widen()).plus(back));
+            }
+        }
+    });
+    Ok(out)
+}

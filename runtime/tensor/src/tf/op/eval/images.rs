@@ -1,0 +1,146 @@
+//! Images in another size, and boxes of images.
+
+use super::{count_in, ints_in, of, owning, shape_in};
+use crate::error::invalid;
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
+use crate::tf::{self, Combined, CropAttrs, Interpolation, ResizeAttrs, Suppression, real};
+use crate::{HostTensor, TensorError};
+
+/// Height and width stored in an operand.
+fn plane_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
+    let given = ints_in(op, what, x)?;
+    let sizes: Option<Vec<usize>> = given.iter().map(|&n| usize::try_from(n).ok()).collect();
+    match sizes.as_deref() {
+        Some(&[height, width]) if x.shape().rank() == 1 => Ok((height, width)),
+        _ => invalid(op, format!("`{what}` is {given:?}, expected height and width")),
+    }
+}
+
+fn resizing(attrs: &Attributes<'_>) -> Result<ResizeAttrs, TensorError> {
+    let [align_corners, half_pixel_centers] =
+        [attrs.bool("align_corners")?, attrs.bool("half_pixel_centers")?];
+    if align_corners && half_pixel_centers {
+        let problem = "align_corners and half_pixel_centers exclude each other".to_owned();
+        return invalid(attrs.op(), problem);
+    }
+    Ok(ResizeAttrs { align_corners, half_pixel_centers })
+}
+
+fn interpolation(attrs: &Attributes<'_>) -> Interpolation {
+    match attrs.op().starts_with("ResizeBicubic") {
+        true => Interpolation::Bicubic,
+        false => Interpolation::Bilinear,
+    }
+}
+
+pub(in crate::tf::op) fn resize(attrs: &Attributes<'_>) -> Made {
+    let (op, by, resizing) = (attrs.op(), interpolation(attrs), resizing(attrs)?);
+    owning(attrs, move |[x, size], cx| tf::resize(op, by, &x, plane_in(op, "size", &size)?, resizing, cx))
+}
+
+pub(in crate::tf::op) fn resize_grad(attrs: &Attributes<'_>) -> Made {
+    let (op, by, resizing) = (attrs.op(), interpolation(attrs), resizing(attrs)?);
+    owning(attrs, move |[dy, x], cx| tf::resize_grad(op, by, &dy, &x, resizing, cx))
+}
+
+pub(in crate::tf::op) fn resize_nearest(attrs: &Attributes<'_>) -> Made {
+    let (op, resizing) = (attrs.op(), resizing(attrs)?);
+    owning(attrs, move |[x, size], cx| tf::resize_nearest(&x, plane_in(op, "size", &size)?, resizing, cx))
+}
+
+pub(in crate::tf::op) fn resize_nearest_grad(attrs: &Attributes<'_>) -> Made {
+    let (op, resizing) = (attrs.op(), resizing(attrs)?);
+    owning(attrs, move |[dy, size], cx| {
+        tf::resize_nearest_grad(&dy, plane_in(op, "size", &size)?, resizing, cx)
+    })
+}
+
+/// Whether a crop takes the nearest pixel.
+fn is_nearest(attrs: &Attributes<'_>) -> Result<bool, TensorError> {
+    attrs.word("method", &[("bilinear", false), ("nearest", true)])
+}
+
+pub(in crate::tf::op) fn crop_and_resize(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let crop =
+        CropAttrs { nearest: is_nearest(attrs)?, extrapolation: attrs.float("extrapolation_value")? as f32 };
+    owning(attrs, move |[x, boxes, indices, size], cx| {
+        tf::crop_and_resize(&x, &boxes, &indices, plane_in(op, "crop_size", &size)?, crop, cx)
+    })
+}
+
+pub(in crate::tf::op) fn crop_and_resize_grad_image(attrs: &Attributes<'_>) -> Made {
+    let (op, nearest, dtype) = (attrs.op(), is_nearest(attrs)?, attrs.dtype("T")?);
+    owning(attrs, move |[dy, boxes, indices, size], cx| {
+        let image = (shape_in(op, "image_size", &size)?, dtype);
+        tf::crop_and_resize_grad_image(&dy, &boxes, &indices, image, nearest, cx)
+    })
+}
+
+pub(in crate::tf::op) fn crop_and_resize_grad_boxes(attrs: &Attributes<'_>) -> Made {
+    attrs.word("method", &[("bilinear", ())])?;
+    owning(attrs, |[dy, x, boxes, indices], cx| tf::crop_and_resize_grad_boxes(&dy, &x, &boxes, &indices, cx))
+}
+
+/// A scalar of floats.
+fn float_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f32, TensorError> {
+    Ok(real::scalar(op, what, x)? as f32)
+}
+
+pub(in crate::tf::op) fn non_max_suppression(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let threshold = attrs.float("iou_threshold")? as f32;
+    owning(attrs, move |[boxes, scores, n], cx| {
+        let by = Suppression {
+            max_output_size: count_in(op, "max_output_size", &n)?,
+            iou_threshold: threshold,
+            score_threshold: f32::MIN,
+            soft_nms_sigma: 0.0,
+        };
+        let [positions, ..] = tf::non_max_suppression(op, &boxes, &scores, &by, false, cx)?;
+        Ok(positions)
+    })
+}
+
+/// V2 to V5: thresholds are operands, one more in each version but V4.
+pub(in crate::tf::op) fn non_max_suppression_v2(attrs: &Attributes<'_>) -> Made {
+    let (op, signature) = (attrs.op(), attrs.signature());
+    let (n_operands, n_results) = (signature.inputs.len(), signature.outputs.len());
+    let can_pad = signature.attr("pad_to_max_output_size").is_some();
+    let is_padded = can_pad && attrs.bool("pad_to_max_output_size")?;
+    super::owning_many(attrs, n_operands, move |operands, cx| {
+        let [boxes, scores, n, rest @ ..] = &operands[..] else {
+            return invalid(op, format!("{} operands, expected {n_operands}", operands.len()));
+        };
+        let float = |i: usize, what, missing| rest.get(i).map_or(Ok(missing), |x| float_in(op, what, x));
+        let by = Suppression {
+            max_output_size: count_in(op, "max_output_size", n)?,
+            iou_threshold: float(0, "iou_threshold", 0.5)?,
+            score_threshold: float(1, "score_threshold", f32::MIN)?,
+            soft_nms_sigma: float(2, "soft_nms_sigma", 0.0)?,
+        };
+        let [positions, scores, count] = tf::non_max_suppression(op, boxes, scores, &by, is_padded, cx)?;
+        Ok(match n_results {
+            1 => vec![positions],
+            2 => vec![positions, count],
+            _ => vec![positions, scores, count],
+        })
+    })
+}
+
+pub(in crate::tf::op) fn combined_non_max_suppression(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let (pad_per_class, clip_boxes) = (attrs.bool("pad_per_class")?, attrs.bool("clip_boxes")?);
+    of(attrs, move |[boxes, scores, per_class, total, iou, score], m| {
+        let per_class = Suppression {
+            max_output_size: count_in(op, "max_output_size_per_class", per_class)?,
+            iou_threshold: float_in(op, "iou_threshold", iou)?,
+            score_threshold: float_in(op, "score_threshold", score)?,
+            soft_nms_sigma: 0.0,
+        };
+        let max_total_size = count_in(op, "max_total_size", total)?;
+        let by = Combined { per_class, max_total_size, pad_per_class, clip_boxes };
+        tf::combined_non_max_suppression(boxes, scores, &by, m)
+    })
+}

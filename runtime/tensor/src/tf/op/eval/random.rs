@@ -1,0 +1,187 @@
+//! Random tensors.
+//!
+//! A stateful operator whose seeds are both 0 takes its seeds from the operating system when its function is
+//! made, as in TensorFlow: each load of a program gives other numbers.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use super::{count_in, of, owning, shape_in};
+use crate::error::invalid;
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
+use crate::tf::{self, Distribution, Generator, Philox, index::indices_of};
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// The code of Philox in `alg` operands.
+const PHILOX: i64 = 1;
+/// The code in `alg` operands for the device's own choice.
+const AUTO: i64 = 3;
+
+/// The generator of a stateful operator.
+fn generator(attrs: &Attributes<'_>) -> Result<Arc<Generator>, TensorError> {
+    let seeds = [attrs.int("seed")?, attrs.int("seed2")?].map(|seed| seed as u64);
+    let [seed, seed2] = match seeds {
+        // The keys of the standard library's hash tables are random.
+        [0, 0] => [(); 2].map(|()| RandomState::new().hash_one(0u8)),
+        seeds => seeds,
+    };
+    Ok(Arc::new(Generator::new(Philox::seeded(seed, seed2))))
+}
+
+/// Two seeds of i32 or i64 in an operand.
+fn seeds_in(op: &'static str, x: &HostTensor) -> Result<Philox, TensorError> {
+    match (x.shape().dims(), &indices_of(op, x)?[..]) {
+        ([2], &[a, b]) => Ok(Philox::scrambled([a as u64, b as u64])),
+        _ => invalid(op, format!("seed must have shape [2], not {}", x.shape())),
+    }
+}
+
+/// The stream that key, counter and algorithm say.
+fn stream_in(op: &'static str, [key, counter, algorithm]: [&HostTensor; 3]) -> Result<Philox, TensorError> {
+    let algorithm = super::int_in(op, "alg", algorithm)?;
+    if algorithm != PHILOX && algorithm != AUTO {
+        return invalid(op, format!("unsupported algorithm {algorithm}: only Philox (1) is, and auto (3)"));
+    }
+    match (key.shape().dims(), counter.shape().dims()) {
+        ([1], &[n]) if n >= 2 => {
+            let (key, counter) = (key.read_as::<u64>("key")?, counter.read_as::<u64>("counter")?);
+            Ok(Philox::at([counter[0], counter[1]], key[0]))
+        }
+        _ => {
+            let (key, counter) = (key.shape(), counter.shape());
+            invalid(op, format!("key of shape {key} and counter of shape {counter}, expected [1] and [2]"))
+        }
+    }
+}
+
+/// The ends of a range of integers: scalars of the result's type.
+fn between(
+    op: &'static str,
+    dtype: DType,
+    ends: [&HostTensor; 2],
+    cx: &tf::fast::Cx<'_>,
+) -> Result<Distribution, TensorError> {
+    let end = |what: &'static str, x: &HostTensor| {
+        x.expect_dtype(what, dtype)?;
+        x.expect_shape(what, &Shape::scalar())?;
+        if dtype == DType::UI64 {
+            return Ok(x.read::<u64>()?[0] as i64);
+        }
+        let wide = tf::fast::cast(x, DType::I64, cx)?;
+        let end = wide.read::<i64>()?[0];
+        Ok::<_, TensorError>(end)
+    };
+    match dtype {
+        DType::I32 | DType::I64 | DType::UI32 | DType::UI64 => {
+            Ok(Distribution::Between(end("minval", ends[0])?, end("maxval", ends[1])?))
+        }
+        dtype => Err(TensorError::Unsupported { op, dtype }),
+    }
+}
+
+fn distribution(op: &str) -> Distribution {
+    let kind = op.trim_start_matches("Stateless").trim_end_matches("V2");
+    match kind.strip_prefix("Random").unwrap_or(kind) {
+        "Uniform" => Distribution::Uniform,
+        "UniformFullInt" => Distribution::Bits,
+        "TruncatedNormal" => Distribution::Truncated,
+        _ => Distribution::Normal,
+    }
+}
+
+pub(in crate::tf::op) fn stateful(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype, generator) = (attrs.op(), attrs.dtype("dtype")?, generator(attrs)?);
+    let distribution = distribution(op);
+    owning(attrs, move |[shape], cx| {
+        let shape = shape_in(op, "shape", &shape)?;
+        let from = generator.take_for(shape.num_elements());
+        tf::random(op, distribution, (dtype, shape), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateful_int(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype, generator) = (attrs.op(), attrs.dtype("Tout")?, generator(attrs)?);
+    owning(attrs, move |[shape, low, high], cx| {
+        let shape = shape_in(op, "shape", &shape)?;
+        let distribution = between(op, dtype, [&low, &high], cx)?;
+        let from = generator.take_for(shape.num_elements());
+        tf::random(op, distribution, (dtype, shape), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn shuffle(attrs: &Attributes<'_>) -> Made {
+    let generator = generator(attrs)?;
+    owning(attrs, move |[x], cx| tf::random_shuffle(&x, &generator, cx))
+}
+
+pub(in crate::tf::op) fn multinomial(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype, generator) = (attrs.op(), attrs.dtype("output_dtype")?, generator(attrs)?);
+    owning(attrs, move |[logits, n], cx| {
+        tf::multinomial(op, &logits, count_in(op, "num_samples", &n)?, dtype, &generator, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_multinomial(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("output_dtype")?);
+    owning(attrs, move |[logits, n, seed], cx| {
+        let generator = Generator::new(seeds_in(op, &seed)?);
+        tf::multinomial(op, &logits, count_in(op, "num_samples", &n)?, dtype, &generator, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    let distribution = distribution(op);
+    owning(attrs, move |[shape, seed], cx| {
+        let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::random(op, distribution, (dtype, shape), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_int(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    owning(attrs, move |[shape, seed, low, high], cx| {
+        let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::random(op, between(op, dtype, [&low, &high], cx)?, (dtype, shape), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_v2(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    let distribution = distribution(op);
+    owning(attrs, move |[shape, key, counter, algorithm], cx| {
+        let from = stream_in(op, [&key, &counter, &algorithm])?;
+        tf::random(op, distribution, (dtype, shape_in(op, "shape", &shape)?), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_int_v2(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    owning(attrs, move |[shape, key, counter, algorithm, low, high], cx| {
+        let from = stream_in(op, [&key, &counter, &algorithm])?;
+        let distribution = between(op, dtype, [&low, &high], cx)?;
+        tf::random(op, distribution, (dtype, shape_in(op, "shape", &shape)?), from, cx)
+    })
+}
+
+/// Key and counter of the stream of two seeds, and the algorithm.
+pub(in crate::tf::op) fn key_counter_alg(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let has_algorithm = attrs.signature().outputs.len() > 2;
+    of(attrs, move |[seed], m| {
+        let from = seeds_in(op, seed)?;
+        let mut results = vec![
+            HostTensor::from_slice(Shape::new(&[1])?, &[from.key()], m)?,
+            HostTensor::from_slice(Shape::new(&[2])?, &from.counter(), m)?,
+        ];
+        if has_algorithm {
+            results.push(HostTensor::from_slice(Shape::scalar(), &[PHILOX as i32], m)?);
+        }
+        Ok(results)
+    })
+}
+
+pub(in crate::tf::op) fn algorithm(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[], m| HostTensor::from_slice(Shape::scalar(), &[PHILOX as i32], m))
+}

@@ -1,0 +1,75 @@
+//! Images in another size, and boxes of images.
+
+use super::{Dim, Node, PartialShape, Shapes, product};
+use crate::TensorError;
+
+/// Height and width stored in an operand.
+fn plane_in(cx: &Node<'_>, i: usize) -> Result<[Dim; 2], TensorError> {
+    match cx.shape_in(i)?.as_slice() {
+        Some(&[height, width]) => Ok([height, width]),
+        Some(dims) => cx.refuse(format!("operand {i} has {} numbers, expected two", dims.len())),
+        None => Ok([None, None]),
+    }
+}
+
+/// Images in the size of operand 1.
+pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
+    let [batch, _, _, channels] = cx.dims::<4>(0)?;
+    let [height, width] = plane_in(cx, 1)?;
+    Ok(vec![PartialShape::new(vec![batch, height, width, channels])])
+}
+
+/// The shape of the original images, operand 1.
+pub(in crate::tf::op) fn resize_grad(cx: &Node<'_>) -> Shapes {
+    let ([batch, _, _, channels], [n, height, width, c]) = (cx.dims::<4>(0)?, cx.dims::<4>(1)?);
+    Ok(vec![PartialShape::new(vec![cx.same(batch, n)?, height, width, cx.same(channels, c)?])])
+}
+
+pub(in crate::tf::op) fn crop_and_resize(cx: &Node<'_>) -> Shapes {
+    let [_, _, _, channels] = cx.dims::<4>(0)?;
+    // Boxes without elements may have any shape.
+    let boxes = match (cx.shape(1)?.as_slice(), cx.shape(2)?.as_slice()) {
+        (Some([n, _]), Some([count])) => n.or(*count),
+        _ => None,
+    };
+    let boxes = boxes.filter(|&n| n > 0);
+    let [height, width] = plane_in(cx, 3)?;
+    Ok(vec![PartialShape::new(vec![boxes, height, width, channels])])
+}
+
+pub(in crate::tf::op) fn crop_and_resize_grad_image(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.merged(&cx.shape_in(3)?, &PartialShape::of_rank(4))?])
+}
+
+pub(in crate::tf::op) fn crop_and_resize_grad_boxes(cx: &Node<'_>) -> Shapes {
+    let [n, ..] = cx.dims::<4>(0)?;
+    Ok(vec![PartialShape::new(vec![n, Some(4)])])
+}
+
+/// Positions of selected boxes, their scores if asked for, and their number. Padded ones are as many as
+/// operand 2 says.
+pub(in crate::tf::op) fn non_max_suppression(cx: &Node<'_>) -> Shapes {
+    let ([n, _], [count]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+    cx.same(n, count)?;
+    let can_pad = cx.attrs.signature().attr("pad_to_max_output_size").is_some();
+    let is_padded = can_pad && cx.attrs.bool("pad_to_max_output_size")?;
+    let selected = if is_padded { cx.count(2)? } else { None };
+    let mut shapes = vec![PartialShape::new(vec![selected]); cx.n_results.max(2) - 1];
+    if cx.n_results > 1 {
+        shapes.push(PartialShape::of_rank(0));
+    }
+    Ok(shapes)
+}
+
+pub(in crate::tf::op) fn combined_non_max_suppression(cx: &Node<'_>) -> Shapes {
+    let ([batch, n, _, _], [b, m, classes]) = (cx.dims::<4>(0)?, cx.dims::<3>(1)?);
+    let batch = cx.same(batch, b)?;
+    cx.same(n, m)?;
+    let (per_class, total) = (cx.count(2)?, cx.count(3)?);
+    let room = match cx.attrs.bool("pad_per_class")? {
+        true => product(per_class, classes)?.zip(total).map(|(all, total)| all.min(total)),
+        false => total,
+    };
+    let of = |dims: &[Dim]| PartialShape::new(dims.to_vec());
+    Ok(vec![of(&[batch, room, Some(4)]), of(&[batch, room]), of(&[batch, room]), of(&[batch])])
+}

@@ -1,0 +1,124 @@
+//! Linear algebra and Fourier transforms.
+
+use super::{Dim, Node, PartialShape, Shapes, broadcast};
+use crate::TensorError;
+use crate::tf::op::eval::linear::n_axes;
+
+/// The batch, and rows and columns of the matrices of an operand, if its rank is known.
+fn matrices<'a>(cx: &Node<'a>, i: usize) -> Result<Option<(&'a [Dim], Dim, Dim)>, TensorError> {
+    Ok(match cx.at_least(i, 2)? {
+        Some([batch @ .., rows, columns]) => Some((batch, *rows, *columns)),
+        _ => None,
+    })
+}
+
+fn of(batch: &[Dim], last: &[Dim]) -> PartialShape {
+    PartialShape::new([batch, last].concat())
+}
+
+/// The batch and the size of square matrices.
+fn squares<'a>(cx: &Node<'a>) -> Result<Option<(&'a [Dim], Dim)>, TensorError> {
+    match matrices(cx, 0)? {
+        Some((batch, rows, columns)) => Ok(Some((batch, cx.same(rows, columns)?))),
+        None => Ok(None),
+    }
+}
+
+fn unknown(n: usize) -> Shapes {
+    Ok(vec![PartialShape::unknown(); n])
+}
+
+/// Square matrices.
+pub(in crate::tf::op) fn square(cx: &Node<'_>) -> Shapes {
+    match squares(cx)? {
+        Some((batch, n)) => Ok(vec![of(batch, &[n, n])]),
+        None => unknown(1),
+    }
+}
+
+/// A number for each square matrix.
+pub(in crate::tf::op) fn determinant(cx: &Node<'_>) -> Shapes {
+    match squares(cx)? {
+        Some((batch, _)) => Ok(vec![of(batch, &[]); cx.n_results]),
+        None => unknown(cx.n_results),
+    }
+}
+
+pub(in crate::tf::op) fn solve(cx: &Node<'_>) -> Shapes {
+    let (Some((batch, n)), Some((right, rows, columns))) = (squares(cx)?, matrices(cx, 1)?) else {
+        return unknown(1);
+    };
+    let (batch, right) = (of(batch, &[]), of(right, &[]));
+    let is_general = cx.attrs.signature().attr("lower").is_none();
+    let all = if is_general { Some(cx.merged(&batch, &right)?) } else { broadcast(&batch, &right) };
+    match all {
+        Some(all) => Ok(vec![of(all.as_slice().unwrap_or_default(), &[cx.same(n, rows)?, columns])]),
+        None => cx.refuse("the batches cannot be broadcast together".to_owned()),
+    }
+}
+
+fn smaller(a: Dim, b: Dim) -> Dim {
+    match (a, b) {
+        (Some(0), _) | (_, Some(0)) => Some(0),
+        (a, b) => a.zip(b).map(|(a, b)| a.min(b)),
+    }
+}
+
+pub(in crate::tf::op) fn qr(cx: &Node<'_>) -> Shapes {
+    let Some((batch, m, n)) = matrices(cx, 0)? else { return unknown(2) };
+    let k = if cx.attrs.bool("full_matrices")? { m } else { smaller(m, n) };
+    Ok(vec![of(batch, &[m, k]), of(batch, &[k, n])])
+}
+
+/// The shape of results that are not asked for.
+fn none() -> PartialShape {
+    PartialShape::new(vec![Some(0)])
+}
+
+pub(in crate::tf::op) fn svd(cx: &Node<'_>) -> Shapes {
+    let (has_vectors, is_full) = (cx.attrs.bool("compute_uv")?, cx.attrs.bool("full_matrices")?);
+    let Some((batch, m, n)) = matrices(cx, 0)? else {
+        let vectors = if has_vectors { PartialShape::unknown() } else { none() };
+        return Ok(vec![PartialShape::unknown(), vectors.clone(), vectors]);
+    };
+    let k = smaller(m, n);
+    Ok(match has_vectors {
+        false => vec![of(batch, &[k]), none(), none()],
+        true if is_full => vec![of(batch, &[k]), of(batch, &[m, m]), of(batch, &[n, n])],
+        true => vec![of(batch, &[k]), of(batch, &[m, k]), of(batch, &[n, k])],
+    })
+}
+
+pub(in crate::tf::op) fn self_adjoint_eigen(cx: &Node<'_>) -> Shapes {
+    let has_vectors = cx.attrs.bool("compute_v")?;
+    let (values, vectors) = match squares(cx)? {
+        Some((batch, n)) => (of(batch, &[n]), of(batch, &[n, n])),
+        None => (PartialShape::unknown(), PartialShape::unknown()),
+    };
+    Ok(vec![values, if has_vectors { vectors } else { none() }])
+}
+
+pub(in crate::tf::op) fn cross(cx: &Node<'_>) -> Shapes {
+    let shape = cx.merged(cx.shape(0)?, cx.shape(1)?)?;
+    match shape.as_slice() {
+        Some([.., None | Some(3)]) | None => Ok(vec![shape]),
+        _ => cx.refuse("the last axis is not of three numbers".to_owned()),
+    }
+}
+
+pub(in crate::tf::op) fn fft(cx: &Node<'_>) -> Shapes {
+    cx.at_least(0, n_axes(cx.op()))?;
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
+/// The lengths of operand 1 in place of the last axes. `RFFT` gives the first half of the last one.
+pub(in crate::tf::op) fn real_fft(cx: &Node<'_>) -> Shapes {
+    let n = n_axes(cx.op());
+    let lengths = cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(n))?;
+    let Some(dims) = cx.at_least(0, n)? else { return unknown(1) };
+    let mut dims = [&dims[..dims.len() - n], lengths.as_slice().unwrap_or_default()].concat();
+    if let Some(last) = dims.last_mut().filter(|_| cx.op().starts_with('R')) {
+        *last = last.map(|n| if n > 0 { n / 2 + 1 } else { 0 });
+    }
+    Ok(vec![PartialShape::new(dims)])
+}

@@ -1,0 +1,33 @@
+//! Sparse and ragged operands.
+
+use super::{Node, PartialShape, Shapes};
+
+/// The shape stored in operand 1.
+pub(in crate::tf::op) fn sparse_to_dense(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.shape_in(1)?])
+}
+
+pub(in crate::tf::op) fn sparse_dense_matmul(cx: &Node<'_>) -> Shapes {
+    let ([n, _], [count], [b_rows, b_columns]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?, cx.dims::<2>(3)?);
+    cx.same(n, count)?;
+    let shape = cx.merged(&cx.shape_in(2)?, &PartialShape::of_rank(2))?;
+    let (rows, columns) = match shape.as_slice() {
+        Some(&[rows, columns]) => (rows, columns),
+        _ => (None, None),
+    };
+    let (rows, columns) = if cx.attrs.bool("adjoint_a")? { (columns, rows) } else { (rows, columns) };
+    let (inner, width) = if cx.attrs.bool("adjoint_b")? { (b_columns, b_rows) } else { (b_rows, b_columns) };
+    cx.same(columns, inner)?;
+    Ok(vec![PartialShape::new(vec![rows, width])])
+}
+
+/// Vectors of splits, and values whose first axis depends on the rows.
+pub(in crate::tf::op) fn ragged_gather(cx: &Node<'_>) -> Shapes {
+    let n = cx.operands.len();
+    let mut shapes = vec![PartialShape::of_rank(1); cx.n_results.saturating_sub(1)];
+    shapes.push(match cx.at_least(n.saturating_sub(2), 1)? {
+        Some([_, inner @ ..]) => PartialShape::new([&[None], inner].concat()),
+        _ => PartialShape::unknown(),
+    });
+    Ok(shapes)
+}

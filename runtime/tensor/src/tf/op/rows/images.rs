@@ -1,0 +1,116 @@
+//! Images in another size, and boxes of images.
+
+use super::super::eval;
+use super::super::infer::images;
+use super::super::row::{Cost, function};
+use super::operators::operators;
+
+operators! { 11:
+    /// Boxes of each class that do not overlap one of a higher score, for each image.
+    CombinedNonMaxSuppression
+        "boxes:float scores:float max_output_size_per_class:int32 max_total_size:int32 iou_threshold:float \
+         score_threshold:float -> nmsed_boxes:float nmsed_scores:float nmsed_classes:float \
+         valid_detections:int32; clip_boxes:bool=true pad_per_class:bool=false"
+        => function(
+            eval::images::combined_non_max_suppression,
+            images::combined_non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Boxes cut out of images, in another size.
+    CropAndResize
+        "image:T boxes:float box_ind:int32 crop_size:int32 -> crops:float; T:type \
+         extrapolation_value:float=0.0 method:string='bilinear'"
+        => function(eval::images::crop_and_resize, images::crop_and_resize, Cost::PerResult(8));
+    /// The gradient of `CropAndResize` by the boxes.
+    CropAndResizeGradBoxes
+        "grads:float image:T boxes:float box_ind:int32 -> output:float; T:type method:string='bilinear'"
+        => function(
+            eval::images::crop_and_resize_grad_boxes,
+            images::crop_and_resize_grad_boxes,
+            Cost::PerOperand(16),
+        ).no_gradient();
+    /// The gradient of `CropAndResize` by the images.
+    CropAndResizeGradImage
+        "grads:float boxes:float box_ind:int32 image_size:int32 -> output:T; T:type \
+         method:string='bilinear'"
+        => function(
+            eval::images::crop_and_resize_grad_image,
+            images::crop_and_resize_grad_image,
+            Cost::PerOperand(16),
+        ).no_gradient();
+    /// Boxes that do not overlap one of a higher score.
+    NonMaxSuppression
+        "boxes:float scores:float max_output_size:int32 -> selected_indices:int32; iou_threshold:float=0.5"
+        => function(
+            eval::images::non_max_suppression,
+            images::non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Boxes that do not overlap one of a higher score.
+    NonMaxSuppressionV2
+        "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold -> selected_indices:int32; \
+         T:type=float T_threshold:type=float"
+        => function(
+            eval::images::non_max_suppression_v2,
+            images::non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Boxes of a least score that do not overlap one of a higher score.
+    NonMaxSuppressionV3
+        "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> \
+         selected_indices:int32; T:type=float T_threshold:type=float"
+        => function(
+            eval::images::non_max_suppression_v2,
+            images::non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Boxes of a least score that do not overlap one of a higher score, and their number.
+    NonMaxSuppressionV4
+        "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> \
+         selected_indices:int32 valid_outputs:int32; T:type=float T_threshold:type=float \
+         pad_to_max_output_size:bool=false"
+        => function(
+            eval::images::non_max_suppression_v2,
+            images::non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Boxes of a least score, where overlap excludes or lowers the score; their scores and their number.
+    NonMaxSuppressionV5
+        "boxes:T scores:T max_output_size:int32 iou_threshold:T score_threshold:T soft_nms_sigma:T -> \
+         selected_indices:int32 selected_scores:T valid_outputs:int32; T:type=float \
+         pad_to_max_output_size:bool=false"
+        => function(
+            eval::images::non_max_suppression_v2,
+            images::non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Images in another size, interpolated by cubic polynomials.
+    ResizeBicubic
+        "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false \
+         half_pixel_centers:bool=false"
+        => function(eval::images::resize, images::resize, Cost::PerResult(40));
+    /// The gradient of `ResizeBicubic`.
+    ResizeBicubicGrad
+        "grads:float original_image:T -> output:T; T:type align_corners:bool=false \
+         half_pixel_centers:bool=false"
+        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(32)).no_gradient();
+    /// Images in another size, interpolated between four pixels.
+    ResizeBilinear
+        "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false \
+         half_pixel_centers:bool=false"
+        => function(eval::images::resize, images::resize, Cost::PerResult(8));
+    /// The gradient of `ResizeBilinear`.
+    ResizeBilinearGrad
+        "grads:float original_image:T -> output:T; T:type align_corners:bool=false \
+         half_pixel_centers:bool=false"
+        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(8)).no_gradient();
+    /// Images in another size, each pixel that of the nearest position.
+    ResizeNearestNeighbor
+        "images:T size:int32 -> resized_images:T; T:type align_corners:bool=false \
+         half_pixel_centers:bool=false"
+        => function(eval::images::resize_nearest, images::resize, Cost::Moves);
+    /// The gradient of `ResizeNearestNeighbor`.
+    ResizeNearestNeighborGrad
+        "grads:T size:int32 -> output:T; T:type align_corners:bool=false half_pixel_centers:bool=false"
+        => function(eval::images::resize_nearest_grad, images::resize, Cost::PerOperand(1)).no_gradient();
+}

@@ -1,0 +1,95 @@
+//! Random tensors.
+
+use super::super::eval;
+use super::super::infer::{arrays, random, rules};
+use super::super::row::{Cost, drawing, function};
+use super::operators::operators;
+
+operators! { 12:
+    /// Numbers of classes, drawn by their logits.
+    Multinomial
+        "!logits:T num_samples:int32 -> output:output_dtype; T:type output_dtype:type=int64 seed:int=0 seed2:int=0"
+        => drawing(eval::random::multinomial, random::multinomial, Cost::PerResult(32));
+    /// The slices along the first axis in a random order.
+    RandomShuffle
+        "!value:T -> output:T; T:type seed:int=0 seed2:int=0"
+        => drawing(eval::random::shuffle, rules::same, Cost::Moves);
+    /// Random numbers of the normal distribution.
+    RandomStandardNormal
+        "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(32));
+    /// Random numbers of the uniform distribution on [0, 1).
+    RandomUniform
+        "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(16));
+    /// Random integers of the uniform distribution.
+    RandomUniformInt
+        "!shape:T minval:Tout maxval:Tout -> output:Tout; T:type Tout:type seed:int=0 seed2:int=0"
+        => drawing(eval::random::stateful_int, arrays::fill, Cost::PerResult(16));
+    /// Random numbers of the normal distribution within two standard deviations.
+    TruncatedNormal
+        "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(64));
+    /// Numbers of classes, drawn by their logits, from seeds.
+    StatelessMultinomial
+        "logits:T num_samples:int32 seed:Tseed -> output:output_dtype; T:type Tseed:type=int64 \
+         output_dtype:type=int64"
+        => function(eval::random::stateless_multinomial, random::multinomial, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution, from seeds.
+    StatelessRandomNormal
+        "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution, from key and counter.
+    StatelessRandomNormalV2
+        "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
+         dtype:type=float"
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the uniform distribution on [0, 1), from seeds.
+    StatelessRandomUniform
+        "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the uniform distribution on [0, 1), from key and counter.
+    StatelessRandomUniformV2
+        "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
+         dtype:type=float"
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random integers of any bits, from seeds.
+    StatelessRandomUniformFullInt
+        "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=uint64"
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random integers of any bits, from key and counter.
+    StatelessRandomUniformFullIntV2
+        "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
+         dtype:type=uint64"
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution within two standard deviations, from seeds.
+    StatelessTruncatedNormal
+        "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution within two standard deviations, from key and counter.
+    StatelessTruncatedNormalV2
+        "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
+         dtype:type=float"
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).no_gradient();
+    /// Random integers of the uniform distribution, from seeds.
+    StatelessRandomUniformInt
+        "shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype; T:type Tseed:type=int64 dtype:type"
+        => function(eval::random::stateless_int, arrays::fill, Cost::PerResult(16)).no_gradient();
+    /// Random integers of the uniform distribution, from key and counter.
+    StatelessRandomUniformIntV2
+        "shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype; \
+         Tshape:type=int32 dtype:type"
+        => function(eval::random::stateless_int_v2, arrays::fill, Cost::PerResult(16)).no_gradient();
+    /// The number of the algorithm of random numbers.
+    StatelessRandomGetAlg
+        "-> alg:int32;"
+        => function(eval::random::algorithm, rules::scalar, Cost::Free).no_gradient();
+    /// Key and counter of the stream of two seeds.
+    StatelessRandomGetKeyCounter
+        "seed:Tseed -> key:uint64 counter:uint64; Tseed:type=int64"
+        => function(eval::random::key_counter_alg, random::key_counter_alg, Cost::Free).no_gradient();
+    /// Key, counter and algorithm of the stream of two seeds.
+    StatelessRandomGetKeyCounterAlg
+        "seed:Tseed -> key:uint64 counter:uint64 alg:int32; Tseed:type=int64"
+        => function(eval::random::key_counter_alg, random::key_counter_alg, Cost::Free).no_gradient();
+}

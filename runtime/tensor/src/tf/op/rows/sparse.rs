@@ -1,0 +1,25 @@
+//! Sparse and ragged operands.
+
+use super::super::eval;
+use super::super::infer::sparse;
+use super::super::row::{Cost, function};
+use super::operators::operators;
+
+operators! { 16:
+    /// Rows of a ragged tensor by index.
+    RaggedGather
+        "params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> \
+         output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues; \
+         OUTPUT_RAGGED_RANK:int PARAMS_RAGGED_RANK:int Tindices:type Tsplits:type=int64 Tvalues:type"
+        => function(eval::sparse::ragged_gather, sparse::ragged_gather, Cost::Moves);
+    /// The product of a sparse and a dense matrix.
+    SparseTensorDenseMatMul
+        "a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T; T:type Tindices:type=int64 \
+         adjoint_a:bool=false adjoint_b:bool=false"
+        => function(eval::sparse::sparse_dense_matmul, sparse::sparse_dense_matmul, Cost::PerOperand(8));
+    /// A tensor of one value with others at some indices.
+    SparseToDense
+        "sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T; T:type \
+         Tindices:type validate_indices:bool=true"
+        => function(eval::sparse::sparse_to_dense, sparse::sparse_to_dense, Cost::Moves);
+}

@@ -1,0 +1,39 @@
+//! Strings: joined, divided, and converted from and to numbers.
+
+use super::super::infer::rules;
+use super::super::infer::strings;
+use super::super::row::{Cost, values};
+use super::operators::operators;
+
+operators! { 17:
+    /// Numbers written as strings.
+    AsString
+        "input:T -> output:string; T:type fill:string='' precision:int=-1 scientific:bool=false \
+         shortest:bool=false width:int=-1"
+        => values(rules::same, Cost::PerOperand(64)).no_gradient();
+    /// Strings of several tensors joined, element by element.
+    StringJoin "inputs:N*string -> output:string; N:int separator:string=''"
+        => values(strings::join, Cost::PerOperand(16)).no_gradient();
+    /// The numbers of bytes or characters of strings.
+    StringLength "input:string -> output:int32; unit:string='BYTE'"
+        => values(rules::same, Cost::PerOperand(16)).no_gradient();
+    /// Strings in lower case.
+    StringLower "input:string -> output:string; encoding:string=''"
+        => values(rules::same, Cost::PerOperand(16)).no_gradient();
+    /// The parts of strings between separators, as a sparse matrix.
+    StringSplitV2
+        "input:string sep:string -> indices:int64 values:string shape:int64; maxsplit:int=-1"
+        => values(strings::split, Cost::PerOperand(64)).no_gradient();
+    /// A number below a bound for each string, from its fingerprint.
+    StringToHashBucketFast "input:string -> output:int64; num_buckets:int"
+        => values(rules::same, Cost::PerOperand(32)).no_gradient();
+    /// The numbers that strings are.
+    StringToNumber "string_tensor:string -> output:out_type; out_type:type=float"
+        => values(rules::same, Cost::PerOperand(64)).no_gradient();
+    /// Strings in upper case.
+    StringUpper "input:string -> output:string; encoding:string=''"
+        => values(rules::same, Cost::PerOperand(16)).no_gradient();
+    /// Parts of strings by position and length.
+    Substr "input:string pos:T len:T -> output:string; T:type unit:string='BYTE'"
+        => values(rules::broadcasting, Cost::PerOperand(16)).no_gradient();
+}

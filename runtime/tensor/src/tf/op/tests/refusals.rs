@@ -1,0 +1,173 @@
+//! Bad operands and attributes of images, random numbers, volumes, matrices, transforms, quantized ranges and
+//! sparse operands: each is an error that names what is wrong, before memory is taken.
+
+use super::{check, refused, run};
+
+const IMAGE: &str = "f32[1x1x2x1]:1,2";
+
+#[test]
+fn images() {
+    for op in ["ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor"] {
+        refused(op, &[], &["f32[2]:1,2", "i32[2]:1,1"], "expected rank 4");
+        refused(op, &[], &[IMAGE, "i32[2]:0,1"], "must be positive");
+        refused(op, &[], &[IMAGE, "i32[2]:-1,1"], "expected height and width");
+        refused(op, &[], &[IMAGE, "i32[1]:1"], "expected height and width");
+        refused(op, &[], &["f32[1x0x2x1]:", "i32[2]:1,1"], "has no pixels");
+        let both = [("align_corners", "true"), ("half_pixel_centers", "true")];
+        refused(op, &both, &[IMAGE, "i32[2]:1,1"], "exclude each other");
+        // A picture of 2^60 pixels.
+        let error = run(op, &[], &[IMAGE, "i32[2]:1073741824,1073741824"]).unwrap_err().to_string();
+        assert!(error.contains("memory") || error.contains("large") || error.contains("alloc"), "{error}");
+    }
+    refused("ResizeBilinearGrad", &[], &[IMAGE, "f32[1x1x1x2]:1,2"], "for images of shape");
+    refused("ResizeBicubicGrad", &[], &[IMAGE, "i32[1x1x1x1]:1"], "i32");
+    let crop = |boxes, indices, size, words| {
+        refused("CropAndResize", &[], &[IMAGE, boxes, indices, size], words);
+    };
+    crop("f32[1x4]:0,0,1,1", "i32[1]:1", "i32[2]:1,1", "box_ind 1 is not in [0, 1)");
+    crop("f32[1x4]:0,0,1,1", "i32[1]:-1", "i32[2]:1,1", "box_ind -1 is not in [0, 1)");
+    crop("f32[1x3]:0,0,1", "i32[1]:0", "i32[2]:1,1", "expected [n, 4] and [n]");
+    crop("f32[1x4]:0,0,1,1", "i32[1]:0", "i32[2]:0,1", "must be positive");
+    let given = [IMAGE, "f32[1x4]:0,0,1,1", "i32[1]:0", "i32[2]:1,1"];
+    refused("CropAndResize", &[("method", "cubic")], &given, "\"cubic\", not one of");
+    let nan = ["f32[1x1x2x1]:1,2", "f32[1x4]:nan,nan,nan,nan", "i32[1]:0", "i32[2]:2,1"];
+    check("CropAndResize", &[("extrapolation_value", "7")], &nan, &["f32[1x2x1x1]:7,7"]);
+}
+
+#[test]
+fn boxes() {
+    let (boxes, scores) = ("f32[2x4]:0,0,1,1,0,0,1,1", "f32[2]:1,2");
+    let v3 = |inputs: &[&str], words| refused("NonMaxSuppressionV3", &[], inputs, words);
+    v3(&[boxes, "f32[3]:1,2,3", "i32:1", "f32:0.5", "f32:0"], "expected [n, 4] and [n]");
+    v3(&[boxes, scores, "i32:-1", "f32:0.5", "f32:0"], "`max_output_size` is -1");
+    v3(&[boxes, scores, "i32:1", "f32:1.5", "f32:0"], "iou_threshold must be in [0, 1]");
+    v3(&[boxes, scores, "i32:1", "f32:nan", "f32:0"], "iou_threshold must be in [0, 1]");
+    let v5 = [boxes, scores, "i32:1", "f32:0.5", "f32:0", "f32:-1"];
+    refused("NonMaxSuppressionV5", &[], &v5, "soft_nms_sigma must not be negative");
+    check("NonMaxSuppression", &[], &[boxes, "f32[2]:nan,nan", "i32:1"], &["i32[0]:"]);
+    let combined = |per_class, total, words| {
+        let inputs = ["f32[1x1x1x4]:0,0,1,1", "f32[1x1x1]:1", per_class, total, "f32:0.5", "f32:0"];
+        refused("CombinedNonMaxSuppression", &[], &inputs, words);
+    };
+    combined("i32:0", "i32:1", "must be positive");
+    combined("i32:1", "i32:-1", "`max_total_size` is -1");
+}
+
+#[test]
+fn random_numbers() {
+    let seeds = [("seed", "1"), ("dtype", "f32")];
+    refused("RandomUniform", &seeds, &["i32[1]:-1"], "-1");
+    refused("RandomUniform", &[("seed", "1"), ("dtype", "i32")], &["i32[1]:1"], "i32");
+    let ints = [("seed", "1"), ("Tout", "i32")];
+    refused("RandomUniformInt", &ints, &["i32[1]:1", "i32:5", "i32:5"], "minval must be less than maxval");
+    refused("RandomUniformInt", &ints, &["i32[1]:1", "i32[1]:5", "i32:6"], "minval");
+    let stateless = [("dtype", "f32")];
+    refused("StatelessRandomUniform", &stateless, &["i32[1]:1", "i64[3]:1,2,3"], "seed must have shape [2]");
+    let v2 = |key, counter, algorithm, words| {
+        refused("StatelessRandomUniformV2", &stateless, &["i32[1]:1", key, counter, algorithm], words);
+    };
+    v2("ui64[1]:1", "ui64[2]:1,2", "i32:2", "unsupported algorithm 2");
+    v2("ui64[2]:1,2", "ui64[2]:1,2", "i32:1", "key of shape [2]");
+    v2("ui64[1]:1", "ui64[1]:1", "i32:1", "counter of shape [1]");
+    refused("Multinomial", &[("seed", "1")], &["f32[2]:1,2", "i32:1"], "should be a matrix");
+    refused("Multinomial", &[("seed", "1")], &["f32[2x0]:", "i32:1"], "should be positive");
+    refused("Multinomial", &[("seed", "1")], &["f32[1x1]:1", "i32:-1"], "`num_samples` is -1");
+    // Seeds of 0 are drawn: no two generators are equal.
+    let drawn = || run("RandomUniform", &[("dtype", "f64")], &["i32[1]:8"]).unwrap().remove(0);
+    assert_ne!(drawn().read::<f64>().unwrap().to_vec(), drawn().read::<f64>().unwrap().to_vec());
+}
+
+#[test]
+fn volumes() {
+    let window = [("strides", "1,1,1,1,1"), ("padding", "VALID")];
+    let (volume, filter) = ("f32[1x1x1x2x1]:1,2", "f32[1x1x2x1x1]:3,4");
+    check("Conv3D", &window, &[volume, filter], &["f32[1x1x1x1x1]:11"]);
+    refused("Conv3D", &window, &[IMAGE, filter], "rank");
+    refused("Conv3D", &window, &[volume, "f32[1x1x1x2x1]:1,2"], "for volumes of 1 channels");
+    refused("Conv3D", &[("strides", "1,0,1,1,1"), ("padding", "SAME")], &[volume, filter], "stride 0");
+    refused("Conv3D", &[("strides", "2,1,1,1,1"), ("padding", "SAME")], &[volume, filter], "`strides` is");
+    let first = [("strides", "1,1,1,1,1"), ("padding", "SAME"), ("data_format", "NCDHW")];
+    refused("Conv3D", &first, &[volume, filter], "NCDHW");
+    // Less than a stride is missing, or more.
+    let large = "f32[1x1x3x1x1]:1,2,3";
+    check("Conv3D", &window, &[volume, large], &["f32[1x1x1x0x1]:"]);
+    refused("Conv3D", &window, &[volume, "f32[1x1x4x1x1]:1,2,3,4"], "larger than the image");
+    let pool = [("strides", "1,1,1,1,1"), ("padding", "VALID"), ("ksize", "1,1,1,3,1")];
+    check("MaxPool3D", &pool, &[volume], &["f32[1x1x1x0x1]:"]);
+    let pool = [("strides", "1,1,1,1,1"), ("padding", "SAME"), ("ksize", "1,4611686018427387904,4,4,1")];
+    check("AvgPool3D", &pool, &[volume], &["f32[1x1x1x2x1]:1.5,1.5"]);
+    let sizes = ["i32[5]:1,1,1,3,1", filter, volume];
+    check("Conv3DBackpropInputV2", &window, &sizes, &["f32[1x1x1x3x1]:3,10,8"]);
+    refused("Conv3DBackpropInputV2", &window, &["i32[5]:1,1,1,9,1", filter, volume], "out_backprop");
+    let rates = [("strides", "1,1,1,1"), ("rates", "1,1,1,1"), ("padding", "VALID")];
+    refused("Dilation2D", &rates, &[IMAGE, "f32[1x1x2]:1,2"], "filters of 2 channels");
+}
+
+#[test]
+fn matrices() {
+    for op in ["Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "SelfAdjointEigV2"] {
+        refused(op, &[], &["f32[2]:1,2"], "rank >= 2");
+        refused(op, &[], &["f32[1x2]:1,2"], "must be square");
+        refused(op, &[], &["i32[1x1]:1"], "i32");
+    }
+    refused("Cholesky", &[], &["f32[2x2]:1,0,0,-1"], "not successful");
+    refused("Cholesky", &[], &["f32[1x1]:nan"], "not successful");
+    refused("MatrixInverse", &[], &["f32[2x2]:1,2,2,4"], "not invertible");
+    refused("MatrixSolve", &[], &["f32[1x1]:0", "f32[1x1]:1"], "not invertible");
+    refused("MatrixSolve", &[], &["f32[1x1]:1", "f32[2x1]:1,2"], "right sides of shape [2, 1]");
+    refused("MatrixTriangularSolve", &[], &["f32[1x1]:0", "f32[1x1]:1"], "not invertible");
+    check("MatrixDeterminant", &[], &["f32[2x2]:1,2,2,4"], &["f32:0"]);
+    check("Svd", &[("compute_uv", "false")], &["f32[1x2]:3,4"], &["f32[1]:5", "f32[0]:", "f32[0]:"]);
+    let svd = run("Svd", &[("full_matrices", "true")], &["f32[1x2]:inf,nan"]).unwrap();
+    assert!(svd.iter().all(|x| x.read::<f32>().unwrap().iter().all(|x| x.is_nan())));
+    check("Qr", &[], &["f32[0x3]:"], &["f32[0x0]:", "f32[0x3]:"]);
+    refused("Cross", &[], &["f32[2]:1,2", "f32[2]:1,2"], "vectors of three numbers");
+    check("Cross", &[], &["i32[3]:1,0,0", "i32[3]:0,1,0"], &["i32[3]:0,0,1"]);
+}
+
+#[test]
+fn transforms() {
+    let complex = [("Tcomplex", "complex64")];
+    refused("FFT2D", &complex, &["complex64[1]:1"], "rank of at least 2");
+    refused("FFT", &complex, &["f32[1]:1"], "f32");
+    refused("RFFT", &complex, &["f32[2]:1,2", "i32[1]:3"], "must have a length of at least 3");
+    refused("RFFT", &complex, &["f32[2]:1,2", "i32[1]:-3"], "expected 1 numbers");
+    refused("RFFT2D", &complex, &["f32[1x2]:1,2", "i32[1]:2"], "expected 2 numbers");
+    refused("IRFFT", &complex, &["complex64[2]:1,1", "i32[1]:4"], "at least 3");
+    check("RFFT", &complex, &["f32[2]:1,2", "i32[1]:0"], &["complex64[0]:"]);
+    check("RFFT", &complex, &["f32[4]:1,2,3,4", "i32[1]:2"], &["complex64[2]:3,-1"]);
+}
+
+#[test]
+fn quantized_ranges_and_sparse_operands() {
+    let args =
+        |given: &[(&str, &str)], words| refused("FakeQuantWithMinMaxArgs", given, &["f32[1]:1"], words);
+    args(&[("num_bits", "1")], "between 2 and 16");
+    args(&[("num_bits", "17")], "between 2 and 16");
+    args(&[("min", "2"), ("max", "1")], "min has to be smaller than max");
+    let channels = ["f32[2]:1,2", "f32[1]:1", "f32[1]:2"];
+    refused("FakeQuantWithMinMaxVarsPerChannel", &[], &channels, "min");
+    let dense = |indices, shape, values, words| {
+        refused("SparseToDense", &[], &[indices, shape, values, "f32:0"], words);
+    };
+    dense("i32[2]:1,0", "i32[1]:3", "f32[2]:1,2", "is out of order");
+    dense("i32[2]:1,1", "i32[1]:3", "f32[2]:1,2", "is repeated");
+    dense("i32[1]:3", "i32[1]:3", "f32[1]:1", "is out of bounds");
+    dense("i32[1]:-1", "i32[1]:3", "f32[1]:1", "is out of bounds");
+    dense("i32[1]:1", "i32[2]:3,3", "f32[1]:1", "for a tensor of shape");
+    dense("i32[2]:0,1", "i32[1]:3", "f32[3]:1,2,3", "for 2 indices");
+    let product = |indices, shape, words| {
+        let inputs = [indices, "f32[1]:1", shape, "f32[1x1]:1"];
+        refused("SparseTensorDenseMatMul", &[], &inputs, words);
+    };
+    product("i64[1x2]:0,1", "i64[2]:1,1", "is out of bounds");
+    product("i64[1x2]:0,0", "i64[2]:1,2", "2 columns for 1 rows");
+    let gather = |splits, indices, words| {
+        let ranks = [("PARAMS_RAGGED_RANK", "1"), ("OUTPUT_RAGGED_RANK", "1")];
+        refused("RaggedGather", &ranks, &[splits, "f32[2]:1,2", indices], words);
+    };
+    gather("i64[3]:0,1,2", "i64[1]:2", "indices[0] = 2 is not in [0, 2)");
+    gather("i64[3]:0,1,3", "i64[1]:0", "end behind the 2 rows");
+    gather("i64[3]:0,2,1", "i64[1]:0", "must ascend from 0");
+    gather("i64[0]:", "i64[1]:0", "must ascend from 0");
+}

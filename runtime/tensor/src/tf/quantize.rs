@@ -1,0 +1,153 @@
+//! Floats rounded to the numbers that a quantized integer could represent: TensorFlow's `FakeQuant`.
+//!
+//! ```text
+//! range [min, max] ──Nudged──▶ the nearest range in which 0 is one of the 2^bits numbers
+//! x ──▶ the nearest number of the range
+//! ```
+//!
+//! All arithmetic is f32, in TensorFlow's order.
+
+use super::fast::Cx;
+use crate::error::invalid;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// The numbers of quantized values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    low: f32,
+    high: f32,
+}
+
+impl Levels {
+    /// The values of this many bits; the lowest is not used if the range is `narrow`.
+    pub fn new(op: &'static str, bits: i64, is_narrow: bool) -> Result<Levels, TensorError> {
+        if !(2..=16).contains(&bits) {
+            return invalid(op, format!("num_bits must be between 2 and 16, inclusive, got {bits}"));
+        }
+        Ok(Levels { low: f32::from(u8::from(is_narrow)), high: ((1u32 << bits) - 1) as f32 })
+    }
+
+    /// The nearest range to `[min, max]` of which 0 is a number; `None` for the empty range at 0, where every
+    /// number becomes 0.
+    fn nudged(&self, min: f32, max: f32) -> Option<Nudged> {
+        if min == 0.0 && max == 0.0 {
+            return None;
+        }
+        let scale = (max - min) / (self.high - self.low);
+        let zero = self.low - min / scale;
+        let zero = if zero < self.low {
+            self.low
+        } else if zero > self.high {
+            self.high
+        } else {
+            zero.round()
+        };
+        Some(Nudged { min: (self.low - zero) * scale, max: (self.high - zero) * scale, scale })
+    }
+}
+
+/// A range with its distance of neighbouring numbers.
+#[derive(Clone, Copy, Debug)]
+struct Nudged {
+    min: f32,
+    max: f32,
+    scale: f32,
+}
+
+impl Nudged {
+    fn rounded(&self, x: f32) -> f32 {
+        let inverse = 1.0 / self.scale;
+        let zero = (-self.min * inverse + 0.5).floor();
+        let clamped = x.min(self.max).max(self.min) - self.min;
+        (clamped * inverse - zero + 0.5).floor() * self.scale
+    }
+}
+
+/// The ranges of a tensor: one, or one for each channel of the last axis.
+pub struct Ranges(Vec<Option<Nudged>>);
+
+impl Ranges {
+    /// The range of attributes.
+    pub fn of_attributes(
+        op: &'static str,
+        levels: Levels,
+        (min, max): (f32, f32),
+    ) -> Result<Ranges, TensorError> {
+        if min.is_nan() || max.is_nan() || min >= max {
+            return invalid(op, format!("min has to be smaller than max, was: {min} >= {max}"));
+        }
+        Ok(Ranges(vec![levels.nudged(min, max)]))
+    }
+
+    /// The ranges of operands: scalars, or vectors with one number for each channel of `x`.
+    pub fn of_operands(
+        op: &'static str,
+        levels: Levels,
+        x: &HostTensor,
+        (min, max): (&HostTensor, &HostTensor),
+        is_per_channel: bool,
+    ) -> Result<Ranges, TensorError> {
+        let shape = match (is_per_channel, x.shape().dims().last()) {
+            (false, _) => Shape::scalar(),
+            (true, Some(&channels)) => Shape::new(&[channels])?,
+            (true, None) => return invalid(op, "`inputs` is a scalar, expected channels".to_owned()),
+        };
+        min.expect_shape("min", &shape)?;
+        max.expect_shape("max", &shape)?;
+        let (min, max) = (min.read_as::<f32>("min")?, max.read_as::<f32>("max")?);
+        Ok(Ranges(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)).collect()))
+    }
+
+    /// The range of each element in turn.
+    fn cycle(&self) -> impl Iterator<Item = (usize, &Option<Nudged>)> {
+        self.0.iter().enumerate().cycle()
+    }
+}
+
+/// `FakeQuantWithMinMax`: the nearest number of the range.
+pub fn fake_quant(x: &HostTensor, ranges: &Ranges, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
+    {
+        let from = x.read_as::<f32>("inputs")?;
+        let from: &[f32] = &from;
+        cx.parts(&mut out.write::<f32>()?, (ranges.0.len(), 8), |first, out| {
+            for ((out, &x), (_, range)) in out.iter_mut().zip(&from[first..]).zip(ranges.cycle()) {
+                *out = range.map_or(0.0, |range| range.rounded(x));
+            }
+        });
+    }
+    Ok(out)
+}
+
+/// The gradients of [`fake_quant`] by the numbers, and by both ends of each range: the gradients of numbers
+/// in the range go to these, of others to the end.
+pub fn fake_quant_grad(
+    dy: &HostTensor,
+    x: &HostTensor,
+    ranges: &Ranges,
+    ends: &Shape,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 3], TensorError> {
+    dy.expect_shape("gradients", x.shape())?;
+    let by_x = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
+    let [by_min, by_max] = [(); 2].map(|()| HostTensor::zeros(DType::F32, ends.clone(), cx.allocator));
+    let (by_min, by_max) = (by_min?, by_max?);
+    {
+        let (x, dy) = (x.read_as::<f32>("inputs")?, dy.read_as::<f32>("gradients")?);
+        let (mut to, mut to_min, mut to_max) =
+            (by_x.write::<f32>()?, by_min.write::<f32>()?, by_max.write::<f32>()?);
+        let elements = to.iter_mut().zip(x.iter().zip(dy.iter()));
+        for ((to, (&x, &dy)), (channel, range)) in elements.zip(ranges.cycle()) {
+            *to = match range {
+                None => dy,
+                Some(range) if x >= range.min && x <= range.max => dy,
+                Some(range) => {
+                    to_min[channel] += if x < range.min { dy } else { 0.0 };
+                    to_max[channel] += if x > range.max { dy } else { 0.0 };
+                    0.0
+                }
+            };
+        }
+    }
+    Ok([by_x, by_min, by_max])
+}

@@ -1,0 +1,321 @@
+//! Random tensors, bit for bit those of TensorFlow's CPU from the same seeds.
+//!
+//! ```text
+//! seeds ──▶ Philox: blocks of four words ──Distribution──▶ groups of elements, each from its own blocks
+//! ```
+//!
+//! A group of elements depends on its number alone, so that results do not depend on the number of workers.
+//! Numbers of the normal distribution depend on the machine's logarithm, sine and cosine for the last bit.
+
+use std::sync::{Mutex, PoisonError};
+
+use half::{bf16, f16};
+
+use super::fast::{self, Cx};
+use super::philox::{Philox, WORDS, Words, pair, unit_f32, unit_f64};
+use super::real::expect_float;
+use crate::error::invalid;
+use crate::{DType, Element, HostTensor, Shape, TensorError};
+
+/// The generator of a stateful operator. Each use takes the next part of the stream.
+#[derive(Debug)]
+pub struct Generator(Mutex<Philox>);
+
+/// The number of blocks that an operator reserves for each element.
+const RESERVED: u64 = 256;
+
+impl Generator {
+    /// The generator at the beginning of its stream.
+    pub fn new(start: Philox) -> Generator {
+        Generator(Mutex::new(start))
+    }
+
+    /// Takes `blocks` blocks of the stream: the position of the first one.
+    fn take(&self, blocks: u64) -> Philox {
+        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = *next;
+        *next = taken.skipped(blocks);
+        taken
+    }
+
+    /// Takes the blocks for a tensor of `n` elements.
+    pub fn take_for(&self, n: usize) -> Philox {
+        self.take((n as u64).wrapping_mul(RESERVED))
+    }
+}
+
+/// The distribution of the elements of a random tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Floats, uniform on [0, 1).
+    Uniform,
+    /// Floats with mean 0 and standard deviation 1.
+    Normal,
+    /// [`Distribution::Normal`] without numbers beyond two standard deviations.
+    Truncated,
+    /// Integers of any bits.
+    Bits,
+    /// Integers from the first number up to but not including the second one; both as they are in 64 bits.
+    Between(i64, i64),
+}
+
+/// A random tensor.
+pub fn random(
+    op: &'static str,
+    distribution: Distribution,
+    (dtype, shape): (DType, Shape),
+    from: Philox,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    use Distribution::{Between, Bits, Normal, Truncated, Uniform};
+    let out = HostTensor::allocate(dtype, shape, cx.allocator)?;
+    match (distribution, dtype) {
+        (Uniform, DType::F16) => groups::<f16, 4>(&out, from, cx, |words| {
+            words.map(|word| f16::from_bits(f16::ONE.to_bits() | word as u16 & 0x3ff) - f16::ONE)
+        }),
+        (Uniform, DType::BF16) => groups::<bf16, 4>(&out, from, cx, |words| {
+            words.map(|word| bf16::from_bits(bf16::ONE.to_bits() | word as u16 & 0x7f) - bf16::ONE)
+        }),
+        (Uniform, DType::F32) => groups::<f32, 4>(&out, from, cx, |words| words.map(unit_f32)),
+        (Uniform, DType::F64) => {
+            groups::<f64, 2>(&out, from, cx, |[a, b, c, d]| [unit_f64(a, b), unit_f64(c, d)])
+        }
+        (Normal, DType::F16) => {
+            groups::<f16, 4>(&out, from, cx, |words| normal_f32(words).map(f16::from_f32))
+        }
+        (Normal, DType::BF16) => {
+            groups::<bf16, 4>(&out, from, cx, |words| normal_f32(words).map(bf16::from_f32))
+        }
+        (Normal, DType::F32) => groups::<f32, 4>(&out, from, cx, normal_f32),
+        (Normal, DType::F64) => groups::<f64, 2>(&out, from, cx, box_muller_f64),
+        (Truncated, DType::F16) => {
+            streams::<f16, 4>(&out, from, cx, |words| truncated_f32(words).map(f16::from_f32))
+        }
+        (Truncated, DType::BF16) => {
+            streams::<bf16, 4>(&out, from, cx, |words| truncated_f32(words).map(bf16::from_f32))
+        }
+        (Truncated, DType::F32) => streams::<f32, 4>(&out, from, cx, truncated_f32),
+        (Truncated, DType::F64) => streams::<f64, 2>(&out, from, cx, truncated_f64),
+        (Bits, DType::I32) => groups::<i32, 4>(&out, from, cx, |words| words.map(|word| word as i32)),
+        (Bits, DType::UI32) => groups::<u32, 4>(&out, from, cx, |words| words),
+        (Bits, DType::I64) => groups::<i64, 2>(&out, from, cx, |words| pairs(words).map(|bits| bits as i64)),
+        (Bits, DType::UI64) => groups::<u64, 2>(&out, from, cx, pairs),
+        (Between(low, high), DType::I32 | DType::UI32) => {
+            let range = (high as u32).wrapping_sub(low as u32);
+            expect_range(op, dtype, low, high)?;
+            let number = |word: u32| (low as u32).wrapping_add(word % range);
+            match dtype {
+                DType::I32 => groups::<i32, 4>(&out, from, cx, |w| w.map(|word| number(word) as i32)),
+                _ => groups::<u32, 4>(&out, from, cx, |words| words.map(number)),
+            }
+        }
+        (Between(low, high), DType::I64 | DType::UI64) => {
+            let range = (high as u64).wrapping_sub(low as u64);
+            expect_range(op, dtype, low, high)?;
+            let number = |bits: u64| (low as u64).wrapping_add(bits % range);
+            match dtype {
+                DType::I64 => groups::<i64, 2>(&out, from, cx, |w| pairs(w).map(|bits| number(bits) as i64)),
+                _ => groups::<u64, 2>(&out, from, cx, |words| pairs(words).map(number)),
+            }
+        }
+        (_, dtype) => return Err(TensorError::Unsupported { op, dtype }),
+    }?;
+    Ok(out)
+}
+
+/// Refuses an empty range.
+fn expect_range(op: &'static str, dtype: DType, low: i64, high: i64) -> Result<(), TensorError> {
+    let is_signed = matches!(dtype, DType::I32 | DType::I64);
+    if if is_signed { low < high } else { (low as u64) < high as u64 } {
+        return Ok(());
+    }
+    let problem = match is_signed {
+        true => format!("minval must be less than maxval, got {low} and {high}"),
+        false => format!("minval must be less than maxval, got {} and {}", low as u64, high as u64),
+    };
+    invalid(op, problem)
+}
+
+/// Sets each group of `N` elements from the block of its number.
+fn groups<T: Element, const N: usize>(
+    out: &HostTensor,
+    from: Philox,
+    cx: &Cx<'_>,
+    group: impl Fn([u32; WORDS]) -> [T; N] + Sync,
+) -> Result<(), TensorError> {
+    cx.parts(&mut out.write::<T>()?, (N, 16), |first, part| {
+        for (i, out) in part.chunks_mut(N).enumerate() {
+            let numbers = group(from.block((first / N + i) as u64));
+            out.copy_from_slice(&numbers[..out.len()]);
+        }
+    });
+    Ok(())
+}
+
+/// Sets each group of `N` elements from a stream of its own, as long as [`RESERVED`] says.
+fn streams<T: Element, const N: usize>(
+    out: &HostTensor,
+    from: Philox,
+    cx: &Cx<'_>,
+    group: impl Fn(&mut Words) -> [T; N] + Sync,
+) -> Result<(), TensorError> {
+    let blocks = N as u64 * RESERVED / WORDS as u64;
+    cx.parts(&mut out.write::<T>()?, (N, 32), |first, part| {
+        for (i, out) in part.chunks_mut(N).enumerate() {
+            let number = (first / N + i) as u64;
+            let numbers = group(&mut from.skipped(number.wrapping_mul(blocks)).words());
+            out.copy_from_slice(&numbers[..out.len()]);
+        }
+    });
+    Ok(())
+}
+
+fn pairs([a, b, c, d]: [u32; WORDS]) -> [u64; 2] {
+    [pair(a, b), pair(c, d)]
+}
+
+/// Two numbers of the normal distribution from two words, by the method of Box and Muller.
+fn box_muller_f32(a: u32, b: u32) -> [f32; 2] {
+    let radius = (-2.0 * unit_f32(a).max(1e-7).ln()).sqrt();
+    let angle = (2.0 * std::f64::consts::PI * f64::from(unit_f32(b))) as f32;
+    [angle.sin() * radius, angle.cos() * radius]
+}
+
+/// The same in f64, from four words.
+fn box_muller_f64([a, b, c, d]: [u32; WORDS]) -> [f64; 2] {
+    let radius = (-2.0 * unit_f64(a, b).max(1e-7).ln()).sqrt();
+    let angle = 2.0 * std::f64::consts::PI * unit_f64(c, d);
+    [angle.sin() * radius, angle.cos() * radius]
+}
+
+fn normal_f32([a, b, c, d]: [u32; WORDS]) -> [f32; 4] {
+    let ([w, x], [y, z]) = (box_muller_f32(a, b), box_muller_f32(c, d));
+    [w, x, y, z]
+}
+
+/// The first `N` of the numbers that `draw` gives in pairs that lie within two standard deviations.
+fn truncated<T: Copy + Default, const N: usize>(
+    mut draw: impl FnMut() -> [T; 2],
+    is_inside: impl Fn(T) -> bool,
+) -> [T; N] {
+    let (mut found, mut n) = ([T::default(); N], 0);
+    loop {
+        for number in draw() {
+            if is_inside(number) {
+                found[n] = number;
+                n += 1;
+                if n == N {
+                    return found;
+                }
+            }
+        }
+    }
+}
+
+fn truncated_f32(words: &mut Words) -> [f32; 4] {
+    let draw = || {
+        let (a, b) = (words.next(), words.next());
+        box_muller_f32(a, b)
+    };
+    truncated(draw, |x| x.abs() < 2.0)
+}
+
+fn truncated_f64(words: &mut Words) -> [f64; 2] {
+    let draw = || box_muller_f64([(); WORDS].map(|()| words.next()));
+    truncated(draw, |x| x.abs() < 2.0)
+}
+
+/// `RandomShuffle`: the slices along the first axis in a random order.
+pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let n = x.shape().dims().first().copied().unwrap_or(0);
+    if x.num_elements() <= 1 || n <= 1 {
+        return Ok(x.clone());
+    }
+    let mut words = generator.take(((n - 1) as u64).div_ceil(WORDS as u64)).words();
+    let mut order: Vec<usize> = (0..n).collect(); // at most the number of elements
+    for i in 0..n - 1 {
+        let left = (n - i) as u32; // as in TensorFlow, for more slices too
+        order.swap(i, i + words.next().checked_rem(left).unwrap_or(0) as usize);
+    }
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
+    {
+        let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
+        let slice = from.len() / n;
+        for (&i, to) in order.iter().zip(to.chunks_exact_mut(slice)) {
+            to.copy_from_slice(&from[i * slice..][..slice]);
+        }
+    }
+    Ok(out)
+}
+
+/// `Multinomial` and `StatelessMultinomial`: for each row of logits `[batch, classes]` numbers of classes, as
+/// often as their probabilities say. Logits that are not finite have probability 0.
+pub fn multinomial(
+    op: &'static str,
+    logits: &HostTensor,
+    n: usize,
+    dtype: DType,
+    generator: &Generator,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let &[batch, classes] = logits.shape().dims() else {
+        return invalid(op, format!("logits should be a matrix, got shape {}", logits.shape()));
+    };
+    if classes == 0 {
+        return invalid(op, "num_classes should be positive, got 0".to_owned());
+    }
+    expect_float(op, logits)?;
+    let out = HostTensor::allocate(DType::I64, Shape::new(&[batch, n])?, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let logits = fast::cast(logits, DType::F64, cx)?;
+        // TensorFlow counts two words per number.
+        let per_row = (n as u64).div_ceil(4).wrapping_mul(8);
+        let reserved = per_row.wrapping_mul(batch as u64).wrapping_mul(RESERVED);
+        let mut words = generator.take(reserved).words();
+        let (logits, mut to) = (logits.read::<f64>()?, out.write::<i64>()?);
+        let mut sums = vec![0.0; classes];
+        for (logits, to) in logits.chunks_exact(classes).zip(to.chunks_exact_mut(n)) {
+            let finite = || logits.iter().copied().filter(|x| x.is_finite());
+            let max = finite().fold(f64::MIN, f64::max);
+            let mut total = 0.0;
+            for (sum, &logit) in sums.iter_mut().zip(logits) {
+                total += if logit.is_finite() { (logit - max).exp() } else { 0.0 };
+                *sum = total;
+            }
+            for to in to {
+                let at = words.next_double() * total;
+                *to = sums.partition_point(|&sum| sum <= at) as i64;
+            }
+        }
+    }
+    fast::cast(&out, dtype, cx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::Malloc;
+
+    fn drawn(generator: &Generator, dims: &[usize]) -> Vec<f32> {
+        let malloc = Malloc::shared();
+        let shape = Shape::new(dims).unwrap();
+        let from = generator.take_for(shape.num_elements());
+        let made = (DType::F32, shape);
+        let x = random("RandomUniform", Distribution::Uniform, made, from, &Cx::serial(&malloc)).unwrap();
+        x.read::<f32>().unwrap().to_vec()
+    }
+
+    #[test]
+    fn a_generator_goes_on() {
+        let generator = Generator::new(Philox::seeded(1, 2));
+        let (first, second) = (drawn(&generator, &[3]), drawn(&generator, &[3]));
+        assert_ne!(first, second);
+        let start = Generator::new(Philox::seeded(1, 2));
+        assert_eq!(first, drawn(&start, &[3]));
+        assert_eq!(second, drawn(&Generator::new(Philox::seeded(1, 2).skipped(3 * 256)), &[3]));
+        // No elements take nothing; a shorter tensor is the beginning of a longer one.
+        assert_eq!(drawn(&start, &[2, 0]), []);
+        let second = Generator::new(Philox::seeded(1, 2).skipped(3 * 256));
+        assert_eq!(drawn(&start, &[5])[..2], drawn(&second, &[2])[..]);
+    }
+}

@@ -1,0 +1,412 @@
+//! Convolutions and poolings of volumes: `[batch, depth, height, width, channels]`.
+//!
+//! A volume is a batch of planes of pixels with one more axis; windows along each axis are those of images.
+//! TensorFlow's CPU has the channels last, and so have these.
+
+use super::fast::{self, Cx};
+use super::real::expect_float;
+use super::window::{axis, taps, window_of};
+use crate::conv::Window;
+use crate::error::invalid;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// Three numbers: along depth, height and width.
+pub type Volume = [usize; 3];
+
+/// The attributes of a convolution or pooling of volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeAttrs {
+    /// The distances of neighbouring windows.
+    pub strides: Volume,
+    /// The distances of the elements of a window.
+    pub dilations: Volume,
+    /// One window per stride, with zeros around the volume; else only windows inside.
+    pub same: bool,
+}
+
+/// The windows over volumes, their numbers, and the shapes.
+struct Windows {
+    axes: [Window; 3],
+    counts: Volume,
+    batch: usize,
+    channels: usize,
+}
+
+impl Windows {
+    /// The windows of `size` over a tensor of this shape.
+    fn new(
+        op: &'static str,
+        shape: &Shape,
+        size: Volume,
+        attrs: &VolumeAttrs,
+    ) -> Result<Windows, TensorError> {
+        let &[batch, depth, height, width, channels] = shape.dims() else {
+            return invalid(op, format!("shape {shape} has rank {}, expected 5", shape.rank()));
+        };
+        let of = |i: usize| {
+            let window = (size[i], attrs.strides[i], attrs.dilations[i]);
+            axis(op, shape, [depth, height, width][i], window, attrs.same, None)
+        };
+        let ((a, n_a), (b, n_b), (c, n_c)) = (of(0)?, of(1)?, of(2)?);
+        Ok(Windows { axes: [a, b, c], counts: [n_a, n_b, n_c], batch, channels })
+    }
+
+    /// The shape of results with these channels.
+    fn result(&self, channels: usize) -> Result<Shape, TensorError> {
+        let [depth, height, width] = self.counts;
+        Shape::new(&[self.batch, depth, height, width, channels])
+    }
+
+    /// The position of a pixel of the volume, in pixels.
+    fn pixel(&self, batch: usize, [z, y, x]: Volume) -> usize {
+        let [depth, height, width] = self.axes.map(|window| window.input);
+        ((batch * depth + z) * height + y) * width + x
+    }
+
+    /// Batch and window of a position of the result, in pixels.
+    fn window(&self, at: usize) -> (usize, Volume) {
+        let [depth, height, width] = self.counts;
+        (at / (depth * height * width), [at / (height * width) % depth, at / width % height, at % width])
+    }
+
+    /// Calls `f` for each element of a window inside of the volume: its position in the window, and its
+    /// pixel. Positions wrap around for windows of poolings that are larger than any filter.
+    fn each_tap(&self, batch: usize, at: Volume, mut f: impl FnMut(usize, usize)) {
+        let [_, b, c] = self.axes.map(|window| window.filter);
+        let number =
+            |i: usize, j: usize, k: usize| i.wrapping_mul(b).wrapping_add(j).wrapping_mul(c).wrapping_add(k);
+        for (i, z) in taps(&self.axes[0], at[0]) {
+            for (j, y) in taps(&self.axes[1], at[1]) {
+                for (k, x) in taps(&self.axes[2], at[2]) {
+                    f(number(i, j, k), self.pixel(batch, [z, y, x]));
+                }
+            }
+        }
+    }
+
+    /// The number of elements of a window.
+    fn n_taps(&self) -> usize {
+        self.axes.iter().fold(1, |n, window| window.filter.saturating_mul(n))
+    }
+}
+
+/// Filters `[depth, height, width, channels, out channels]`.
+fn filter_dims(op: &'static str, shape: &Shape, channels: usize) -> Result<(Volume, usize), TensorError> {
+    match *shape.dims() {
+        [a, b, c, from, to] if from == channels => Ok(([a, b, c], to)),
+        _ => invalid(op, format!("filters of shape {shape} for volumes of {channels} channels")),
+    }
+}
+
+fn channels_of(shape: &Shape) -> usize {
+    shape.dims().last().copied().unwrap_or(0)
+}
+
+/// Floats in f64, or in f32 if they are not wider.
+fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    expect_float(op, x)?;
+    fast::cast(x, if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 }, cx)
+}
+
+/// Evaluates a block with f32 or f64, the type of the elements, as `$t`.
+macro_rules! with_float {
+    ($x:expr, $t:ident => $body:expr) => {
+        match $x.dtype() {
+            DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            _ => {
+                type $t = f32;
+                $body
+            }
+        }
+    };
+}
+
+/// `Conv3D`: the convolution of volumes with filters, of floats.
+pub fn conv3d(
+    x: &HostTensor,
+    filter: &HostTensor,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "Conv3D";
+    filter.expect_dtype("filter", x.dtype())?;
+    let (size, to) = filter_dims(op, filter.shape(), channels_of(x.shape()))?;
+    let windows = Windows::new(op, x.shape(), size, attrs)?;
+    let (wide_x, wide_filter) = (wide(op, x, cx)?, wide(op, filter, cx)?);
+    let sums = HostTensor::zeros(wide_x.dtype(), windows.result(to)?, cx.allocator)?;
+    if sums.num_elements() > 0 {
+        with_float!(wide_x, T => {
+            let (x, filter, mut sums) = (wide_x.read::<T>()?, wide_filter.read::<T>()?, sums.write::<T>()?);
+            let (x, filter): (&[T], &[T]) = (&x, &filter);
+            let (from, cost) = (windows.channels, windows.n_taps().saturating_mul(windows.channels));
+            cx.parts(&mut sums, (to, cost), |first, part| {
+                for (i, sums) in part.chunks_exact_mut(to).enumerate() {
+                    let (batch, at) = windows.window(first / to + i);
+                    windows.each_tap(batch, at, |tap, pixel| {
+                        let rows = filter[tap * from * to..].chunks_exact(to);
+                        for (&x, row) in x[pixel * from..][..from].iter().zip(rows) {
+                            sums.iter_mut().zip(row).for_each(|(sum, &weight)| *sum += x * weight);
+                        }
+                    });
+                }
+            });
+        });
+    }
+    fast::cast(&sums, x.dtype(), cx)
+}
+
+/// `Conv3DBackpropInputV2`: the gradient by volumes of shape `input`, from that by the results.
+pub fn conv3d_backprop_input(
+    input: &Shape,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "Conv3DBackpropInputV2";
+    filter.expect_dtype("filter", dy.dtype())?;
+    let (size, to) = filter_dims(op, filter.shape(), channels_of(input))?;
+    let windows = Windows::new(op, input, size, attrs)?;
+    dy.expect_shape("out_backprop", &windows.result(to)?)?;
+    let (wide_dy, wide_filter) = (wide(op, dy, cx)?, wide(op, filter, cx)?);
+    let sums = HostTensor::zeros(wide_dy.dtype(), input.clone(), cx.allocator)?;
+    if sums.num_elements() > 0 && dy.num_elements() > 0 {
+        with_float!(wide_dy, T => {
+            let (dy, filter, mut sums) = (wide_dy.read::<T>()?, wide_filter.read::<T>()?, sums.write::<T>()?);
+            let (dy, filter): (&[T], &[T]) = (&dy, &filter);
+            let (from, cost) = (windows.channels, windows.n_taps().saturating_mul(to));
+            cx.parts(&mut sums, (from, cost), |first, part| {
+                for (i, sums) in part.chunks_exact_mut(from).enumerate() {
+                    windows.each_window(first / from + i, |tap, window| {
+                        let dy = &dy[window * to..][..to];
+                        let rows = filter[tap * from * to..].chunks_exact(to);
+                        for (sum, row) in sums.iter_mut().zip(rows) {
+                            *sum += row.iter().zip(dy).map(|(weight, dy)| weight * dy).sum::<T>();
+                        }
+                    });
+                }
+            });
+        });
+    }
+    fast::cast(&sums, dy.dtype(), cx)
+}
+
+/// `Conv3DBackpropFilterV2`: the gradient by filters of shape `filter`, from that by the results.
+pub fn conv3d_backprop_filter(
+    x: &HostTensor,
+    filter: &Shape,
+    dy: &HostTensor,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "Conv3DBackpropFilterV2";
+    dy.expect_dtype("out_backprop", x.dtype())?;
+    let (size, to) = filter_dims(op, filter, channels_of(x.shape()))?;
+    let windows = Windows::new(op, x.shape(), size, attrs)?;
+    dy.expect_shape("out_backprop", &windows.result(to)?)?;
+    let (wide_x, wide_dy) = (wide(op, x, cx)?, wide(op, dy, cx)?);
+    let sums = HostTensor::zeros(wide_x.dtype(), filter.clone(), cx.allocator)?;
+    if sums.num_elements() > 0 && dy.num_elements() > 0 {
+        with_float!(wide_x, T => {
+            let (x, dy, mut sums) = (wide_x.read::<T>()?, wide_dy.read::<T>()?, sums.write::<T>()?);
+            let from = windows.channels;
+            for (i, dy) in dy.chunks_exact(to).enumerate() {
+                let (batch, at) = windows.window(i);
+                windows.each_tap(batch, at, |tap, pixel| {
+                    let rows = sums[tap * from * to..][..from * to].chunks_exact_mut(to);
+                    for (&x, row) in x[pixel * from..][..from].iter().zip(rows) {
+                        row.iter_mut().zip(dy).for_each(|(sum, &dy)| *sum += x * dy);
+                    }
+                });
+            }
+        });
+    }
+    fast::cast(&sums, x.dtype(), cx)
+}
+
+impl Windows {
+    /// Calls `f` for each window with an element on a pixel: the element's position in the window, and the
+    /// window's in the result, in pixels.
+    fn each_window(&self, pixel: usize, mut f: impl FnMut(usize, usize)) {
+        let [depth, height, width] = self.axes.map(|window| window.input);
+        let at = [pixel / (height * width) % depth, pixel / width % height, pixel % width];
+        let batch = pixel / (depth * height * width);
+        let windows = |i: usize| {
+            let (window, count) = (self.axes[i], self.counts[i]);
+            (0..window.filter).filter_map(move |tap| Some((tap, window_of(&window, count, at[i], tap)?)))
+        };
+        let [_, b, c] = self.axes.map(|window| window.filter);
+        let [n_z, n_y, n_x] = self.counts;
+        for (i, z) in windows(0) {
+            for (j, y) in windows(1) {
+                for (k, x) in windows(2) {
+                    f((i * b + j) * c + k, ((batch * n_z + z) * n_y + y) * n_x + x);
+                }
+            }
+        }
+    }
+}
+
+/// `MaxPool3D` (`is_max`) and `AvgPool3D` of floats. Padding does not count.
+pub fn pool3d(
+    op: &'static str,
+    is_max: bool,
+    x: &HostTensor,
+    size: Volume,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let windows = Windows::new(op, x.shape(), size, attrs)?;
+    let wide_x = wide(op, x, cx)?;
+    let channels = windows.channels;
+    let out = HostTensor::zeros(wide_x.dtype(), windows.result(channels)?, cx.allocator)?;
+    if out.num_elements() > 0 {
+        with_float!(wide_x, T => {
+            let (x, mut out) = (wide_x.read::<T>()?, out.write::<T>()?);
+            let x: &[T] = &x;
+            cx.parts(&mut out, (channels, windows.n_taps()), |first, part| {
+                for (i, out) in part.chunks_exact_mut(channels).enumerate() {
+                    let (batch, at) = windows.window(first / channels + i);
+                    let mut n = 0;
+                    out.fill(if is_max { T::MIN } else { 0.0 });
+                    windows.each_tap(batch, at, |_, pixel| {
+                        n += 1;
+                        for (out, &x) in out.iter_mut().zip(&x[pixel * channels..]) {
+                            *out = if !is_max {
+                                *out + x
+                            } else if x > *out || x.is_nan() {
+                                x
+                            } else {
+                                *out
+                            };
+                        }
+                    });
+                    if !is_max && n > 0 {
+                        out.iter_mut().for_each(|out| *out /= n as T);
+                    }
+                }
+            });
+        });
+    }
+    fast::cast(&out, x.dtype(), cx)
+}
+
+/// `MaxPool3DGrad`: as on TensorFlow's CPU, every element that equals the maximum of its window gets the
+/// window's gradient.
+pub fn max_pool3d_grad(
+    x: &HostTensor,
+    y: &HostTensor,
+    dy: &HostTensor,
+    size: Volume,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPool3DGrad";
+    let windows = Windows::new(op, x.shape(), size, attrs)?;
+    let channels = windows.channels;
+    let shape = windows.result(channels)?;
+    y.expect_shape("orig_output", &shape)?;
+    dy.expect_shape("grad", &shape)?;
+    expect_float(op, dy)?;
+    let of = |x: &HostTensor| {
+        expect_float(op, x)?;
+        fast::cast(x, DType::F64, cx)
+    };
+    let (xs, ys, dys) = (of(x)?, of(y)?, of(dy)?);
+    let sums = HostTensor::zeros(DType::F64, x.shape().clone(), cx.allocator)?;
+    if dy.num_elements() > 0 {
+        let (xs, ys, dys) = (xs.read::<f64>()?, ys.read::<f64>()?, dys.read::<f64>()?);
+        let mut sums = sums.write::<f64>()?;
+        for (i, (y, dy)) in ys.chunks_exact(channels).zip(dys.chunks_exact(channels)).enumerate() {
+            let (batch, at) = windows.window(i);
+            windows.each_tap(batch, at, |_, pixel| {
+                let (x, sums) = (&xs[pixel * channels..], &mut sums[pixel * channels..]);
+                for (c, sum) in sums[..channels].iter_mut().enumerate() {
+                    *sum += if x[c] == y[c] { dy[c] } else { 0.0 };
+                }
+            });
+        }
+    }
+    fast::cast(&sums, dy.dtype(), cx)
+}
+
+/// `AvgPool3DGrad` by volumes of shape `input`: equal parts to all elements of a window.
+pub fn avg_pool3d_grad(
+    input: &Shape,
+    dy: &HostTensor,
+    size: Volume,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "AvgPool3DGrad";
+    let windows = Windows::new(op, input, size, attrs)?;
+    let channels = windows.channels;
+    dy.expect_shape("grad", &windows.result(channels)?)?;
+    expect_float(op, dy)?;
+    let dys = fast::cast(dy, DType::F64, cx)?;
+    let sums = HostTensor::zeros(DType::F64, input.clone(), cx.allocator)?;
+    if dy.num_elements() > 0 {
+        let (dys, mut sums) = (dys.read::<f64>()?, sums.write::<f64>()?);
+        for (i, dy) in dys.chunks_exact(channels).enumerate() {
+            let (batch, at) = windows.window(i);
+            let mut n = 0.0;
+            windows.each_tap(batch, at, |_, _| n += 1.0);
+            windows.each_tap(batch, at, |_, pixel| {
+                let sums = sums[pixel * channels..].iter_mut();
+                sums.zip(dy).for_each(|(sum, dy)| *sum += dy / n);
+            });
+        }
+    }
+    fast::cast(&sums, dy.dtype(), cx)
+}
+
+/// `Dilation2D` of images `[batch, height, width, channels]` with filters `[height, width, channels]`: the
+/// largest sum of an element of the window and of the filter. The attributes are those of volumes of depth 1.
+/// Integers are computed in f64.
+pub fn dilation2d(
+    x: &HostTensor,
+    filter: &HostTensor,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "Dilation2D";
+    let (&[batch, height, width, channels], &[rows, columns, c]) = (x.shape().dims(), filter.shape().dims())
+    else {
+        let (x, filter) = (x.shape(), filter.shape());
+        return invalid(
+            op,
+            format!("images of shape {x} and filters of shape {filter}, expected ranks 4 and 3"),
+        );
+    };
+    if c != channels {
+        return invalid(op, format!("filters of {c} channels for images of {channels}"));
+    }
+    filter.expect_dtype("filter", x.dtype())?;
+    let volume = Shape::new(&[batch, 1, height, width, channels])?;
+    let windows = Windows::new(op, &volume, [1, rows, columns], attrs)?;
+    let [_, n_rows, n_columns] = windows.counts;
+    let shape = Shape::new(&[batch, n_rows, n_columns, channels])?;
+    let (xs, filters) = (fast::cast(x, DType::F64, cx)?, fast::cast(filter, DType::F64, cx)?);
+    let out = HostTensor::allocate(DType::F64, shape, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let (xs, filters, mut out) = (xs.read::<f64>()?, filters.read::<f64>()?, out.write::<f64>()?);
+        let lowest = match x.dtype() {
+            DType::F16 => f64::from(half::f16::MIN),
+            DType::BF16 => f64::from(half::bf16::MIN),
+            DType::F32 => f64::from(f32::MIN),
+            _ => f64::MIN,
+        };
+        for (i, out) in out.chunks_exact_mut(channels).enumerate() {
+            out.fill(lowest);
+            let (batch, at) = windows.window(i);
+            windows.each_tap(batch, at, |tap, pixel| {
+                let sums = xs[pixel * channels..].iter().zip(&filters[tap * channels..]);
+                out.iter_mut().zip(sums).for_each(|(out, (x, weight))| *out = out.max(x + weight));
+            });
+        }
+    }
+    fast::cast(&out, x.dtype(), cx)
+}

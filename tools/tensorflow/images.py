@@ -1,0 +1,103 @@
+"""Resizing, crops and boxes."""
+import numpy as np
+from case import Case, integers, normal, tf
+
+raw = tf.raw_ops
+
+
+def resizing():
+    case = Case("op_resize")
+    x = case.feed("x", normal(1, 2, 3, 5, 2), shape=None)
+    bytes_ = case.feed("bytes", integers(2, 0, 256, 1, 4, 3, 3, dtype=np.uint8))
+    halves = case.feed("halves", normal(3, 1, 4, 3, 1, dtype=np.float16))
+    doubles = case.feed("doubles", normal(6, 1, 4, 3, 1, dtype=np.float64))
+    ints = case.feed("ints", integers(4, -1000, 1000, 1, 3, 3, 2))
+    size = case.feed("size", np.array([7, 4], np.int32))
+    flags = {"plain": {}, "corners": {"align_corners": True}, "centers": {"half_pixel_centers": True}}
+    for word, attrs in flags.items():
+        for op in ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic"]:
+            run = getattr(raw, op)
+            case.fetch(f"{op}_{word}", run(images=x, size=size, **attrs))
+            case.fetch(f"{op}_{word}_smaller", run(images=x, size=[2, 3], **attrs))
+            case.fetch(f"{op}_{word}_one", run(images=x, size=[1, 1], **attrs))
+            case.fetch(f"{op}_{word}_bytes", run(images=bytes_, size=[9, 7], **attrs))
+            case.fetch(f"{op}_{word}_halves", run(images=halves, size=[5, 6], **attrs))
+            case.fetch(f"{op}_{word}_ints", run(images=ints, size=size, **attrs))
+        dy = case.feed(f"dy_{word}", normal(5, 2, 7, 4, 2))
+        for op in ["ResizeBilinearGrad", "ResizeBicubicGrad"]:
+            run = getattr(raw, op)
+            case.fetch(f"{op}_{word}", run(grads=dy, original_image=x, **attrs))
+            small = dy[:1, :2, :3, :1]
+            case.fetch(f"{op}_{word}_doubles", run(grads=small, original_image=doubles, **attrs))
+        case.fetch(f"ResizeBilinearGrad_{word}_halves",
+                   raw.ResizeBilinearGrad(grads=dy[:1, :, :, :1], original_image=halves, **attrs))
+        nearest = raw.ResizeNearestNeighborGrad
+        case.fetch(f"ResizeNearestNeighborGrad_{word}", nearest(grads=dy, size=[3, 5], **attrs))
+        case.fetch(f"ResizeNearestNeighborGrad_{word}_ints", nearest(grads=ints, size=[2, 7], **attrs))
+    case.write()
+
+
+def crops():
+    case = Case("op_crop")
+    x = case.feed("x", normal(1, 2, 6, 5, 2))
+    bytes_ = case.feed("bytes", integers(2, 0, 256, 2, 6, 5, 2, dtype=np.uint8))
+    boxes = case.feed("boxes", np.array(
+        [[0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], [0.8, 0.9, 0.2, 0.1], [-0.5, 0.3, 1.5, 0.6]], np.float32))
+    of = case.feed("of", np.array([0, 1, 1, 0], np.int32))
+    for method in ["bilinear", "nearest"]:
+        for size in [(3, 4), (1, 1), (9, 1)]:
+            word = f"{method}_{size[0]}x{size[1]}"
+            attrs = {"boxes": boxes, "box_ind": of, "method": method}
+            case.fetch(word, raw.CropAndResize(image=x, crop_size=size, extrapolation_value=-7.5, **attrs))
+            case.fetch(f"{word}_bytes", raw.CropAndResize(image=bytes_, crop_size=size, **attrs))
+            dy = case.feed(f"dy_{word}", normal(3, 4, *size, 2))
+            case.fetch(f"{word}_by_image", raw.CropAndResizeGradImage(
+                grads=dy, image_size=[2, 6, 5, 2], T=tf.float32, **attrs))
+            case.fetch(f"{word}_by_image_doubles", raw.CropAndResizeGradImage(
+                grads=dy, image_size=[2, 6, 5, 2], T=tf.float64, **attrs))
+            if method == "bilinear":
+                case.fetch(f"{word}_by_boxes", raw.CropAndResizeGradBoxes(grads=dy, image=x, **attrs))
+    case.write()
+
+
+def boxes():
+    case = Case("op_boxes")
+    rng = np.random.default_rng(7)
+    corners = rng.uniform(size=(40, 2))
+    boxes = np.concatenate([corners, corners + rng.uniform(0.05, 0.4, size=(40, 2))], 1).astype(np.float32)
+    boxes[::3] = boxes[::3, [2, 3, 0, 1]]
+    boxes[5, 2:] = boxes[5, :2]
+    scores = np.round(rng.uniform(size=40), 1).astype(np.float32)
+    given = {"boxes": case.feed("boxes", boxes), "scores": case.feed("scores", scores, shape=[None])}
+    n = case.feed("n", np.int32(12))
+    case.fetch("v1", raw.NonMaxSuppression(max_output_size=n, iou_threshold=0.3, **given))
+    for threshold in [0.0, 0.2, 0.5, 1.0]:
+        by = {"max_output_size": n, "iou_threshold": threshold, **given}
+        word = str(threshold).replace(".", "_")
+        case.fetch(f"v2_{word}", raw.NonMaxSuppressionV2(**by))
+        case.fetch(f"v3_{word}", raw.NonMaxSuppressionV3(score_threshold=0.6, **by))
+        for pad in [False, True]:
+            padded = {"pad_to_max_output_size": pad, "score_threshold": 0.75, **by}
+            case.fetch(f"v4_{word}_{pad}", *raw.NonMaxSuppressionV4(**padded))
+            for sigma in [0.0, 0.5]:
+                case.fetch(f"v5_{word}_{pad}_{int(sigma * 10)}",
+                           *raw.NonMaxSuppressionV5(soft_nms_sigma=sigma, **padded))
+    every = {"max_output_size": 100, "iou_threshold": 0.4, **given}
+    case.fetch("every", raw.NonMaxSuppressionV3(score_threshold=float("-inf"), **every))
+    case.fetch("none", raw.NonMaxSuppressionV3(score_threshold=2.0, **every))
+    case.fetch("soft", *raw.NonMaxSuppressionV5(score_threshold=0.1, soft_nms_sigma=0.3, **every))
+    shared = case.feed("shared", rng.uniform(-0.2, 1.2, size=(2, 20, 1, 4)).astype(np.float32))
+    own = case.feed("own", rng.uniform(size=(2, 20, 3, 4)).astype(np.float32))
+    by_class = case.feed("by_class", rng.uniform(size=(2, 20, 3)).astype(np.float32))
+    for word, of in {"shared": shared, "own": own}.items():
+        for i, attrs in enumerate([{}, {"pad_per_class": True}, {"clip_boxes": False}]):
+            case.fetch(f"combined_{word}_{i}", *raw.CombinedNonMaxSuppression(
+                boxes=of, scores=by_class, max_output_size_per_class=4, max_total_size=15, iou_threshold=0.3,
+                score_threshold=0.2, **attrs))
+    case.write()
+
+
+if __name__ == "__main__":
+    resizing()
+    crops()
+    boxes()

@@ -1,0 +1,81 @@
+"""Quantized ranges, sparse and ragged operands."""
+import numpy as np
+from case import Case, integers, normal, tf
+
+raw = tf.raw_ops
+
+
+def quantize():
+    case = Case("op_fake_quant", rtol=1e-6)
+    x = case.feed("x", (4 * normal(1, 5, 3)).astype(np.float32), shape=[None, 3])
+    dy = case.feed("dy", normal(2, 5, 3))
+    low = case.feed("low", np.float32(-1.3))
+    high = case.feed("high", np.float32(4.1))
+    zero = case.feed("zero", np.float32(0))
+    lows = case.feed("lows", np.array([-1.3, 0.0, 0.4], np.float32))
+    highs = case.feed("highs", np.array([2.2, 0.0, 3.9], np.float32))
+    for bits, narrow in [(8, False), (8, True), (2, False), (16, True)]:
+        attrs = {"num_bits": bits, "narrow_range": narrow}
+        word = f"{bits}_{narrow}"
+        ends = {"min": -0.7, "max": 3.3}
+        case.fetch(f"args_{word}", raw.FakeQuantWithMinMaxArgs(inputs=x, **ends, **attrs))
+        case.fetch(f"args_{word}_by_x",
+                   raw.FakeQuantWithMinMaxArgsGradient(gradients=dy, inputs=x, **ends, **attrs))
+        for name, ends in {"vars": (low, high), "zero": (zero, zero), "channels": (lows, highs)}.items():
+            ends = {"min": ends[0], "max": ends[1]}
+            kind = "VarsPerChannel" if name == "channels" else "Vars"
+            case.fetch(f"{name}_{word}", getattr(raw, f"FakeQuantWithMinMax{kind}")(inputs=x, **ends, **attrs))
+            case.fetch(f"{name}_{word}_by", *getattr(raw, f"FakeQuantWithMinMax{kind}Gradient")(
+                gradients=dy, inputs=x, **ends, **attrs))
+    case.write()
+
+
+def sparse():
+    case = Case("op_sparse")
+    shape = case.feed("shape", np.array([4, 3], np.int64))
+    indices = case.feed("indices", np.array([[0, 1], [1, 0], [1, 2], [3, 1]], np.int64), shape=[None, 2])
+    for dtype in [np.float32, np.int32, np.complex64]:
+        word = np.dtype(dtype).name
+        values = normal(1, 4) * 9 + (1j * normal(4, 4) if dtype is np.complex64 else 0)
+        values = case.feed(f"values_{word}", values.astype(dtype))
+        one = values[0]
+        case.fetch(f"dense_{word}", raw.SparseToDense(
+            sparse_indices=indices, output_shape=shape, sparse_values=values, default_value=one))
+        case.fetch(f"dense_scalar_{word}", raw.SparseToDense(
+            sparse_indices=np.int32(2), output_shape=[5], sparse_values=one, default_value=values[1]))
+        case.fetch(f"dense_vector_{word}", raw.SparseToDense(
+            sparse_indices=[3, 1, 3, 0], output_shape=[5], sparse_values=values, default_value=one,
+            validate_indices=False))
+        for adjoint_a in [False, True]:
+            for adjoint_b in [False, True]:
+                b = integers(2, -9, 9, 4 if adjoint_a else 3, 5).astype(dtype)
+                if dtype is np.complex64:
+                    b = b + (1j * integers(3, -9, 9, *b.shape)).astype(dtype)
+                name = f"{word}_{adjoint_a}_{adjoint_b}"
+                b = case.feed(f"b_{name}", b.T if adjoint_b else b)
+                case.fetch(f"matmul_{name}", raw.SparseTensorDenseMatMul(
+                    a_indices=indices, a_values=values, a_shape=shape, b=b, adjoint_a=adjoint_a,
+                    adjoint_b=adjoint_b))
+    for dtype in [np.int32, np.int64]:
+        word = np.dtype(dtype).name
+        outer = case.feed(f"outer_{word}", np.array([0, 2, 2, 5], dtype))
+        inner = case.feed(f"inner_{word}", np.array([0, 1, 4, 4, 6, 7], dtype))
+        ragged = case.feed(f"ragged_{word}", normal(5, 7, 2), shape=[None, 2])
+        rows = case.feed(f"rows_{word}", np.array([[2, 0], [1, 2], [0, 0]], np.int64))
+        case.fetch(f"gather_one_{word}", *flat(raw.RaggedGather(
+            params_nested_splits=[inner], params_dense_values=ragged, indices=rows[:, 0],
+            OUTPUT_RAGGED_RANK=1)))
+        case.fetch(f"gather_two_{word}", *flat(raw.RaggedGather(
+            params_nested_splits=[outer, inner], params_dense_values=ragged, indices=rows,
+            OUTPUT_RAGGED_RANK=3)))
+    case.write()
+
+
+def flat(results):
+    splits, values = results
+    return [*splits, values]
+
+
+if __name__ == "__main__":
+    quantize()
+    sparse()

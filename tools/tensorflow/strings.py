@@ -1,0 +1,69 @@
+"""Strings. Files hold numbers only: what is stored of strings are their fingerprints."""
+import numpy as np
+from case import Case, tf
+
+raw = tf.raw_ops
+BUCKETS = (1 << 63) - 1
+
+
+def strings():
+    case = Case("op_strings")
+
+    def fetch(name, texts):
+        case.fetch(name, raw.StringToHashBucketFast(input=texts, num_buckets=BUCKETS))
+
+    long = ["", "a", "abcd", "hello", "eight888", "more than sixteen", "x" * 32, "y" * 33, "zyx" * 21 + "z",
+            "w" * 65, "The quick brown fox jumps over the lazy dog. " * 5]
+    words = tf.constant(long)
+    fetch("hash", words)
+    case.fetch("buckets", raw.StringToHashBucketFast(input=words, num_buckets=10))
+    texts = ["Straße", "ÀÉ x", "ABC def", "日本語"]
+    mixed, column = tf.constant(texts), tf.constant([[text] for text in texts])
+    for unit in ["BYTE", "UTF8_CHAR"]:
+        case.fetch(f"length_{unit}", raw.StringLength(input=mixed, unit=unit))
+        fetch(f"part_{unit}", raw.Substr(input=mixed, pos=1, len=2, unit=unit))
+        fetch(f"part_end_{unit}", raw.Substr(input=mixed, pos=-2, len=9, unit=unit))
+        fetch(f"part_each_{unit}", raw.Substr(input=mixed, pos=[0, 1, 2, 3], len=[3, 0, 1, 5], unit=unit))
+        fetch(f"part_broadcast_{unit}",
+              raw.Substr(input=column, pos=[0, 1, 2], len=[1, 2, 1], unit=unit))
+    for encoding in ["", "utf-8"]:
+        word = encoding[:3]
+        fetch(f"lower_{word}", raw.StringLower(input=mixed, encoding=encoding))
+        fetch(f"upper_{word}", raw.StringUpper(input=mixed, encoding=encoding))
+    fetch("join", raw.StringJoin(inputs=[mixed, tf.constant("-"), mixed], separator=", "))
+    fetch("join_one", raw.StringJoin(inputs=[mixed]))
+    lines = tf.constant(["a,b,,c", "", ",", "  two  words ", "tab\tand\nline"])
+    for separator, word in [("", "space"), (",", "comma"), ("or", "or")]:
+        for most in [-1, 1]:
+            indices, values, shape = raw.StringSplitV2(input=lines, sep=separator, maxsplit=most)
+            name = f"split_{word}_{most % 3}"
+            case.fetch(f"{name}_indices", indices)
+            case.fetch(f"{name}_shape", shape)
+            fetch(f"{name}_values", values)
+    ints = case.feed("ints", np.array([0, -1, 12345, 2**31 - 1, -(2**31)], np.int32))
+    floats = case.feed("floats", np.array([0.0, -1.5, 3.14159265, 1e10, 1.5e-7, 123456.789, np.inf, -np.inf], np.float32))
+    doubles = case.feed("doubles", np.array([0.1, -2e300, 1e-300, 99999.95], np.float64))
+    bools = case.feed("bools", np.array([True, False]))
+    pairs = case.feed("pairs", np.array([1 + 2j, -0.5 - 1e6j], np.complex64))
+    fetch("of_ints", raw.AsString(input=ints))
+    fetch("of_bools", raw.AsString(input=bools))
+    fetch("of_pairs", raw.AsString(input=pairs))
+    for i, fill in enumerate(["", " ", "+", "-", "0"]):
+        fetch(f"of_ints_{i}", raw.AsString(input=ints, width=8, fill=fill))
+        fetch(f"of_floats_{i}", raw.AsString(input=floats, width=14, fill=fill, precision=3))
+    for i, attrs in enumerate([{}, {"scientific": True}, {"shortest": True}, {"precision": 2},
+                               {"scientific": True, "precision": 3}, {"shortest": True, "precision": 3},
+                               {"precision": 0}, {"shortest": True, "precision": 0}]):
+        fetch(f"of_floats_by_{i}", raw.AsString(input=floats, **attrs))
+        fetch(f"of_doubles_by_{i}", raw.AsString(input=doubles, **attrs))
+    for dtype in [tf.float32, tf.float64]:
+        texts = tf.constant(["1", " -2.5 ", "1e5", "inf", "-inf", ".5", "3.", "+7"])
+        case.fetch(f"number_{dtype.name}", raw.StringToNumber(string_tensor=texts, out_type=dtype))
+    for dtype in [tf.int32, tf.int64]:
+        texts = tf.constant(["1", " -25 ", "2147483647"])
+        case.fetch(f"number_{dtype.name}", raw.StringToNumber(string_tensor=texts, out_type=dtype))
+    case.write()
+
+
+if __name__ == "__main__":
+    strings()

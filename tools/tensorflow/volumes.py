@@ -1,0 +1,70 @@
+"""Convolutions and poolings of volumes, dilation, and windows that are just larger than the image."""
+import numpy as np
+from case import Case, integers, normal, tf
+
+raw = tf.raw_ops
+
+
+def volumes():
+    case = Case("op_volumes")
+    x = case.feed("x", normal(1, 2, 4, 5, 3, 2), shape=[None, None, None, None, 2])
+    filters = case.feed("filters", normal(2, 2, 3, 2, 2, 3))
+    halves = tf.cast(x, tf.float16)
+    tied = case.feed("tied", integers(3, 0, 3, 1, 4, 4, 4, 1, dtype=np.float32))
+    for padding in ["SAME", "VALID"]:
+        for strides in [[1, 1, 1, 1, 1], [1, 2, 1, 2, 1]]:
+            attrs = {"padding": padding, "strides": strides}
+            word = f"{padding}_{strides[1]}"
+            y = raw.Conv3D(input=x, filter=filters, **attrs)
+            case.fetch(f"conv_{word}", y)
+            case.fetch(f"conv_{word}_doubles", raw.Conv3D(
+                input=tf.cast(x, tf.float64), filter=tf.cast(filters, tf.float64), **attrs))
+            dy = tf.sin(y)
+            case.fetch(f"conv_{word}_by_x", raw.Conv3DBackpropInputV2(
+                input_sizes=tf.shape(x), filter=filters, out_backprop=dy, **attrs))
+            case.fetch(f"conv_{word}_by_filters", raw.Conv3DBackpropFilterV2(
+                input=x, filter_sizes=[2, 3, 2, 2, 3], out_backprop=dy, **attrs))
+            pool = {"ksize": [1, 2, 3, 2, 1], **attrs}
+            for tensor, name in [(x, "x"), (tied, "tied")]:
+                y = raw.MaxPool3D(input=tensor, **pool)
+                case.fetch(f"max_{name}_{word}", y)
+                case.fetch(f"max_{name}_{word}_by_x", raw.MaxPool3DGrad(
+                    orig_input=tensor, orig_output=y, grad=tf.cos(y), **pool))
+            y = raw.AvgPool3D(input=x, **pool)
+            case.fetch(f"avg_{word}", y)
+            case.fetch(f"avg_{word}_by_x", raw.AvgPool3DGrad(
+                orig_input_shape=tf.shape(x), grad=tf.cos(y), **pool))
+    image = case.feed("image", normal(4, 1, 6, 7, 2))
+    ints = case.feed("ints", integers(5, -100, 100, 1, 6, 7, 2))
+    for padding in ["SAME", "VALID"]:
+        for strides, rates in [([1, 1, 1, 1], [1, 2, 1, 1]), ([1, 2, 3, 1], [1, 1, 1, 1])]:
+            attrs = {"padding": padding, "strides": strides, "rates": rates}
+            word = f"{padding}_{strides[1]}"
+            case.fetch(f"dilation_{word}", raw.Dilation2D(input=image, filter=filters[0, :, :, :, 0], **attrs))
+            case.fetch(f"dilation_{word}_ints", raw.Dilation2D(
+                input=ints, filter=integers(6, -9, 9, 3, 2, 2), **attrs))
+    case.write()
+
+
+def windows():
+    """Results are empty where less than a stride is missing. The sizes are unknown when the graph is made."""
+    case = Case("op_windows_too_large")
+    x = case.feed("x", normal(1, 1, 4, 6, 2), shape=[None, None, None, 2])
+    filters = case.feed("filters", normal(2, 3, 3, 2, 4))
+    for dilations, strides in [([1, 2, 1, 1], [1, 1, 1, 1]), ([1, 2, 2, 1], [1, 2, 2, 1]), ([1, 3, 3, 1], [1, 4, 4, 1])]:
+        attrs = {"padding": "VALID", "strides": strides, "dilations": dilations}
+        word = f"{dilations[2]}_{strides[1]}"
+        case.fetch(f"conv_{word}", raw.Conv2D(input=x, filter=filters, **attrs))
+    y = raw.Conv2D(input=x, filter=filters, padding="VALID", strides=[1, 2, 2, 1], dilations=[1, 2, 2, 1])
+    case.fetch("total", tf.reduce_sum(y))
+    for op in [raw.MaxPool, raw.AvgPool]:
+        for ksize, stride in [(5, 1), (5, 2), (6, 3)]:
+            attrs = {"ksize": [1, ksize, 2, 1], "strides": [1, stride, stride, 1], "padding": "VALID"}
+            name = "max" if op is raw.MaxPool else "avg"
+            case.fetch(f"{name}_{ksize}_{stride}", op(**{"input" if name == "max" else "value": x}, **attrs))
+    case.write()
+
+
+if __name__ == "__main__":
+    volumes()
+    windows()
