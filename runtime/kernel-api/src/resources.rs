@@ -14,9 +14,11 @@
 //! Not here: values. A mutable resource has a lock of its own.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 /// A type of resources.
 pub trait Resource: Any + Send + Sync {
@@ -51,26 +53,20 @@ impl fmt::Display for ResourceName {
 #[derive(Clone, Default)]
 pub struct Resources(Arc<Mutex<ResourceTable>>);
 
-type ResourceTable = BTreeMap<Type, Names>;
-type Names = BTreeMap<ResourceName, Arc<dyn Any + Send + Sync>>;
+/// By type; looked up by kernels while they run, so hashed, and sorted for listings only.
+type ResourceTable = FxHashMap<TypeId, OfType>;
 
-/// A type in the order of listings.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Type {
-    name: &'static str,
-    id: TypeId,
-}
-
-impl Type {
-    fn of<T: Resource>() -> Type {
-        Type { name: T::TYPE, id: TypeId::of::<T>() }
-    }
+/// The resources of a type.
+struct OfType {
+    ty: &'static str,
+    /// Names come from programs, so their hashes are keyed.
+    by_name: HashMap<ResourceName, Arc<dyn Any + Send + Sync>>,
 }
 
 impl Resources {
     /// The resource of type `T` called `name`, if there is one.
     pub fn find<T: Resource>(&self, name: &ResourceName) -> Option<Arc<T>> {
-        find(self.lock().get(&Type::of::<T>())?, name)
+        find(self.lock().get(&TypeId::of::<T>())?, name)
     }
 
     /// The resource of type `T` called `name`, after adding `resource` if there was none.
@@ -86,10 +82,11 @@ impl Resources {
 
     fn or_insert_arc<T: Resource>(&self, name: &ResourceName, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         let mut types = self.lock();
-        let names = types.entry(Type::of::<T>()).or_default();
-        find(names, name).unwrap_or_else(|| {
+        let entry = types.entry(TypeId::of::<T>());
+        let of_type = entry.or_insert_with(|| OfType { ty: T::TYPE, by_name: HashMap::new() });
+        find(of_type, name).unwrap_or_else(|| {
             let made = make();
-            names.insert(name.clone(), made.clone());
+            of_type.by_name.insert(name.clone(), made.clone());
             made
         })
     }
@@ -98,10 +95,10 @@ impl Resources {
     /// whether it was there.
     pub fn remove<T: Resource>(&self, name: &ResourceName, resource: &Arc<T>) -> bool {
         let mut types = self.lock();
-        let Some(names) = types.get_mut(&Type::of::<T>()) else { return false };
-        let is_there = find(names, name).is_some_and(|there| Arc::ptr_eq(&there, resource));
+        let Some(of_type) = types.get_mut(&TypeId::of::<T>()) else { return false };
+        let is_there = find(of_type, name).is_some_and(|there| Arc::ptr_eq(&there, resource));
         if is_there {
-            names.remove(name);
+            of_type.by_name.remove(name);
         }
         is_there
     }
@@ -109,14 +106,19 @@ impl Resources {
     /// The types and names of all resources.
     pub fn list(&self) -> Vec<(&'static str, ResourceName)> {
         let types = self.lock();
-        types.iter().flat_map(|(ty, names)| names.keys().map(|name| (ty.name, name.clone()))).collect()
+        let names = types.values().flat_map(|of| of.by_name.keys().map(|name| (of.ty, name.clone())));
+        let mut listed: Vec<_> = names.collect();
+        listed.sort();
+        listed
     }
 
     /// A snapshot of the resources of type `T`, with their names.
     pub fn all<T: Resource>(&self) -> Vec<(ResourceName, Arc<T>)> {
         let types = self.lock();
-        let names = types.get(&Type::of::<T>());
-        names.into_iter().flatten().filter_map(|(name, it)| Some((name.clone(), typed(it)?))).collect()
+        let of_type = types.get(&TypeId::of::<T>()).into_iter().flat_map(|of_type| &of_type.by_name);
+        let mut all: Vec<_> = of_type.filter_map(|(name, it)| Some((name.clone(), typed(it)?))).collect();
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all
     }
 
     fn lock(&self) -> MutexGuard<'_, ResourceTable> {
@@ -131,8 +133,8 @@ impl fmt::Debug for Resources {
     }
 }
 
-fn find<T: Resource>(names: &Names, name: &ResourceName) -> Option<Arc<T>> {
-    names.get(name).and_then(typed)
+fn find<T: Resource>(of_type: &OfType, name: &ResourceName) -> Option<Arc<T>> {
+    of_type.by_name.get(name).and_then(typed)
 }
 
 /// Downcast of a resource in the table of type `T`.

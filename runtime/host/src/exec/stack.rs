@@ -176,7 +176,12 @@ impl<'x> Stack<'x> {
             }
         }
         slots.for_each(Value::clear);
-        arguments.clear();
+        if arguments.len() <= plan.n_args as usize {
+            // SAFETY: the list gets shorter. Its values own nothing: each was plain, or has been taken.
+            unsafe { arguments.set_len(0) };
+        } else {
+            arguments.clear();
+        }
         self.trips = trips;
         self.next = first_step(plan);
         let slots = self.first_value();
