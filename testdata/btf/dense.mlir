@@ -7,7 +7,13 @@
 // RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | bef-exec - --seed 2 --leak-check 2>/dev/null | FileCheck %s
 
 // CHECK: --- Running 'f32':
-// CHECK-NEXT: 'f32' returned DenseHostTensor dtype = f32, shape = [], values = [1.000000e+00],DenseHostTensor dtype = f32, shape = [2], values = [2.000000e+00, 3.000000e+00],DenseHostTensor dtype = f32, shape = [2, 1], values = [3.000000e+00, 4.000000e+00],DenseHostTensor dtype = f32, shape = [1, 2, 1], values = [4.000000e+00, 5.000000e+00],DenseHostTensor dtype = f32, shape = [1, 1, 2, 1], values = [5.000000e+00, 6.000000e+00]
+// CHECK-NEXT: 'f32' returned array(1., shape=(), dtype=float32),array([2., 3.], shape=(2,), dtype=float32),
+// CHECK-NEXT: array({{\[\[}}3.],
+// CHECK-NEXT:        [4.]], shape=(2, 1), dtype=float32),
+// CHECK-NEXT: array({{\[\[\[}}4.],
+// CHECK-NEXT:         [5.]]], shape=(1, 2, 1), dtype=float32),
+// CHECK-NEXT: array({{\[\[\[\[}}5.],
+// CHECK-NEXT:          [6.]]]], shape=(1, 1, 2, 1), dtype=float32)
 func.func @f32() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
   %path = tfrt_test.get_string {value = "DIRECTORY/dense.btf"}
   %i0 = tfrt.constant.i32 0
@@ -24,7 +30,13 @@ func.func @f32() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
 }
 
 // CHECK: --- Running 'i32':
-// CHECK-NEXT: 'i32' returned DenseHostTensor dtype = i32, shape = [], values = [6],DenseHostTensor dtype = i32, shape = [2], values = [7, 8],DenseHostTensor dtype = i32, shape = [2, 1], values = [8, 9],DenseHostTensor dtype = i32, shape = [1, 2, 1], values = [9, 10],DenseHostTensor dtype = i32, shape = [1, 1, 2, 1], values = [10, 11]
+// CHECK-NEXT: 'i32' returned array(6, shape=(), dtype=int32),array([7, 8], shape=(2,), dtype=int32),
+// CHECK-NEXT: array({{\[\[}}8],
+// CHECK-NEXT:        [9]], shape=(2, 1), dtype=int32),
+// CHECK-NEXT: array({{\[\[\[}} 9],
+// CHECK-NEXT:         [10]]], shape=(1, 2, 1), dtype=int32),
+// CHECK-NEXT: array({{\[\[\[\[}}10],
+// CHECK-NEXT:          [11]]]], shape=(1, 1, 2, 1), dtype=int32)
 func.func @i32() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
   %path = tfrt_test.get_string {value = "DIRECTORY/dense.btf"}
   %i0 = tfrt.constant.i32 5
@@ -41,7 +53,13 @@ func.func @i32() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
 }
 
 // CHECK: --- Running 'i64':
-// CHECK-NEXT: 'i64' returned DenseHostTensor dtype = i64, shape = [], values = [11],DenseHostTensor dtype = i64, shape = [2], values = [12, 13],DenseHostTensor dtype = i64, shape = [2, 1], values = [13, 14],DenseHostTensor dtype = i64, shape = [1, 2, 1], values = [14, 15],DenseHostTensor dtype = i64, shape = [1, 1, 2, 1], values = [15, 16]
+// CHECK-NEXT: 'i64' returned array(11, shape=(), dtype=int64),array([12, 13], shape=(2,), dtype=int64),
+// CHECK-NEXT: array({{\[\[}}13],
+// CHECK-NEXT:        [14]], shape=(2, 1), dtype=int64),
+// CHECK-NEXT: array({{\[\[\[}}14],
+// CHECK-NEXT:         [15]]], shape=(1, 2, 1), dtype=int64),
+// CHECK-NEXT: array({{\[\[\[\[}}15],
+// CHECK-NEXT:          [16]]]], shape=(1, 1, 2, 1), dtype=int64)
 func.func @i64() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
   %path = tfrt_test.get_string {value = "DIRECTORY/dense.btf"}
   %i0 = tfrt.constant.i32 10
@@ -58,7 +76,13 @@ func.func @i64() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
 }
 
 // CHECK: --- Running 'i8':
-// CHECK-NEXT: 'i8' returned DenseHostTensor dtype = i8, shape = [], values = [16],DenseHostTensor dtype = i8, shape = [2], values = [17, 18],DenseHostTensor dtype = i8, shape = [2, 1], values = [18, 19],DenseHostTensor dtype = i8, shape = [1, 2, 1], values = [19, 20],DenseHostTensor dtype = i8, shape = [1, 1, 2, 1], values = [20, 21]
+// CHECK-NEXT: 'i8' returned array(16, shape=(), dtype=int8),array([17, 18], shape=(2,), dtype=int8),
+// CHECK-NEXT: array({{\[\[}}18],
+// CHECK-NEXT:        [19]], shape=(2, 1), dtype=int8),
+// CHECK-NEXT: array({{\[\[\[}}19],
+// CHECK-NEXT:         [20]]], shape=(1, 2, 1), dtype=int8),
+// CHECK-NEXT: array({{\[\[\[\[}}20],
+// CHECK-NEXT:          [21]]]], shape=(1, 1, 2, 1), dtype=int8)
 func.func @i8() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
   %path = tfrt_test.get_string {value = "DIRECTORY/dense.btf"}
   %i0 = tfrt.constant.i32 15
@@ -75,7 +99,13 @@ func.func @i8() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
 }
 
 // CHECK: --- Running 'ui8':
-// CHECK-NEXT: 'ui8' returned DenseHostTensor dtype = ui8, shape = [], values = [21],DenseHostTensor dtype = ui8, shape = [2], values = [22, 23],DenseHostTensor dtype = ui8, shape = [2, 1], values = [23, 24],DenseHostTensor dtype = ui8, shape = [1, 2, 1], values = [24, 25],DenseHostTensor dtype = ui8, shape = [1, 1, 2, 1], values = [25, 26]
+// CHECK-NEXT: 'ui8' returned array(21, shape=(), dtype=uint8),array([22, 23], shape=(2,), dtype=uint8),
+// CHECK-NEXT: array({{\[\[}}23],
+// CHECK-NEXT:        [24]], shape=(2, 1), dtype=uint8),
+// CHECK-NEXT: array({{\[\[\[}}24],
+// CHECK-NEXT:         [25]]], shape=(1, 2, 1), dtype=uint8),
+// CHECK-NEXT: array({{\[\[\[\[}}25],
+// CHECK-NEXT:          [26]]]], shape=(1, 1, 2, 1), dtype=uint8)
 func.func @ui8() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor) {
   %path = tfrt_test.get_string {value = "DIRECTORY/dense.btf"}
   %i0 = tfrt.constant.i32 20

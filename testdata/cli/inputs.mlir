@@ -29,7 +29,9 @@ func.func @sum(%a: i32, %b: i64) -> (i32 {bef.name = "twice"}, i64) {
 // WRITTEN: --- Running 'tensors':
 // WRITTEN-NEXT: 'tensors' returned !tfrt.chain value
 // RUN: bef-exec %s --functions tensors --input %t.t.npy --input %t.s.npy | FileCheck %s --check-prefix=READ
-// READ: 'tensors' returned DenseHostTensor dtype = f32, shape = [2, 2], values = [1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00],shape = [2, 3],!tfrt.chain value
+// READ: 'tensors' returned
+// READ-NEXT: array({{\[\[}}1., 2.],
+// READ-NEXT:        [3., 4.]], shape=(2, 2), dtype=float32),shape = [2, 3],!tfrt.chain value
 // RUN: not bef-exec %s --functions tensors --input i32:1 --input i32[2]:1,2 2>&1 | FileCheck %s --check-prefix=SIZES
 // SIZES: {{^}}error: argument 's' has type !ts.shape: expected the sizes as a vector of i64, got dtype i32, shape [2]
 // RUN: not bef-exec %s --functions tensors --input i32:1 --input i64[2]:1,-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
@@ -64,7 +66,7 @@ func.func @tensors(%t: !t.tensor, %ch: !tfrt.chain, %s: !ts.shape) -> (!t.tensor
 // KERNEL: inputs.mlir:[[@LINE+5]]:11: error: {{.*}}dtype i32, expected f32
 // KERNEL-NEXT: 'relu' returned <<error: {{.*}}dtype i32, expected f32>>
 // RUN: bef-exec %s --functions relu --input f32[2]:-1,2 --repeat 3 2>/dev/null | FileCheck %s --check-prefix=RELU
-// RELU: 'relu' returned DenseHostTensor dtype = f32, shape = [2], values = [0.000000e+00, 2.000000e+00]
+// RELU: 'relu' returned array([0., 2.], shape=(2,), dtype=float32)
 func.func @relu(%x: !t.tensor, %ch: !tfrt.chain) -> !t.tensor { 
   %done = "cpu.relu.f32"(%x, %x, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> !tfrt.chain
   %y = "cpu.after"(%x, %done) : (!t.tensor, !tfrt.chain) -> !t.tensor

@@ -10,7 +10,7 @@
 // CHECK: --- Running 'accuracy':
 // CHECK-NEXT: 'accuracy' returned 350
 
-// EMPTY: DenseHostTensor dtype = f32, shape = [0, 10], values = []
+// EMPTY: array([], shape=(0, 10), dtype=float32)
 
 // WRONG: cannot multiply matrices of shapes [2, 3] and [64, 64]
 

@@ -12,7 +12,9 @@
 // CHECK: --- Running 'fill':
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 3], values = [3, 3, 3, 3, 3, 3]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 3], values = [1, 2, 3, 4, 5, 6]
-// CHECK-NEXT: 'fill' returned DenseHostTensor dtype = i32, shape = [2, 3], values = [1, 2, 3, 4, 5, 6]
+// CHECK-NEXT: 'fill' returned
+// CHECK-NEXT: array({{\[\[}}1, 2, 3],
+// CHECK-NEXT:        [4, 5, 6]], shape=(2, 3), dtype=int32)
 func.func @fill() -> !t.tensor {
   %ch0 = tfrt.new.chain
   %a = tfrt_dht.create_uninitialized_tensor.i32.2 [2 : i64, 3 : i64]

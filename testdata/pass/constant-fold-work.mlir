@@ -11,7 +11,7 @@
 func.func @lrn() -> tensor<1x1x1x4000000xf32> {
   %a = "tf.Const"() {value = dense<1.5> : tensor<1x1x1x4000000xf32>} : () -> tensor<1x1x1x4000000xf32>
   %0 = "tf.LRN"(%a) {depth_radius = 4000000 : i64} : (tensor<1x1x1x4000000xf32>) -> tensor<1x1x1x4000000xf32>
-  return %0 : tensor<1x1x1x4000000xf32>
+  tfrt.return %0 : tensor<1x1x1x4000000xf32>
 }
 
 // REMARK-DAG: constant-fold-work.mlir:[[# @LINE + 4]]:{{[0-9]+}}: remark[E0512]
@@ -19,5 +19,5 @@ func.func @conv() -> tensor<1x801x801x1xf32> {
   %a = "tf.Const"() {value = dense<1.5> : tensor<1x2800x2800x1xf32>} : () -> tensor<1x2800x2800x1xf32>
   %b = "tf.Const"() {value = dense<1.5> : tensor<2000x2000x1x1xf32>} : () -> tensor<2000x2000x1x1xf32>
   %0 = "tf.Conv2D"(%a, %b) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC"} : (tensor<1x2800x2800x1xf32>, tensor<2000x2000x1x1xf32>) -> tensor<1x801x801x1xf32>
-  return %0 : tensor<1x801x801x1xf32>
+  tfrt.return %0 : tensor<1x801x801x1xf32>
 }

@@ -75,7 +75,7 @@ func.func @references(%x: !f) -> (!f, !f) {
   tfrt.return %a, %b : !f, !f
 }
 
-// EXEC: 'run' returned {{.*}}values = [6.000000e+00]{{.*}}values = [4.000000e+00]
+// EXEC: 'run' returned {{.*}}array(6., {{.*}}array(4., 
 func.func @run() -> (!f, !f) {
   %yes = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<2.0> : !f} : () -> !f

@@ -6,7 +6,7 @@
 // RUN: ir-translate -O2 %s -o %t.2 && bef-exec %t.2 | FileCheck %s --check-prefix=GIVES
 
 // GIVES-LABEL: 'main' returned
-// GIVES-SAME: values = [-1.000000e+00, -2.000000e+00]
+// GIVES-SAME: array([-1., -2.]
 // CHOSEN-LABEL: func.func @main
 // CHOSEN: "tf.StatefulPartitionedCall"(%{{.*}}) <{f = @negate}>
 // CHECK-LABEL: func.func @main

@@ -6,8 +6,8 @@
 // CHECK: %[[P:.*]] = "tf._Predicate"(%arg1)
 // CHECK: tfrt.cond %[[P]] @double @square(%arg0)
 // CHECK: tfrt.while {{.*}} @body_step
-// THEN: 'main' returned DenseHostTensor dtype = f32, shape = [], values = [2.400000e+01]
-// ELSE: 'main' returned DenseHostTensor dtype = f32, shape = [], values = [1.800000e+01]
+// THEN: 'main' returned array(24., shape=(), dtype=float32)
+// ELSE: 'main' returned array(18., shape=(), dtype=float32)
 func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   %a = "tf.If"(%p, %x) {then_branch = @double, else_branch = @square} : (tensor<i1>, tensor<f32>) -> tensor<f32>
   %b = "tf.While"(%a) {cond = @small, body = @body} : (tensor<f32>) -> tensor<f32>

@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @choose
 // CHECK: "tf.StatelessIf"(%[[P:.*]], %[[X:.*]]) <{else_branch = @choose_else, then_branch = @choose_then}>
 // EXEC-LABEL: 'choose' returned
-// EXEC-SAME: values = [-1.000000e+00, -2.000000e+00]
+// EXEC-SAME: array([-1., -2.]
 func.func @choose() -> tensor<2xf32> {
   %p = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
@@ -33,8 +33,8 @@ func.func @choose() -> tensor<2xf32> {
 // CHECK: "tf.While"
 // CHECK-SAME: parallel_iterations = 4
 // EXEC-LABEL: 'count' returned
-// EXEC-SAME: values = [5]
-// EXEC-SAME: values = [13]
+// EXEC-SAME: array(5,
+// EXEC-SAME: array(13,
 func.func @count() -> (tensor<i32>, tensor<i32>) {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
@@ -62,7 +62,7 @@ func.func @count() -> (tensor<i32>, tensor<i32>) {
 
 // Effects in a region happen, in order.
 // EXEC-LABEL: 'assign' returned
-// EXEC-SAME: values = [3.000000e+00]
+// EXEC-SAME: array(3.,
 func.func @assign() -> tensor<f32> {
   %p = "tf.Const"() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>

@@ -6,7 +6,9 @@
 // RUN: bef-exec %s --init-function variable --functions again 2>/dev/null | FileCheck %s --check-prefix=AGAIN
 
 // CHECK-LABEL: --- Running 'list':
-// CHECK-NEXT: shape = [2, 2], values = [1.000000e+00, 2.000000e+00, 1.000000e+00, 2.000000e+00]
+// CHECK-NEXT: 'list' returned
+// CHECK-NEXT: array({{\[\[}}1., 2.],
+// CHECK-NEXT: [1., 2.]], shape=(2, 2), dtype=float32)
 func.func @list() -> tensor<2x2xf32> {
   %shape = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
   %max = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
@@ -19,7 +21,7 @@ func.func @list() -> tensor<2x2xf32> {
 }
 
 // CHECK-LABEL: --- Running 'variable':
-// CHECK-NEXT: values = [2.000000e+00, 4.000000e+00]
+// CHECK-NEXT: array([2., 4.]
 func.func @variable() -> tensor<2xf32> {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "v"} : () -> tensor<!tf_type.resource>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
@@ -30,7 +32,7 @@ func.func @variable() -> tensor<2xf32> {
 }
 
 // Another handle of the same name, after a call that stays in the same resources.
-// AGAIN: 'again' returned {{.*}} values = [2.000000e+00, 4.000000e+00]
+// AGAIN: 'again' returned array([2., 4.]
 func.func @again() -> tensor<2xf32> {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "v"} : () -> tensor<!tf_type.resource>
   %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
@@ -39,7 +41,7 @@ func.func @again() -> tensor<2xf32> {
 
 // A reader keeps what it read, whatever is written afterwards. A variable that was destroyed has no value.
 // CHECK-LABEL: --- Running 'written':
-// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]{{.*}}values = [3.000000e+00, 2.000000e+00]{{.*}}values = [0]
+// CHECK-NEXT: array([1., 2.]{{.*}}array([3., 2.]{{.*}}array(0,
 func.func @written() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>) {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "d"} : () -> tensor<!tf_type.resource>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
@@ -64,7 +66,7 @@ func.func @unset() -> tensor<2xf32> {
 }
 
 // CHECK-LABEL: --- Running 'reference':
-// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]
+// CHECK-NEXT: array([1., 2.]
 func.func @reference() -> tensor<2xf32> {
   %v = "tf.VariableV2"() {shape = #tf_type.shape<2>, shared_name = "r"} : () -> tensor<2x!tf_type.f32ref>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
@@ -84,7 +86,7 @@ func.func @assert() -> tensor<f32> {
 
 // Variables without a name are as many as there are ops that make them.
 // CHECK-LABEL: --- Running 'two_variables':
-// CHECK-NEXT: shape = [], values = [1.000000e+00]
+// CHECK-NEXT: array(1., shape=()
 func.func @two_variables() -> tensor<f32> {
   %a = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>} : () -> tensor<!tf_type.resource>
   %b = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>} : () -> tensor<!tf_type.resource>

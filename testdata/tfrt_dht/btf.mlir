@@ -16,7 +16,7 @@ func.func @dense() -> (!t.tensor, !t.tensor, !t.tensor) {
   %c = "btf.read_dense_tensor.f32.1"(%path, %two) : (!tfrt.string, i32) -> !t.tensor
   tfrt.return %a, %b, %c : !t.tensor, !t.tensor, !t.tensor
 }
-// CHECK: 'dense' returned DenseHostTensor dtype = f32, shape = [2], values = [1.500000e+00, -2.000000e+00],<<error: cannot read {{.*}}two.btf: tensor 0 is Dense, of f32 and rank 1; Dense, of f32 and rank 2 was asked for>>,<<error: cannot read {{.*}}two.btf: there is no tensor 2 in a file of 2>>
+// CHECK: 'dense' returned array([ 1.5, -2. ], shape=(2,), dtype=float32),<<error: cannot read {{.*}}two.btf: tensor 0 is Dense, of f32 and rank 1; Dense, of f32 and rank 2 was asked for>>,<<error: cannot read {{.*}}two.btf: there is no tensor 2 in a file of 2>>
 
 // CHECK-LABEL: --- Running 'sparse'
 func.func @sparse() -> (!t.tensor, !t.tensor) {

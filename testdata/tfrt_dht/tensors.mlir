@@ -47,7 +47,7 @@ func.func @values() -> !t.tensor {
   %b = "cpu.after"(%a, %ch1) : (!t.tensor, !tfrt.chain) -> !t.tensor
   tfrt.return %b : !t.tensor
 }
-// CHECK: 'values' returned DenseHostTensor dtype = f64, shape = [2], values = [1.500000e+00, 1.500000e+00]
+// CHECK: 'values' returned array([1.5, 1.5], shape=(2,), dtype=float64)
 
 // CHECK-LABEL: --- Running 'comparisons'
 func.func @comparisons() -> (i1, i1, i1) {
@@ -111,7 +111,7 @@ func.func @synchronous() -> !t.tensor attributes {tfrt.sync} {
   %b = "tfrt_dht_sync.create_dense_tensor.i64"() {shape = [2 : i64], values = [3 : i64, 4 : i64]} : () -> !t.tensor
   tfrt.return %b : !t.tensor
 }
-// CHECK: 'synchronous' returned DenseHostTensor dtype = i64, shape = [2], values = [3, 4]
+// CHECK: 'synchronous' returned array([3, 4], shape=(2,), dtype=int64)
 
 // CHECK-LABEL: --- Running 'strings'
 func.func @strings() -> !tfrt.chain {

@@ -2,7 +2,6 @@
 //
 // RUN: tfrt_translate -mlir-to-bef %s -o %t.bef
 // RUN: bef_executor --host_allocator_type=test_fixed_size_1k %t.bef 2>&1 | FileCheck %s
-// RUN: bef_executor --host_allocator_type=test_fixed_size_1k --work_queue_type=mstd %t.bef 2>&1 | FileCheck %s
 // RUN: bef-exec --host-allocator fixed-1k --work-queue s %t.bef 2>&1 | FileCheck %s --check-prefix=OURS
 
 // CHECK: Choosing fixed size malloc.

@@ -209,8 +209,8 @@ fn an_operator_needs_a_row_and_a_function() {
         let program = runtime.load_bytes(&bytes).expect("a program");
         let results = program.function("main").and_then(|f| f.call([x.clone().into()])).expect("results");
         let shown: Vec<String> = results.iter().map(ToString::to_string).collect();
-        assert!(shown[0].contains("8.650984e-01") && shown[0].contains("2.000000e+01"), "{shown:?}");
-        assert!(shown[1].contains("8.650984e-01"), "{shown:?}");
+        assert!(shown[0].contains("0.8650984") && shown[0].contains("20."), "{shown:?}");
+        assert!(shown[1].contains("0.8650984"), "{shown:?}");
     }
 }
 

@@ -67,7 +67,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let is_one = |kind: AttrConstraint| is_function(kind) && kind != AttrConstraint::SymbolArray;
     let n_functions = op.attrs.iter().filter(|a| is_one(a.kind)).count() + op.regions.len();
     let n_functions = n_functions + op.unnamed.1 as usize;
-    let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind);
+    // The cost is a field of the kernel's record.
+    let is_cost = |a: &AttrDef| a.name == "_tfrt_cost";
+    let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind) && !is_cost(a);
     let n_attrs = op.attrs.iter().filter(is_there).count() + op.unnamed.0 as usize;
     let mut kernel_names = signature.attr_names.clone();
     kernel_names.iter_mut().for_each(|names| names.sort_unstable());

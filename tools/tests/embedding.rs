@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{model:?}");
 
     let image: Vec<f32> = vec![0.5; 64];
-    let images = HostTensor::from_vec([1, 8, 8, 1], image)?;
+    let images = HostTensor::from_vec([1, 64], image)?;
     let results = model.call_ok([images.into()])?;
     let logits: Vec<f32> = results[0].tensor()?.to_vec()?;
     println!("{logits:?}");
@@ -51,7 +51,7 @@ fn program(queue: &str, text: &str) -> Program {
 }
 
 const DIVIDE: &str = "func.func @main(%in: !tfrt.chain, %x: i32, %y: i32) -> (!tfrt.chain, i32, i32) {
-  %quotient = tfrt.div.i32 %x, %y
+  %quotient, %remainder = tfrt.div.i32 %x, %y
   %sum = tfrt.add.i32 %x, %y
   tfrt.return %in, %quotient, %sum : !tfrt.chain, i32, i32
 }";

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
-//! whose result is large and larger than the operands, which would make files grow. The work is limited for each
-//! op and for the module, by the cost in the operators' table, so that a short text cannot keep the compiler
-//! busy; a remark names each op that is left because of it.
+//! whose result is large and larger than the operands, which would make files grow. The work is limited for
+//! each op and for the module, by the cost in the operators' table, so that a short text cannot keep the
+//! compiler busy. A remark names each op that is left because of it.
 
 use std::sync::Arc;
 

@@ -580,8 +580,8 @@ fn tensors() {
         tfrt.return %r0, %r1, %r2, %count, %equal, %constant, %type, %unfit, %same : !t.tensor, !t.tensor, !t.tensor, i32, i1, !tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain
         }"#,
         &[
-            "DenseHostTensor dtype = f32, shape = [2, 3], values = [2.000000e+00, 3.000000e+00, 2.000000e+00, 4.000000e+00, 5.000000e+00, 0.000000e+00]",
-            "DenseHostTensor dtype = i32, shape = [2], values = [1, 1]",
+            "array([[2., 3., 2.],\n       [4., 5., 0.]], shape=(2, 3), dtype=float32)",
+            "array([1, 1], shape=(2,), dtype=int32)",
             "FailedPrecondition `the buffer is read-only: a view or a constant` at t:23:18",
             "2",
             "1",
@@ -621,7 +621,7 @@ fn empty_constants() {
         %set = tfrt_dht.set_tensor_with_constant_values.i64 %x, %done []
         tfrt.return %c, %equal, %set : !t.tensor, i1, !tfrt.chain
         }"#,
-        &["DenseHostTensor dtype = i32, shape = [0, 2], values = []", "1", "!tfrt.chain value"],
+        &["array([], shape=(0, 2), dtype=int32)", "1", "!tfrt.chain value"],
     );
 }
 

@@ -232,7 +232,8 @@ fn split(
     ])
 }
 
-/// The words of a text. The rest behind the `most`-th word is one more, even if it is empty, as in TensorFlow.
+/// The words of a text. The rest behind the `most`-th word is one more word, even if it is empty, as in
+/// TensorFlow.
 fn words(text: &[u8], most: usize) -> Vec<&[u8]> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let trimmed = |text: &'_ [u8]| text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());

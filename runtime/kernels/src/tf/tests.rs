@@ -71,7 +71,8 @@ fn context() -> ExecContext {
 /// The attributes that most operators here have in common.
 fn usual() -> Text {
     let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
-    Text(given.into_iter().chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
+    let given = given.into_iter().chain([("num_buckets", "7")]);
+    Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 
 /// A caller of operators in one context.

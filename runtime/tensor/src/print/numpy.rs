@@ -39,7 +39,7 @@ pub fn write_array(
     let dtype = dtype_name(tensor.dtype());
     with_element!(tensor.dtype(), T => {
         let values = tensor.read::<T>()?;
-        let scalars = |i: usize| values.get(i).map_or(Scalar::Signed(0), |value| (*value).into());
+        let scalars = |i: usize| values.get(i).map_or(PrintedElement::Signed(0), |value| (*value).into());
         let layout = PrintedAxes { shape: tensor.shape(), shortened: values.len() > limit };
         let format = Format::of(&layout, &scalars);
         Ok(write(out, &layout, dtype, &|i, out| format.write(scalars(i), out)))
@@ -240,7 +240,7 @@ impl Text<'_> {
 
 /// An element as it is printed.
 #[derive(Clone, Copy, Debug)]
-enum Scalar {
+enum PrintedElement {
     Bool(bool),
     Signed(i64),
     Unsigned(u64),
@@ -259,8 +259,8 @@ enum FloatElement {
 
 macro_rules! scalars {
     ($($ty:ty: $x:ident => $scalar:expr;)*) => {$(
-        impl From<$ty> for Scalar {
-            fn from($x: $ty) -> Scalar {
+        impl From<$ty> for PrintedElement {
+            fn from($x: $ty) -> PrintedElement {
                 $scalar
             }
         }
@@ -268,21 +268,21 @@ macro_rules! scalars {
 }
 
 scalars! {
-    u8: x => Scalar::Unsigned(x.into());
-    u16: x => Scalar::Unsigned(x.into());
-    u32: x => Scalar::Unsigned(x.into());
-    u64: x => Scalar::Unsigned(x);
-    i8: x => Scalar::Signed(x.into());
-    i16: x => Scalar::Signed(x.into());
-    i32: x => Scalar::Signed(x.into());
-    i64: x => Scalar::Signed(x);
-    I1: x => Scalar::Bool(x.is_true());
-    f16: x => Scalar::Float(FloatElement::F16(x));
-    bf16: x => Scalar::Float(FloatElement::BF16(x));
-    f32: x => Scalar::Float(FloatElement::F32(x));
-    f64: x => Scalar::Float(FloatElement::F64(x));
-    Complex64: x => Scalar::Complex(FloatElement::F32(x.re), FloatElement::F32(x.im));
-    Complex128: x => Scalar::Complex(FloatElement::F64(x.re), FloatElement::F64(x.im));
+    u8: x => PrintedElement::Unsigned(x.into());
+    u16: x => PrintedElement::Unsigned(x.into());
+    u32: x => PrintedElement::Unsigned(x.into());
+    u64: x => PrintedElement::Unsigned(x);
+    i8: x => PrintedElement::Signed(x.into());
+    i16: x => PrintedElement::Signed(x.into());
+    i32: x => PrintedElement::Signed(x.into());
+    i64: x => PrintedElement::Signed(x);
+    I1: x => PrintedElement::Bool(x.is_true());
+    f16: x => PrintedElement::Float(FloatElement::F16(x));
+    bf16: x => PrintedElement::Float(FloatElement::BF16(x));
+    f32: x => PrintedElement::Float(FloatElement::F32(x));
+    f64: x => PrintedElement::Float(FloatElement::F64(x));
+    Complex64: x => PrintedElement::Complex(FloatElement::F32(x.re), FloatElement::F32(x.im));
+    Complex128: x => PrintedElement::Complex(FloatElement::F64(x.re), FloatElement::F64(x.im));
 }
 
 impl FloatElement {
@@ -352,17 +352,17 @@ enum Format {
 
 impl Format {
     /// The format of the elements that a layout prints.
-    fn of(layout: &PrintedAxes<'_>, scalar: &dyn Fn(usize) -> Scalar) -> Format {
-        let (mut width, mut re, mut im) = (0, Ranges::new(false), Ranges::new(true));
+    fn of(layout: &PrintedAxes<'_>, scalar: &dyn Fn(usize) -> PrintedElement) -> Format {
+        let (mut width, mut re, mut im) = (0, ColumnWidths::new(false), ColumnWidths::new(true));
         let mut kind = 0;
         for pass in 0..2 {
             layout.visit(&mut |i| {
                 match scalar(i) {
-                    Scalar::Float(x) => {
+                    PrintedElement::Float(x) => {
                         kind = 1;
                         re.add(x, pass);
                     }
-                    Scalar::Complex(x, y) => {
+                    PrintedElement::Complex(x, y) => {
                         kind = 2;
                         re.add(x, pass);
                         im.add(y, pass);
@@ -382,11 +382,11 @@ impl Format {
         }
     }
 
-    fn write(&self, scalar: Scalar, out: &mut String) {
+    fn write(&self, scalar: PrintedElement, out: &mut String) {
         // Writing to a string cannot fail.
         let _ = match (self, scalar) {
-            (Format::Float(format), Scalar::Float(x)) => write!(out, "{}", format.text(x)),
-            (Format::Complex(re, im), Scalar::Complex(x, y)) => {
+            (Format::Float(format), PrintedElement::Float(x)) => write!(out, "{}", format.text(x)),
+            (Format::Complex(re, im), PrintedElement::Complex(x, y)) => {
                 let im = im.text(y);
                 let digits = im.trim_end();
                 write!(out, "{}{digits}j{:pad$}", re.text(x), "", pad = im.len() - digits.len())
@@ -398,19 +398,19 @@ impl Format {
 }
 
 /// The text of an element that is no float.
-fn plain(scalar: Scalar) -> String {
+fn plain(scalar: PrintedElement) -> String {
     match scalar {
-        Scalar::Bool(true) => "True".into(),
-        Scalar::Bool(false) => "False".into(),
-        Scalar::Signed(x) => x.to_string(),
-        Scalar::Unsigned(x) => x.to_string(),
-        Scalar::Float(x) | Scalar::Complex(x, _) => x.value().to_string(),
+        PrintedElement::Bool(true) => "True".into(),
+        PrintedElement::Bool(false) => "False".into(),
+        PrintedElement::Signed(x) => x.to_string(),
+        PrintedElement::Unsigned(x) => x.to_string(),
+        PrintedElement::Float(x) | PrintedElement::Complex(x, _) => x.value().to_string(),
     }
 }
 
 /// Collects the widths of numbers: the first pass decides about the notation, the second finds the widths.
 #[derive(Debug)]
-struct Ranges {
+struct ColumnWidths {
     /// Whether positive numbers have a sign.
     signed: bool,
     least: f64,
@@ -422,10 +422,10 @@ struct Ranges {
     special: usize,
 }
 
-impl Ranges {
-    fn new(signed: bool) -> Ranges {
+impl ColumnWidths {
+    fn new(signed: bool) -> ColumnWidths {
         let least = f64::INFINITY;
-        Ranges { signed, least, greatest: 0.0, whole: 0, fraction: 0, exponent: 2, special: 0 }
+        ColumnWidths { signed, least, greatest: 0.0, whole: 0, fraction: 0, exponent: 2, special: 0 }
     }
 
     fn is_scientific(&self) -> bool {
@@ -458,7 +458,7 @@ impl Ranges {
     }
 
     fn format(self) -> FloatFormat {
-        let Ranges { signed, fraction, .. } = self;
+        let ColumnWidths { signed, fraction, .. } = self;
         let exponent = self.is_scientific().then_some(self.exponent);
         let behind = fraction + exponent.map_or(0, |digits| digits + 2);
         let whole = self.whole.max(self.special.saturating_sub(behind + 1));
@@ -501,14 +501,92 @@ impl FloatFormat {
             return format!("{:>width$}", special(x.value(), signed));
         }
         if let Some(digits) = digits {
-            let (whole, fraction, exponent) = x.scientific();
-            let whole = format!("{}{whole}", sign(&whole, signed));
-            let minus = if exponent < 0 { '-' } else { '+' };
-            format!("{whole:>before$}.{fraction:0<behind$}e{minus}{:0>digits$}", exponent.unsigned_abs())
+            // Digits beyond those that tell the number apart are the number's own, not zeros.
+            let text = format!("{:.behind$e}", x.value());
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let whole = format!("{}{whole}", sign(whole, signed));
+            let (minus, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+            format!("{whole:>before$}.{fraction}e{minus}{exponent:0>digits$}")
         } else {
             let (whole, fraction) = x.positional();
             let whole = format!("{}{whole}", sign(&whole, signed));
             format!("{whole:>before$}.{fraction:<behind$}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Element;
+
+    fn check<T: Element>(dims: &[usize], values: Vec<T>, limit: usize, want: &str) {
+        let tensor = HostTensor::from_vec(dims, values).unwrap();
+        let mut text = String::new();
+        write_array(&mut text, &tensor, limit).unwrap().unwrap();
+        assert_eq!(text, want);
+    }
+
+    /// The texts are numpy 2.4's, with the shape of every array.
+    #[test]
+    fn arrays_print_as_numpy_prints_them() {
+        check(&[], vec![1.5f32], 1000, "array(1.5, shape=(), dtype=float32)");
+        check(&[0, 3], Vec::<i64>::new(), 1000, "array([], shape=(0, 3), dtype=int64)");
+        check(
+            &[3],
+            vec![1.0f64, -2.25, f64::NAN],
+            1000,
+            "array([ 1.  , -2.25,   nan], shape=(3,), dtype=float64)",
+        );
+        check(
+            &[2, 2],
+            vec![1e-5f32, 1.0, f32::INFINITY, -123.456],
+            1000,
+            "array([[ 1.00000e-05,  1.00000e+00],\n       [         inf, -1.23456e+02]], shape=(2, 2), dtype=float32)",
+        );
+        check(&[2], vec![I1::TRUE, I1::FALSE], 1000, "array([ True, False], shape=(2,), dtype=bool)");
+        check(&[2], vec![f16::from_f32(0.1), f16::ONE], 1000, "array([0.1, 1. ], shape=(2,), dtype=float16)");
+        let complex = |re, im| Complex64 { re, im };
+        check(
+            &[2],
+            vec![complex(1.0, -2.5), complex(-0.5, 3.0)],
+            1000,
+            "array([ 1. -2.5j, -0.5+3.j ], shape=(2,), dtype=complex64)",
+        );
+    }
+
+    #[test]
+    fn large_arrays_are_shortened_and_long_lines_broken() {
+        let count = |n: i32| (0..n).collect::<Vec<i32>>();
+        check(&[10], count(10), 9, "array([0, 1, 2, ..., 7, 8, 9], shape=(10,), dtype=int32)");
+        check(
+            &[7, 2],
+            count(14),
+            9,
+            "array([[ 0,  1],\n       [ 2,  3],\n       [ 4,  5],\n       ...,\n       [ 8,  9],\n       [10, 11],\n       [12, 13]], shape=(7, 2), dtype=int32)",
+        );
+        check(
+            &[2, 1, 2],
+            count(4),
+            1000,
+            "array([[[0, 1]],\n\n       [[2, 3]]], shape=(2, 1, 2), dtype=int32)",
+        );
+        check(
+            &[30],
+            count(30),
+            1000,
+            "array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16,\n       17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29], shape=(30,), dtype=int32)",
+        );
+    }
+
+    #[test]
+    fn strings_print_as_bytes() {
+        let strings = [&b"a"[..], b"it's", b"\"'\\\n\xff"];
+        let tensor =
+            StringTensor::new(Shape::new(&[3]).unwrap(), &strings, &crate::mem::Malloc::shared()).unwrap();
+        let mut text = String::new();
+        write_strings(&mut text, &tensor, 1000).unwrap().unwrap();
+        assert_eq!(text, r#"array([b'a', b"it's", b'"\'\\\n\xff'], shape=(3,), dtype=object)"#);
     }
 }

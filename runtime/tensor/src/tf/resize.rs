@@ -2,7 +2,7 @@
 //! `ResizeBicubic`.
 //!
 //! ```text
-//! row i of the result ──Axis──▶ a position between rows of the image ──▶ one row, two with a fraction, or
+//! row i of the result ──ResizedAxis──▶ a position between rows of the image ──▶ one row, two with a fraction, or
 //!                                                                       four with weights
 //! ```
 //!
@@ -38,14 +38,14 @@ pub enum Interpolation {
 }
 
 /// Batch, height, width and channels.
-type Dims = [usize; 4];
+type ImageSize = [usize; 4];
 
 /// The dimensions of a tensor of images with at least one pixel each.
 pub(super) fn image_dims(
     op: &'static str,
     what: &'static str,
     images: &HostTensor,
-) -> Result<Dims, TensorError> {
+) -> Result<ImageSize, TensorError> {
     match *images.shape().dims() {
         [batch, rows, columns, channels] if rows > 0 && columns > 0 && channels > 0 => {
             Ok([batch, rows, columns, channels])
@@ -65,7 +65,7 @@ fn expect_size(op: &'static str, (height, width): (usize, usize)) -> Result<(), 
 
 /// The map from positions of a resized axis to positions of the original one.
 #[derive(Clone, Copy)]
-struct Axis {
+struct ResizedAxis {
     from: usize,
     to: usize,
     scale: f32,
@@ -83,13 +83,13 @@ struct Between {
 /// The pixels that an interpolated pixel depends on, with weights.
 type Taps<const N: usize> = [(usize, f32); N];
 
-impl Axis {
-    fn new(from: usize, to: usize, attrs: ResizeAttrs) -> Axis {
+impl ResizedAxis {
+    fn new(from: usize, to: usize, attrs: ResizeAttrs) -> ResizedAxis {
         let scale = match attrs.align_corners && to > 1 {
             true => (from - 1) as f32 / (to - 1) as f32,
             false => from as f32 / to as f32,
         };
-        Axis { from, to, scale, attrs }
+        ResizedAxis { from, to, scale, attrs }
     }
 
     fn last(&self) -> usize {
@@ -149,7 +149,7 @@ impl Axis {
         taps
     }
 
-    fn all<T>(&self, f: impl Fn(&Axis, usize) -> T) -> Vec<T> {
+    fn all<T>(&self, f: impl Fn(&ResizedAxis, usize) -> T) -> Vec<T> {
         (0..self.to).map(|i| f(self, i)).collect()
     }
 }
@@ -183,7 +183,7 @@ pub fn resize(
         return Ok(result);
     }
     let images = fast::cast(images, DType::F32, cx)?;
-    let (down, across) = (Axis::new(rows, height, attrs), Axis::new(columns, width, attrs));
+    let (down, across) = (ResizedAxis::new(rows, height, attrs), ResizedAxis::new(columns, width, attrs));
     let image = columns * channels;
     {
         let pixels = images.read::<f32>()?;
@@ -192,14 +192,14 @@ pub fn resize(
         let mut out = result.write::<f32>()?;
         match interpolation {
             Interpolation::Bilinear => {
-                let (ys, xs) = (down.all(Axis::between), across.all(Axis::between));
+                let (ys, xs) = (down.all(ResizedAxis::between), across.all(ResizedAxis::between));
                 each_line(&mut out, (width * channels, height), 4, cx, |n, y, out| {
                     let Between { low, high, part } = ys[y];
                     interpolate_linear((line(n, low), line(n, high)), part, &xs, out);
                 });
             }
             Interpolation::Bicubic => {
-                let (ys, xs) = (down.all(Axis::cubic_taps), across.all(Axis::cubic_taps));
+                let (ys, xs) = (down.all(ResizedAxis::cubic_taps), across.all(ResizedAxis::cubic_taps));
                 each_line(&mut out, (width * channels, height), 32, cx, |n, y, out| {
                     interpolate_cubic(ys[y].map(|(row, weight)| (line(n, row), weight)), &xs, out);
                 });
@@ -272,17 +272,27 @@ pub fn resize_grad(
     if batch == 0 {
         return HostTensor::zeros(images.dtype(), images.shape().clone(), cx.allocator);
     }
-    let (down, across) = (Axis::new(rows, height, attrs), Axis::new(columns, width, attrs));
+    let (down, across) = (ResizedAxis::new(rows, height, attrs), ResizedAxis::new(columns, width, attrs));
     let sums = HostTensor::zeros(DType::F64, images.shape().clone(), cx.allocator)?;
     {
         let (dy, mut sums) = (dy.read::<f32>()?, sums.write::<f64>()?);
         let dims = [rows, columns, channels];
         match interpolation {
             Interpolation::Bilinear => {
-                spread(&dy, dims, (&down.all(Axis::linear_taps), &across.all(Axis::linear_taps)), &mut sums);
+                spread(
+                    &dy,
+                    dims,
+                    (&down.all(ResizedAxis::linear_taps), &across.all(ResizedAxis::linear_taps)),
+                    &mut sums,
+                );
             }
             Interpolation::Bicubic => {
-                spread(&dy, dims, (&down.all(Axis::cubic_taps), &across.all(Axis::cubic_taps)), &mut sums);
+                spread(
+                    &dy,
+                    dims,
+                    (&down.all(ResizedAxis::cubic_taps), &across.all(ResizedAxis::cubic_taps)),
+                    &mut sums,
+                );
             }
         }
     }
@@ -327,8 +337,8 @@ pub fn resize_nearest(
     if batch == 0 {
         return Ok(result);
     }
-    let (ys, across) = (Axis::new(rows, height, attrs), Axis::new(columns, width, attrs));
-    let xs = across.all(Axis::nearest);
+    let (ys, across) = (ResizedAxis::new(rows, height, attrs), ResizedAxis::new(columns, width, attrs));
+    let xs = across.all(ResizedAxis::nearest);
     let pixel = channels * images.dtype().size();
     {
         let from = images.read_bytes()?;
@@ -355,7 +365,7 @@ pub fn resize_nearest_grad(
     let [batch, rows, columns, channels] = image_dims(op, "grads", dy)?;
     expect_size(op, (height, width))?;
     let shape = Shape::new(&[batch, height, width, channels])?;
-    let (down, across) = (Axis::new(height, rows, attrs), Axis::new(width, columns, attrs));
+    let (down, across) = (ResizedAxis::new(height, rows, attrs), ResizedAxis::new(width, columns, attrs));
     let result = HostTensor::zeros(dy.dtype(), shape, cx.allocator)?;
     with_element!(dy.dtype(), T => {
         let (from, mut to) = (dy.read::<T>()?, result.write::<T>()?);

@@ -242,7 +242,9 @@ impl<'a> Session<'a> {
                 write!(out, "'{}' returned", function.name())?;
                 for (i, (at, result)) in printed.enumerate() {
                     // The rows of an array stand below one another.
-                    let has_rows = result.tensor().is_ok_and(|tensor| tensor.shape().dims().len() > 1);
+                    let has_rows = result
+                        .tensor()
+                        .is_ok_and(|tensor| tensor.shape().rank() > 1 && tensor.num_elements() > 0);
                     out.write_str(match (i, has_rows && !self.args.tfrt_output) {
                         (0, false) => " ",
                         (0, true) => "\n",
