@@ -17,5 +17,5 @@ func.func @main() -> (tensor<4xi32>, tensor<5xi32>, tensor<100xi32>) {
   %a = "tf.Const"() {value = dense<[1, 2, 3, 4]> : tensor<4xi32>} : () -> tensor<4xi32>
   %b = "tf.Const"() {value = dense<[1, 2, 3, 4, 5]> : tensor<5xi32>} : () -> tensor<5xi32>
   %c = "tf.Const"() {value = dense<7> : tensor<100xi32>} : () -> tensor<100xi32>
-  return %a, %b, %c : tensor<4xi32>, tensor<5xi32>, tensor<100xi32>
+  tfrt.return %a, %b, %c : tensor<4xi32>, tensor<5xi32>, tensor<100xi32>
 }

@@ -13,7 +13,7 @@
 // TFRT: 'large' returned tensor<2000xi32> value
 func.func @large() -> tensor<2000xi32> {
   %x = "tf.Const"() {value = dense<7> : tensor<2000xi32>} : () -> tensor<2000xi32>
-  return %x : tensor<2000xi32>
+  tfrt.return %x : tensor<2000xi32>
 }
 
 // CHECK: 'rows' returned
@@ -22,5 +22,5 @@ func.func @large() -> tensor<2000xi32> {
 // FEW: array({{\[\[}}1.5, 2. ],
 func.func @rows() -> tensor<2x2xf32> {
   %x = "tf.Const"() {value = dense<[[1.5, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
-  return %x : tensor<2x2xf32>
+  tfrt.return %x : tensor<2x2xf32>
 }

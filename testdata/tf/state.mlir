@@ -41,7 +41,7 @@ func.func @again() -> tensor<2xf32> {
 
 // A reader keeps what it read, whatever is written afterwards. A variable that was destroyed has no value.
 // CHECK-LABEL: --- Running 'written':
-// CHECK-NEXT: array([1., 2.]{{.*}}array([3., 2.]{{.*}}array(0,
+// CHECK-NEXT: array([1., 2.]{{.*}}array([3., 2.]{{.*}}array(False,
 func.func @written() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>) {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "d"} : () -> tensor<!tf_type.resource>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>

@@ -367,6 +367,8 @@ impl Format {
                         re.add(x, pass);
                         im.add(y, pass);
                     }
+                    // In an array all are as wide as `False`, even if all are true.
+                    PrintedElement::Bool(_) if layout.shape.rank() > 0 => width = 5,
                     other => width = width.max(plain(other).len()),
                 }
                 ControlFlow::Continue(())
@@ -413,6 +415,9 @@ fn plain(scalar: PrintedElement) -> String {
 struct ColumnWidths {
     /// Whether positive numbers have a sign.
     signed: bool,
+    /// Numbers from here on are printed in scientific notation: ten to the number of digits that their type
+    /// holds, at most eight.
+    cutoff: f64,
     least: f64,
     greatest: f64,
     whole: usize,
@@ -425,16 +430,30 @@ struct ColumnWidths {
 impl ColumnWidths {
     fn new(signed: bool) -> ColumnWidths {
         let least = f64::INFINITY;
-        ColumnWidths { signed, least, greatest: 0.0, whole: 0, fraction: 0, exponent: 2, special: 0 }
+        ColumnWidths {
+            signed,
+            cutoff: 1e8,
+            least,
+            greatest: 0.0,
+            whole: 0,
+            fraction: 0,
+            exponent: 2,
+            special: 0,
+        }
     }
 
     fn is_scientific(&self) -> bool {
         self.greatest > 0.0
-            && (self.greatest >= 1e8 || self.least < 1e-4 || self.greatest / self.least > 1000.0)
+            && (self.greatest >= self.cutoff || self.least < 1e-4 || self.greatest / self.least > 1000.0)
     }
 
     fn add(&mut self, x: FloatElement, pass: usize) {
         let value = x.value();
+        self.cutoff = match x {
+            FloatElement::F16(_) => 1e3,
+            FloatElement::BF16(_) | FloatElement::F32(_) => 1e6,
+            FloatElement::F64(_) => 1e8,
+        };
         if !value.is_finite() {
             self.special = self.special.max(special(value, self.signed).len());
         } else if pass == 0 {
@@ -576,7 +595,7 @@ mod tests {
             &[30],
             count(30),
             1000,
-            "array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16,\n       17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29], shape=(30,), dtype=int32)",
+            "array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16,\n       17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],\n      shape=(30,), dtype=int32)",
         );
     }
 

@@ -2,8 +2,8 @@
 //! `ResizeBicubic`.
 //!
 //! ```text
-//! row i of the result ──ResizedAxis──▶ a position between rows of the image ──▶ one row, two with a fraction, or
-//!                                                                       four with weights
+//! row i of the result ──ResizedAxis──▶ a position between rows of the image
+//!                                      ──▶ one row, two with a fraction, or four with weights
 //! ```
 //!
 //! Positions are f32, as in TensorFlow, so that they round to the same pixels. Images are
