@@ -156,7 +156,7 @@ fn a_kernel_sees_the_step_of_the_call_and_its_iteration() {
         }));
     });
     let runtime = befrost::Runtime::builder().kernels(kernels).build().expect("it starts");
-    let program = runtime.load(&translated("counted", COUNTED)).expect("it loads");
+    let program = runtime.load(translated("counted", COUNTED)).expect("it loads");
     let options = CallOptions { step: 7, ..CallOptions::default() };
     let results = program.function("main").expect("it is there").call_with([], &options);
     assert_eq!(results.expect("it runs")[0].to_string(), "72");

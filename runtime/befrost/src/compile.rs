@@ -150,7 +150,7 @@ fn from_graphdef(
     options: &CompileOptions,
 ) -> Result<Vec<u8>, CompileError> {
     let import = ImportOptions {
-        feeds: options.feeds.iter().map(|name| Feed::named(name)).collect(),
+        feeds: options.feeds.iter().map(Feed::named).collect(),
         fetches: options.fetches.clone(),
         function: "main".to_owned(),
     };

@@ -239,6 +239,7 @@ pub fn combined_non_max_suppression(
             counts[image] = i32::try_from(found.len()).map_err(|_| TensorError::TooLarge)?;
             for (i, (score, class, corners)) in found.into_iter().enumerate() {
                 let at = image * room + i;
+                #[allow(clippy::manual_clamp, reason = "a NaN becomes 1, as in TensorFlow")]
                 let corners = corners.map(|x| if by.clip_boxes { x.min(1.0).max(0.0) } else { x });
                 to_boxes[4 * at..][..4].copy_from_slice(&corners);
                 (to_scores[at], to_classes[at]) = (score, class as f32);

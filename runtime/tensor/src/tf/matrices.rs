@@ -213,7 +213,7 @@ struct Parts<T> {
 
 impl<T: Scalar> Parts<T> {
     /// Calls `f` for each matrix `[rows, columns]` of `x`: it gives the matrices of these shapes.
-    fn new(
+    fn of_each(
         x: &HostTensor,
         (batch, n): (&[usize], usize),
         shapes: &[&[usize]],
@@ -243,7 +243,7 @@ pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>,
     let op = "Qr";
     let (batch, m, n) = matrices(op, "input", x)?;
     let k = if is_full { m } else { m.min(n) };
-    with_scalar!(op, x.dtype(), T => Parts::<T>::new(x, (batch, m * n), &[&[m, k], &[k, n]], cx, |x| {
+    with_scalar!(op, x.dtype(), T => Parts::<T>::of_each(x, (batch, m * n), &[&[m, k], &[k, n]], cx, |x| {
         let (q, r) = linear::qr(x, (m, n), k);
         vec![q, r]
     }))
@@ -265,7 +265,7 @@ pub fn self_adjoint_eigen(
     let (batch, n) = squares(op, "input", x)?;
     let shapes: &[&[usize]] = if has_vectors { &[&[n], &[n, n]] } else { &[&[n]] };
     with_scalar!(op, x.dtype(), T => {
-        let mut results = Parts::<T>::new(x, (batch, n * n), shapes, cx, |x| {
+        let mut results = Parts::<T>::of_each(x, (batch, n * n), shapes, cx, |x| {
             if !x.iter().all(|x| x.is_finite()) {
                 return vec![vec![T::from_real(f64::NAN); n], vec![T::from_real(f64::NAN); n * n]];
             }
@@ -293,7 +293,7 @@ pub fn svd(
     let (left, right) = if is_full { (m, n) } else { (k, k) };
     let shapes: &[&[usize]] = if has_vectors { &[&[k], &[m, left], &[n, right]] } else { &[&[k]] };
     with_scalar!(op, x.dtype(), T => {
-        let mut results = Parts::<T>::new(x, (batch, m * n), shapes, cx, |x| {
+        let mut results = Parts::<T>::of_each(x, (batch, m * n), shapes, cx, |x| {
             if !x.iter().all(|x| x.is_finite()) {
                 return [k, m * left, n * right].map(|len| vec![T::from_real(f64::NAN); len]).into();
             }
