@@ -1,5 +1,6 @@
 //! Constants, casts and `arith.select`.
 
+use bef_format::AttrView;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
     AttrSpec, Cursor, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Param, Prepare, Prepared,
@@ -7,7 +8,6 @@ use befrost_kernel_api::kernel::{
 };
 use befrost_kernel_api::value::{Scalar as _, State};
 use befrost_kernel_api::{KernelError, Registry, Value, kernel};
-use bef_format::AttrView;
 use half::{bf16, f16};
 
 use super::scalars::{Float, Format, Int, Scalar, Width};
@@ -21,9 +21,8 @@ pub(super) fn kernels(registry: &mut Registry) {
         registry.add(kernel!(name, |x: Int, to: Prepared<'_, Width>| Int::new(*to.0, x.value)));
     }
     for name in ["arith.extui", "arith.index_castui", "index.castu"] {
-        registry.add(kernel!(name, |x: Int, to: Prepared<'_, Width>| {
-            Int::new(*to.0, x.unsigned() as i64)
-        }));
+        registry
+            .add(kernel!(name, |x: Int, to: Prepared<'_, Width>| { Int::new(*to.0, x.unsigned() as i64) }));
     }
     for name in ["arith.extf", "arith.truncf"] {
         registry.add(kernel!(name, |x: Float, to: Prepared<'_, Format>| to.0.nearest(x.wide())));

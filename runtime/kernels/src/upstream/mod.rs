@@ -10,8 +10,8 @@
 //! IEEE 754.
 
 mod casts;
-mod flow;
 mod floats;
+mod flow;
 mod integers;
 mod math;
 mod scalars;
