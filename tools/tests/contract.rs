@@ -5,7 +5,7 @@
 
 use befrost::Kernel;
 use befrost_compiler::dialects::{
-    Arity, AttrConstraint, AttrDef, OpDef, OperandMode, Registry, TypeConstraint,
+    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, OperandMode, Registry, TypeConstraint,
 };
 use befrost_compiler::ir::KnownType;
 use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
@@ -22,6 +22,11 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
         TypeConstraint::Opaque(name) => Some(name.to_owned()),
         TypeConstraint::AnyTensor => Some("!t.tensor".to_owned()),
+        // A kernel of several scalar types lists the narrowest first.
+        TypeConstraint::Like(kind) | TypeConstraint::LikeOrMemRef(kind) => Some(match kind {
+            ElementKind::Float => "f16".to_owned(),
+            _ => "i1".to_owned(),
+        }),
         _ => None,
     };
     let mut side = Side { fixed: Vec::new(), rest: None };
@@ -68,7 +73,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let n_functions = op.attrs.iter().filter(|a| is_one(a.kind)).count() + op.regions.len();
     let n_functions = n_functions + op.unnamed.1 as usize;
     let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind);
-    let n_attrs = op.attrs.iter().filter(is_there).count() + op.unnamed.0 as usize;
+    // An optional attribute has a place in front of those that are there.
+    let own_attrs: Vec<&AttrDef> = op.attrs.iter().filter(|a| !is_function(a.kind)).collect();
+    let n_attrs = own_attrs.iter().rposition(is_there).map_or(0, |last| last + 1) + op.unnamed.0 as usize;
     let mut kernel_names = signature.attr_names.clone();
     kernel_names.iter_mut().for_each(|names| names.sort_unstable());
     let own = || op.attrs.iter().filter(|a| !is_function(a.kind)).map(|a| a.name);

@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Lowering;
+use super::UpstreamLowering;
 use crate::diag::Diagnostic;
 use crate::dialects::{Traits, cf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, LocId, OpId, TypeId, TypeKind, ValueId};
@@ -31,14 +31,14 @@ struct Next {
 }
 
 /// The blocks of a function behind the entry, and the values of the state.
-struct Blocks {
+struct BlockState {
     numbers: FxHashMap<BlockId, i64>,
     slots: Vec<ValueId>,
     slot_of: FxHashMap<ValueId, usize>,
     results: Vec<TypeId>,
 }
 
-impl Lowering<'_, '_, '_> {
+impl UpstreamLowering<'_, '_, '_> {
     pub(super) fn lower_blocks(&mut self, function: OpId) {
         let region = self.m().regions_of(function)[0];
         let all = self.m().blocks_of(region).to_vec();
@@ -92,7 +92,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Numbers the blocks and collects the state; reports what cannot be lowered.
-    fn blocks(&mut self, function: OpId, all: &[BlockId], results: Vec<TypeId>) -> Option<Blocks> {
+    fn blocks(&mut self, function: OpId, all: &[BlockId], results: Vec<TypeId>) -> Option<BlockState> {
         let m = self.m();
         let numbers = all[1..].iter().zip(0..).map(|(&block, i)| (block, i)).collect();
         let mut slots: Vec<ValueId> = all[1..].iter().flat_map(|&block| m.args(block)).copied().collect();
@@ -123,11 +123,11 @@ impl Lowering<'_, '_, '_> {
             self.cx.report(Diagnostic::error("E0703", text).at(m.op_spans.at(function).copied()));
             return None;
         }
-        Some(Blocks { numbers, slots, slot_of, results })
+        Some(BlockState { numbers, slots, slot_of, results })
     }
 
     /// Replaces the uses of other blocks' values in a block by the state that it gets.
-    fn use_state(&mut self, block: BlockId, blocks: &Blocks, args: &[ValueId]) {
+    fn use_state(&mut self, block: BlockId, blocks: &BlockState, args: &[ValueId]) {
         for op in self.m().ops_in(block).collect::<Vec<_>>() {
             let operands: Vec<ValueId> = self.m().operands(op).collect();
             for (i, value) in operands.into_iter().enumerate() {
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Replaces the terminator of a block by the computation of the next state. `args` is the state that the
     /// block gets; the entry gets none.
-    fn translate(&mut self, block: BlockId, blocks: &Blocks, args: Option<&Vec<ValueId>>) -> Next {
+    fn translate(&mut self, block: BlockId, blocks: &BlockState, args: Option<&Vec<ValueId>>) -> Next {
         let Some(end) = self.m().last_op(block) else { unreachable!("a verified block has a terminator") };
         let mut current = Vec::new();
         for (slot, &value) in blocks.slots.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Lowering<'_, '_, '_> {
         self.constant(before, attr, I1)
     }
 
-    fn next_state(&mut self, end: OpId, blocks: &Blocks, current: Vec<ValueId>, n_slots: usize) -> Next {
+    fn next_state(&mut self, end: OpId, blocks: &BlockState, current: Vec<ValueId>, n_slots: usize) -> Next {
         if self.m().traits(end).has(Traits::RETURN) {
             let returned: Vec<ValueId> = self.m().operands(end).collect();
             let values = [&current[..n_slots], &returned[..]].concat();
@@ -244,7 +244,7 @@ impl Lowering<'_, '_, '_> {
     fn target(
         &mut self,
         end: OpId,
-        blocks: &Blocks,
+        blocks: &BlockState,
         current: &[ValueId],
         successor: usize,
     ) -> (ValueId, Vec<ValueId>) {

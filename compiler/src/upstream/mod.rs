@@ -62,7 +62,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return Change::Unchanged;
     }
     let taken = functions(r.ir()).filter_map(|op| r.ir().symbol_name(op)).collect();
-    let mut lowering = Lowering { r, cx, taken, n_loops: 0 };
+    let mut lowering = UpstreamLowering { r, cx, taken, n_loops: 0 };
     lowering.order_effects();
     let all: Vec<OpId> = functions(lowering.m()).collect();
     for function in all {
@@ -141,7 +141,7 @@ fn is_scalar(m: &Module, ty: TypeId) -> bool {
     }
 }
 
-struct Lowering<'a, 'm, 'c> {
+struct UpstreamLowering<'a, 'm, 'c> {
     r: &'a mut Rewriter<'m>,
     cx: &'a PassCx<'c>,
     /// Names of functions.
@@ -149,7 +149,7 @@ struct Lowering<'a, 'm, 'c> {
     n_loops: u64,
 }
 
-impl Lowering<'_, '_, '_> {
+impl UpstreamLowering<'_, '_, '_> {
     fn m(&self) -> &Module {
         self.r.ir()
     }

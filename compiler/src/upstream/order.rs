@@ -4,12 +4,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{CHAIN, Lowering, functions};
+use super::{CHAIN, UpstreamLowering, functions};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, AttrKind, BlockId, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::rewrite::InsertionPoint;
 
-impl Lowering<'_, '_, '_> {
+impl UpstreamLowering<'_, '_, '_> {
     pub(super) fn order_effects(&mut self) {
         let effectful = self.effectful();
         if effectful.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! Values from outside become arguments. Constants are copied instead.
 
-use super::{CHAIN, Lowering};
+use super::{CHAIN, UpstreamLowering};
 use crate::graph::outline_regions::captured_values;
 use crate::ir::{AttrId, BlockId, KnownType, OpId, RegionId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
@@ -10,7 +10,7 @@ use crate::rewrite::{InsertionPoint, IrMapping};
 /// The most ops in the condition of a loop that are copied into the loop's body. More become a function.
 const MAX_COPIED: usize = 64;
 
-impl Lowering<'_, '_, '_> {
+impl UpstreamLowering<'_, '_, '_> {
     pub(super) fn lower_regions(&mut self, function: OpId) {
         let mut found: Vec<OpId> = self.m().walk(function).collect();
         // Inner ops follow the ops that contain them in the walk.

@@ -13,9 +13,9 @@ use half::{bf16, f16};
 use super::scalars::{Float, Format, Int, Scalar, Width};
 
 pub(super) fn kernels(registry: &mut Registry) {
-    registry.add(kernel!("arith.constant", |constant: Constant| Scalar(constant.0)));
-    registry.add(kernel!("index.constant", |constant: Constant| Scalar(constant.0)));
-    registry.add(kernel!("index.bool.constant", |constant: Constant| Scalar(constant.0)));
+    registry.add(kernel!("arith.constant", |constant: ConstantAttr| Scalar(constant.0)));
+    registry.add(kernel!("index.constant", |constant: ConstantAttr| Scalar(constant.0)));
+    registry.add(kernel!("index.bool.constant", |constant: ConstantAttr| Scalar(constant.0)));
     registry.add(select());
     for name in ["arith.extsi", "arith.trunci", "arith.index_cast", "index.casts"] {
         registry.add(kernel!(name, |x: Int, to: Prepared<'_, Width>| Int::new(*to.0, x.value)));
@@ -92,20 +92,20 @@ fn no_kernel(site: &KernelUse<'_>, ty: &str) -> String {
 }
 
 /// The attribute `value` as a value of the result's type.
-struct Constant(Value);
+struct ConstantAttr(Value);
 
 /// The decoded attribute of a use.
 struct DecodedConstant(Value);
 
-impl Param for Constant {
-    type Item<'f> = Constant;
+impl Param for ConstantAttr {
+    type Item<'f> = ConstantAttr;
     fn declare(signature: &mut Signature) {
         signature.attrs.push(AttrSpec { kind: "an attribute", accepts: |_| true });
         signature.prepare = Some(MakePrepared::new(DecodedConstant::prepare));
     }
     #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Constant, Outcome> {
-        frame.prepared::<DecodedConstant>().map(|constant| Constant(constant.0.0.clone()))
+    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<ConstantAttr, Outcome> {
+        frame.prepared::<DecodedConstant>().map(|constant| ConstantAttr(constant.0.0.clone()))
     }
 }
 
