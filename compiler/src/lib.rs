@@ -26,4 +26,5 @@ pub mod raise;
 pub mod rewrite;
 pub mod streams;
 pub mod syntax;
+pub mod upstream;
 pub mod verify;

@@ -5,11 +5,13 @@
 use crate::diag::Diagnostic;
 use crate::graph;
 use crate::pass::{self, Pass, PassManager};
+use crate::upstream;
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
     const PASSES: &[Pass] = &[
         pass::canonicalize::PASS,
+        upstream::PASS,
         pass::cse::PASS,
         pass::dce::PASS,
         pass::inline::PASS,

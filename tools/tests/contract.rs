@@ -5,7 +5,7 @@
 
 use befrost::Kernel;
 use befrost_compiler::dialects::{
-    Arity, AttrConstraint, AttrDef, OpDef, OperandMode, Registry, TypeConstraint,
+    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, OperandMode, Registry, TypeConstraint,
 };
 use befrost_compiler::ir::KnownType;
 use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
@@ -22,6 +22,11 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
         TypeConstraint::Opaque(name) => Some(name.to_owned()),
         TypeConstraint::AnyTensor => Some("!t.tensor".to_owned()),
+        // A kernel for all integers or all floats has the narrowest among its types.
+        TypeConstraint::Like(kind) | TypeConstraint::LikeOrMemRef(kind) => Some(match kind {
+            ElementKind::Float => "f16".to_owned(),
+            _ => "i1".to_owned(),
+        }),
         _ => None,
     };
     let mut side = Side { fixed: Vec::new(), rest: None };
@@ -36,13 +41,17 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
 
 /// The kernel's side. For a kernel that takes values in any state, the types are the op's.
 fn of_kernel(fixed: &[Types], rest: Option<Types>) -> Side {
-    let name = |types: &Types| types.first().map(|name| (*name).to_owned());
+    let name = |types: &Types| (!types.is_empty()).then(|| types.join("|"));
     Side { fixed: fixed.iter().map(name).collect(), rest: rest.as_ref().map(name) }
 }
 
-/// Where the kernel takes any type, the op may be more specific.
+/// Where the kernel takes any type or one of several, the op may be more specific.
 fn agree(op: &Side, kernel: &Side) -> bool {
-    let same = |op: &Option<String>, kernel: &Option<String>| kernel.is_none() || op == kernel;
+    let same = |op: &Option<String>, kernel: &Option<String>| match (op, kernel) {
+        (_, None) => true,
+        (Some(op), Some(kernel)) => kernel.split('|').any(|name| name == op),
+        (None, Some(_)) => false,
+    };
     op.fixed.len() == kernel.fixed.len()
         && op.fixed.iter().zip(&kernel.fixed).all(|(op, kernel)| same(op, kernel))
         && match (&op.rest, &kernel.rest) {
@@ -69,8 +78,10 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let n_functions = n_functions + op.unnamed.1 as usize;
     // The cost is a field of the kernel's record.
     let is_cost = |a: &AttrDef| a.name == "_tfrt_cost";
-    let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind) && !is_cost(a);
-    let n_attrs = op.attrs.iter().filter(is_there).count() + op.unnamed.0 as usize;
+    let is_there = |a: &&AttrDef| a.required || a.default.is_some();
+    // An optional attribute has a place in front of those that are there.
+    let own_attrs: Vec<&AttrDef> = op.attrs.iter().filter(|a| !is_function(a.kind) && !is_cost(a)).collect();
+    let n_attrs = own_attrs.iter().rposition(is_there).map_or(0, |last| last + 1) + op.unnamed.0 as usize;
     let mut kernel_names = signature.attr_names.clone();
     kernel_names.iter_mut().for_each(|names| names.sort_unstable());
     let own = || op.attrs.iter().filter(|a| !is_function(a.kind)).map(|a| a.name);

@@ -11,7 +11,7 @@
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are
 //! made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example
-//! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `tfrt`, `tfrt_test`,
+//! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with `index`, `vector`, `flow`), `tfrt`, `tfrt_test`,
 //! `tfrt_dht`, `ts`, `cpu`, `eigen` (with `tf_sync`), `tf`. Passes read the parts of an op through its typed
 //! [`view`].
 
@@ -31,6 +31,7 @@ mod cpu;
 mod eigen;
 mod errors;
 pub mod func;
+mod math;
 pub mod scf;
 #[cfg(test)]
 mod tests;
@@ -99,6 +100,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["tfrt_test", "tfrt_test_sync", "vt", "tfrt_tutorial"], tfrt_test::ops);
     r.add_lazily(&["tfrt_dht", "tfrt_dht_sync", "tfrt_sht", "tfrt_sht_sync", "btf"], tfrt_dht::ops);
     r.add_lazily(&["ts", "ts_sync"], ts::ops);
+    r.add_lazily(&["math", "index", "vector", "flow"], math::ops);
     r.add_lazily(&["coo"], coo::ops);
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);

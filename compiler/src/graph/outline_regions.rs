@@ -55,7 +55,6 @@ fn kind(m: &Module, op: OpId) -> Option<Control> {
 }
 
 /// Values that regions use and do not define.
-#[derive(Default)]
 struct Captured {
     data: Vec<ValueId>,
     /// Chains.
@@ -63,6 +62,13 @@ struct Captured {
 }
 
 fn captured(m: &Module, op: OpId) -> Captured {
+    let is_chain = |value: &ValueId| m.value_type(*value) == KnownType::Chain.id();
+    let (edges, data) = captured_values(m, op).into_iter().partition(is_chain);
+    Captured { data, edges }
+}
+
+/// Values that the regions of an op use and do not define, in the order of their first uses.
+pub(crate) fn captured_values(m: &Module, op: OpId) -> Vec<ValueId> {
     let mut inside: FxHashSet<ValueId> = FxHashSet::default();
     for inner in m.walk(op) {
         if inner != op {
@@ -71,16 +77,8 @@ fn captured(m: &Module, op: OpId) -> Captured {
         let blocks = m.regions_of(inner).iter().flat_map(|&region| m.blocks_of(region));
         inside.extend(blocks.flat_map(|&block| m.args(block)));
     }
-    let mut captured = Captured::default();
-    for inner in m.walk(op).filter(|&inner| inner != op) {
-        for value in m.operands(inner).filter(|&value| inside.insert(value)) {
-            match m.value_type(value) == KnownType::Chain.id() {
-                true => captured.edges.push(value),
-                false => captured.data.push(value),
-            }
-        }
-    }
-    captured
+    let used = m.walk(op).filter(|&inner| inner != op).flat_map(|inner| m.operands(inner));
+    used.filter(|&value| inside.insert(value)).collect()
 }
 
 /// Outlines the regions of an op; returns their number. Regions with several blocks are not outlined: no

@@ -23,6 +23,7 @@ mod tfrt;
 mod tfrt_dht;
 mod tfrt_test;
 mod ts;
+mod upstream;
 mod workers;
 
 use befrost_kernel_api::Registry;
@@ -37,6 +38,7 @@ pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
 pub use tfrt_test::tfrt_test;
 pub use ts::ts;
+pub use upstream::upstream;
 
 /// All standard kernels.
 pub fn registry() -> Registry {
@@ -48,6 +50,7 @@ pub fn registry() -> Registry {
         .with(coo)
         .with(cpu)
         .with(eigen)
+        .with(upstream)
         .with(tf_sync)
         .with(tf)
 }

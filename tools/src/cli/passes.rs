@@ -14,6 +14,7 @@ use befrost_compiler::pass::{
 };
 use befrost_compiler::passes::passes;
 use befrost_compiler::print::{PrintOptions, print_op};
+use befrost_compiler::upstream;
 use befrost_compiler::verify::Verified;
 
 use super::failure::{Failure, tell};
@@ -76,6 +77,19 @@ impl Passes {
 
     /// Runs the passes. Returns no module after an error, and the diagnostics.
     pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+        let mut module = module;
+        if self.level.is_some() && upstream::is_upstream(&module) {
+            match PassManager::parse(upstream::PIPELINE) {
+                Ok(manager) => self.manager = manager,
+                Err(error) => return (None, vec![*error]),
+            }
+            if graph::is_op_graph(&module) {
+                module = match self.run_manager(module) {
+                    (Some(module), _) => module,
+                    refused => return refused,
+                };
+            }
+        }
         if let Some(level) = self.level.filter(|_| graph::is_op_graph(&module)) {
             let mut pipeline = graph::pipeline(level.level).to_owned();
             if level.print_memory_plan {
@@ -86,6 +100,11 @@ impl Passes {
                 Err(error) => return (None, vec![*error]),
             }
         }
+        self.run_manager(module)
+    }
+
+    /// Runs the current pipeline.
+    fn run_manager(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
         let mut observe = |event: Event<'_>, module: &Module, op: OpId| match event {
             Event::Text(text) => tell(text),

@@ -49,7 +49,7 @@ fn patterns(op: &str) -> &'static [Pattern] {
 /// Adds an op with its patterns.
 fn add(r: &mut Registry, def: OpDef) {
     let op = def.name.trim_start_matches("arith.").to_owned();
-    r.add(patterns(&op).iter().fold(def, |def, pattern| def.pattern(*pattern)));
+    r.add(patterns(&op).iter().fold(def.kernel(), |def, pattern| def.pattern(*pattern)));
 }
 
 pub(super) fn ops(r: &mut Registry) {

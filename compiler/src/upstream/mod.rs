@@ -1,0 +1,251 @@
+//! `convert-upstream-to-kernels`: lowering of upstream's control flow to a kernel graph.
+//!
+//! ```text
+//! func.call                 tfrt.call
+//! scf.if                    tfrt.if, its regions as they are            (regions.rs)
+//! scf.for, scf.while        tfrt.while, the body as a function          (regions.rs)
+//! branches between blocks   one tfrt.while over tfrt.case of the blocks  (blocks.rs)
+//! vector.print, cf.assert   kernels on a chain through the function     (order.rs)
+//! ```
+//!
+//! Scalar ops (`arith`, `math`, `index`) have kernels of their own names and stay. A private function with
+//! effects takes a chain as its last argument and returns one. A public one keeps its arguments; its results
+//! wait for its effects, and without results it returns the chain, so that errors of effects are not lost.
+
+mod blocks;
+mod order;
+mod regions;
+
+use rustc_hash::FxHashSet;
+
+use crate::diag::Diagnostic;
+use crate::ir::{
+    AttrId, BlockId, FloatKind, KnownType, LocId, Module, NewOp, OpId, Signedness, StrId, TypeId, TypeKind,
+    ValueId, names,
+};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::print::type_text;
+use crate::rewrite::InsertionPoint;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "convert-upstream-to-kernels",
+    title: "ConvertUpstreamToKernels",
+    summary: "lowers calls, structured control flow and branches between blocks to kernels",
+    options: &[],
+    statistics: &[("num-loops", "Number of loops lowered")],
+    run,
+};
+
+/// The default pipeline for modules with upstream's ops.
+pub const PIPELINE: &str = "builtin.module(convert-upstream-to-kernels)";
+
+const CHAIN: TypeId = KnownType::Chain.id();
+
+/// True if the module has ops of upstream's dialects for which there is [`PIPELINE`].
+pub fn is_upstream(m: &Module) -> bool {
+    m.cx.op_names().any(|data| is_ours(m.cx.str(data.name)))
+        && m.walk_functions().any(|op| is_ours(m.op_name_str(op)))
+}
+
+fn is_ours(name: &str) -> bool {
+    let dialect = name.split('.').next().unwrap_or(name);
+    matches!(dialect, "arith" | "cf" | "index" | "math" | "scf" | "vector") || name == "func.call"
+}
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    if !is_upstream(r.ir()) {
+        return Change::Unchanged;
+    }
+    let refused = refused(r.ir());
+    if !refused.is_empty() {
+        refused.into_iter().for_each(|diagnostic| cx.report(diagnostic));
+        return Change::Unchanged;
+    }
+    let taken = functions(r.ir()).filter_map(|op| r.ir().symbol_name(op)).collect();
+    let mut lowering = UpstreamLowering { r, cx, taken, n_loops: 0 };
+    lowering.order_effects();
+    let all: Vec<OpId> = functions(lowering.m()).collect();
+    for function in all {
+        lowering.lower_regions(function);
+        lowering.lower_blocks(function);
+    }
+    let calls: Vec<OpId> =
+        lowering.m().walk_functions().filter(|&op| lowering.m().op_name_str(op) == "func.call").collect();
+    for call in calls {
+        lowering.call(call);
+    }
+    cx.count("num-loops", lowering.n_loops);
+    r.change()
+}
+
+/// The functions with bodies.
+fn functions(m: &Module) -> impl Iterator<Item = OpId> + '_ {
+    m.ops_in(m.body()).filter(|&op| {
+        m.op_name_str(op) == "func.func" && m.regions_of(op).iter().any(|&region| m.entry(region).is_some())
+    })
+}
+
+/// Diagnostics of the ops that have neither a kernel nor a lowering.
+fn refused(m: &Module) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for op in m.walk_functions().filter(|&op| is_ours(m.op_name_str(op))) {
+        let name = m.op_name_str(op);
+        let mut refuse = |reason: String| {
+            let text = format!("`{name}` cannot be executed: {reason}");
+            found.push(Diagnostic::error("E0701", text).at(m.op_spans.at(op).copied()));
+        };
+        let lowered = [
+            "cf.assert",
+            "cf.br",
+            "cf.cond_br",
+            "cf.switch",
+            "func.call",
+            "scf.condition",
+            "scf.for",
+            "scf.if",
+            "scf.while",
+            "scf.yield",
+            "vector.print",
+        ];
+        let has_kernel = m.def(op).is_some_and(|def| def.has_kernel);
+        if !has_kernel && !lowered.contains(&name) {
+            refuse("it has no kernel".to_owned());
+            continue;
+        }
+        if name == "arith.truncf" && m.attr_named(op, "roundingmode").is_some() {
+            refuse("its kernel rounds to the nearest number only".to_owned());
+        }
+        let is_scalar_op = has_kernel && name != "arith.select" || name == "scf.for";
+        let n_scalars = if name == "scf.for" { 3 } else { usize::MAX };
+        let operands = m.operands(op).take(n_scalars);
+        let results = m.results(op).take(if name == "scf.for" { 0 } else { usize::MAX });
+        let other = operands.chain(results).map(|value| m.value_type(value)).find(|&ty| !is_scalar(m, ty));
+        if let Some(ty) = other.filter(|_| is_scalar_op) {
+            refuse(format!("there are no kernels for {}", type_text(&m.cx, ty)));
+        }
+    }
+    found
+}
+
+/// True for the types of which `arith` has kernels.
+fn is_scalar(m: &Module, ty: TypeId) -> bool {
+    match *m.cx.ty(ty) {
+        TypeKind::Integer { width, sign } => {
+            sign == Signedness::Signless && [1, 8, 16, 32, 64].contains(&width)
+        }
+        TypeKind::Float(kind) => {
+            matches!(kind, FloatKind::F16 | FloatKind::BF16 | FloatKind::F32 | FloatKind::F64)
+        }
+        TypeKind::Index => true,
+        _ => false,
+    }
+}
+
+struct UpstreamLowering<'a, 'm, 'c> {
+    r: &'a mut Rewriter<'m>,
+    cx: &'a PassCx<'c>,
+    /// Names of functions.
+    taken: FxHashSet<StrId>,
+    n_loops: u64,
+}
+
+impl UpstreamLowering<'_, '_, '_> {
+    fn m(&self) -> &Module {
+        self.r.ir()
+    }
+
+    /// Creates an op before another, with its location.
+    fn make(
+        &mut self,
+        before: OpId,
+        name: &str,
+        operands: &[ValueId],
+        results: &[TypeId],
+        attrs: &[(&str, AttrId)],
+    ) -> OpId {
+        let loc = self.m().loc(before);
+        self.r.create_named(InsertionPoint::Before(before), loc, name, operands, results, attrs)
+    }
+
+    /// Creates an op with one result before another.
+    fn value(
+        &mut self,
+        before: OpId,
+        name: &str,
+        operands: &[ValueId],
+        ty: TypeId,
+        attrs: &[(&str, AttrId)],
+    ) -> ValueId {
+        let op = self.make(before, name, operands, &[ty], attrs);
+        self.m().result(op, 0)
+    }
+
+    /// A constant before an op.
+    fn constant(&mut self, before: OpId, attr: AttrId, ty: TypeId) -> ValueId {
+        self.value(before, "arith.constant", &[], ty, &[("value", attr)])
+    }
+
+    fn types(&self, values: &[ValueId]) -> Vec<TypeId> {
+        values.iter().map(|&value| self.m().value_type(value)).collect()
+    }
+
+    /// A function name that is not taken: `text`, or `text` with a number.
+    fn unused_name(&mut self, text: &str) -> String {
+        let mut name = text.to_owned();
+        let mut n = 0;
+        while !self.taken.insert(self.r.cx().str_id(&name)) {
+            n += 1;
+            name = format!("{text}_{n}");
+        }
+        name
+    }
+
+    /// Creates a private function without a body before `parent`, with a name that begins with the name of
+    /// `parent`. Returns it and a reference to it.
+    fn new_function(&mut self, parent: OpId, what: &str) -> (OpId, AttrId) {
+        let stem =
+            self.m().symbol_name(parent).map_or_else(String::new, |name| self.m().cx.str(name).to_owned());
+        let name = self.unused_name(&format!("{stem}_{what}"));
+        let (loc, func) = (self.m().loc(parent), self.m().op_name(parent));
+        let (sym_name, private) = (self.r.cx().str_attr(&name), self.r.cx().str_attr("private"));
+        let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
+        let new = NewOp { loc, attrs: &attrs, ..NewOp::new(func) };
+        let function = self.r.create(InsertionPoint::Before(parent), new);
+        let symbol = self.r.cx().symbol_attr(&name);
+        (function, symbol)
+    }
+
+    fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
+        let ty = self.r.cx().function_type(inputs, results);
+        let ty = self.r.cx().type_attr(ty);
+        self.r.set_attr(function, names::FUNCTION_TYPE, ty);
+    }
+
+    /// Ends a function's only block with the return of `values`, and sets the function's type.
+    fn finish_function(&mut self, function: OpId, block: BlockId, loc: LocId, values: &[ValueId]) {
+        self.r.create_named(InsertionPoint::End(block), loc, "func.return", values, &[], &[]);
+        let args = self.m().args(block).to_vec();
+        let (inputs, results) = (self.types(&args), self.types(values));
+        self.set_signature(function, &inputs, &results);
+    }
+
+    /// The function that contains an op.
+    fn enclosing(&self, op: OpId) -> OpId {
+        let mut at = op;
+        while let Some(parent) = self.m().parent_op(at).filter(|_| self.m().op_name_str(at) != "func.func") {
+            at = parent;
+        }
+        at
+    }
+
+    fn call(&mut self, op: OpId) {
+        let operands: Vec<ValueId> = self.m().operands(op).collect();
+        let results: Vec<ValueId> = self.m().results(op).collect();
+        let types = self.types(&results);
+        let callee = self.m().attr_named(op, "callee").into_iter().map(|callee| ("callee", callee));
+        let attrs: Vec<(&str, AttrId)> = callee.collect();
+        let call = self.make(op, "tfrt.call", &operands, &types, &attrs);
+        let values: Vec<ValueId> = self.m().results(call).collect();
+        self.r.replace_op(op, &values);
+    }
+}
