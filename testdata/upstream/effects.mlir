@@ -1,8 +1,8 @@
 // Prints and assertions happen in the order of the program; a failed one ends what follows.
 //
-// RUN: bef-exec %s --work-queue s --leak-check > %t.s 2> %t.err || true
+// RUN: bef-exec %s --work-queue s --leak-check > %t.s 2> %t.err
 // RUN: FileCheck %s --input-file=%t.s
-// RUN: bef-exec %s --work-queue mstd:2 --leak-check > %t.m 2> %t.err || true
+// RUN: bef-exec %s --work-queue mstd:2 --leak-check > %t.m 2> %t.err
 // RUN: FileCheck %s --input-file=%t.m
 
 // CHECK: --- Running 'count':

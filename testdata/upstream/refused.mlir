@@ -5,7 +5,7 @@
 func.func @wide(%a: i128) -> i128 {
   // expected-error@+1 {{`arith.addi` cannot be executed: there are no kernels for i128}}
   %b = arith.addi %a, %a : i128
-  func.return %b : i128
+  tfrt.return %b : i128
 }
 
 // -----
@@ -13,5 +13,5 @@ func.func @wide(%a: i128) -> i128 {
 func.func @vectors(%a: vector<4xf32>) -> vector<4xf32> {
   // expected-error@+1 {{`math.sqrt` cannot be executed: there are no kernels for vector<4xf32>}}
   %b = math.sqrt %a : vector<4xf32>
-  func.return %b : vector<4xf32>
+  tfrt.return %b : vector<4xf32>
 }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The state consists of the arguments of the blocks, of the values that a block uses and another one
-//! defines, and of the function's results. So loops of any form, irreducible ones too, run in constant memory.
+//! defines, and of the function's results. So loops of any form, irreducible ones too, run in constant
+//! memory.
 
 use rustc_hash::FxHashMap;
 

@@ -56,7 +56,7 @@ impl Param for Predicate {
 impl Predicate {
     /// Whether the predicate holds for an order; `None` is the order of NaN.
     fn holds(self, order: Option<Ordering>) -> Result<bool, KernelError> {
-        // Predicates 0 to 7 are ordered. Predicates 8 to 14 are unordered, but 7 and 14 ask for the order only.
+        // Predicates 0 to 7 are ordered, 8 to 14 unordered; 7 and 14 ask for the order only.
         let holds = |n: i64, order: Ordering| match n {
             1 => order.is_eq(),
             2 => order.is_gt(),

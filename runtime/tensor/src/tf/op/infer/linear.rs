@@ -5,10 +5,10 @@ use crate::TensorError;
 use crate::tf::op::eval::linear::n_axes;
 
 /// The batch dimensions, the rows and the columns of matrices.
-type Matrices<'a> = (&'a [Dim], Dim, Dim);
+type MatrixDims<'a> = (&'a [Dim], Dim, Dim);
 
 /// The batch, and rows and columns of the matrices of an operand, if its rank is known.
-fn matrices<'a>(cx: &Node<'a>, i: usize) -> Result<Option<Matrices<'a>>, TensorError> {
+fn matrices<'a>(cx: &Node<'a>, i: usize) -> Result<Option<MatrixDims<'a>>, TensorError> {
     Ok(match cx.at_least(i, 2)? {
         Some([batch @ .., rows, columns]) => Some((batch, *rows, *columns)),
         _ => None,
