@@ -104,7 +104,7 @@ impl Param for ConstantAttr {
         signature.prepare = Some(MakePrepared::new(DecodedConstant::prepare));
     }
     #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<ConstantAttr, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, _: &mut Cursor) -> Result<ConstantAttr, Outcome> {
         frame.prepared::<DecodedConstant>().map(|constant| ConstantAttr(constant.0.0.clone()))
     }
 }
@@ -167,7 +167,7 @@ impl Param for Bits {
     fn declare(signature: &mut Signature) {
         signature.operands.push(Bits::TYPES);
     }
-    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Bits, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Bits, Outcome> {
         let value = cursor.next_operand(frame).ok_or(Outcome::Operand)?;
         Ok(Bits(match value {
             Value::F16(value) => u64::from(value.to_bits()),

@@ -45,7 +45,7 @@ impl Param for Predicate {
         signature.attrs.push(AttrSpec::of::<i64>());
     }
     #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Predicate, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, _: &mut Cursor) -> Result<Predicate, Outcome> {
         match frame.immediate(1) {
             Some(&Value::I64(predicate)) => Ok(Predicate(predicate)),
             _ => Err(Outcome::error(KernelError::invalid("there is no predicate"))),

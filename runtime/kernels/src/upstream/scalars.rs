@@ -92,7 +92,7 @@ impl Param for Int {
         signature.operands.push(INTEGERS);
     }
     #[inline(always)]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Int, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Int, Outcome> {
         cursor.next_operand(frame).and_then(Int::of).ok_or(Outcome::Operand)
     }
 }
@@ -210,7 +210,7 @@ impl Param for Float {
         signature.operands.push(FLOATS);
     }
     #[inline(always)]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Float, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Float, Outcome> {
         Ok(match cursor.next_operand(frame) {
             Some(Value::F64(value)) => Float::F64(*value),
             Some(Value::F32(value)) => Float::F32(*value),
