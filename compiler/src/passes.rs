@@ -4,6 +4,7 @@
 
 use crate::diag::Diagnostic;
 use crate::graph;
+use crate::ir::Module;
 use crate::pass::{self, Pass, PassManager};
 use crate::upstream;
 
@@ -35,6 +36,18 @@ pub fn passes() -> &'static [Pass] {
         graph::lower::PASS,
     ];
     PASSES
+}
+
+/// The passes that make a module executable at an optimization level, as a pipeline; `None` for a kernel
+/// graph, which is compiled as written.
+pub fn default_pipeline(m: &Module, level: u8) -> Option<String> {
+    let op_graph = graph::is_op_graph(m).then(|| graph::pipeline(level));
+    if !upstream::is_upstream(m) {
+        return op_graph.map(str::to_owned);
+    }
+    let inner = op_graph.and_then(|text| text.strip_prefix("builtin.module(")?.strip_suffix(')'));
+    let rest = inner.map_or(String::new(), |inner| format!(",{inner}"));
+    Some(format!("builtin.module({}{rest})", upstream::PASS.name))
 }
 
 impl PassManager {

@@ -36,12 +36,9 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// The default pipeline for modules with upstream's ops.
-pub const PIPELINE: &str = "builtin.module(convert-upstream-to-kernels)";
-
 const CHAIN: TypeId = KnownType::Chain.id();
 
-/// True if the module has ops of upstream's dialects for which there is [`PIPELINE`].
+/// True if the module has ops of upstream's dialects that [`PASS`] lowers.
 pub fn is_upstream(m: &Module) -> bool {
     m.cx.op_names().any(|data| is_ours(m.cx.str(data.name)))
         && m.walk_functions().any(|op| is_ours(m.op_name_str(op)))

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
-use befrost_compiler::graph;
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::pass::PassManager;
+use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
-use befrost_compiler::upstream;
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 
@@ -165,12 +164,8 @@ fn to_bef(
     options: &CompileOptions,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut module = verify(module)?;
-    if upstream::is_upstream(&module) {
-        let mut passes = PassManager::parse(upstream::PIPELINE).map_err(|error| vec![*error])?;
-        module = passes.run(module)?.0;
-    }
-    if graph::is_op_graph(&module) {
-        let mut passes = PassManager::parse(graph::pipeline(options.level)).map_err(|error| vec![*error])?;
+    if let Some(pipeline) = default_pipeline(&module, options.level) {
+        let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;
     }
     Ok(emit_parts(&module, &EmitOptions::default())?.to_vec())

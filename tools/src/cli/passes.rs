@@ -7,14 +7,12 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use befrost_compiler::diag::{Diagnostic, Source};
-use befrost_compiler::graph;
 use befrost_compiler::ir::{Module, OpId};
 use befrost_compiler::pass::{
     Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, timing_report,
 };
-use befrost_compiler::passes::passes;
+use befrost_compiler::passes::{default_pipeline, passes};
 use befrost_compiler::print::{PrintOptions, print_op};
-use befrost_compiler::upstream;
 use befrost_compiler::verify::Verified;
 
 use super::failure::{Failure, tell};
@@ -77,21 +75,8 @@ impl Passes {
 
     /// Runs the passes. Returns no module after an error, and the diagnostics.
     pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
-        let mut module = module;
-        if self.level.is_some() && upstream::is_upstream(&module) {
-            match PassManager::parse(upstream::PIPELINE) {
-                Ok(manager) => self.manager = manager,
-                Err(error) => return (None, vec![*error]),
-            }
-            if graph::is_op_graph(&module) {
-                module = match self.run_manager(module) {
-                    (Some(module), _) => module,
-                    refused => return refused,
-                };
-            }
-        }
-        if let Some(level) = self.level.filter(|_| graph::is_op_graph(&module)) {
-            let mut pipeline = graph::pipeline(level.level).to_owned();
+        let of_level = |level: LevelArgs| Some((level, default_pipeline(&module, level.level)?));
+        if let Some((level, mut pipeline)) = self.level.and_then(of_level) {
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
             }
@@ -100,11 +85,6 @@ impl Passes {
                 Err(error) => return (None, vec![*error]),
             }
         }
-        self.run_manager(module)
-    }
-
-    /// Runs the current pipeline.
-    fn run_manager(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
         let mut observe = |event: Event<'_>, module: &Module, op: OpId| match event {
             Event::Text(text) => tell(text),
