@@ -35,6 +35,19 @@ func.func @show(%x: i32) {
   func.return
 }
 
+// CHECK: --- Running 'punctuated':
+// CHECK-NEXT: {{^}}7, 78 )8
+// CHECK-NEXT: 'punctuated' returned
+func.func @punctuated() {
+  %seven = arith.constant 7 : i32
+  %eight = arith.constant 8 : i32
+  vector.print %seven : i32 punctuation <comma>
+  vector.print %seven : i32 punctuation <no_punctuation>
+  "vector.print"(%eight) <{punctuation = #vector.punctuation<close>}> : (i32) -> ()
+  vector.print %eight : i32 punctuation <newline>
+  func.return
+}
+
 // An endless loop but for its assertion.
 // CHECK: --- Running 'asserted':
 // CHECK-NEXT: 'asserted' returned <<error: at most five>>

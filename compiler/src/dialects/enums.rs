@@ -44,13 +44,13 @@ pub struct FlagsDef {
     pub words: &'static [&'static str],
     /// The word for the full set, if there is one.
     pub all: Option<&'static str>,
-    /// Text between words.
-    pub separator: &'static str,
+    /// The word for the empty set.
+    pub none: &'static str,
+    /// Text between words; `None` if a set has at most one.
+    pub separator: Option<&'static str>,
 }
 
 impl FlagsDef {
-    const NONE: &'static str = "none";
-
     /// The full set, as bits.
     pub fn full(&self) -> u32 {
         (1 << self.words.len()) - 1
@@ -58,7 +58,7 @@ impl FlagsDef {
 
     /// The bits of a word.
     pub fn bits_of(&self, word: &str) -> Option<u32> {
-        if word == Self::NONE {
+        if word == self.none {
             return Some(0);
         }
         if self.all == Some(word) {
@@ -70,6 +70,9 @@ impl FlagsDef {
     /// The bits of `<a, b>`, brackets included.
     fn parse(&self, text: &str) -> Option<u32> {
         let words = text.trim().strip_prefix('<')?.strip_suffix('>')?;
+        if self.separator.is_none() {
+            return self.bits_of(words.trim());
+        }
         words.split(',').try_fold(0, |set, word| Some(set | self.bits_of(word.trim())?))
     }
 
@@ -85,10 +88,10 @@ impl FlagsDef {
     pub fn text(&self, bits: u32) -> String {
         let words: Vec<&str> = match self.all {
             Some(all) if bits == self.full() => vec![all],
-            _ if bits == 0 => vec![Self::NONE],
+            _ if bits == 0 => vec![self.none],
             _ => self.words.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, w)| *w).collect(),
         };
-        format!("<{}>", words.join(self.separator))
+        format!("<{}>", words.join(self.separator.unwrap_or_default()))
     }
 
     /// The attribute for a set; `None` for the empty set.

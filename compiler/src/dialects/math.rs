@@ -6,10 +6,19 @@
 use super::arith::{CMPI, FASTMATH};
 use super::short::{CHAIN, I1};
 use super::{
-    Access, AttrConstraint as A, EffectResource, ElementKind as E, OpDef, Registry, TypeConstraint as T,
+    Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry, TypeConstraint as T,
     TypeFn,
 };
 use crate::ir::KnownType;
+
+/// `#vector.punctuation<...>`: what `vector.print` prints behind the number.
+pub(crate) static PUNCTUATION: FlagsDef = FlagsDef {
+    name: "vector.punctuation",
+    words: &["no_punctuation", "comma", "open", "close"],
+    all: None,
+    none: "newline",
+    separator: None,
+};
 
 const INDEX: T = T::Is(KnownType::Index);
 
@@ -18,10 +27,11 @@ pub(super) fn ops(r: &mut Registry) {
     index(r);
     flow(r);
     r.add(
-        OpDef::new("vector.print", "prints a number on a line of its own")
+        OpDef::new("vector.print", "prints a number and what follows it, by default the end of the line")
             .operand("source", T::Any)
+            .optional_attr("punctuation", A::Flags(&PUNCTUATION))
             .effect(Access::Write, EffectResource::Output)
-            .format("$source attr-dict `:` type($source)"),
+            .format("$source `:` type($source) (`punctuation` $punctuation^)? attr-dict"),
     );
 }
 
@@ -264,9 +274,10 @@ fn flow(r: &mut Registry) {
             .cost(1),
     );
     r.add(
-        OpDef::new("flow.print", "prints a value on a line of its own")
+        OpDef::new("flow.print", "prints a value and the text behind it")
             .operand("source", T::Any)
             .operand("chain", CHAIN)
+            .attr("end", A::Str)
             .result("done", CHAIN)
             .effect(Access::Write, EffectResource::Output)
             .kernel(),

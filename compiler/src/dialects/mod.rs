@@ -53,6 +53,7 @@ pub use def::{
     OperandMode, Question, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
+pub(crate) use math::PUNCTUATION;
 pub use errors::at_op;
 pub(crate) use errors::tf_refused;
 pub use format::Format;

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{CHAIN, UpstreamLowering, functions};
-use crate::dialects::Traits;
+use crate::dialects::{PUNCTUATION, Traits};
 use crate::ir::{AttrId, AttrKind, BlockId, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::rewrite::InsertionPoint;
 
@@ -188,7 +188,18 @@ impl UpstreamLowering<'_, '_, '_> {
             let operands: Vec<ValueId> = self.m().operands(op).collect();
             chain = match self.m().op_name_str(op) {
                 "vector.print" => {
-                    let printed = self.value(op, "flow.print", &[operands[0], chain], CHAIN, &[]);
+                    let punctuation = self.m().attr_named(op, "punctuation");
+                    let bits = punctuation.and_then(|attr| PUNCTUATION.bits(&self.m().cx, attr));
+                    let end = match PUNCTUATION.text(bits.unwrap_or(0)).as_str() {
+                        "<no_punctuation>" => "",
+                        "<comma>" => ", ",
+                        "<open>" => "( ",
+                        "<close>" => " )",
+                        _ => "\n",
+                    };
+                    let end = self.r.cx().str_attr(end);
+                    let printed =
+                        self.value(op, "flow.print", &[operands[0], chain], CHAIN, &[("end", end)]);
                     self.r.erase(op);
                     printed
                 }

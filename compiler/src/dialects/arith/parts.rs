@@ -11,15 +11,21 @@ views! {
 }
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
-pub static OVERFLOW: FlagsDef =
-    FlagsDef { name: "arith.overflow", words: &["nsw", "nuw"], all: None, separator: ", " };
+pub static OVERFLOW: FlagsDef = FlagsDef {
+    name: "arith.overflow",
+    words: &["nsw", "nuw"],
+    all: None,
+    none: "none",
+    separator: Some(", "),
+};
 
 /// `#arith.fastmath<...>`: liberties that an optimizer may take.
 pub static FASTMATH: FlagsDef = FlagsDef {
     name: "arith.fastmath",
     words: &["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"],
     all: Some("fast"),
-    separator: ",",
+    none: "none",
+    separator: Some(","),
 };
 
 /// Comparisons of integers.

@@ -398,6 +398,9 @@ impl Lower<'_> {
             if inner.is_done() {
                 return Some(flags.attr(&mut self.m.cx, set));
             }
+            if flags.separator.is_none() {
+                return self.expected("`>`", &inner);
+            }
             if inner.eat(Kind::Comma).is_none() {
                 return self.expected("`,` or `>`", &inner);
             }

@@ -2,6 +2,7 @@
 
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, ResultValue, Signature, Types};
+use befrost_kernel_api::value::State;
 use befrost_kernel_api::{KernelError, Value};
 use half::{bf16, f16};
 
@@ -235,9 +236,21 @@ impl ResultValue for Float {
     }
 }
 
-/// A result of any scalar type.
+/// An operand or result of any type.
 #[derive(Clone, Debug)]
 pub(super) struct Scalar(pub(super) Value);
+
+impl Param for Scalar {
+    type Item<'f> = Scalar;
+    fn declare(signature: &mut Signature) {
+        signature.operands.push(&[]);
+    }
+    #[inline]
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Scalar, Outcome> {
+        let value = cursor.next_operand(frame).filter(|value| value.state() == State::Concrete);
+        value.cloned().map(Scalar).ok_or(Outcome::Operand)
+    }
+}
 
 impl ResultValue for Scalar {
     const TYPES: Types = &[];
