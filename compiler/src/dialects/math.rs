@@ -6,8 +6,8 @@
 use super::arith::{CMPI, FASTMATH};
 use super::short::{CHAIN, I1};
 use super::{
-    Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry, TypeConstraint as T,
-    TypeFn,
+    Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry,
+    TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType;
 

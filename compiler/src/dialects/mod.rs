@@ -53,10 +53,10 @@ pub use def::{
     OperandMode, Question, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
-pub(crate) use math::PUNCTUATION;
 pub use errors::at_op;
 pub(crate) use errors::tf_refused;
 pub use format::Format;
+pub(crate) use math::PUNCTUATION;
 pub use registry::Registry;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 

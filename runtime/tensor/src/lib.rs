@@ -18,6 +18,7 @@
 //! * [`tf`] has TensorFlow's operators for every dtype: reference versions, fast versions, and fused versions
 //!   for compilers.
 //! * [`scalar`] has the ops on single numbers, for kernels and for the compiler's folder.
+//! * [`parallel`] divides the work of one function among the caller's threads.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] convert tensors from and to text and files.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
@@ -42,6 +43,7 @@ pub mod math;
 pub mod matmul;
 pub mod npy;
 pub mod ops;
+pub mod parallel;
 pub mod print;
 pub mod reference;
 pub mod scalar;

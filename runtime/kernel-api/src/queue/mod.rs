@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
+use std::time::Duration;
 
 use crate::error::KernelError;
 
@@ -34,6 +35,18 @@ pub trait WorkQueue: Send + Sync {
 
     /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
+
+    /// Number of threads that are worth using at this moment for a kernel's `work`, the time that one thread
+    /// takes for it; at least 1. Short work does not pay for waking a thread.
+    fn workers_for(&self, _work: Duration) -> usize {
+        self.parallelism()
+    }
+
+    /// Adds tasks that help the calling one and that nobody waits for. Workers that look for tasks get them
+    /// first; others are woken for the rest.
+    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
+        helpers.for_each(|helper| self.add_task(helper));
+    }
 
     /// True if the queue has threads of its own. Otherwise tasks run while a caller waits.
     fn has_threads(&self) -> bool {

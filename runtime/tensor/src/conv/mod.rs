@@ -29,7 +29,8 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, Parallel, RowSource, expect_len, multiply};
+use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowSource, expect_len, multiply};
+use crate::parallel::Parallel;
 use crate::simd::{Isa, Row};
 
 /// One spatial dimension of a convolution.
