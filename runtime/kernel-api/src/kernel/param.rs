@@ -210,7 +210,7 @@ impl<T: FromAttr> Param for Attr<T> {
     }
 }
 
-/// The loader has checked that there is one.
+/// The outcome for an attribute that is not a `T`: a bug, since the loader has checked it.
 #[cold]
 fn missing<T: FromAttr>(i: usize) -> Outcome {
     let message = format!("attribute #{i} is not {}", T::KIND);

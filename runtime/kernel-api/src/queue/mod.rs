@@ -28,7 +28,7 @@ pub enum WhenFull {
     Refuse,
 }
 
-/// An executor of tasks. Tasks never wait for one another.
+/// An executor of tasks. A task does not block its thread: one that waits runs other tasks meanwhile.
 pub trait WorkQueue: Send + Sync {
     /// The name that selects this kind of queue, such as `mstd`.
     fn name(&self) -> &'static str;
@@ -62,7 +62,7 @@ pub trait WorkQueue: Send + Sync {
         None
     }
 
-    /// Whether a task that the calling thread put into its local queue now would be the next one that it
+    /// Whether a task that the calling thread added to its local queue now would be the next one that it
     /// runs, whatever other threads do.
     fn runs_next(&self) -> bool {
         false
