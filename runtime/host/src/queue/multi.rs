@@ -37,8 +37,8 @@ use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
-/// Once in so many tasks, a worker looks at the shared tasks before its local ones, so that a chain of tasks
-/// does not delay all others.
+/// Every so many tasks, a worker takes a shared task before a local one, so that a chain of tasks does not
+/// delay all others. Every second time it takes it from the inbox first.
 const FAIRNESS_INTERVAL: u32 = 7;
 /// The least work that is shared with a worker that searches for a task.
 const MIN_SHARED: Duration = Duration::from_micros(4);

@@ -23,7 +23,7 @@ use befrost_kernel_api::executor::sync::{Ordering, fence};
 pub struct SingleThreaded {
     /// Tasks that no donor has taken over.
     tasks: SegQueue<Task>,
-    /// All threads that sleep in `wait`, and perhaps some that do not: a needless wake-up is harmless.
+    /// All threads that sleep in `wait_after`, and perhaps some that do not: a needless wake-up is harmless.
     donors: SegQueue<std::thread::Thread>,
     /// State of the random numbers, if there is a seed.
     seed: Option<AtomicU64>,
