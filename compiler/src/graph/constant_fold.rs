@@ -65,7 +65,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// Charges the evaluation of an op to the module's budget; false if it is beyond one of the limits.
 fn is_affordable(m: &mut Module, op: OpId, row: &OpRow, bytes_of_operands: usize) -> bool {
-    // Where the work depends on more than shapes, it is that of reading the operands.
+    // If the work is unknown, it is estimated as that of reading the operands.
     let work = query::work(m, op, row)
         .map_or(bytes_of_operands as u64, |Work { flops, bytes }| flops.saturating_add(bytes));
     let spent = m.folding.spent.saturating_add(work);

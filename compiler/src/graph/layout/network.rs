@@ -215,8 +215,8 @@ impl Network {
     }
 }
 
-/// A transposition costs four times this for each element. Costs of operators are in quarters of it, and the
-/// preference for no change is 1.
+/// Weight of a unit of cost, relative to the preference for no change, which is 1. The unit is a quarter of
+/// one transposition per element.
 const SCALE: u64 = 64;
 
 /// The terminal of a layout.
