@@ -3,7 +3,7 @@
 //! ```text
 //! entry                      tfrt.while %running @step(%block, %state...)
 //! @step(block, state)        tfrt.case %block [@bb1, @bb2, ...](state)
-//! @bb1(state)                the block's ops; returns the next block, the next state, whether it runs on
+//! @bb1(state)                the block's ops; returns the next block, the next state, the loop condition
 //! ```
 //!
 //! The state consists of the arguments of the blocks, of the values that a block uses and another one
@@ -18,13 +18,13 @@ use crate::dialects::{Traits, cf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, LocId, OpId, TypeId, TypeKind, ValueId};
 use crate::rewrite::InsertionPoint;
 
-/// The most blocks times values of the state in a function.
+/// Limit of the number of blocks times the number of values of the state in a function.
 const MAX_STATE: usize = 1 << 20;
 
 const I1: TypeId = KnownType::I1.id();
 const I32: TypeId = KnownType::I32.id();
 
-/// The state behind a block: the number of the next block, the values, whether there is a next block.
+/// The state after a block: the number of the next block, the values, and the condition of the loop.
 struct Next {
     block: ValueId,
     values: Vec<ValueId>,
@@ -92,7 +92,8 @@ impl UpstreamLowering<'_, '_, '_> {
         self.n_loops += 1;
     }
 
-    /// Numbers the blocks and collects the state; reports what cannot be lowered.
+    /// Numbers the blocks and collects the state. Reports terminators without a lowering, and too large a
+    /// state.
     fn blocks(&mut self, function: OpId, all: &[BlockId], results: Vec<TypeId>) -> Option<BlockState> {
         let m = self.m();
         let numbers = all[1..].iter().zip(0..).map(|(&block, i)| (block, i)).collect();
@@ -173,7 +174,7 @@ impl UpstreamLowering<'_, '_, '_> {
         next
     }
 
-    /// A value of the state that is not defined yet.
+    /// A value for a part of the state that is not defined yet.
     fn placeholder(&mut self, before: OpId, ty: TypeId) -> ValueId {
         let zero = match self.m().cx.ty(ty) {
             TypeKind::Integer { width: 1, .. } => Some(self.r.cx().bool_attr(false)),

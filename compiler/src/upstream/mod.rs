@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! func.call                 tfrt.call
-//! scf.if                    tfrt.if, its regions as they are            (regions.rs)
-//! scf.for, scf.while        tfrt.while, the body as a function          (regions.rs)
-//! branches between blocks   one tfrt.while over tfrt.case of the blocks  (blocks.rs)
+//! scf.if                    tfrt.if, with the same regions              (regions.rs)
+//! scf.for, scf.while        tfrt.while, with the body as a function     (regions.rs)
+//! branches between blocks   one tfrt.while over a tfrt.case of blocks   (blocks.rs)
 //! vector.print, cf.assert   kernels on a chain through the function     (order.rs)
 //! ```
 //!
