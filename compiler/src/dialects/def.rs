@@ -208,7 +208,7 @@ pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 
 /// Expected (argument, result) types of a callee, by the calling op and the types of its results.
 pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
-/// A property that an op has or not, by its operands and attributes.
+/// A predicate on an op, decided by its operands and attributes.
 pub type Question = fn(&Module, OpId) -> bool;
 /// Computes results from constant operands (`None`: not constant). `None` if the op does not fold.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
