@@ -19,7 +19,9 @@
 //!   for compilers.
 //! * [`scalar`] has the ops on single numbers, for kernels and for the compiler's folder.
 //! * [`parallel`] divides the work of one function among the caller's threads.
-//! * [`npy`], [`literal`], [`mod@print`] and [`compare`] convert tensors from and to text and files.
+//! * [`npy`], [`btf`], [`literal`] and [`mod@print`] convert tensors from and to files and text. [`compare`]
+//!   and [`ulps`] compare them.
+//! * [`CooTensor`] is a sparse tensor.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
 //! results in a [`TensorError`] or the module's own error, never a panic.
