@@ -1,5 +1,5 @@
-//! Properties of any text, any GraphDef and any `.npy` file, shared by the fuzz targets and the tests that
-//! run their corpora.
+//! Properties of any text, GraphDef, `.npy` file and input of FileCheck, shared by the fuzz targets and the
+//! tests that run their corpora.
 //!
 //! A program that was read prints in every form as a text that reads back and prints the same again; it stays
 //! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
@@ -22,7 +22,7 @@ use befrost_tensor::npy;
 
 use crate::filecheck;
 
-/// Each is run on every verified program.
+/// The pipelines that are run on every verified program.
 pub const PIPELINES: [&str; 8] = [
     "canonicalize",
     "cse",

@@ -62,7 +62,7 @@ impl Format {
         if bytes.starts_with(&BEF_MAGIC) { Format::Bef } else { Format::Mlir }
     }
 
-    /// Refuses formats without an importer.
+    /// Refuses formats that cannot be read yet.
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),

@@ -260,7 +260,7 @@ impl<'a> Session<'a> {
     }
 
     /// True if the error of a kernel appears on standard error. One without a location cannot match an
-    /// expectation; TFRT reports it to nobody.
+    /// expectation; TFRT does not report it.
     fn is_told(&self, error: &Error) -> bool {
         match error.location() {
             Some(_) => !self.args.verify_diagnostics,

@@ -53,7 +53,7 @@ enum ControlBody {
     Region(usize),
 }
 
-/// Runs an op of control flow; its results without its completion.
+/// Runs an op of control flow. Returns its results without its completion.
 pub(super) fn run(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
@@ -79,7 +79,7 @@ pub(super) fn run(
             }
         }
     };
-    // A loop of an effect that failed ends with it, and so does all that waits for the effect.
+    // A failed effect ends a loop, and all its results that are not errors become the effect's error.
     if let Some(failure) = i.broken_for(op) {
         let is_loop = name.contains("While");
         for result in results.iter_mut().filter(|result| is_loop && result.error().is_none()) {
@@ -89,7 +89,7 @@ pub(super) fn run(
     Ok(results)
 }
 
-/// The error instead of which an op does not run.
+/// The error that keeps an op from running.
 fn error_before(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
@@ -180,7 +180,7 @@ fn repeat(
     mut values: Vec<TfValue>,
     env: &mut Env,
 ) -> Result<Vec<TfValue>, Refusal> {
-    // The attributes stand in the order of `callees`: the condition first, as in a region.
+    // `callees` returns the condition first, which is also the first region.
     let [cond, step] = bodies else { return Err(Refusal("a loop without a body".to_owned())) };
     loop {
         i.iterate()?;
@@ -221,7 +221,7 @@ fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<Ora
     }
 }
 
-/// Whether a tensor is true: a scalar that is not zero, or a tensor of another rank that is not empty.
+/// The truth of a condition: a scalar is true if it is not zero, a tensor of another rank if it is not empty.
 fn is_true(value: &TfValue) -> Result<bool, Stop> {
     let x = match value {
         TfValue::Tensor(x) => x,
@@ -239,7 +239,7 @@ fn is_true(value: &TfValue) -> Result<bool, Stop> {
     })
 }
 
-/// The number of a branch; nothing if it is negative.
+/// The number of a branch; `None` if it is negative.
 fn number(value: &TfValue) -> Result<Option<usize>, Stop> {
     let x = value.tensor()?;
     match (x.num_elements(), x.dtype()) {

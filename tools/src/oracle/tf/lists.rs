@@ -1,4 +1,4 @@
-//! `TensorList`: a list is a value, and an op gives a new one.
+//! `TensorList`: a list is an immutable value, and an op returns a new one.
 //!
 //! An empty slot of a list of numbers reads as zeros; one of a list of variants has no value.
 
@@ -38,7 +38,7 @@ impl List {
         at.ok_or_else(|| invalid(format!("index {index} in a list of {}", self.slots.len())))
     }
 
-    /// A value that may be put in.
+    /// A value, if it may be an element of the list.
     fn takes(&self, x: &TfValue) -> Result<TfValue, Stop> {
         if self.ty != Type::Variant {
             let x = x.tensor()?;
@@ -70,7 +70,7 @@ impl List {
         Ok(())
     }
 
-    /// The value of a slot; `element` says more about its shape.
+    /// The value of a slot, whose shape must also match `element`.
     fn value(&self, slot: Option<&TfValue>, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let Some(dtype) = self.ty.dtype() else {
             return slot.cloned().ok_or_else(|| invalid("the slot of a list of variants is empty"));
@@ -87,7 +87,7 @@ impl List {
         }
     }
 
-    /// Tensors of slots along a new first axis.
+    /// The values of slots, stacked along a new first axis.
     fn stacked(
         &self,
         slots: impl Iterator<Item = Result<usize, Stop>>,
@@ -103,7 +103,7 @@ impl List {
         Ok(TfValue::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?))
     }
 
-    /// No elements of this shape.
+    /// A tensor of zero elements of this shape.
     fn nothing(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let shape = self.element.merged(element).and_then(|shape| shape.shape()).or_else(|| element.shape());
         let (Some(shape), Some(dtype)) = (shape, self.ty.dtype()) else {
@@ -121,13 +121,13 @@ fn list(value: &TfValue) -> Result<&List, Stop> {
     }
 }
 
-/// A list of the elements that an op says.
+/// The list in a value, if its elements have the type of the op's attribute `element_dtype`.
 fn typed<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     let (list, ty) = (list(value)?, attrs.ty("element_dtype")?);
     if list.ty == ty { Ok(list) } else { Err(invalid(format!("a list of {}, not of {ty}", list.ty))) }
 }
 
-/// A list of tensors of the type that an op says.
+/// As [`typed`], for a list of tensors.
 fn of_tensors<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     match typed(value, attrs)? {
         list if list.ty == Type::Variant => Err(invalid("a list of variants")),
@@ -159,7 +159,7 @@ fn scattered(mut list: List, x: &TfValue, indices: &TfValue, cx: &Cx<'_>) -> Res
     Ok(given(list))
 }
 
-/// The ops of lists; nothing if it is none of these.
+/// The results of an op on lists; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],
