@@ -31,8 +31,8 @@ use befrost_kernel_api::queue::{Latch, LocalQueue, Task, WhenFull, WorkQueue};
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
 
-/// Whether the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number is
-/// limited.
+/// Checks that the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number
+/// is limited.
 ///
 /// # Errors
 /// If the thread may not wait.

@@ -103,8 +103,8 @@ pub trait WorkQueue: Send + Sync {
         self.wait_after(latch, &mut || ());
     }
 
-    /// Whether the calling task may wait. Waits inside tasks nest on the machine's stack, so a queue limits
-    /// them.
+    /// Checks that the calling task may wait. Waits inside tasks nest on the machine's stack, so a queue
+    /// limits them.
     ///
     /// # Errors
     /// If the task may not wait.

@@ -191,7 +191,8 @@ impl TfInterpreter<'_, '_> {
         let n_data = tf::n_data_results(m, op);
         let (mut results, failure) = if control::is_control(name) {
             let results = control::run(self, op, name, operands, env)?;
-            // The completion of an op with effects is that of the effects, of any other op that of the results.
+            // The completion of an op with effects is that of its effects. Any other op completes with its
+            // results.
             let failed = first_error(&results).filter(|_| !has_effect);
             let failure = self.broken_for(op).or(failed);
             (results, failure)
