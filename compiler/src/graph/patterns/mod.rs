@@ -9,6 +9,9 @@
 //! fusion       Conv2D + BiasAdd + Relu → _FusedConv2D
 //! ```
 //!
+//! The family `constant` includes `branches` (branches with a constant condition) and `passing` (operators
+//! that return an operand), the family `fusion` includes `layers` (layers written as elementary operators).
+//!
 //! Patterns change rounding only where TensorFlow's own optimizer does, and keep NaN and infinities where it
 //! keeps them. Ops with control edges and ops whose completion has users are not rewritten, since their
 //! position is significant.
