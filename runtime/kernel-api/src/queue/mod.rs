@@ -36,14 +36,14 @@ pub trait WorkQueue: Send + Sync {
     /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
 
-    /// Number of threads that are worth using at this moment for a kernel's `work`, the time that one thread
-    /// takes for it; at least 1. Short work does not pay for waking a thread.
+    /// Number of threads worth using now for a kernel that takes one thread `work`; at least 1. Short work does
+    /// not pay for waking a thread.
     fn workers_for(&self, _work: Duration) -> usize {
         self.parallelism()
     }
 
-    /// Adds tasks that help the calling one and that nobody waits for. Workers that look for tasks get them
-    /// first; others are woken for the rest.
+    /// Adds tasks that help the calling one. Nothing waits for their start. Workers that search for tasks get
+    /// them first; sleeping ones are woken for the rest.
     fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
         helpers.for_each(|helper| self.add_task(helper));
     }
