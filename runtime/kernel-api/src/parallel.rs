@@ -33,8 +33,8 @@ pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelErr
 /// Code that runs a block of indices.
 pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
 
-/// Number of checks for the end of the last helper before the caller sleeps: about 50 microseconds, as long as
-/// waking the caller takes.
+/// Number of checks for the end of the last helper before the caller sleeps: about 50 microseconds, as long
+/// as waking the caller takes.
 const LOOKS: u32 = 4000;
 
 struct Shared {

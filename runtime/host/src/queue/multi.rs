@@ -42,8 +42,8 @@ use befrost_kernel_api::executor::sync::{Ordering, fence};
 const FAIRNESS_INTERVAL: u32 = 7;
 /// The least work that is shared with a worker that searches for a task.
 const MIN_SHARED: Duration = Duration::from_micros(4);
-/// Work for which sleeping workers are woken. Waking one takes the caller some microseconds, and the worker some
-/// tens of them.
+/// Least work for which sleeping workers are woken. Waking one takes the caller some microseconds, and the
+/// worker some tens of microseconds.
 const WORTH_WAKING: Duration = Duration::from_micros(200);
 /// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;

@@ -36,8 +36,8 @@ pub trait WorkQueue: Send + Sync {
     /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
 
-    /// Number of threads worth using now for a kernel that takes one thread `work`; at least 1. Short work does
-    /// not pay for waking a thread.
+    /// Number of threads worth using now for a kernel that takes one thread the time `work`; at least 1.
+    /// Short work does not pay for waking a thread.
     fn workers_for(&self, _work: Duration) -> usize {
         self.parallelism()
     }
