@@ -4,7 +4,7 @@
 //! shapes       dims (all known)   shape (known in part)   partial_shape   bytes_of   dtype
 //! constants    ints   splat
 //! attributes   flag   data_format
-//! positions    is_free   made_by   is_used_once
+//! positions    has_no_edges   producer_if   is_used_once
 //! inference    infer
 //! ```
 //!
@@ -22,7 +22,7 @@ use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
 
 /// Limit on the elements of a constant whose value shape rules use.
-const MAX_LOOKED_AT: usize = 1 << 12;
+const MAX_SHAPE_CONSTANT: usize = 1 << 12;
 
 /// The dimensions of a tensor type of known rank; [`DYNAMIC`] is an unknown one.
 pub fn shape_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
@@ -67,7 +67,7 @@ pub fn dtype(m: &Module, value: ValueId) -> Option<DType> {
 
 /// The elements of a small integer constant.
 pub fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
+    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_SHAPE_CONSTANT)
 }
 
 /// The value of all elements of a constant, if they are equal.
@@ -86,14 +86,14 @@ pub fn data_format(m: &Module, op: OpId) -> &str {
 }
 
 /// True if an op has no control edges and no completion, so that its position is free.
-pub fn is_free(m: &Module, op: OpId) -> bool {
+pub fn has_no_edges(m: &Module, op: OpId) -> bool {
     tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
 }
 
 /// The op whose first result is `value`, if its operator is one of these and it is free.
-pub fn made_by(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
+pub fn producer_if(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
     let op = m.defining_op(value)?;
-    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
+    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && has_no_edges(m, op)).then_some(op)
 }
 
 /// True if a value has exactly one use.
@@ -152,7 +152,7 @@ fn with_operands<R>(
 fn small_constant(m: &Module, value: ValueId, plain: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let attr = constant_of(m, value)?;
     let n = partial_shape(m, m.cx.attr_type(attr)?).shape()?.num_elements();
-    if n <= MAX_LOOKED_AT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
+    if n <= MAX_SHAPE_CONSTANT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
 }
 
 /// The known elements of a vector of dimensions that is not a constant.

@@ -19,7 +19,7 @@ use befrost_tensor::{DType, HostTensor};
 use super::patterns::{self, Family};
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{self, bytes_of, dims_of, is_free, shape_of};
+use crate::build::query::{self, bytes_of, dims_of, has_no_edges, shape_of};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Folded, at_op, tf};
 use crate::fold;
@@ -93,7 +93,7 @@ fn left_unfolded(m: &Module, op: OpId) -> Diagnostic {
 /// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
-    if !is_free(m, op) {
+    if !has_no_edges(m, op) {
         return None;
     }
     if let Some(folded) = of_type(m, op, row.op) {

@@ -28,7 +28,7 @@ const I32: TypeId = KnownType::I32.id();
 struct Next {
     block: ValueId,
     values: Vec<ValueId>,
-    runs_on: ValueId,
+    condition: ValueId,
 }
 
 /// The blocks of a function behind the entry, and the values of the state.
@@ -70,11 +70,11 @@ impl UpstreamLowering<'_, '_, '_> {
         }
         let first = self.translate(*entry, &blocks, None);
         for (&block, (callee, _, body, args)) in rest.iter().zip(&made) {
-            let Next { block: number, values, runs_on } = self.translate(block, &blocks, Some(args));
+            let Next { block: number, values, condition } = self.translate(block, &blocks, Some(args));
             let of_block: Vec<ValueId> =
                 self.m().args(block).iter().map(|arg| args[blocks.slot_of[arg]]).collect();
             self.r.merge_block(block, *body, &of_block);
-            let returned = [&[number], &values[..], &[runs_on]].concat();
+            let returned = [&[number], &values[..], &[condition]].concat();
             self.finish_function(*callee, *body, loc, &returned);
         }
 
@@ -82,7 +82,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let step = self.step_function(function, loc, &symbols, &state);
         let one = self.r.cx().int_attr(KnownType::I64.id(), 1);
         let carried = [&[first.block], &first.values[..]].concat();
-        let operands = [&[first.runs_on], &carried[..]].concat();
+        let operands = [&[first.condition], &carried[..]].concat();
         let types = self.types(&carried);
         let attrs = [("body_fn", step), ("parallel_iterations", one)];
         let at = InsertionPoint::End(*entry);
@@ -113,7 +113,7 @@ impl UpstreamLowering<'_, '_, '_> {
             };
             if let Some(end) = end.filter(|&end| !is_known(end)) {
                 let text = format!("`{}` ends a block, and no kernel executes it", m.op_name_str(end));
-                self.cx.report(Diagnostic::error("E0702", text).at(m.op_spans.at(end).copied()));
+                self.cx.report(Diagnostic::error("E0717", text).at(m.op_spans.at(end).copied()));
                 return None;
             }
         }
@@ -122,7 +122,7 @@ impl UpstreamLowering<'_, '_, '_> {
             let text = format!(
                 "{n} blocks that share {values} values are too many: blocks times values must be at most {MAX_STATE}"
             );
-            self.cx.report(Diagnostic::error("E0703", text).at(m.op_spans.at(function).copied()));
+            self.cx.report(Diagnostic::error("E0718", text).at(m.op_spans.at(function).copied()));
             return None;
         }
         Some(BlockState { numbers, slots, slot_of, results })
@@ -206,9 +206,9 @@ impl UpstreamLowering<'_, '_, '_> {
         if self.m().traits(end).has(Traits::RETURN) {
             let returned: Vec<ValueId> = self.m().operands(end).collect();
             let values = [&current[..n_slots], &returned[..]].concat();
-            return Next { block: self.number(end, 0), values, runs_on: self.bool(end, false) };
+            return Next { block: self.number(end, 0), values, condition: self.bool(end, false) };
         }
-        let runs_on = self.bool(end, true);
+        let condition = self.bool(end, true);
         let mut conditions = Vec::new();
         if let Some(branch) = cf::CondBr::of(self.m(), end) {
             conditions.push((branch.condition(self.m()), 0));
@@ -231,7 +231,7 @@ impl UpstreamLowering<'_, '_, '_> {
             block = self.select(end, condition, its_block, block);
             values = its_values.iter().zip(values).map(|(&a, b)| self.select(end, condition, a, b)).collect();
         }
-        Next { block, values, runs_on }
+        Next { block, values, condition }
     }
 
     fn select(&mut self, before: OpId, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {

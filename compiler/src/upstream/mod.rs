@@ -40,11 +40,11 @@ const CHAIN: TypeId = KnownType::Chain.id();
 
 /// True if the module has ops of upstream's dialects that [`PASS`] lowers.
 pub fn is_upstream(m: &Module) -> bool {
-    m.cx.op_names().any(|data| is_ours(m.cx.str(data.name)))
-        && m.walk_functions().any(|op| is_ours(m.op_name_str(op)))
+    m.cx.op_names().any(|data| is_upstream_op(m.cx.str(data.name)))
+        && m.walk_functions().any(|op| is_upstream_op(m.op_name_str(op)))
 }
 
-fn is_ours(name: &str) -> bool {
+fn is_upstream_op(name: &str) -> bool {
     let dialect = name.split('.').next().unwrap_or(name);
     matches!(dialect, "arith" | "cf" | "index" | "math" | "scf" | "vector") || name == "func.call"
 }
@@ -85,11 +85,11 @@ fn functions(m: &Module) -> impl Iterator<Item = OpId> + '_ {
 /// Diagnostics of the ops that have neither a kernel nor a lowering.
 fn refused(m: &Module) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for op in m.walk_functions().filter(|&op| is_ours(m.op_name_str(op))) {
+    for op in m.walk_functions().filter(|&op| is_upstream_op(m.op_name_str(op))) {
         let name = m.op_name_str(op);
         let mut refuse = |reason: String| {
             let text = format!("`{name}` cannot be executed: {reason}");
-            found.push(Diagnostic::error("E0701", text).at(m.op_spans.at(op).copied()));
+            found.push(Diagnostic::error("E0716", text).at(m.op_spans.at(op).copied()));
         };
         let lowered = [
             "cf.assert",

@@ -19,7 +19,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let all: Vec<OpId> = functions(self.m()).collect();
         let ours: Vec<OpId> = all.into_iter().filter(|&op| self.is_in(op, &effectful)).collect();
         let mut effectful = effectful;
-        for function in self.called_from_outside(&ours) {
+        for function in self.public_and_called(&ours) {
             self.wrap(function, &mut effectful);
         }
         let all: Vec<OpId> = functions(self.m()).collect();
@@ -72,7 +72,7 @@ impl UpstreamLowering<'_, '_, '_> {
     }
 
     /// Public functions among `ours` that the module calls too.
-    fn called_from_outside(&self, ours: &[OpId]) -> Vec<OpId> {
+    fn public_and_called(&self, ours: &[OpId]) -> Vec<OpId> {
         let m = self.m();
         let called: FxHashSet<StrId> = m.walk_functions().filter_map(|op| self.callee(op)).collect();
         let is_called = |op: OpId| m.symbol_name(op).is_some_and(|name| called.contains(&name));

@@ -16,7 +16,7 @@ use crate::fold::constant_of;
 use crate::ir::{DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
 
 /// Limit on the elements of a constant whose value shape rules use.
-pub const MAX_LOOKED_AT: usize = 1 << 12;
+pub const MAX_SHAPE_CONSTANT: usize = 1 << 12;
 
 /// True if an operator gives no error unless an operand is one.
 pub(super) fn is_total(m: &Module, op: OpId) -> bool {
@@ -45,7 +45,7 @@ pub(super) fn is_total(m: &Module, op: OpId) -> bool {
 pub fn small_constant(m: &Module, value: ValueId, alloc: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let attr = constant_of(m, value)?;
     let n = static_shape(m, m.cx.attr_type(attr)?)?.shape()?.num_elements();
-    if n <= MAX_LOOKED_AT { dense_tensor(&m.cx, attr, alloc) } else { None }
+    if n <= MAX_SHAPE_CONSTANT { dense_tensor(&m.cx, attr, alloc) } else { None }
 }
 
 fn static_shape(m: &Module, ty: TypeId) -> Option<PartialShape> {

@@ -78,7 +78,7 @@ impl Layout {
     }
 
     /// The layout that a permutation results in from the other layout.
-    fn made_by(order: &[i64]) -> Option<Layout> {
+    fn producer_if(order: &[i64]) -> Option<Layout> {
         match order {
             [0, 2, 3, 1] => Some(Layout::Nhwc),
             [0, 3, 1, 2] => Some(Layout::Nchw),

@@ -29,7 +29,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, ints, is_free};
+use crate::build::query::{dims, dtype, has_no_edges, ints};
 use crate::dialects::OpDef;
 use crate::ir::{Module, OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -61,7 +61,7 @@ type Rule = fn(&mut Builder<'_, '_>, OpId) -> Option<ValueId>;
 
 /// Applies a rule to an op without control edges.
 fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
-    if !is_free(r.ir(), op) || r.ir().n_results(op) == 0 {
+    if !has_no_edges(r.ir(), op) || r.ir().n_results(op) == 0 {
         return Change::Unchanged;
     }
     let old = r.ir().result(op, 0);

@@ -36,7 +36,7 @@ pub use single::SingleThreaded;
 ///
 /// # Errors
 /// If the thread may not wait.
-pub fn may_wait() -> Result<(), KernelError> {
+pub fn check_may_wait() -> Result<(), KernelError> {
     if local::depth() < local::MAX_DEPTH {
         return Ok(());
     }

@@ -33,7 +33,7 @@ use super::local::{self, NestedWait, QueueScope};
 use super::permits::Permits;
 use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
-use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, check_may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -379,8 +379,8 @@ impl WorkQueue for MultiThreaded {
         latch.park_until_open();
     }
 
-    fn may_wait(&self) -> Result<(), KernelError> {
-        may_wait()
+    fn check_may_wait(&self) -> Result<(), KernelError> {
+        check_may_wait()
     }
 
     fn quiesce(&self) {

@@ -95,7 +95,7 @@ pub trait WorkQueue: Send + Sync {
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
     /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
-    /// thread runs other tasks meanwhile. Inside of a task: only if [`WorkQueue::may_wait`].
+    /// thread runs other tasks meanwhile. Inside of a task: only if [`WorkQueue::check_may_wait`].
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut());
 
     /// Waits until `latch` is open, as [`WorkQueue::wait_after`].
@@ -108,7 +108,7 @@ pub trait WorkQueue: Send + Sync {
     ///
     /// # Errors
     /// If the task may not wait.
-    fn may_wait(&self) -> Result<(), KernelError> {
+    fn check_may_wait(&self) -> Result<(), KernelError> {
         Ok(())
     }
 

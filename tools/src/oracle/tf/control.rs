@@ -80,7 +80,7 @@ pub(super) fn run(
         }
     };
     // A failed effect ends a loop, and all its results that are not errors become the effect's error.
-    if let Some(failure) = i.broken_for(op) {
+    if let Some(failure) = i.earlier_failure(op) {
         let is_loop = name.contains("While");
         for result in results.iter_mut().filter(|result| is_loop && result.error().is_none()) {
             *result = TfValue::Error(failure.clone());
@@ -106,9 +106,9 @@ fn error_before(
     let values = data.iter().take(required).chain(captured).chain(edges).chain(&captured_edges);
     let failure = first_error(values);
     if let Some(failure) = &failure {
-        i.fails(op, failure);
+        i.record_failure(op, failure);
     }
-    failure.or_else(|| i.broken_for(op))
+    failure.or_else(|| i.earlier_failure(op))
 }
 
 /// The values and control edges that an op's regions use from outside.
@@ -185,7 +185,7 @@ fn repeat(
     loop {
         i.iterate()?;
         let strict = i.strictness == Strictness::Strict;
-        let error = first_error(values.iter().filter(|_| strict)).or_else(|| i.broken_for(op));
+        let error = first_error(values.iter().filter(|_| strict)).or_else(|| i.earlier_failure(op));
         let answer = match error {
             Some(failure) => TfValue::Error(failure),
             None => body(i, op, Some(cond), values.clone(), env)?.remove(0),
@@ -201,7 +201,7 @@ fn repeat(
             Ok(true) => values = body(i, op, Some(step), values, env)?,
             Ok(false) => return Ok(values),
             Err(failure) => {
-                i.fails(op, &failure);
+                i.record_failure(op, &failure);
                 return Ok(vec![TfValue::Error(failure); values.len()]);
             }
         }
@@ -215,7 +215,7 @@ fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<Ora
         Stop::Fails { code, message, .. } => {
             let trace = place(i.module, i.module.loc(op)).into_iter().collect();
             let failure = Rc::new(OracleError { code, message, trace });
-            i.fails(op, &failure);
+            i.record_failure(op, &failure);
             Ok(failure)
         }
     }

@@ -194,7 +194,7 @@ impl TfInterpreter<'_, '_> {
             // The completion of an op with effects is that of its effects. Any other op completes with its
             // results.
             let failed = first_error(&results).filter(|_| !has_effect);
-            let failure = self.broken_for(op).or(failed);
+            let failure = self.earlier_failure(op).or(failed);
             (results, failure)
         } else {
             match self.leaf(op, name, &operands, has_effect)? {
@@ -244,14 +244,14 @@ impl TfInterpreter<'_, '_> {
     }
 
     /// Records the failure of an op with effects, if it is the first.
-    pub(super) fn fails(&mut self, op: OpId, failure: &Rc<OracleError>) {
+    pub(super) fn record_failure(&mut self, op: OpId, failure: &Rc<OracleError>) {
         if has_effect(self.module, &self.effectful, op) {
             self.broken.get_or_insert_with(|| failure.clone());
         }
     }
 
     /// The first failure of an effect, if the op has effects and so comes after it.
-    pub(super) fn broken_for(&self, op: OpId) -> Option<Rc<OracleError>> {
+    pub(super) fn earlier_failure(&self, op: OpId) -> Option<Rc<OracleError>> {
         self.broken.clone().filter(|_| has_effect(self.module, &self.effectful, op))
     }
 

@@ -355,7 +355,7 @@ pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
 
 /// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
 /// such operators have two states.
-pub(super) const fn drawing(cpu: Make, shape: Rule, cost: Cost) -> Columns {
+pub(super) const fn random(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Allocate, gradient: Gradient::None, ..function(cpu, shape, cost) }
 }
 
