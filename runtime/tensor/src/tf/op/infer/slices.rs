@@ -15,7 +15,7 @@ pub(in crate::tf::op) fn strided_slice_grad(cx: &Node<'_>) -> Shapes {
 }
 
 pub(in crate::tf::op) fn tensor_strided_slice_update(cx: &Node<'_>) -> Shapes {
-    cx.merged(&strided(cx, cx.shape(0)?)?, cx.shape(4)?)?;
+    strided(cx, cx.shape(0)?)?;
     same(cx)
 }
 
