@@ -33,6 +33,7 @@ pub fn passes() -> &'static [Pass] {
         graph::outline_regions::PASS,
         graph::pack_weights::PASS,
         graph::memory::PASS,
+        graph::control_edges::PASS,
         graph::pattern_passes::REMAP,
         graph::shape_inference::PASS,
         graph::lower::PASS,

@@ -7,6 +7,7 @@
 //! Modules without `tf` ops pass through unchanged.
 
 pub(crate) mod constant_fold;
+pub(crate) mod control_edges;
 mod effects;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
@@ -39,11 +40,11 @@ pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
         1 => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
