@@ -4,6 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::constant::patterns;
+use super::weights::{pad_of_convolution, scale_weights};
 use super::{apply, is_float, replacement, same_type};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, producer_if, splat};
@@ -34,11 +35,15 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         },
         Op::Mul => patterns! {
             "tf-square" 8 square;
+            "tf-scale-weights" 7 scale_weights;
             "tf-minimize-broadcasts" 5 minimize_broadcasts;
         },
         Op::RealDiv | Op::Div => patterns! { "tf-rsqrt" 8 rsqrt; },
         Op::MatMul | Op::BatchMatMul | Op::BatchMatMulV2 => {
             patterns! { "tf-transposed-operand" 8 transposed_operand; }
+        }
+        Op::Conv2D | Op::DepthwiseConv2dNative => {
+            patterns! { "tf-pad-of-convolution" 8 pad_of_convolution; }
         }
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
         Op::Transpose => patterns! { "tf-cast-later" 6 cast_later; },

@@ -5,7 +5,7 @@ use befrost_tensor::tf::op::Op;
 
 use super::{apply, branches, is_float, passing, permutation, replacement};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, producer_if, splat};
+use crate::build::query::{dims, dtype, has_no_edges, producer_if, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -49,6 +49,11 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-pass-operand" 9 pass;
             "tf-concat-constants" 8 concat;
         },
+        Op::IdentityN => {
+            const PATTERNS: &[Pattern] =
+                &[Pattern { name: "tf-pass-operands", benefit: 9, rewrite: pass_all }];
+            PATTERNS
+        }
         Op::If | Op::StatelessIf | Op::Case | Op::StatelessCase => branches::PATTERNS,
         _ => patterns! { "tf-pass-operand" 9 pass; },
     }
@@ -56,6 +61,16 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
 
 fn pass(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     passing::operand(b.ir(), op)
+}
+
+/// `IdentityN(x, y)` → `x, y`.
+fn pass_all(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    if !has_no_edges(r.ir(), op) || r.ir().n_operands(op) != r.ir().n_results(op) {
+        return Change::Unchanged;
+    }
+    let operands: Vec<ValueId> = r.ir().operands(op).collect();
+    r.replace_op(op, &operands);
+    Change::Changed
 }
 
 /// `x` if it has the shape of the op's result.

@@ -47,6 +47,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         }
         Op::Mul => patterns! {
             "tf-gelu" 9 gelu;
+            "tf-fuse-silu" 8 fuse_silu;
             "tf-layer-norm" 8 layer_norm;
             "tf-layer-norm" 8 scale_layer_norm;
         },
@@ -151,10 +152,21 @@ fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     // The bias has the last axis (or the column axes) of the product as its shape, so the sum is not larger.
     let n = m.attr_named(inner, "contracted").map_or(1, |_| columns(m, inner));
-    let bias_dims = dims(m, bias).filter(|dims| dims.len() == n)?;
-    if data_format(m, inner) != "NHWC" || !shape(m, x)?.ends_with(bias_dims) {
+    let bias_dims = dims(m, bias)?;
+    // Leading axes of size 1 are no more than a way to write a vector.
+    let (leading, bias_dims) = bias_dims.split_at(bias_dims.len().checked_sub(n)?);
+    let fits = leading.len() + n <= shape(m, x)?.len() && leading.iter().all(|&dim| dim == 1);
+    if data_format(m, inner) != "NHWC" || !fits || !shape(m, x)?.ends_with(bias_dims) {
         return None;
     }
+    let bias = match leading {
+        [] => bias,
+        _ => {
+            let to = bias_dims.to_vec();
+            let to = b.ints(&to, DType::I32).ok()?;
+            b.one(Op::Reshape, &[bias, to]).ok()?
+        }
+    };
     extend(b, op, inner, Some(bias), BIAS, None)
 }
 
@@ -196,6 +208,20 @@ fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let alpha = m.attr_named(op, "alpha").filter(|_| operator(m, op) == Some(Op::LeakyRelu));
     extend(b, op, inner, None, what, alpha)
+}
+
+/// A packed product, perhaps with a bias, times its own sigmoid.
+fn fuse_silu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let inner = operand_orders(m, op).into_iter().find_map(|(x, other)| {
+        let sigmoid = producer_if(m, other, &[Op::Sigmoid])?;
+        let inner = producer_if(m, x, &PACKED)?;
+        let are_all = m.operand(sigmoid, 0) == x && is_used_once(m, other) && m.users(x).take(3).count() == 2;
+        let done = words(m, inner, "fused_ops");
+        let is_next = done.last().is_none_or(|last| last == BIAS || last == ADDEND);
+        (are_all && is_next).then_some(inner)
+    })?;
+    extend(b, op, inner, None, "Silu", None)
 }
 
 /// A convolution, perhaps with a bias, then a batch normalization with constants: scale and offset are folded

@@ -24,6 +24,7 @@ mod constant;
 mod fusion;
 mod layers;
 mod passing;
+mod weights;
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;

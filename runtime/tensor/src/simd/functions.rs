@@ -29,6 +29,8 @@ pub enum Function {
     Tanh,
     /// `1 / (1 + e^-x)`, to 2 ulp.
     Sigmoid,
+    /// `x` times [`Function::Sigmoid`] of it. -inf gives NaN.
+    Silu,
     /// `e^x`, to 2 ulp.
     Exp,
     /// The natural logarithm, to 2 ulp.
@@ -201,6 +203,17 @@ fn erf<const FMA: bool>(x: f32) -> f32 {
 }
 
 #[inline(always)]
+fn sigmoid<const FMA: bool>(x: f32) -> f32 {
+    let e = exp::<FMA>(-x.abs());
+    let divisor = 1.0 + e;
+    let lost = e - (divisor - 1.0);
+    let dividend = if x < 0.0 { e } else { 1.0 };
+    let quotient = dividend / divisor;
+    let rest = fma::<FMA>(-quotient, divisor, dividend) - quotient * lost;
+    fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
+}
+
+#[inline(always)]
 fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
     match function {
         Function::Identity => x,
@@ -221,15 +234,8 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
             0.5 * x * (1.0 + tanh::<FMA>(inner))
         }
         Function::Tanh => tanh::<FMA>(x),
-        Function::Sigmoid => {
-            let e = exp::<FMA>(-x.abs());
-            let divisor = 1.0 + e;
-            let lost = e - (divisor - 1.0);
-            let dividend = if x < 0.0 { e } else { 1.0 };
-            let quotient = dividend / divisor;
-            let rest = fma::<FMA>(-quotient, divisor, dividend) - quotient * lost;
-            fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
-        }
+        Function::Sigmoid => sigmoid::<FMA>(x),
+        Function::Silu => x * sigmoid::<FMA>(x),
         Function::Exp => exp::<FMA>(x),
         Function::Log => log::<FMA>(x),
         Function::Erf => erf::<FMA>(x),
@@ -292,7 +298,7 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
         };
     }
     each!(
-        Relu Relu6 GeluTanh Tanh Sigmoid Exp Log Erf Gelu Elu Selu Softplus Softsign Abs Neg Sign Square Reciprocal Sqrt Rsqrt
+        Relu Relu6 GeluTanh Tanh Sigmoid Silu Exp Log Erf Gelu Elu Selu Softplus Softsign Abs Neg Sign Square Reciprocal Sqrt Rsqrt
         Ceil Floor Round
     );
 }

@@ -33,12 +33,13 @@ use crate::matmul::{Epilogue, matmul_packed};
 use crate::simd::{Arithmetic, Function};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
-/// The function of an elementwise operator of one operand, by TensorFlow's name. For gelu it is the name in
-/// `fused_ops`.
+/// The function of an elementwise operator of one operand, by TensorFlow's name. Gelu and silu have the names
+/// in `fused_ops`.
 pub fn function(op: &str) -> Option<Function> {
     match op {
         "GeluExact" => Some(Function::Gelu),
         "GeluApproximate" => Some(Function::GeluTanh),
+        "Silu" => Some(Function::Silu),
         _ => Unary::named(op).and_then(fast::function_of),
     }
 }

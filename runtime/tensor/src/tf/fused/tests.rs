@@ -32,6 +32,7 @@ fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> 
         Function::Elu => unary(Unary::Elu),
         Function::Tanh => unary(Unary::Tanh),
         Function::Sigmoid => unary(Unary::Sigmoid),
+        Function::Silu => binary(Binary::Mul, x, &unary(Unary::Sigmoid)?),
         Function::LeakyRelu(alpha) => reference::leaky_relu(x, alpha, &malloc()),
         Function::Gelu => {
             let inner = binary(Binary::Mul, x, &number(std::f32::consts::FRAC_1_SQRT_2))?;
@@ -43,7 +44,7 @@ fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> 
     }
 }
 
-const FUNCTIONS: [Function; 8] = [
+const FUNCTIONS: [Function; 9] = [
     Function::Identity,
     Function::Relu,
     Function::Relu6,
@@ -52,6 +53,7 @@ const FUNCTIONS: [Function; 8] = [
     Function::Sigmoid,
     Function::LeakyRelu(0.2),
     Function::Gelu,
+    Function::Silu,
 ];
 
 /// The steps of an epilogue one by one, with vectors along the last axis.

@@ -1,0 +1,245 @@
+//! Operators beside a product with constant weights that its weights or its attributes can express.
+//!
+//! ```text
+//! Mul(Conv2D(x, w), c)                 ─▶ Conv2D(x, w*c)
+//! Mul(BiasAdd(Conv2D(x, w), b), c)     ─▶ BiasAdd(Conv2D(x, w*c), b*c)
+//! Mul(Reshape(MatMul(x, w)), c)        ─▶ Reshape(MatMul(x, w*c))        the same for Transpose
+//! Conv2D(Pad(x), w) {VALID}            ─▶ Conv2D(x, w) {EXPLICIT}
+//! ```
+//!
+//! `c` is a constant: one number, or one number per channel of the product. Every intermediate result must
+//! have no other use. The products of constants are computed by constant folding.
+
+use befrost_tensor::tf::op::Op;
+
+use super::{is_float, operand_orders, replacement};
+use crate::build::Builder;
+use crate::build::query::{bytes_of, data_format, dims, dtype, flag, ints, is_used_once, producer_if, shape};
+use crate::dialects::tf::operator;
+use crate::fold::constant_of;
+use crate::graph::constant_fold::MAX_GROWN;
+use crate::ir::OpId;
+use crate::ir::{DYNAMIC, Module, ValueId};
+use befrost_tensor::DType;
+
+/// A constant factor of a value.
+#[derive(Clone, Copy)]
+struct Factor {
+    /// A scalar, or a vector with an element for each index of the axis.
+    constant: ValueId,
+    /// The axis along which the factor varies.
+    axis: Option<usize>,
+}
+
+/// Limit on the operators between a factor and the product.
+const MAX_DEPTH: usize = 8;
+
+/// `Mul(x, c)` where x is a product with constant weights, perhaps behind biases, reshapes and transposes.
+pub(super) fn scale_weights(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let (x, c) = operand_orders(m, op)
+        .into_iter()
+        .find(|&(x, c)| constant_of(m, c).is_some() && constant_of(m, x).is_none())?;
+    let (rank, factor_dims) = (shape(m, x)?.len(), dims(m, c)?.to_vec());
+    if !is_float(m, x) || factor_dims.len() > rank || m.value_type(x) != m.value_type(m.result(op, 0)) {
+        return None;
+    }
+    let mut wide = factor_dims.iter().enumerate().filter(|&(_, &n)| n != 1);
+    let axis = match (wide.next(), wide.next()) {
+        (None, _) => None,
+        (Some((at, _)), None) => Some(at + rank - factor_dims.len()),
+        _ => return None,
+    };
+    if !accepts(m, x, axis, MAX_DEPTH) {
+        return None;
+    }
+    let flat: Vec<i64> = if axis.is_some() { vec![factor_dims.iter().product()] } else { vec![] };
+    let factor = Factor { constant: reshaped(b, c, &flat)?, axis };
+    scaled(b, x, factor)
+}
+
+/// A constant in another shape.
+fn reshaped(b: &mut Builder<'_, '_>, constant: ValueId, to: &[i64]) -> Option<ValueId> {
+    if dims(b.ir(), constant)? == to {
+        return Some(constant);
+    }
+    let to = b.ints(to, DType::I32).ok()?;
+    b.one(Op::Reshape, &[constant, to]).ok()
+}
+
+/// The operators that may pass a factor on, and the products.
+const PASSING: [Op; 9] = [
+    Op::BiasAdd,
+    Op::Add,
+    Op::AddV2,
+    Op::Sub,
+    Op::Reshape,
+    Op::Transpose,
+    Op::Conv2D,
+    Op::DepthwiseConv2dNative,
+    Op::MatMul,
+];
+
+/// The operator that makes `value`, if a factor along `axis` can be moved in front of it.
+fn passing(m: &Module, value: ValueId) -> Option<(OpId, Op)> {
+    let op = producer_if(m, value, &PASSING).filter(|_| is_used_once(m, value))?;
+    Some((op, operator(m, op)?))
+}
+
+/// The position of the channels in an image of rank 4.
+fn channels(m: &Module, op: OpId) -> usize {
+    if data_format(m, op) == "NHWC" { 3 } else { 1 }
+}
+
+/// The axis of a reshape's operand that corresponds to an axis of its result: equally many elements stand
+/// before it, and it has the same size.
+fn axis_before_reshape(m: &Module, op: OpId, axis: usize) -> Option<usize> {
+    let (to, from) = (shape(m, m.result(op, 0))?, shape(m, m.operand(op, 0))?);
+    let inner = |dims: &[i64]| (!dims.contains(&DYNAMIC)).then(|| dims.iter().product::<i64>());
+    let behind = inner(to.get(axis + 1..)?)?;
+    let size = *to.get(axis)?;
+    (0..from.len()).find(|&at| from[at] == size && size != DYNAMIC && inner(&from[at + 1..]) == Some(behind))
+}
+
+/// The operand of a sum that is not constant, and the position of the one that is.
+fn addend(m: &Module, op: OpId) -> Option<(ValueId, usize)> {
+    let (x, y) = (m.operand(op, 0), m.operand(op, 1));
+    match (constant_of(m, x), constant_of(m, y)) {
+        (None, Some(_)) => Some((x, 1)),
+        (Some(_), None) => Some((y, 0)),
+        _ => None,
+    }
+}
+
+/// Whether [`scaled`] succeeds for `value` and a factor along `axis`.
+fn accepts(m: &Module, value: ValueId, axis: Option<usize>, depth: usize) -> bool {
+    let holds = || {
+        let (op, kind) = passing(m, value).filter(|_| depth > 0)?;
+        let x = m.operand(op, 0);
+        Some(match kind {
+            Op::BiasAdd => {
+                let is_along = |axis: usize| match data_format(m, op) {
+                    "NHWC" => shape(m, value).is_some_and(|shape| axis + 1 == shape.len()),
+                    _ => axis == 1,
+                };
+                constant_of(m, m.operand(op, 1)).is_some()
+                    && axis.is_none_or(is_along)
+                    && accepts(m, x, axis, depth - 1)
+            }
+            Op::Add | Op::AddV2 | Op::Sub => {
+                let (x, other) = addend(m, op)?;
+                let constant = dims(m, m.operand(op, other))?;
+                m.value_type(x) == m.value_type(value)
+                    && constant.len() <= shape(m, x)?.len()
+                    && accepts(m, x, axis, depth - 1)
+            }
+            Op::Reshape => {
+                let inner = match axis {
+                    Some(axis) => Some(axis_before_reshape(m, op, axis)?),
+                    None => None,
+                };
+                accepts(m, x, inner, depth - 1)
+            }
+            Op::Transpose => {
+                let inner = match axis {
+                    Some(axis) => Some(*super::permutation(m, m.operand(op, 1))?.get(axis)? as usize),
+                    None => None,
+                };
+                accepts(m, x, inner, depth - 1)
+            }
+            Op::MatMul => {
+                has_own_weights(m, op) && axis.is_none_or(|axis| axis == 1) && shape(m, value)?.len() == 2
+            }
+            _ => has_own_weights(m, op) && axis.is_none_or(|axis| axis == channels(m, op)),
+        })
+    };
+    holds().unwrap_or(false)
+}
+
+/// Whether the weights of a product are a constant that is not too large to be copied if others use it too.
+fn has_own_weights(m: &Module, op: OpId) -> bool {
+    let weights = m.operand(op, 1);
+    let is_small = || bytes_of(m, m.value_type(weights)).is_some_and(|bytes| bytes <= MAX_GROWN);
+    constant_of(m, weights).is_some()
+        && dims(m, weights).is_some()
+        && (is_used_once(m, weights) || is_small())
+}
+
+/// `value` times a factor, by other weights of the product that it comes from.
+fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor) -> Option<ValueId> {
+    let m = b.ir();
+    let (op, kind) = passing(m, value)?;
+    let Factor { constant, axis } = factor;
+    let x = m.operand(op, 0);
+    match kind {
+        Op::BiasAdd => {
+            let (bias, format) = (m.operand(op, 1), m.attr_named(op, "data_format"));
+            let x = scaled(b, x, factor)?;
+            let bias = b.one(Op::Mul, &[bias, constant]).ok()?;
+            b.op(Op::BiasAdd, &[x, bias]).maybe_attr("data_format", format).like(value).one().ok()
+        }
+        Op::Add | Op::AddV2 | Op::Sub => {
+            let (x, other) = addend(m, op)?;
+            let (rank, addend) = (shape(m, x)?.len(), m.operand(op, other));
+            // The addend may lack the leading axes.
+            let aligned = match axis {
+                Some(axis) => {
+                    let mut to = vec![1; rank - axis];
+                    to[0] = dims(m, constant)?.iter().product();
+                    reshaped(b, constant, &to)?
+                }
+                None => constant,
+            };
+            let x = scaled(b, x, factor)?;
+            let addend = b.one(Op::Mul, &[addend, aligned]).ok()?;
+            let operands = if other == 1 { [x, addend] } else { [addend, x] };
+            replacement(b, op, kind, &operands)
+        }
+        Op::Reshape | Op::Transpose => {
+            let inner = match (axis, kind) {
+                (None, _) => None,
+                (Some(axis), Op::Reshape) => Some(axis_before_reshape(m, op, axis)?),
+                (Some(axis), _) => Some(*super::permutation(m, m.operand(op, 1))?.get(axis)? as usize),
+            };
+            let to = m.operand(op, 1);
+            let x = scaled(b, x, Factor { constant, axis: inner })?;
+            replacement(b, op, kind, &[x, to])
+        }
+        _ => {
+            let weights = m.operand(op, 1);
+            let weight_dims = dims(m, weights)?.to_vec();
+            let spread = match (axis, kind) {
+                (Some(_), Op::DepthwiseConv2dNative) => reshaped(b, constant, weight_dims.get(2..)?)?,
+                (Some(_), Op::MatMul) if flag(m, op, "transpose_b") => {
+                    reshaped(b, constant, &[*weight_dims.first()?, 1])?
+                }
+                _ => constant,
+            };
+            let weights = b.one(Op::Mul, &[weights, spread]).ok()?;
+            b.op(kind, &[x, weights]).attrs_of(op, |_| true).like(value).one().ok()
+        }
+    }
+}
+
+/// A convolution of a padded image, without the copy that `Pad` makes.
+pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let pad = producer_if(m, m.operand(op, 0), &[Op::Pad]).filter(|_| is_used_once(m, m.operand(op, 0)))?;
+    let pads = ints(m, m.operand(pad, 1)).filter(|pads| pads.len() == 8)?;
+    let is_valid = m.attr_named(op, "padding").and_then(|attr| m.cx.as_str(attr)) == Some("VALID");
+    let others = if channels(m, op) == 3 { [0, 1, 6, 7] } else { [0, 1, 2, 3] };
+    let is_f32 = dtype(m, m.operand(op, 0)) == Some(DType::F32);
+    if !is_valid || !is_f32 || others.iter().any(|&at| pads[at] != 0) || pads.iter().any(|&n| n < 0) {
+        return None;
+    }
+    let (image, filter, result) = (m.operand(pad, 0), m.operand(op, 1), m.result(op, 0));
+    let kind = operator(m, op)?;
+    let explicit = b.cx().str_attr("EXPLICIT");
+    b.op(kind, &[image, filter])
+        .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
+        .attr("padding", explicit)
+        .ints("explicit_paddings", &pads)
+        .like(result)
+        .one()
+        .ok()
+}

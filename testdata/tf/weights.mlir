@@ -1,0 +1,94 @@
+// A constant factor behind a product with constant weights goes into the weights, and a pad into the
+// convolution. The numbers are the same as without.
+//
+// RUN: ir-opt %s --pass-pipeline "builtin.module(tf-arithmetic,tf-constant-fold)" | FileCheck %s
+// RUN: bef-exec %s -O0 --work-queue s > %t.0
+// RUN: bef-exec %s -O2 --work-queue s > %t.2
+// RUN: FileCheck %s --check-prefix=EXEC --input-file=%t.0
+// RUN: FileCheck %s --check-prefix=EXEC --input-file=%t.2
+
+// CHECK-LABEL: func.func @convolution
+// CHECK-NOT: tf.Mul
+// CHECK: %[[W:.*]] = "tf.Const"() <{value = dense<{{.*}}2.000000e+00, 6.000000e+00{{.*}}> : tensor<1x1x1x2xf32>}>
+// CHECK: "tf.Conv2D"({{.*}}, %[[W]])
+// CHECK-NOT: tf.Mul
+// CHECK: return
+// EXEC: 'convolution' returned
+// EXEC-NEXT: array({{\[\[\[\[}} 4., 11.]
+func.func @convolution() -> tensor<1x2x1x2xf32> {
+  %x = "tf.Const"() {value = dense<[[[[1.0]], [[2.0]]]]> : tensor<1x2x1x1xf32>} : () -> tensor<1x2x1x1xf32>
+  %image = "tf.Identity"(%x) : (tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xf32>
+  %r = "tf.PartitionedCall"(%image) {f = @scaled_convolution} : (tensor<1x2x1x1xf32>) -> tensor<1x2x1x2xf32>
+  tfrt.return %r : tensor<1x2x1x2xf32>
+}
+
+func.func private @scaled_convolution(%x: tensor<1x2x1x1xf32>) -> tensor<1x2x1x2xf32> {
+  %w = "tf.Const"() {value = dense<[[[[1.0, 2.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %c = "tf.Const"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %b = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %k = "tf.Const"() {value = dense<[[[[0.0, -1.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %y = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "VALID"} : (tensor<1x2x1x1xf32>, tensor<1x1x1x2xf32>) -> tensor<1x2x1x2xf32>
+  %biased = "tf.BiasAdd"(%y, %b) : (tensor<1x2x1x2xf32>, tensor<2xf32>) -> tensor<1x2x1x2xf32>
+  %m = "tf.Mul"(%c, %biased) : (tensor<2xf32>, tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+  %s = "tf.AddV2"(%m, %k) : (tensor<1x2x1x2xf32>, tensor<1x1x1x2xf32>) -> tensor<1x2x1x2xf32>
+  tfrt.return %s : tensor<1x2x1x2xf32>
+}
+
+// CHECK-LABEL: func.func @depthwise
+// CHECK-NOT: tf.Pad
+// CHECK: "tf.DepthwiseConv2dNative"({{.*}}) <{explicit_paddings = [0, 0, 1, 0, 0, 1, 0, 0], padding = "EXPLICIT", strides = [1, 1, 1, 1]}>
+// CHECK-NOT: tf.Mul
+// CHECK: return
+func.func @depthwise(%x: tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> {
+  %p = "tf.Const"() {value = dense<[[0, 0], [1, 0], [0, 1], [0, 0]]> : tensor<4x2xi32>} : () -> tensor<4x2xi32>
+  %w = "tf.Const"() {value = dense<[[[[1.0], [2.0]], [[3.0], [4.0]]], [[[5.0], [6.0]], [[7.0], [8.0]]]]> : tensor<2x2x2x1xf32>} : () -> tensor<2x2x2x1xf32>
+  %c = "tf.Const"() {value = dense<[[[[2.0, -1.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %padded = "tf.Pad"(%x, %p) : (tensor<1x2x2x2xf32>, tensor<4x2xi32>) -> tensor<1x3x3x2xf32>
+  %y = "tf.DepthwiseConv2dNative"(%padded, %w) {strides = [1, 1, 1, 1], padding = "VALID"} : (tensor<1x3x3x2xf32>, tensor<2x2x2x1xf32>) -> tensor<1x2x2x2xf32>
+  %m = "tf.Mul"(%y, %c) : (tensor<1x2x2x2xf32>, tensor<1x1x1x2xf32>) -> tensor<1x2x2x2xf32>
+  tfrt.return %m : tensor<1x2x2x2xf32>
+}
+
+// EXEC: 'depthwise_of_one' returned
+// EXEC-NEXT: array({{\[\[\[\[}} 38., -14.]
+func.func @depthwise_of_one() -> tensor<1x2x2x2xf32> {
+  %x = "tf.Const"() {value = dense<[[[[1.0, 1.0], [2.0, 1.0]], [[3.0, 1.0], [4.0, 1.0]]]]> : tensor<1x2x2x2xf32>} : () -> tensor<1x2x2x2xf32>
+  %r = "tf.PartitionedCall"(%x) {f = @depthwise} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  tfrt.return %r : tensor<1x2x2x2xf32>
+}
+
+// Through a transpose and a reshape; the rows of transposed weights are the channels.
+// CHECK-LABEL: func.func @matmul
+// CHECK: dense<{{\[\[}}1.000000e+01, 2.000000e+01], [6.000000e+01, 8.000000e+01]]> : tensor<2x2xf32>
+// CHECK-NOT: tf.Mul
+// CHECK: return
+func.func @matmul(%x: tensor<3x2xf32>) -> tensor<2x3x1xf32> {
+  %w = "tf.Const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %order = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %shape = "tf.Const"() {value = dense<[2, 3, 1]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %c = "tf.Const"() {value = dense<[[[10.0]], [[20.0]]]> : tensor<2x1x1xf32>} : () -> tensor<2x1x1xf32>
+  %y = "tf.MatMul"(%x, %w) {transpose_b = true} : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %t = "tf.Transpose"(%y, %order) : (tensor<3x2xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+  %r = "tf.Reshape"(%t, %shape) : (tensor<2x3xf32>, tensor<3xi32>) -> tensor<2x3x1xf32>
+  %m = "tf.Mul"(%r, %c) : (tensor<2x3x1xf32>, tensor<2x1x1xf32>) -> tensor<2x3x1xf32>
+  tfrt.return %m : tensor<2x3x1xf32>
+}
+
+// A factor that varies along another axis stays, and so does one of a product with another use.
+// CHECK-LABEL: func.func @stays
+// CHECK: tf.MatMul
+// CHECK: tf.Mul
+// CHECK: tf.MatMul
+// CHECK: tf.Mul
+// CHECK: return
+func.func @stays(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = "tf.Const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %v = "tf.Const"() {value = dense<[[5.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %rows = "tf.Const"() {value = dense<[[1.0], [2.0], [3.0]]> : tensor<3x1xf32>} : () -> tensor<3x1xf32>
+  %c = "tf.Const"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "tf.MatMul"(%x, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %a = "tf.Mul"(%y, %rows) : (tensor<3x2xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
+  %z = "tf.MatMul"(%x, %v) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %b = "tf.Mul"(%z, %c) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  tfrt.return %a, %b, %z : tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
+}
