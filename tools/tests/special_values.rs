@@ -277,7 +277,8 @@ impl Report {
                 let is_same = match f == w {
                     true => !has_signs || w != 0.0 || f.is_sign_positive() == w.is_sign_positive(),
                     false => {
-                        let limit = if w.is_finite() { (self.tolerance * w.abs()).max(denormal) } else { 0.0 };
+                        let limit =
+                            if w.is_finite() { (self.tolerance * w.abs()).max(denormal) } else { 0.0 };
                         f.is_nan() && w.is_nan() || (f - w).abs() <= limit
                     }
                 };
