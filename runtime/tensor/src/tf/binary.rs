@@ -178,8 +178,8 @@ pub fn select_slices(
     select(&condition.reshaped(Shape::new(&aligned)?)?, a, b, allocator)
 }
 
-/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars. A bound that is
-/// NaN has no effect.
+/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars. A bound that
+/// is NaN has no effect.
 pub fn clip_by_value(
     x: &HostTensor,
     low: &HostTensor,
