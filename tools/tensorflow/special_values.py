@@ -1,6 +1,6 @@
 """Operators of floats on NaN, infinities, zeros, and the smallest and largest numbers.
 
-Writes `testdata/tensorflow/special/f16.txt`, `f32.txt` and `f64.txt`; their syntax is that of the files in the folder
+Writes `bf16.txt`, `f16.txt`, `f32.txt` and `f64.txt` of `testdata/tensorflow/special`; their syntax is that of the files in the folder
 above. Each operator is run on single elements and on a long operand that repeats them. TensorFlow's scalar and
 vector code disagree where one of them has flushed a denormal intermediate result to zero: the number is stored
 rather than NaN, the larger number rather than the smaller one, and the script says so.
@@ -10,6 +10,7 @@ import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 
+import ml_dtypes
 import numpy as np
 import tensorflow as tf
 
@@ -33,7 +34,7 @@ REDUCE = "Sum Mean Prod Max Min EuclideanNorm".split()
 SCAN = "Cumsum Cumprod CumulativeLogsumexp".split()
 SEGMENT = "Sum Prod Max Min".split()
 
-NAMES = {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64",
+NAMES = {np.dtype(ml_dtypes.bfloat16): "bf16", np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64",
          np.dtype(np.int32): "i32", np.dtype(np.int64): "i64", np.dtype(bool): "i1"}
 
 
@@ -44,6 +45,7 @@ def literal(array):
     def text(value):
         if kind.startswith("i"):
             return str(int(value))
+        value = np.float32(value) if kind == "bf16" else value
         if not np.isfinite(value):
             return str(value).replace("-nan", "nan")
         return np.format_float_positional(value, trim="-") if 1e-5 <= abs(value) < 1e8 or value == 0 else (
@@ -73,9 +75,9 @@ class File:
         try:
             call(*map(tf.constant, values))
         except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:
-            assert self.name == "f16", error  # some operators are not made for it
+            assert self.name in ["f16", "bf16"], error  # some operators are not made for it
             return
-        results = [np.asarray(result) for result in flat(call(*map(tf.constant, values)))]
+        results = [result.numpy() for result in flat(call(*map(tf.constant, values)))]
         if rows:
             size = max(len(value) for value in values if value.ndim)
             self.check(name, call, values, size, results)
@@ -92,12 +94,12 @@ class File:
                 return np.isclose(found, want, rtol=1e-5, atol=0, equal_nan=True)
 
         extended = [along(v, lambda v: np.concatenate([v] * REPEATS + [v[:5]])) for v in values]
-        long = [np.asarray(r) for r in flat(call(*map(tf.constant, extended)))]
+        long = [r.numpy() for r in flat(call(*map(tf.constant, extended)))]
         for k in range(len(results)):
             if results[k].ndim == 0 or len(results[k]) != size:
                 continue
             singles = np.concatenate([
-                np.asarray(flat(call(*(tf.constant(along(v, lambda v: v[i:i + 1])) for v in values)))[k])
+                flat(call(*(tf.constant(along(v, lambda v: v[i:i + 1])) for v in values)))[k].numpy()
                 for i in range(size)])
             results[k] = long[k][:size].copy()
             for i in np.nonzero(~same(singles, results[k]).reshape(size, -1).all(1))[0]:
@@ -117,7 +119,7 @@ def flat(results):
 
 def write(dtype, rtol):
     file = File(dtype, rtol)
-    ends = np.finfo(dtype)
+    ends = ml_dtypes.finfo(dtype)
     numbers = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1, -1, ends.max, ends.min, ends.tiny, 0.5], dtype)
     a, b = (grid.ravel() for grid in np.meshgrid(numbers, numbers, indexing="ij"))
     raw = tf.raw_ops
@@ -128,7 +130,7 @@ def write(dtype, rtol):
     file.operand("last", np.int32(1))
     for op in UNARY:
         function = getattr(raw, op)
-        attrs = {"LeakyRelu": "alpha=0.2"}.get(op, "")
+        attrs = {"LeakyRelu": "alpha=0.2:f32"}.get(op, "")
         extra = {"alpha": 0.2} if attrs else {}
         key = "features" if op in "Softplus Softsign Relu Relu6 Elu Selu LeakyRelu".split() else "x"
         file.node(op, op, ["x"], lambda x: function(**{key: x}, **extra), attrs)
@@ -141,7 +143,7 @@ def write(dtype, rtol):
         function = getattr(raw, op)
         attrs, extra = "", {}
         if op == "LeakyReluGrad":
-            attrs, extra = "alpha=0.2", {"alpha": 0.2}
+            attrs, extra = "alpha=0.2:f32", {"alpha": 0.2}
         keys = {"Igamma": ("a", "x"), "Igammac": ("a", "x"), "Polygamma": ("a", "x"), "Zeta": ("x", "q"),
                 "Atan2": ("y", "x"), "NextAfter": ("x1", "x2")}.get(op, ("x", "y"))
         if op.endswith("Grad"):
@@ -179,10 +181,34 @@ def write(dtype, rtol):
     file.node("MatMul", "MatMul", ["rows", "ones"], lambda x, y: raw.MatMul(a=x, b=y))
     file.node("SoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits", ["rows", "rows"],
               lambda x, y: raw.SoftmaxCrossEntropyWithLogits(features=x, labels=y))
+    file.operand("half", np.full(len(a), 0.5, dtype))
+    file.node("ClipByValue_by_each", "ClipByValue", ["a", "b", "half"],
+              lambda x, low, high: raw.ClipByValue(t=x, clip_value_min=low, clip_value_max=high))
+    file.operand("bias", np.array([np.inf, 1], dtype))
+    file.node("BiasAdd", "BiasAdd", ["rows", "bias"], lambda x, bias: raw.BiasAdd(value=x, bias=bias))
+    file.operand("vectors", np.stack([a, b, a], 1))
+    file.operand("others", np.stack([b, b, a], 1))
+    file.node("Cross", "Cross", ["vectors", "others"], lambda a, b: raw.Cross(a=a, b=b))
+    file.operand("targets", np.zeros(len(a), np.int32))
+    file.node("SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", ["rows", "targets"],
+              lambda x, y: raw.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=y))
+    file.operand("images", file.operands["rows"].reshape(-1, 1, 2, 1))
+    window = {"ksize": [1, 1, 2, 1], "strides": [1, 1, 1, 1], "padding": "VALID"}
+    attrs = 'ksize=[1,1,2,1] strides=[1,1,1,1] padding="VALID"'
+    file.node("MaxPool", "MaxPool", ["images"], lambda x: raw.MaxPool(input=x, **window), attrs)
+    file.node("AvgPool", "AvgPool", ["images"], lambda x: raw.AvgPool(value=x, **window), attrs)
+    if dtype == np.float32:
+        file.node("InTopKV2", "InTopKV2", ["rows", "targets", "last"],
+                  lambda x, targets, k: raw.InTopKV2(predictions=x, targets=targets, k=k))
+        file.node("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgs", ["x"],
+                  lambda x: raw.FakeQuantWithMinMaxArgs(inputs=x))
+        file.node("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxArgsGradient", ["a", "b"],
+                  lambda dy, x: raw.FakeQuantWithMinMaxArgsGradient(gradients=dy, inputs=x))
     file.write()
 
 
 if __name__ == "__main__":
+    write(ml_dtypes.bfloat16, 3e-2)
     write(np.float16, 5e-3)
     write(np.float32, 1e-5)
     write(np.float64, 1e-9)

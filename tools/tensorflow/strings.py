@@ -1,4 +1,4 @@
-"""Strings. Files hold numbers only: what is stored of strings are their fingerprints."""
+"""Strings. What is stored of them are their fingerprints, numbers, and equality."""
 import numpy as np
 from case import Case, tf
 

@@ -79,7 +79,7 @@ pub fn binary(
 }
 
 /// An intermediate result: an infinity or 0 if it is one in the dtype.
-fn in_range<T: Number>(x: T::Wide) -> T::Wide {
+pub(super) fn in_range<T: Number>(x: T::Wide) -> T::Wide {
     let narrow = T::narrow(x).widen();
     if narrow.is_finite_number() && narrow != T::Wide::ZERO { x } else { narrow }
 }
@@ -178,7 +178,8 @@ pub fn select_slices(
     select(&condition.reshaped(Shape::new(&aligned)?)?, a, b, allocator)
 }
 
-/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars.
+/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars. A bound that
+/// is NaN has no effect.
 pub fn clip_by_value(
     x: &HostTensor,
     low: &HostTensor,
@@ -190,7 +191,19 @@ pub fn clip_by_value(
             limit.expect_shape(what, x.shape())?;
         }
     }
-    binary(Binary::Maximum, &binary(Binary::Minimum, x, high, allocator)?, low, allocator)
+    low.expect_dtype("clip_value_min", x.dtype())?;
+    high.expect_dtype("clip_value_max", x.dtype())?;
+    with_element!(x.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op: "ClipByValue", dtype: x.dtype() });
+        }
+        let bounded = |x: &HostTensor, limit: &HostTensor, beyond: Ordering| {
+            zip::<T, T>(x, limit, x.shape().clone(), allocator, |x, limit| {
+                if limit.widen().order(x.widen()) == Some(beyond) { limit } else { x }
+            })
+        };
+        bounded(&bounded(x, high, Ordering::Less)?, low, Ordering::Greater)
+    })
 }
 
 /// `NextAfter`: the next float from `a` towards `b`, of f32 or f64, broadcast.

@@ -2,6 +2,7 @@
 //!
 //! Matrices are converted to double precision, and results are rounded once.
 
+use super::binary::in_range;
 use super::fast::{self, Cx};
 use super::linear::{self, Lu, Scalar};
 use super::numeric::{Domain, Number};
@@ -327,8 +328,8 @@ pub fn cross(a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, 
         for ((a, b), out) in a.chunks_exact(3).zip(b.chunks_exact(3)).zip(out.chunks_exact_mut(3)) {
             for (i, out) in out.iter_mut().enumerate() {
                 let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-                let back = a[k].widen().times(b[j].widen()).negated();
-                *out = T::narrow(a[j].widen().times(b[k].widen()).plus(back));
+                let [to, back] = [(j, k), (k, j)].map(|(j, k)| in_range::<T>(a[j].widen().times(b[k].widen())));
+                *out = T::narrow(to.plus(back.negated()));
             }
         }
     });

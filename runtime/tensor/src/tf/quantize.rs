@@ -58,7 +58,9 @@ impl Nudged {
     fn rounded(&self, x: f32) -> f32 {
         let inverse = 1.0 / self.scale;
         let zero = (-self.min * inverse + 0.5).floor();
-        let clamped = x.min(self.max).max(self.min) - self.min;
+        // Not `f32::min`, which loses NaN.
+        let x = if x > self.max { self.max } else { x };
+        let clamped = if x < self.min { self.min } else { x } - self.min;
         (clamped * inverse - zero + 0.5).floor() * self.scale
     }
 }
@@ -144,7 +146,7 @@ pub fn fake_quant_grad(
                 Some(range) => {
                     to_min[channel] += if x < range.min { dy } else { 0.0 };
                     to_max[channel] += if x > range.max { dy } else { 0.0 };
-                    0.0
+                    dy * 0.0 // a NaN and an infinity stay
                 }
             };
         }
