@@ -91,6 +91,16 @@ fn wrong_usage_is_exit_code_2() {
 }
 
 #[test]
+fn a_program_without_its_arguments_is_wrong_usage() {
+    let signature = testdata("cli/signature.mlir");
+    check(EXEC, &[&signature], 2, "note: call it like this: bef-exec ");
+    check(EXEC, &[&signature, "--output", "y.npy"], 2, "note: the function is main(n: i32, ");
+    check(EXEC, &[&signature, "--functions", "other"], 2, "--functions other --input n=i32:1");
+    check(EXEC, &[&signature, "--input", "n=i32:1"], 1, "argument 'x' is missing");
+    check(EXEC, &[&testdata("graphdefs/net_lenet/graph.pb")], 2, "--input x=x.npy");
+}
+
+#[test]
 fn options_of_models_need_a_model() {
     let one = one();
     for option in ["--feed", "--fetch", "--function"] {

@@ -3,6 +3,7 @@
 //! `flow` is ours: the parts of upstream's control flow that kernels execute. `convert-upstream-to-kernels`
 //! makes its ops.
 
+use super::UPSTREAM_TO_KERNELS;
 use super::arith::{CMPI, FASTMATH};
 use super::short::{CHAIN, I1};
 use super::{
@@ -31,6 +32,7 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("source", T::Any)
             .optional_attr("punctuation", A::Flags(&PUNCTUATION))
             .effect(Access::Write, EffectResource::Output)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("$source `:` type($source) (`punctuation` $punctuation^)? attr-dict"),
     );
 }

@@ -65,6 +65,9 @@ pub use crate::ir::Traits;
 use crate::ir::Module;
 use std::sync::OnceLock;
 
+/// The pass that lowers upstream's ops to kernels.
+pub(crate) const UPSTREAM_TO_KERNELS: &str = "convert-upstream-to-kernels";
+
 impl Registry {
     /// All dialects of this crate.
     pub fn standard() -> &'static Registry {

@@ -2,6 +2,7 @@
 //!
 //! Blocks of `scf.if` and `scf.for` without results may omit `scf.yield`.
 
+use super::UPSTREAM_TO_KERNELS;
 use super::short::I1;
 use super::view::{Operand, Operands, Region, Results, views};
 use super::{Arity, Effects, ElementKind, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
@@ -45,7 +46,7 @@ pub(super) fn ops(r: &mut Registry) {
     let many = |def: OpDef, name| def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required);
     let inside = |mut def: OpDef| {
         def.effects = Effects::Recursive;
-        def
+        def.lowered_by(UPSTREAM_TO_KERNELS)
     };
     r.add(inside(
         OpDef::new("scf.if", "does one of two things; without results the second may be missing")
@@ -100,6 +101,7 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
             .parents(&["scf.execute_region", "scf.for", "scf.if", "scf.while"])
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("attr-dict ($results^ `:` type($results))?"),
     );
     let def = OpDef::new("scf.condition", "goes on with the loop, or ends it").operand("condition", I1);
@@ -108,6 +110,7 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
             .parents(&["scf.while"])
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("`(` $condition `)` attr-dict ($args^ `:` type($args))?"),
     );
 }

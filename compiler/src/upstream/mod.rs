@@ -19,6 +19,7 @@ mod regions;
 use rustc_hash::FxHashSet;
 
 use crate::diag::Diagnostic;
+use crate::dialects::UPSTREAM_TO_KERNELS;
 use crate::ir::{
     AttrId, BlockId, FloatKind, KnownType, LocId, Module, NewOp, OpId, Signedness, StrId, TypeId, TypeKind,
     ValueId, names,
@@ -28,7 +29,7 @@ use crate::print::type_text;
 use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
-    name: "convert-upstream-to-kernels",
+    name: UPSTREAM_TO_KERNELS,
     title: "ConvertUpstreamToKernels",
     summary: "lowers calls, structured control flow and branches between blocks to kernels",
     options: &[],

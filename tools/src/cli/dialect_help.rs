@@ -23,7 +23,10 @@ pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
             ops.iter().for_each(|def| summary(def, &mut text));
             text.push('\n');
         }
-        text.push_str("Say --help-dialects DIALECT or --help-dialects DIALECT.OP for more.\n");
+        text.push_str(
+            "Ops have kernels of their names. [lowered] marks those that a pass of the default pipeline replaces.\n\
+             Say --help-dialects DIALECT or --help-dialects DIALECT.OP for more.\n",
+        );
         return Ok(text);
     }
     if let Some(def) = registry.find(registry.full_name(what)) {
@@ -46,7 +49,12 @@ pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
 }
 
 fn summary(def: &OpDef, text: &mut String) {
-    _ = writeln!(text, "  {:<44} {}", def.name, def.summary);
+    let runs = match (def.has_kernel || !is_computed(def), def.lowered_by) {
+        (true, _) => "",
+        (false, Some(_)) => " [lowered]",
+        (false, None) => " [does not run]",
+    };
+    _ = writeln!(text, "  {:<44} {}{runs}", def.name, def.summary);
 }
 
 fn details(def: &OpDef) -> String {
@@ -77,7 +85,10 @@ fn details(def: &OpDef) -> String {
     if def.has_kernel {
         line("kernels", vec![format!("{} (host, {mode}, {strict})", def.name)]);
     } else if is_computed(def) {
-        line("kernels", vec!["none yet: the op cannot be executed".to_owned()]);
+        line("kernels", vec![match def.lowered_by {
+            Some(pass) => format!("none of its own: {pass} lowers it, which is in the default pipeline"),
+            None => "none yet: the op cannot be executed".to_owned(),
+        }]);
     }
     if let Cost::Fixed(cost) = def.cost {
         line("cost", vec![cost.to_string()]);

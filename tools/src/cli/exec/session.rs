@@ -16,7 +16,7 @@ use befrost_tensor::print::exponent;
 use befrost_tensor::{TensorError, npy};
 
 use super::ExecArgs;
-use super::ports::{ARGUMENT, RESULT, bind, to_datum, to_tensor};
+use super::ports::{ARGUMENT, RESULT, bind, example_input, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
@@ -86,10 +86,14 @@ impl<'a> Session<'a> {
         let wants_values = self.args.wants_values();
         if !wants_values && !arguments.is_empty() {
             print(&format!("--- Not running '{name}' because it has arguments.\n"))?;
-            if !self.args.functions.is_empty() {
+            if self.args.functions.len() > 1 {
                 tell(&format!("note: give them with --input; the function is {function:?}\n"));
             }
             return Ok(());
+        }
+        if self.args.input.is_empty() && arguments.iter().any(|port| !port.is_chain()) {
+            tell(&format!("error: no arguments are given\n{}", self.example(function)));
+            return Err(Failure::UsageTold);
         }
         let signature = format!("{function:?}");
         let arguments = self.arguments(arguments, &files.inputs, &signature)?;
@@ -123,6 +127,19 @@ impl<'a> Session<'a> {
             }
         }
         if ok { Ok(()) } else { Err(Failure::Told) }
+    }
+
+    /// The signature of a function, and a call of it.
+    pub(super) fn example(&self, function: &Function) -> String {
+        let mut call = format!("bef-exec {}", self.args.file.name());
+        if *function.name() != self.args.model.function {
+            call.push_str(&format!(" --functions {}", function.name()));
+        }
+        let ports = function.arguments().iter().enumerate().filter(|(_, port)| !port.is_chain());
+        for (at, port) in ports {
+            call.push_str(&format!(" --input {}", example_input(port, at)));
+        }
+        format!("note: the function is {function:?}\nnote: call it like this: {call}\n")
     }
 
     /// The scope of a function, if scopes are traced.
@@ -301,7 +318,10 @@ impl<'a> Session<'a> {
     fn compare(&self, got: &HostTensor, want: &HostTensor, result: &str, file: &str) -> Result<(), Failure> {
         let tolerance = Tolerance { rtol: self.args.rtol, atol: self.args.atol };
         let what = match compare(got, want, tolerance) {
-            Ok(report) if report.is_match() => return Ok(()),
+            Ok(report) if report.is_match() => {
+                tell(&format!("result {result} is as expected in '{file}': {report}\n"));
+                return Ok(());
+            }
             Ok(report) => report.to_string(),
             Err(error) => error.to_string(),
         };
