@@ -1,7 +1,6 @@
 //! `cf`: branches between the blocks of a region, as upstream has them.
 
-use super::UPSTREAM_TO_KERNELS;
-use super::short::I1;
+use super::short::{I1, UPSTREAM_TO_KERNELS};
 use super::view::{Attr, Operand, Operands, Successor, views};
 use super::{
     Access, Arity, AttrConstraint as A, EffectResource, ElementKind, OpDef, OperandMode, Registry, Traits,

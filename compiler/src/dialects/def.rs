@@ -454,7 +454,13 @@ impl OpDef {
     /// One region or more.
     #[must_use]
     pub fn regions(self, name: &'static str) -> Self {
-        OpDef { more_regions: true, ..self.region(name, false) }
+        self.region(name, false).more_regions()
+    }
+
+    /// Any number of further regions like the last one.
+    #[must_use]
+    pub fn more_regions(self) -> Self {
+        OpDef { more_regions: true, ..self }
     }
 
     /// A region whose blocks end with `terminator` where the custom form omits it.

@@ -1,6 +1,6 @@
 //! `func`: functions, calls and returns, as upstream has them.
 
-use super::UPSTREAM_TO_KERNELS;
+use super::short::UPSTREAM_TO_KERNELS;
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
 use crate::diag::Diagnostic;

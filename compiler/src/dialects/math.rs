@@ -3,12 +3,11 @@
 //! `flow` is ours: the parts of upstream's control flow that kernels execute. `convert-upstream-to-kernels`
 //! makes its ops.
 
-use super::UPSTREAM_TO_KERNELS;
 use super::arith::{CMPI, FASTMATH};
-use super::short::{CHAIN, I1};
+use super::short::{CHAIN, I1, UPSTREAM_TO_KERNELS};
 use super::{
-    Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry, TypeConstraint as T,
-    TypeFn,
+    Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry,
+    TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType;
 

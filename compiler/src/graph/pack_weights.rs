@@ -196,7 +196,9 @@ impl Packed {
         let size = |n: i64| usize::try_from(n).ok();
         let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
         Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
-            Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "_no_winograd").is_none() => {
+            Algorithm::Winograd(patch)
+                if self.may_transform && m.attr_named(op, "_no_winograd").is_none() =>
+            {
                 Some(patch)
             }
             _ => None,

@@ -198,8 +198,7 @@ impl UpstreamLowering<'_, '_, '_> {
                         _ => "\n",
                     };
                     let end = self.r.cx().str_attr(end);
-                    let printed =
-                        self.value(op, "flow.print", &[operands[0], chain], CHAIN, &[("end", end)]);
+                    let printed = self.value(op, "flow.print", &[operands[0], chain], CHAIN, &[("end", end)]);
                     self.r.erase(op);
                     printed
                 }

@@ -186,10 +186,7 @@ pub(super) fn not_on_every_path(
 
 /// A value from a region that does not contain the use.
 pub(super) fn not_visible(m: &Module, op: OpId, i: usize, value: ValueId) -> Diagnostic {
-    let message = format!(
-        "operand #{i} of {} is defined in a region that ends before this use",
-        name(m, op)
-    );
+    let message = format!("operand #{i} of {} is defined in a region that ends before this use", name(m, op));
     not_defined(m, op, i, value, message)
 }
 

@@ -77,7 +77,14 @@ impl fmt::Display for Report {
             None => write!(f, "all {n} elements agree")?,
             Some(_) => write!(f, "{n_differing} of {n} elements differ")?,
         }
-        write!(f, "; worst at {:?}: got {}, want {}, error {:.3e}", at(worst), worst.got, worst.want, worst.error)?;
+        write!(
+            f,
+            "; worst at {:?}: got {}, want {}, error {:.3e}",
+            at(worst),
+            worst.got,
+            worst.want,
+            worst.error
+        )?;
         match first {
             None => Ok(()),
             Some(first) => write!(f, "; first at {:?}: got {}, want {}", at(first), first.got, first.want),

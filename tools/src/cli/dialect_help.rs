@@ -85,10 +85,13 @@ fn details(def: &OpDef) -> String {
     if def.has_kernel {
         line("kernels", vec![format!("{} (host, {mode}, {strict})", def.name)]);
     } else if is_computed(def) {
-        line("kernels", vec![match def.lowered_by {
-            Some(pass) => format!("none of its own: {pass} lowers it, which is in the default pipeline"),
-            None => "none yet: the op cannot be executed".to_owned(),
-        }]);
+        line(
+            "kernels",
+            vec![match def.lowered_by {
+                Some(pass) => format!("none of its own: {pass} lowers it, which is in the default pipeline"),
+                None => "none yet: the op cannot be executed".to_owned(),
+            }],
+        );
     }
     if let Cost::Fixed(cost) = def.cost {
         line("cost", vec![cost.to_string()]);

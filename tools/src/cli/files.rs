@@ -59,9 +59,7 @@ impl Format {
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
-            Format::Onnx => {
-                Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx())))
-            }
+            Format::Onnx => Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx()))),
         }
     }
 

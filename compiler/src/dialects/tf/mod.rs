@@ -302,8 +302,7 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
     let mut ok = true;
     for attr in &signature.attrs {
-        let is_missing =
-            attr.default.is_none() && !is_derived(signature, attr.name) && !attrs.has(attr.name);
+        let is_missing = attr.default.is_none() && !is_derived(signature, attr.name) && !attrs.has(attr.name);
         if is_missing {
             refuse(&format!("attribute '{}' is missing", attr.name));
             ok = false;
@@ -317,7 +316,8 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     for name in own.filter(|name| !name.contains('.') && !name.starts_with('_')) {
         if signature.attr(name).is_none() && !(name == MEMORY && row.has_function()) {
             let known = signature.attrs.iter().map(|attr| attr.name);
-            let near = nearest(name, known).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            let near =
+                nearest(name, known).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
             refuse(&format!("there is no attribute '{name}'{near}"));
             ok = false;
         }

@@ -441,7 +441,9 @@ impl Lower<'_> {
         match name.split_once('.') {
             Some((dialect, _)) if !registry.has_dialect(dialect) => {
                 let known = registry.dialects();
-                let near = near.or_else(|| nearest(dialect, known.iter().copied()));
+                // A short name is near to too many.
+                let similar = || nearest(dialect, known.iter().copied()).filter(|_| dialect.len() > 3);
+                let near = near.or_else(similar);
                 self.report(unknown_dialect(Some(span), name, dialect, near, &known));
             }
             _ => self.report(unknown_op(Some(span), name, near)),

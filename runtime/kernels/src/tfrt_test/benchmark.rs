@@ -1,9 +1,9 @@
 //! `tfrt_test.benchmark`: runs its body repeatedly and prints times in TFRT's format.
 //!
 //! A run ends when everything that it started is complete. Wall time is measured for each run, less the
-//! time of reading the clock. CPU time is that of the process and includes other concurrent work; as reading
-//! it is a system call, it is measured for batches of runs, each of which gets its share, less the time between
-//! two runs.
+//! time of reading the clock. CPU time is that of the process and includes other concurrent work. Reading it
+//! is a system call, so it is measured for batches of runs, each of which gets its share, less the time
+//! between two runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -233,7 +233,10 @@ mod tests {
         for (nanos, runs) in [(5_000_000_000, 1), (7, 94), (4095, 3), (4096, 2)] {
             times.add(Duration::from_nanos(nanos), runs);
         }
-        assert_eq!([0, 50, 94, 95, 97, 98, 99].map(|p| times.percentile(p)), [7, 7, 4095, 4095, 4096, 4096, 5_000_000_000]);
+        assert_eq!(
+            [0, 50, 94, 95, 97, 98, 99].map(|p| times.percentile(p)),
+            [7, 7, 4095, 4095, 4096, 4096, 5_000_000_000]
+        );
         assert_eq!((times.n, times.sum), (100, 5_000_000_000 + 7 * 94 + 4095 * 3 + 4096 * 2));
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn kernels(registry: &mut Registry) {
     registry.add(kernel!("flow.assert", |holds: bool, _: Chain, message: StrAttr<'_>| {
         if holds { Ok(Chain) } else { Err(KernelError::invalid(message.0)) }
     }));
-    registry.add(kernel!("flow.print", |source: Scalar, _: Chain, end: StrAttr<'_>, context: &ExecContext| {
+    registry.add(kernel!("flow.print", |source: Scalar,
+                                        _: Chain,
+                                        end: StrAttr<'_>,
+                                        context: &ExecContext| {
         context.print(&format!("{}{}", source.0, end.0)).map(|()| Chain)
     }));
 }

@@ -445,7 +445,7 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     let mut result = Ok(());
     let chosen = choose(args, &program)?;
     let is_runnable = |function: &Function| args.wants_values() || function.arguments().is_empty();
-    let first = chosen.first().cloned();
+    let first = chosen.iter().find(|function| !function.is_private()).or(chosen.first()).cloned();
     let nothing_runs = !chosen.iter().any(is_runnable);
     for function in chosen {
         let resources = resources.clone().unwrap_or_default();

@@ -177,8 +177,7 @@ pub(super) fn example_input(port: &Port, at: usize) -> String {
         }
         _ => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            let stem: String =
-                name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(40).collect();
+            let stem: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(40).collect();
             format!("{name}={}.npy", if port.name().is_empty() { format!("input{stem}") } else { stem })
         }
     }

@@ -85,6 +85,10 @@ impl<'a> Session<'a> {
         let (arguments, ports) = (function.arguments(), function.results());
         let wants_values = self.args.wants_values();
         if !wants_values && !arguments.is_empty() {
+            let is_hidden = function.is_private() && !function.is_native() && !self.args.tfrt_output;
+            if is_hidden && self.args.functions.is_empty() {
+                return Ok(());
+            }
             print(&format!("--- Not running '{name}' because it has arguments.\n"))?;
             if self.args.functions.len() > 1 {
                 tell(&format!("note: give them with --input; the function is {function:?}\n"));
