@@ -1,5 +1,8 @@
 //! `ir-opt --help-dialects [DIALECT[.OP]]`: the op table as text.
 
+mod example;
+mod special;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -9,6 +12,7 @@ use befrost_compiler::dialects::{
 };
 
 use super::failure::Failure;
+use example::example;
 
 /// All dialects, one of them, or one operation.
 pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
@@ -79,6 +83,7 @@ fn details(def: &OpDef) -> String {
     line("traits", def.traits.names().into_iter().map(str::to_owned).collect());
     line("effects", effects(&def.effects));
     line("form", def.format.iter().map(|format| format!("{} {}", def.name, format.text)).collect());
+    line("example", example(def).into_iter().collect());
     line("patterns", rewrites(def));
     let mode = if def.sync { "synchronous" } else { "asynchronous" };
     let strict = if def.is_strict() { "strict" } else { "not strict" };
