@@ -36,7 +36,7 @@ func.func @other() -> i32 {
 func.func @tensors(%t: tensor<4xindex>, %i: index) -> index {
   // expected-error@+1 {{`tensor.extract` cannot be executed: there are no kernels for tensor<4xindex>}}
   %x = tensor.extract %t[%i] : tensor<4xindex>
-  func.return %x : index
+  tfrt.return %x : index
 }
 
 // -----
@@ -44,7 +44,7 @@ func.func @tensors(%t: tensor<4xindex>, %i: index) -> index {
 func.func @elementwise(%t: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{`arith.addf` cannot be executed: there are no kernels for tensor<4xf32>}}
   %x = arith.addf %t, %t : tensor<4xf32>
-  func.return %x : tensor<4xf32>
+  tfrt.return %x : tensor<4xf32>
 }
 
 // -----

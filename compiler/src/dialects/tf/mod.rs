@@ -311,13 +311,13 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
             ok = false;
         }
     }
+    let known = || m.def(op).into_iter().flat_map(|def| &def.attrs).map(|attr| attr.name);
     let own = m.attrs(op).iter().map(|&(name, _)| m.cx.str(name));
     // Other attributes belong to a dialect or to the compiler.
     for name in own.filter(|name| !name.contains('.') && !name.starts_with('_')) {
-        if signature.attr(name).is_none() && !(name == MEMORY && row.has_function()) {
-            let known = signature.attrs.iter().map(|attr| attr.name);
+        if !known().any(|attr| attr == name) {
             let near =
-                nearest(name, known).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+                nearest(name, known()).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
             refuse(&format!("there is no attribute '{name}'{near}"));
             ok = false;
         }

@@ -12,12 +12,13 @@
 //! options for results, values are required, and an error result is a failure with exit code 1. A timeout is
 //! always a failure.
 //!
-//! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
+//! `interrupt` ends a run on Ctrl-C. `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
 //! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
 //! calls, `profiled` and `fixed` are allocators.
 
 mod clocks;
 mod fixed;
+mod interrupt;
 mod ports;
 mod profiled;
 mod raised;
@@ -47,6 +48,7 @@ use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use fixed::Fixed;
+pub use interrupt::Interrupts;
 use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
@@ -169,7 +171,8 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "FILE.json", value_parser = place())]
     trace: Option<Place>,
 
-    /// Report how long each kernel took
+    /// Report how long each kernel took, with its place in the source and the shapes of its operands; after
+    /// Ctrl-C too
     #[arg(long)]
     profile: bool,
 
@@ -240,7 +243,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// The program `bef-exec`.
-pub fn main(map: Map) -> ExitCode {
+pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
     let matches = match parse(ExecArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
@@ -248,13 +251,13 @@ pub fn main(map: Map) -> ExitCode {
     conclude(match ExecArgs::from_arg_matches(&matches) {
         Ok(mut args) => {
             args.recognize();
-            run(&args, map)
+            run(&args, map, interrupts)
         }
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
+fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure> {
     if args.wants_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
@@ -293,16 +296,15 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     if args.tfrt_output {
         print(&args.chosen())?;
     }
+    if args.profile || args.trace.is_some() || args.repeat.is_some() {
+        let (profile, trace) = (args.profile, args.trace.clone());
+        interrupt::watch(interrupts, move || _ = statistics(profile, trace.as_ref()));
+    }
     let scope = args.traces_scopes().then(|| TraceScope::begin("Bef Executor"));
     let result = execute(args, map, if counts { counted.clone() } else { base });
     drop(scope);
     let result = result.and(scopes::write());
-    if args.profile {
-        tell(&clocks::table());
-    }
-    if let Some(file) = &args.trace {
-        file.write_pieces(clocks::trace)?;
-    }
+    statistics(args.profile, args.trace.as_ref())?;
     if !counts {
         return result;
     }
@@ -329,6 +331,18 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Reports what the clocks have measured.
+fn statistics(profile: bool, trace: Option<&Place>) -> Result<(), Failure> {
+    if profile {
+        tell(&clocks::table());
+    }
+    if let Some(file) = trace {
+        file.write_pieces(clocks::trace)?;
+        clocks::lost().iter().for_each(|warning| tell(warning));
+    }
+    Ok(())
 }
 
 impl ExecArgs {

@@ -16,6 +16,7 @@ use befrost_tensor::print::exponent;
 use befrost_tensor::{TensorError, npy};
 
 use super::ExecArgs;
+use super::interrupt;
 use super::ports::{ARGUMENT, RESULT, bind, example_input, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
@@ -42,9 +43,9 @@ impl<'a> Session<'a> {
         Session { args, allocator, deadline, raised: Arc::default(), to_verify: RefCell::default() }
     }
 
-    /// True after the deadline.
+    /// True after the deadline, or an interrupt.
     pub(super) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        interrupt::is_set() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Compares the errors of all calls with the expectations in the program's texts.
@@ -197,8 +198,11 @@ impl<'a> Session<'a> {
                 arguments.iter().map(|argument| argument.copy(self.allocator)).collect::<Result<_, _>>()?;
             let start = Moment::now();
             called = self.call(function, arguments, resources)?;
-            if i >= u64::from(self.args.warmup) {
+            if i >= u64::from(self.args.warmup) && called.limit.is_none() {
                 times.add(start);
+            }
+            if interrupt::is_set() {
+                break;
             }
             if called.limit.is_some() {
                 return Ok(called);
@@ -220,10 +224,13 @@ impl<'a> Session<'a> {
             diagnostics: Some(self.raised.clone()),
             ..CallOptions::default()
         };
+        interrupt::set_running(&options.cancellation);
         let results = function.call_with(arguments, &options);
         let results = results.map_err(|error| Failure::Refused(error.to_string()))?;
-        let is_limit = |error: &&Error| {
-            matches!(error.code(), ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted)
+        let is_limit = |error: &&Error| match error.code() {
+            ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted => true,
+            ErrorCode::Cancelled => interrupt::is_set(),
+            _ => false,
         };
         let limit = options.cancellation.error().filter(is_limit);
         Ok(Called { results, limit: limit.cloned(), raised: self.raised.take() })
