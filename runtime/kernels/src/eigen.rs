@@ -12,7 +12,7 @@ use befrost_tensor::{HostTensor, TensorError, ops};
 
 use crate::images::{Tensors, compute, compute_into, padding, pair, typed, windows};
 use crate::objects::{Tensor, refused};
-use crate::tfrt_test::gemm;
+use crate::gemm::gemm;
 
 /// Adds the kernels of the `eigen` dialect.
 pub fn eigen(registry: &mut Registry) {

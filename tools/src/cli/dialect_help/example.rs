@@ -242,8 +242,13 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
         },
     };
     // The attributes that types follow from.
+    let is_index = |name: &str| {
+        let prefixes = ["Index", "Tind", "Tidx", "Tshape", "Tpad", "Tmul", "Taxis"];
+        prefixes.iter().any(|prefix| name.starts_with(prefix))
+    };
     let of_attr = |name: &str| match signature.attr(name).and_then(|attr| attr.default.as_ref()) {
         Some(DefaultValue::Type(ty)) => scalar(*ty),
+        _ if is_index(name) => "i32".to_owned(),
         _ => "f32".to_owned(),
     };
     let tensor = |element: &str, is_ref: bool| match is_ref {
