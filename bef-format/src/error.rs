@@ -80,7 +80,7 @@ pub enum FormatErrorKind {
         /// Number of entries.
         limit: u64,
     },
-    /// A number is not the one that the rest of the file implies.
+    /// A number differs from the one that the rest of the file implies.
     Mismatch {
         /// The meaning of the number.
         what: &'static str,

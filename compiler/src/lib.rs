@@ -5,9 +5,11 @@
 //!        ◀──print───────┘
 //! ```
 //!
-//! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`syntax`] and [`mod@print`] (text),
-//! [`verify`], [`fold`], [`rewrite`], [`build`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. This
-//! crate neither runs programs nor reads or writes files.
+//! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`diag`], [`syntax`] and [`mod@print`]
+//! (text), [`verify`], [`rewrite`], [`fold`], [`pass`] (the pass manager and the passes for any dialect),
+//! [`build`] and [`graph`] (the op graph), [`upstream`] (lowering of MLIR's control flow), [`passes`] (the
+//! list of all passes), [`import`] (TensorFlow's GraphDef), [`streams`], [`emit`] and [`raise`] (BEF). This
+//! crate neither runs programs nor opens files.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,8 @@
-//! The passes of this crate, in one list: those of `pass`, which serve any dialect, and those of `graph`.
+//! The passes of this crate, in one list: those of `pass`, which serve any dialect, of `graph` and of
+//! `upstream`.
 //!
-//! It is above both: passes depend on the pass manager ([`crate::pass`]), which does not depend on them.
+//! It is above all of them: passes depend on the pass manager ([`crate::pass`]), which does not depend on
+//! them.
 
 use crate::diag::Diagnostic;
 use crate::graph;

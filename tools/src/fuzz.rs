@@ -1,5 +1,5 @@
-//! Properties of any text, any GraphDef and any `.npy` file, shared by the fuzz targets and the tests that
-//! run their corpora.
+//! Properties of any text, GraphDef, `.npy` file and input of FileCheck, shared by the fuzz targets and the
+//! tests that run their corpora.
 //!
 //! A program that was read prints in every form as a text that reads back and prints the same again; it stays
 //! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
@@ -22,7 +22,7 @@ use befrost_tensor::npy;
 
 use crate::filecheck;
 
-/// Each is run on every verified program.
+/// The pipelines that are run on every verified program.
 pub const PIPELINES: [&str; 8] = [
     "canonicalize",
     "cse",
@@ -154,6 +154,20 @@ pub fn graphdef(bytes: &[u8]) -> bool {
     imported
 }
 
+/// Writes strings that were read, and reads them again.
+fn same_strings(strings: &befrost_tensor::StringTensor, allocator: &Arc<dyn Allocator>) -> bool {
+    let written = match npy::strings_to_bytes(strings) {
+        Ok(written) => written,
+        Err(error) => panic!("read, but not written: {error}"),
+    };
+    let again =
+        npy::parse_array(&written, allocator).unwrap_or_else(|error| panic!("not read again: {error}"));
+    let npy::Array::Strings(again) = again else { panic!("strings became numbers") };
+    let same = befrost_tensor::compare::compare_strings(&again, strings);
+    assert!(same.is_ok_and(|report| report.is_match()));
+    true
+}
+
 /// The memory limit: more than any file of the corpus needs.
 const NPY_MEMORY: usize = 1 << 24;
 
@@ -161,7 +175,11 @@ const NPY_MEMORY: usize = 1 << 24;
 /// bytes are a tensor.
 pub fn npy(bytes: &[u8]) -> bool {
     let allocator: Arc<dyn Allocator> = Arc::new(Limited::new(Malloc::shared(), NPY_MEMORY));
-    let Ok(tensor) = npy::parse(bytes, &allocator) else { return false };
+    let tensor = match npy::parse_array(bytes, &allocator) {
+        Ok(npy::Array::Numbers(tensor)) => tensor,
+        Ok(npy::Array::Strings(strings)) => return same_strings(&strings, &allocator),
+        Err(_) => return false,
+    };
     let written = npy::to_bytes(&tensor).unwrap_or_else(|error| panic!("read, but not written: {error}"));
     let again = npy::parse(&written, &allocator).unwrap_or_else(|error| panic!("not read again: {error}"));
     assert_eq!((again.dtype(), again.shape()), (tensor.dtype(), tensor.shape()));

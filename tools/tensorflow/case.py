@@ -83,6 +83,8 @@ class Case:
         array = np.asarray(array)
         if array.dtype.name == "bfloat16":
             raise ValueError(f"{name}: npy files have no bfloat16; cast it")
+        if array.dtype == object:
+            array = array.astype("S")
         np.save(os.path.join(folder, f"{file}.npy"), array)
         return {"tensor": f"{name}:0", "file": f"{file}.npy"}
 

@@ -16,7 +16,7 @@ use crate::layout::{
     TABLE_ALIGN,
 };
 
-/// The sections of the file.
+/// Finishes the tables and lays out the sections of the file.
 pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
     let Writer {
         strings,
@@ -222,7 +222,7 @@ impl Strings {
     }
 }
 
-/// Bytes of a file, in place at their creator's.
+/// Bytes of a file, owned by their table or shared with the caller.
 pub(super) type Part = Box<dyn AsRef<[u8]>>;
 
 /// A table as the bytes of a file.

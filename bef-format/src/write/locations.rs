@@ -11,6 +11,9 @@ use crate::layout::{
 
 use super::pool::FastMap;
 
+/// The kind in a record.
+const KIND_MASK: u32 = (1 << LOCATION_KIND_BITS) - 1;
+
 /// Locations by id, each of them once.
 #[derive(Default)]
 pub(super) struct Locations {
@@ -92,12 +95,7 @@ impl Locations {
         (a, b, c): (u32, u32, u32),
         children: &[LocationId],
     ) -> Result<LocationId, TooLarge> {
-        let (mut depth, mut n_nodes) = (0u8, 1u32);
-        for child in children {
-            let (child_depth, child_nodes) = self.trees.get(child).copied().unwrap_or((0, 1));
-            depth = depth.max(child_depth.saturating_add(1));
-            n_nodes = n_nodes.saturating_add(child_nodes);
-        }
+        let (depth, n_nodes) = self.size_above(children);
         if depth > MAX_LOCATION_DEPTH || n_nodes > MAX_LOCATION_NODES {
             return Err(TooLarge);
         }
@@ -107,6 +105,47 @@ impl Locations {
             self.trees.insert(id, (depth, n_nodes));
         }
         Ok(id)
+    }
+
+    /// Depth and number of nodes of a location with these children.
+    fn size_above(&self, children: &[LocationId]) -> (u8, u32) {
+        let (mut depth, mut n_nodes) = (0u8, 1u32);
+        for child in children {
+            let (child_depth, child_nodes) = self.trees.get(child).copied().unwrap_or((0, 1));
+            depth = depth.max(child_depth.saturating_add(1));
+            n_nodes = n_nodes.saturating_add(child_nodes);
+        }
+        (depth, n_nodes)
+    }
+
+    /// True if a location with these children is within the limits.
+    pub(super) fn fits(&self, children: &[LocationId]) -> bool {
+        let (depth, n_nodes) = self.size_above(children);
+        depth <= MAX_LOCATION_DEPTH && n_nodes <= MAX_LOCATION_NODES
+    }
+
+    /// The innermost callee, or first part, of a location: a place, or a name of a place.
+    pub(super) fn nearest(&self, mut id: LocationId) -> LocationId {
+        const CALL_SITE: u32 = LocationKind::CallSite as u32;
+        const FUSED: u32 = LocationKind::Fused as u32;
+        const NAME: u32 = LocationKind::Name as u32;
+        // A child is older than its parent.
+        while let Some(rec) = self.recs.get(id.index()) {
+            let inner = match rec.kind_a & KIND_MASK {
+                CALL_SITE => LocationId(rec.b),
+                NAME if self.trees.get(&id).is_some_and(|(depth, _)| *depth > 1) => LocationId(rec.b),
+                FUSED => match self.parts.binary_search_by_key(&id, |(fused, _)| *fused) {
+                    Ok(at) => self.parts[at].1[0],
+                    Err(_) => break,
+                },
+                _ => break,
+            };
+            if inner >= id {
+                break;
+            }
+            id = inner;
+        }
+        id
     }
 
     /// True if the location exists.
@@ -141,7 +180,7 @@ impl Locations {
 }
 
 fn is_file(rec: &LocationRec) -> bool {
-    rec.kind_a & ((1 << LOCATION_KIND_BITS) - 1) == LocationKind::File as u32
+    rec.kind_a & KIND_MASK == LocationKind::File as u32
 }
 
 fn record(kind: LocationKind, a: u32, b: u32, c: u32) -> Result<LocationRec, TooLarge> {

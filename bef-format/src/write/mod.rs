@@ -465,21 +465,35 @@ impl Writer {
         self.located(id)
     }
 
-    /// A name, optionally with a location.
+    /// A name, optionally with a location, which is left out if it is too large.
     pub fn location_name(&mut self, name: &str, child: Option<LocationId>) -> LocationId {
         let name = self.strings.id(name);
+        let child = child.filter(|&child| self.locations.fits(&[child]));
         self.location(LocationKind::Name, (name.0, child.map_or(NONE, |id| id.0), 0), child.as_slice())
     }
 
-    /// An inlined location and the location of its call.
+    /// An inlined location and the location of its call. If it is too large, the callers beyond the nearest
+    /// one are left out, or all callers.
     pub fn location_call_site(&mut self, callee: LocationId, caller: LocationId) -> LocationId {
-        self.location(LocationKind::CallSite, (0, callee.0, caller.0), &[callee, caller])
+        let mut callers = [caller, self.locations.nearest(caller)].into_iter();
+        match callers.find(|&caller| self.locations.fits(&[callee, caller])) {
+            Some(caller) => self.location(LocationKind::CallSite, (0, callee.0, caller.0), &[callee, caller]),
+            None => callee,
+        }
     }
 
-    /// Several locations merged into one, and metadata of the merging pass.
+    /// Several locations merged into one, and metadata of the merging pass. If it is too large, of each part
+    /// only the nearest place is kept, and parts behind the limit are left out.
     pub fn location_fused(&mut self, parts: &[LocationId], metadata: Option<AttrId>) -> LocationId {
+        /// A nearest place has two nodes at most.
+        const MAX_PARTS: usize = (MAX_LOCATION_NODES as usize - 1) / 2;
         let a = metadata.map_or(0, |id| id.0.saturating_add(1));
-        self.location(LocationKind::Fused, (a, 0, 0), parts)
+        if self.locations.fits(parts) {
+            return self.location(LocationKind::Fused, (a, 0, 0), parts);
+        }
+        let parts = parts.iter().take(MAX_PARTS).map(|&part| self.locations.nearest(part));
+        let parts: Vec<LocationId> = parts.collect();
+        self.location(LocationKind::Fused, (a, 0, 0), &parts)
     }
 
     /// A location without a kind of its own, as MLIR text.

@@ -1,7 +1,7 @@
 //! The tensors of a file.
 //!
-//! Large tensors stay at the caller's; small ones are copied into one buffer. Identical tensors are stored
-//! once.
+//! A large tensor is kept as a clone of the caller's handle; small ones are copied into one buffer. Identical
+//! tensors are stored once.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! Files are read back as written.
 
-use bef_format::{AttrView, FunctionKind, OperandMode, validate};
+use bef_format::write::Writer;
+use bef_format::{AttrView, FunctionKind, LocationId, LocationView, OperandMode, validate};
 
 use crate::samples;
 use crate::walk::walk;
@@ -63,4 +64,52 @@ fn size_of_adds_keeps_the_budget() {
         stripped / n as usize
     );
     assert!(full <= 88 * n as usize, "{} bytes per kernel with them", full / n as usize);
+}
+
+/// A location that nests deeper than a file may, by each kind of nesting, and what is left of it.
+#[test]
+fn locations_are_shortened() {
+    const LEVELS: u32 = 200;
+    let nested = |outer: fn(&mut Writer, LocationId, LocationId) -> LocationId| -> (String, u32) {
+        let mut w = Writer::new();
+        let mut location = w.location_file("x.mlir", 1, 1);
+        for line in 2..LEVELS {
+            let place = w.location_file("x.mlir", line, 1);
+            location = outer(&mut w, location, place);
+        }
+        w.set_module_location(location);
+        let bytes = samples::finish(w);
+        let image = validate(&bytes).expect("valid");
+        let mut id = image.module_location().expect("kept");
+        let mut depth = 0;
+        loop {
+            let children = match image.location(id) {
+                LocationView::CallSite { callee, caller } => vec![callee, caller],
+                LocationView::Fused { parts, .. } => parts.to_vec(),
+                LocationView::Name { child, .. } => child.into_iter().collect(),
+                _ => break,
+            };
+            // The newest child is the nested one.
+            let Some(newest) = children.into_iter().max() else { break };
+            id = newest;
+            depth += 1;
+        }
+        (image.location_string(image.module_location().expect("kept")), depth)
+    };
+    let (inlined_into, depth) = nested(|w, inner, place| w.location_call_site(inner, place));
+    assert!(inlined_into.contains("x.mlir:1:1") && depth > 0, "{inlined_into}");
+    let (called_from, depth) = nested(|w, outer, place| w.location_call_site(place, outer));
+    assert!(called_from.contains("x.mlir:199:1") && depth > 0, "{called_from}");
+    let (fused, _) = nested(|w, inner, place| w.location_fused(&[inner, place], None));
+    assert!(fused.contains("x.mlir"), "{fused}");
+    let (named, _) = nested(|w, inner, _| w.location_name("n", Some(inner)));
+    assert!(named.contains('n'), "{named}");
+
+    // Many parts rather than deep ones.
+    let mut w = Writer::new();
+    let place = w.location_file("x.mlir", 1, 1);
+    let parts: Vec<LocationId> = (0..70_000).map(|i| w.location_name(&i.to_string(), Some(place))).collect();
+    let wide = w.location_fused(&parts, None);
+    w.set_module_location(wide);
+    validate(&samples::finish(w)).expect("valid");
 }

@@ -1,7 +1,7 @@
 //! The typed builder of the op graph, for front ends, rewrites and decompositions.
 //!
 //! ```text
-//! operator, operands, attributes ──signature and shape rule──▶ result types ──▶ op at the builder's place
+//! operator, operands, attributes ──signature and shape rule──▶ result types ──▶ op at the insertion point
 //!                                          └──▶ refused: a diagnostic at the builder's location
 //! ```
 //!
@@ -11,10 +11,10 @@
 //! let y = b.op(Op::MatMul, &[y, w]).bool("transpose_b", true).like(old).one()?;
 //! ```
 //!
-//! Result types are inferred. Types that are given ([`PendingOp::results`], [`PendingOp::like`]) are checked
-//! against the inferred ones and kept as they are, since the type of a replaced op may say more or less than
-//! inference finds. Types must be given for the results of control flow, and for element types that no
-//! operand has. Every op goes through the [`Rewriter`], so that a driver's worklist follows; a front end
+//! Result types are inferred. Given types ([`PendingOp::results`], [`PendingOp::like`]) are checked against
+//! the inferred ones and kept unchanged, since the type of a replaced op may be more or less exact than the
+//! inferred one. Types must be given for the results of control flow, and for element types that no operand
+//! has. Every op is created through the [`Rewriter`], which records it for a driver's worklist; a front end
 //! makes a rewriter of its module. The name of an op is interned from a static text, without an allocation.
 //!
 //! A refused op is not created. Ops that were built before it can be taken back: [`Builder::checkpoint`].
@@ -40,7 +40,7 @@ use crate::rewrite::{Checkpoint, InsertionPoint, Rewriter};
 /// The diagnostic for a refused op: its name and the reason, at the builder's location.
 pub type Refusal = Box<Diagnostic>;
 
-/// Builds ops of the op graph at one place, one behind the other.
+/// A builder of op graph ops at one insertion point, each after the previous one.
 pub struct Builder<'a, 'm> {
     r: &'a mut Rewriter<'m>,
     at: InsertionPoint,
@@ -49,38 +49,38 @@ pub struct Builder<'a, 'm> {
 }
 
 impl<'a, 'm> Builder<'a, 'm> {
-    /// Builds before an op, with its location.
+    /// A builder before an op, with its location.
     pub fn before(r: &'a mut Rewriter<'m>, op: OpId) -> Builder<'a, 'm> {
         let (loc, span) = (r.ir().loc(op), r.ir().op_spans.at(op).copied());
         Builder { r, at: InsertionPoint::Before(op), loc, span }
     }
 
-    /// Builds at the end of a block.
+    /// A builder at the end of a block.
     pub fn at_end(r: &'a mut Rewriter<'m>, block: BlockId, loc: LocId) -> Builder<'a, 'm> {
         Builder { r, at: InsertionPoint::End(block), loc, span: None }
     }
 
-    /// The IR, to look at.
+    /// The IR, read-only.
     pub fn ir(&self) -> &Module {
         self.r.ir()
     }
 
-    /// The interned strings, types, attributes and locations, to add to them.
+    /// The context, for interning.
     pub fn cx(&mut self) -> &mut Context {
         self.r.cx()
     }
 
-    /// An op, to be completed and created.
+    /// An op that [`PendingOp`] completes and creates.
     pub fn op<'v>(&mut self, operator: Op, operands: &'v [ValueId]) -> PendingOp<'_, 'm, 'v> {
         let Builder { at, loc, span, .. } = *self;
         let attrs = SmallVec::new();
         PendingOp { r: self.r, at, loc, span, row: operator.row(), operator, operands, attrs, results: None }
     }
 
-    /// The first result of an op without attributes.
+    /// Creates an op with one result and no attributes. Returns the result.
     ///
     /// # Errors
-    /// As of [`PendingOp::build`].
+    /// As [`PendingOp::one`].
     pub fn one(&mut self, operator: Op, operands: &[ValueId]) -> Result<ValueId, Refusal> {
         self.op(operator, operands).one()
     }
@@ -112,7 +112,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// [`Self::ints`] of any shape.
     ///
     /// # Errors
-    /// If a number does not fit, or there are not as many as the shape has elements.
+    /// If a number does not fit, or their number is not that of the elements.
     pub fn ints_of_shape(
         &mut self,
         numbers: &[i64],
@@ -135,7 +135,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         self.r.checkpoint()
     }
 
-    /// Erases the ops that were built since; see [`Rewriter::rollback`].
+    /// Erases the ops built since the checkpoint; see [`Rewriter::rollback`].
     pub fn rollback(&mut self, to: Checkpoint) {
         self.r.rollback(to);
     }
@@ -166,7 +166,7 @@ impl PendingOp<'_, '_, '_> {
         self
     }
 
-    /// With an attribute if there is one.
+    /// With an attribute, if `value` is one.
     pub fn maybe_attr(self, name: &str, value: Option<AttrId>) -> Self {
         match value {
             Some(value) => self.attr(name, value),
@@ -174,19 +174,19 @@ impl PendingOp<'_, '_, '_> {
         }
     }
 
-    /// With a truth value.
+    /// With a boolean attribute.
     pub fn bool(self, name: &str, value: bool) -> Self {
         let value = self.r.cx().bool_attr(value);
         self.attr(name, value)
     }
 
-    /// With a number.
+    /// With an integer attribute.
     pub fn int(self, name: &str, value: i64) -> Self {
         let value = int(self.r.cx(), value);
         self.attr(name, value)
     }
 
-    /// With a list of numbers.
+    /// With an array of integers as attribute.
     pub fn ints(self, name: &str, values: &[i64]) -> Self {
         let cx = self.r.cx();
         let values: Vec<AttrId> = values.iter().map(|&value| int(cx, value)).collect();
@@ -194,13 +194,13 @@ impl PendingOp<'_, '_, '_> {
         self.attr(name, list)
     }
 
-    /// With a float.
+    /// With an f32 attribute.
     pub fn f32(self, name: &str, value: f32) -> Self {
         let value = self.r.cx().f32_attr(value);
         self.attr(name, value)
     }
 
-    /// With a list of strings.
+    /// With an array of strings as attribute.
     pub fn strs(self, name: &str, values: &[&str]) -> Self {
         let cx = self.r.cx();
         let values: Vec<AttrId> = values.iter().map(|value| cx.str_attr(value)).collect();
@@ -208,7 +208,7 @@ impl PendingOp<'_, '_, '_> {
         self.attr(name, list)
     }
 
-    /// With the attributes of an op for which `keep` holds.
+    /// With those attributes of an op whose names `keep` accepts.
     pub fn attrs_of(mut self, op: OpId, keep: impl Fn(&str) -> bool) -> Self {
         let m = self.r.ir();
         self.attrs.extend(m.attrs(op).iter().copied().filter(|&(name, _)| keep(m.cx.str(name))));
@@ -221,7 +221,7 @@ impl PendingOp<'_, '_, '_> {
         self
     }
 
-    /// With one result, of the type that a value has.
+    /// With one result of the type of `value`.
     pub fn like(mut self, value: ValueId) -> Self {
         self.results = Some(vec![self.r.ir().value_type(value)]);
         self
@@ -230,16 +230,16 @@ impl PendingOp<'_, '_, '_> {
     /// Creates the op.
     ///
     /// # Errors
-    /// If the operator does not take these operands and attributes, or does not give results of these types.
+    /// If the operator refuses the operands and attributes, or cannot have results of the given types.
     pub fn build(mut self) -> Result<OpId, Refusal> {
         let types = self.result_types();
         self.create(types)
     }
 
-    /// Creates an op of one result, for that.
+    /// Creates an op with one result. Returns the result.
     ///
     /// # Errors
-    /// As of [`Self::build`], and for another number of results.
+    /// As [`Self::build`], and for another number of results.
     pub fn one(mut self) -> Result<ValueId, Refusal> {
         let types = self.result_types().and_then(|types| match tf::data_types(&types).len() {
             1 => Ok(types),
@@ -258,7 +258,7 @@ impl PendingOp<'_, '_, '_> {
         }
     }
 
-    /// The types of the results: those that were given, if inference allows them, or else the inferred ones.
+    /// The types of the results: the given ones, if inference allows them, or else the inferred ones.
     fn result_types(&mut self) -> Result<Vec<TypeId>, String> {
         let given = self.results.clone();
         let m = self.r.ir();
@@ -300,7 +300,7 @@ impl PendingOp<'_, '_, '_> {
     }
 }
 
-/// Whether a result that was inferred may have a type.
+/// Checks that a result with the inferred element type and shape may have the type `ty`.
 fn fits(m: &Module, ty: TypeId, element: Type, shape: &PartialShape) -> Result<(), String> {
     match tf::type_of(&m.cx, ty) {
         Some((found, _)) if found == element => {}

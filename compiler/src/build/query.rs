@@ -1,10 +1,10 @@
-//! Questions about ops and values of the op graph that passes and rewrites ask.
+//! Queries on ops and values of the op graph, for passes and rewrites.
 //!
 //! ```text
 //! shapes       dims (all known)   shape (known in part)   partial_shape   bytes_of   dtype
 //! constants    ints   splat
 //! attributes   flag   data_format
-//! places       is_free   made_by   is_used_once
+//! positions    has_no_edges   producer_if   is_used_once
 //! inference    infer
 //! ```
 //!
@@ -21,10 +21,10 @@ use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
 
-/// The number of elements of the largest constant that shape rules look into.
-const MAX_LOOKED_AT: usize = 1 << 12;
+/// Limit on the elements of a constant whose value shape rules use.
+const MAX_SHAPE_CONSTANT: usize = 1 << 12;
 
-/// The dimensions of a tensor type of known rank; [`DYNAMIC`] is one that is not known.
+/// The dimensions of a tensor type of known rank; [`DYNAMIC`] is an unknown one.
 pub fn shape_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
     match m.cx.ty(ty) {
         TypeKind::Tensor { shape, .. } => shape.as_deref(),
@@ -32,7 +32,7 @@ pub fn shape_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
     }
 }
 
-/// The dimensions of a value of known rank; [`DYNAMIC`] is one that is not known.
+/// The dimensions of a value of known rank; [`DYNAMIC`] is an unknown one.
 pub fn shape(m: &Module, value: ValueId) -> Option<&[i64]> {
     shape_of(m, m.value_type(value))
 }
@@ -47,7 +47,7 @@ pub fn dims(m: &Module, value: ValueId) -> Option<&[i64]> {
     dims_of(m, m.value_type(value))
 }
 
-/// The shape of a tensor type, as shape rules read it.
+/// The shape of a tensor type, as the operand of a shape rule.
 pub fn partial_shape(m: &Module, ty: TypeId) -> PartialShape {
     let Some(dims) = shape_of(m, ty) else { return PartialShape::unknown() };
     let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
@@ -65,43 +65,43 @@ pub fn dtype(m: &Module, value: ValueId) -> Option<DType> {
     tf::type_of(&m.cx, m.value_type(value))?.0.dtype()
 }
 
-/// The numbers of a constant of integers that is not large.
+/// The elements of a small integer constant.
 pub fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
+    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_SHAPE_CONSTANT)
 }
 
-/// The number that all elements of a constant are.
+/// The value of all elements of a constant, if they are equal.
 pub fn splat(m: &Module, value: ValueId) -> Option<f64> {
     tf::dense_splat(&m.cx, constant_of(m, value)?)
 }
 
-/// Whether an attribute is there and true.
+/// True if an attribute is present and true.
 pub fn flag(m: &Module, op: OpId, name: &str) -> bool {
     m.attr_named(op, name).is_some_and(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)))
 }
 
-/// The order of the axes of an op's images, `NHWC` if it is not written.
+/// The layout of an op's images; `NHWC` if the attribute is absent.
 pub fn data_format(m: &Module, op: OpId) -> &str {
     m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC")
 }
 
-/// Whether an op has no control edges and its completion is not used, so that its place does not matter.
-pub fn is_free(m: &Module, op: OpId) -> bool {
+/// True if an op has no control edges and no completion, so that its position is free.
+pub fn has_no_edges(m: &Module, op: OpId) -> bool {
     tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
 }
 
-/// The op of one of these operators whose first result a value is, if it is free.
-pub fn made_by(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
+/// The op whose first result is `value`, if its operator is one of these and it is free.
+pub fn producer_if(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
     let op = m.defining_op(value)?;
-    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
+    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && has_no_edges(m, op)).then_some(op)
 }
 
-/// Whether a value has one use.
+/// True if a value has exactly one use.
 pub fn is_used_once(m: &Module, value: ValueId) -> bool {
     m.users(value).take(2).count() == 1
 }
 
-/// The results of an operator with these attributes and data operands; `shape` tells the shapes of values.
+/// The results of an operator with these attributes and data operands, whose shapes `shape` gives.
 ///
 /// # Errors
 /// The reason why the operator refuses the operands.
@@ -148,14 +148,14 @@ fn with_operands<R>(
     Ok(act(&facts.collect::<Result<Vec<_>, String>>()?))
 }
 
-/// The constant that a value is, if it is small enough for shape rules.
+/// The value of a constant, if it is small enough for shape rules.
 fn small_constant(m: &Module, value: ValueId, plain: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let attr = constant_of(m, value)?;
     let n = partial_shape(m, m.cx.attr_type(attr)?).shape()?.num_elements();
-    if n <= MAX_LOOKED_AT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
+    if n <= MAX_SHAPE_CONSTANT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
 }
 
-/// The known elements of a vector of dimensions that is no constant.
+/// The known elements of a vector of dimensions that is not a constant.
 fn known_dims(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<PartialShape> {
     let op = m.defining_op(value)?;
     match operator(m, op)? {
@@ -171,7 +171,7 @@ fn known_dims(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShap
     }
 }
 
-/// A number that is a constant, or one dimension of a value.
+/// The value of a scalar that is a constant, or a dimension of another value.
 fn known_size(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<i64> {
     if let Some(size) = ints(m, value) {
         return size.first().copied();

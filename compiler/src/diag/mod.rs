@@ -2,8 +2,9 @@
 //!
 //! Every diagnostic has a code that never changes its meaning. Codes by first digits: `E01` characters and
 //! tokens, `E02` syntax, `E03` names and references while building IR, `E04` verification, `E05` passes and
-//! pipelines, `E06` emission and reading of BEF. The message states the fault; labels point at places; the
-//! help suggests a fix. Rendering (excerpts, colours) is done by the tools.
+//! pipelines, `E06` emission and reading of BEF, `E07` verifiers of dialects and lowering of upstream's ops,
+//! `E08` import. The message states the fault; labels point at places; the help suggests a fix. Rendering
+//! (excerpts, colours) is done by the tools.
 //!
 //! The factory functions, one per code, are in `factory.rs`; callers pass facts.
 

@@ -208,8 +208,8 @@ pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 
 /// Expected (argument, result) types of a callee, by the calling op and the types of its results.
 pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
-/// A property that an op has or not, by its operands and attributes.
-pub type Question = fn(&Module, OpId) -> bool;
+/// A predicate on an op, decided by its operands and attributes.
+pub type OpPredicate = fn(&Module, OpId) -> bool;
 /// Computes results from constant operands (`None`: not constant). `None` if the op does not fold.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
 /// Names that the printer uses for the results of an op: `c1_i32` for a constant. Missing or empty names
@@ -265,7 +265,7 @@ pub struct OpDef {
     /// The attribute that names the function of which the op is a call.
     pub callee: Option<&'static str>,
     /// Whether the op gives no error if no operand is one, where that depends on more than its name.
-    pub total_if: Option<Question>,
+    pub total_if: Option<OpPredicate>,
     /// Constant folding.
     pub folder: Option<Folder>,
     /// Canonicalization patterns, by falling benefit.
@@ -629,7 +629,7 @@ impl OpDef {
 
     /// It gives no error if no operand is one, and if this holds.
     #[must_use]
-    pub fn total_if(self, holds: Question) -> Self {
+    pub fn total_if(self, holds: OpPredicate) -> Self {
         OpDef { total_if: Some(holds), ..self }
     }
 

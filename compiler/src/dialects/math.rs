@@ -1,7 +1,7 @@
-//! `math`, `index`, `vector.print` and `flow`: upstream's mathematics on scalars and what runs beside it.
+//! `math`, `index` and `vector.print` of upstream, and `flow`.
 //!
 //! `flow` is ours: the parts of upstream's control flow that kernels execute. `convert-upstream-to-kernels`
-//! makes its ops.
+//! creates its ops.
 
 use super::arith::{CMPI, FASTMATH};
 use super::short::{CHAIN, I1, UPSTREAM_TO_KERNELS};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::ir::KnownType;
 
-/// `#vector.punctuation<...>`: what `vector.print` prints behind the number.
+/// `#vector.punctuation<...>`: the text that `vector.print` prints after the value.
 pub(crate) static PUNCTUATION: FlagsDef = FlagsDef {
     name: "vector.punctuation",
     words: &["no_punctuation", "comma", "open", "close"],

@@ -12,9 +12,8 @@
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are
 //! made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example
 //! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with `index`,
-//! `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `eigen` (with `tf_sync`), `tf`. Passes
-//! read the parts of an op through its typed
-//! [`view`].
+//! `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with `tf_sync`), `tf`.
+//! Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -50,8 +49,8 @@ pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OperandDef,
-    OperandMode, Question, RegionDef, ResultDef, SuccessorDef,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OpPredicate,
+    OperandDef, OperandMode, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;

@@ -83,8 +83,8 @@ impl Emitter<'_> {
         self.m.cx.as_str(*name)
     }
 
-    /// A native function: one kernel of its name, without a location, on its arguments. So whatever calls
-    /// functions can call it.
+    /// A native function: one kernel of its name, without a location, on its arguments. So every kernel that
+    /// calls functions can call it.
     fn native(&mut self, f: &mut FunctionBuilder, op: OpId) {
         let Some((inputs, results)) = self.signature(op) else {
             return self.diags.push(errors::function_type(self.span(op), "arguments"));

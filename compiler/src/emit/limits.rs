@@ -1,4 +1,5 @@
-//! Limits of TFRT's files that ours do not have, for tools with the names of TFRT's:
+//! Limits of TFRT's files that ours do not have, checked by `ir-translate --tfrt-limits`. TFRT's files cannot
+//! hold:
 //!
 //! * attributes other than numbers, strings, types of elements, shapes, dense tensors of numbers, symbols and
 //!   lists of these;

@@ -16,7 +16,7 @@
 //!   it; `_tfrt_cost` its cost, unless the record cannot hold it (another type than i64, out of range).
 //! * references to functions become function ids: attributes of registered ops that are declared as symbols,
 //!   and any other symbol (or array of symbols) that names functions of the module.
-//! * references to a nested module that is marked `tfrt.compiled`, or to something in it, become compilation
+//! * references to a nested module that is marked `tfrt.compiled`, or to a symbol in it, become compilation
 //!   units: attributes that hold the module as text, for kernels that compile it. Such a module is not
 //!   emitted otherwise.
 //! * the others become attributes: those of an op whose kernel finds them by name under their names; of any

@@ -164,10 +164,10 @@ pub fn cmpi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
 /// Folds comparisons of constants, and of anything with NaN.
 pub fn cmpf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let number = m.attr_named(op, "predicate").and_then(|a| m.cx.as_int(a))?;
-    // The bits of the number are equal, greater, less, unordered, as upstream numbers the predicates.
+    // Upstream numbers the predicates from 0 (always false) to 15 (always true).
     let number = u32::try_from(number).ok().filter(|n| *n < 16)?;
     let ty = result_type(m, op)?;
-    // Upstream's order of predicates: `o..` are 1 to 7, `u..` 8 to 14.
+    // `o..` are 1 to 7, `u..` 8 to 14.
     let accepts = |found: Option<Ordering>| match found {
         None => matches!(number, 8..=15),
         Some(order) => match number {

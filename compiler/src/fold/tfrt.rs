@@ -255,12 +255,12 @@ pub fn merges_one_private_chain(m: &Module, op: OpId) -> bool {
 
 /// Most operands that are inspected for chains they have waited for, and most operands of a merge for which
 /// that is done.
-const MAX_LOOKED_AT: usize = 32;
+const MAX_SHAPE_CONSTANT: usize = 32;
 
 /// The operands of a merge without the implied chains. A chain is implied if an earlier operand has waited
 /// for it, or if the next operand has waited for it and propagates its error before all others.
 fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
-    if kept.len() > MAX_LOOKED_AT {
+    if kept.len() > MAX_SHAPE_CONSTANT {
         return kept;
     }
     let mut i = 0;
@@ -286,7 +286,7 @@ fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
     while let Some((value, is_first)) = work.pop() {
         let Some(op) = m.defining_op(value).filter(|&op| is_strict(m, op)) else { continue };
         looked_at += m.n_operands(op);
-        if looked_at > MAX_LOOKED_AT {
+        if looked_at > MAX_SHAPE_CONSTANT {
             break;
         }
         let mut is_first = is_first;

@@ -19,7 +19,7 @@ use befrost_tensor::{DType, HostTensor};
 use super::patterns::{self, Family};
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{self, bytes_of, dims_of, is_free, shape_of};
+use crate::build::query::{self, bytes_of, dims_of, has_no_edges, shape_of};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Folded, at_op, tf};
 use crate::fold;
@@ -65,7 +65,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// Charges the evaluation of an op to the module's budget; false if it is beyond one of the limits.
 fn is_affordable(m: &mut Module, op: OpId, row: &OpRow, bytes_of_operands: usize) -> bool {
-    // Where the work depends on more than shapes, it is that of reading the operands.
+    // If the work is unknown, it is estimated as that of reading the operands.
     let work = query::work(m, op, row)
         .map_or(bytes_of_operands as u64, |Work { flops, bytes }| flops.saturating_add(bytes));
     let spent = m.folding.spent.saturating_add(work);
@@ -93,7 +93,7 @@ fn left_unfolded(m: &Module, op: OpId) -> Diagnostic {
 /// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
-    if !is_free(m, op) {
+    if !has_no_edges(m, op) {
         return None;
     }
     if let Some(folded) = of_type(m, op, row.op) {

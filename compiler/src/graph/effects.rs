@@ -110,14 +110,14 @@ fn origin(m: &Module, value: ValueId) -> Origin {
 
 /// The chains of the last effects on a resource.
 #[derive(Default)]
-struct Lane {
+struct ResourceChains {
     /// The chain of the last write.
     written: Option<ValueId>,
     /// The chains of the reads after it.
     read: Vec<ValueId>,
 }
 
-impl Lane {
+impl ResourceChains {
     /// The chains that a write waits for.
     fn last(&self) -> impl Iterator<Item = ValueId> {
         let written = self.written.filter(|_| self.read.is_empty());
@@ -128,8 +128,8 @@ impl Lane {
 /// The chains of the effects of a block so far.
 pub(super) struct EffectState {
     /// Effects on unknown resources. All lanes start after its last write.
-    all: Lane,
-    lanes: FxHashMap<Resource, Lane>,
+    all: ResourceChains,
+    lanes: FxHashMap<Resource, ResourceChains>,
     /// The resources of the values that were looked up.
     resources: FxHashMap<ValueId, Option<Resource>>,
 }
@@ -137,13 +137,13 @@ pub(super) struct EffectState {
 impl EffectState {
     /// The state of a block whose effects wait for `chain`.
     pub(super) fn after(chain: Option<ValueId>) -> EffectState {
-        let all = Lane { written: chain, read: Vec::new() };
+        let all = ResourceChains { written: chain, read: Vec::new() };
         EffectState { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
     }
 
     /// Makes all later effects wait for `chain`, which itself waits for all effects so far.
     pub(super) fn barrier(&mut self, chain: Option<ValueId>) {
-        self.all = Lane { written: chain, read: Vec::new() };
+        self.all = ResourceChains { written: chain, read: Vec::new() };
         self.lanes.clear();
     }
 
@@ -194,7 +194,7 @@ impl EffectState {
             (None, EffectOrder::Write) => {
                 let is_first = self.lanes.is_empty();
                 found.extend(self.all.last().filter(|_| is_first || !self.all.read.is_empty()));
-                found.extend(self.lanes.values().flat_map(Lane::last));
+                found.extend(self.lanes.values().flat_map(ResourceChains::last));
             }
             (Some(resources), _) => {
                 for lane in resources.iter().map(|resource| self.lanes.get(resource)) {
@@ -225,7 +225,9 @@ impl EffectState {
                 for &resource in resources {
                     let lane = self.lanes.entry(resource).or_default();
                     match order {
-                        EffectOrder::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
+                        EffectOrder::Write => {
+                            *lane = ResourceChains { written: Some(chain), read: Vec::new() }
+                        }
                         _ => lane.read.push(chain),
                     }
                 }

@@ -13,7 +13,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::Builder;
-use crate::build::query::{dtype, is_free, shape, splat};
+use crate::build::query::{dtype, has_no_edges, shape, splat};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -55,7 +55,7 @@ fn is_elementwise(m: &Module, op: OpId) -> bool {
         (_, Some(_)) => 2,
         _ => return false,
     };
-    is_free(m, op)
+    has_no_edges(m, op)
         && m.n_operands(op) == n
         && m.n_results(op) == 1
         && dtype(m, m.result(op, 0)) == Some(DType::F32)

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constant_fold::MAX_GROWN;
 use super::effects::{body, callees, functions};
-use crate::build::query::{bytes_of, is_free, made_by};
+use crate::build::query::{bytes_of, has_no_edges, producer_if};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -138,7 +138,7 @@ impl WhileLoop {
     /// The loop operands of the invariant arguments of the body.
     fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
-            while let Some(op) = made_by(m, value, &[Op::Identity]) {
+            while let Some(op) = producer_if(m, value, &[Op::Identity]) {
                 value = m.operand(op, 0);
             }
             value
@@ -156,8 +156,8 @@ impl WhileLoop {
         let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
         let mut invariant = Vec::new();
         for &op in &self.ops {
-            let is_free = || is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
-            if is_free() && may_move(m, op) {
+            let has_no_edges = || has_no_edges(m, op) && m.operands(op).all(|value| known.contains(&value));
+            if has_no_edges() && may_move(m, op) {
                 known.extend(m.results(op));
                 invariant.push(op);
             }

@@ -342,8 +342,16 @@ impl Lowering<'_, '_, '_> {
         self.r.replace_op(op, &[chain]);
     }
 
+    /// A placeholder with a default is its operand, with the placeholder's type.
     fn default(&mut self, op: OpId) {
-        let (results, edges) = (self.data(op), self.edges(op));
+        let (mut results, edges) = (self.data(op), self.edges(op));
+        let types = self.data_types(op);
+        if let ([value], [ty]) = (&mut results[..], &types[..])
+            && self.m().value_type(*value) != *ty
+        {
+            let same = self.make(op, Op::Identity.op_name(), &[*value], &[*ty], &[]);
+            *value = self.m().result(same, 0);
+        }
         let waits: Vec<ValueId> = results.iter().copied().chain(edges).collect();
         let completion = self.m().n_results(op) > 1;
         let chain = if completion { Some(self.chain(op, &waits)) } else { None };

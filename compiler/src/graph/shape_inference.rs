@@ -167,7 +167,8 @@ impl Inference {
     }
 }
 
-/// The operators that [`View::known_dims`] looks through.
+/// The operators that the queries for known dimensions look through (`known_dims` and `known_size` of
+/// `build/query.rs`).
 const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
 
 /// Depth limit of nested speculation.

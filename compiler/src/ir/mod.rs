@@ -170,10 +170,10 @@ pub struct Module {
     top: OpId,
 }
 
-/// The work that passes have spent on folding a module, which is limited.
+/// The work that `tf-constant-fold` has spent on a module, which is limited.
 #[derive(Debug, Default)]
 pub(crate) struct FoldingWork {
-    /// The sum over all folded ops, in arithmetic operations.
+    /// The sum over all folded ops, in arithmetic operations and bytes moved.
     pub(crate) spent: u64,
     /// Ops left unfolded because of the limit, and whether this was reported.
     pub(crate) left: std::collections::BTreeMap<OpId, bool>,

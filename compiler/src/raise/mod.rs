@@ -38,7 +38,7 @@ pub struct RaiseOptions {
     pub registry: &'static Registry,
     /// Read the names of values. Most programs have as many names as ops, and the printer generates its own.
     pub names: bool,
-    /// Read locations, of which there are as many.
+    /// Read locations. Most programs have as many locations as ops.
     pub locations: bool,
 }
 

@@ -12,7 +12,8 @@
 //! matches one op, and either changes the IR and returns [`Change::Changed`], or leaves it unchanged. The
 //! definition of an op lists its patterns.
 //!
-//! Folders and patterns are in `fold` and `dialects`, passes in `pass`.
+//! Folders and canonicalization patterns are in `fold`, patterns of the op graph in `graph/patterns`, passes
+//! in `pass` and `graph`.
 
 mod blocks;
 pub(crate) mod branches;
@@ -108,7 +109,7 @@ impl<'m> Rewriter<'m> {
         &mut self.module.cx
     }
 
-    /// The account of the work that folding has cost.
+    /// The work spent on folding the module.
     pub(crate) fn folding(&mut self) -> &mut FoldingWork {
         &mut self.module.folding
     }

@@ -23,9 +23,8 @@
 //!
 //! `tfrt.merge_inter_dependent_streams` merges streams of an op's children that cost less than N, or than the
 //! longest path, into small streams with a data dependence (not only by chains) between them, before other
-//! small ones. With
-//! `tfrt.upper_cost_threshold = N` no op joins a stream with a cost of N or more; it begins a new one
-//! instead.
+//! small ones. With `tfrt.upper_cost_threshold = N` no op joins a stream with a cost of N or more; it begins
+//! a new one instead.
 //!
 //! [`Streams`] is the result that TFRT would print. A BEF file stores [`Analysis::stored`], without streams
 //! that are not worth a task (unless a threshold is set), and numbered without gaps. No small stream stays

@@ -82,7 +82,7 @@ pub(super) struct Generic {
     pub(super) type_span: Span,
 }
 
-/// A region: its number, or nothing for `{}`.
+/// A region: its number, or `None` for `{}`.
 pub(super) type RegionRef = Option<u32>;
 
 /// `name = value` in a dictionary; without a value it is `unit`.

@@ -8,8 +8,8 @@
 //! Most operations have no nested structure and need no grammar: `shortcut` parses them from their tokens.
 //!
 //! Every stage continues after an error, so that one run reports all errors; the diagnostics are in source
-//! order. The parser never panics, recurses deeper than brackets may nest (256), or allocates more than a
-//! multiple of the text.
+//! order. The parser never panics. The depth of its recursion is limited, as is the nesting of brackets
+//! (256), and its memory is proportional to the text.
 //!
 //! The language is MLIR's: generic form for any op, custom forms for registered ones.
 

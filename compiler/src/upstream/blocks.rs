@@ -3,7 +3,7 @@
 //! ```text
 //! entry                      tfrt.while %running @step(%block, %state...)
 //! @step(block, state)        tfrt.case %block [@bb1, @bb2, ...](state)
-//! @bb1(state)                the block's ops; returns the next block, the next state, whether it runs on
+//! @bb1(state)                the block's ops; returns the next block, the next state, the loop condition
 //! ```
 //!
 //! The state consists of the arguments of the blocks, of the values that a block uses and another one
@@ -18,17 +18,17 @@ use crate::dialects::{Traits, cf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, LocId, OpId, TypeId, TypeKind, ValueId};
 use crate::rewrite::InsertionPoint;
 
-/// The most blocks times values of the state in a function.
+/// Limit of the number of blocks times the number of values of the state in a function.
 const MAX_STATE: usize = 1 << 20;
 
 const I1: TypeId = KnownType::I1.id();
 const I32: TypeId = KnownType::I32.id();
 
-/// The state behind a block: the number of the next block, the values, whether there is a next block.
+/// The state after a block: the number of the next block, the values, and the condition of the loop.
 struct Next {
     block: ValueId,
     values: Vec<ValueId>,
-    runs_on: ValueId,
+    condition: ValueId,
 }
 
 /// The blocks of a function behind the entry, and the values of the state.
@@ -70,11 +70,11 @@ impl UpstreamLowering<'_, '_, '_> {
         }
         let first = self.translate(*entry, &blocks, None);
         for (&block, (callee, _, body, args)) in rest.iter().zip(&made) {
-            let Next { block: number, values, runs_on } = self.translate(block, &blocks, Some(args));
+            let Next { block: number, values, condition } = self.translate(block, &blocks, Some(args));
             let of_block: Vec<ValueId> =
                 self.m().args(block).iter().map(|arg| args[blocks.slot_of[arg]]).collect();
             self.r.merge_block(block, *body, &of_block);
-            let returned = [&[number], &values[..], &[runs_on]].concat();
+            let returned = [&[number], &values[..], &[condition]].concat();
             self.finish_function(*callee, *body, loc, &returned);
         }
 
@@ -82,7 +82,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let step = self.step_function(function, loc, &symbols, &state);
         let one = self.r.cx().int_attr(KnownType::I64.id(), 1);
         let carried = [&[first.block], &first.values[..]].concat();
-        let operands = [&[first.runs_on], &carried[..]].concat();
+        let operands = [&[first.condition], &carried[..]].concat();
         let types = self.types(&carried);
         let attrs = [("body_fn", step), ("parallel_iterations", one)];
         let at = InsertionPoint::End(*entry);
@@ -92,7 +92,8 @@ impl UpstreamLowering<'_, '_, '_> {
         self.n_loops += 1;
     }
 
-    /// Numbers the blocks and collects the state; reports what cannot be lowered.
+    /// Numbers the blocks and collects the state. Reports terminators without a lowering, and too large a
+    /// state.
     fn blocks(&mut self, function: OpId, all: &[BlockId], results: Vec<TypeId>) -> Option<BlockState> {
         let m = self.m();
         let numbers = all[1..].iter().zip(0..).map(|(&block, i)| (block, i)).collect();
@@ -112,7 +113,7 @@ impl UpstreamLowering<'_, '_, '_> {
             };
             if let Some(end) = end.filter(|&end| !is_known(end)) {
                 let text = format!("`{}` ends a block, and no kernel executes it", m.op_name_str(end));
-                self.cx.report(Diagnostic::error("E0702", text).at(m.op_spans.at(end).copied()));
+                self.cx.report(Diagnostic::error("E0717", text).at(m.op_spans.at(end).copied()));
                 return None;
             }
         }
@@ -121,7 +122,7 @@ impl UpstreamLowering<'_, '_, '_> {
             let text = format!(
                 "{n} blocks that share {values} values are too many: blocks times values must be at most {MAX_STATE}"
             );
-            self.cx.report(Diagnostic::error("E0703", text).at(m.op_spans.at(function).copied()));
+            self.cx.report(Diagnostic::error("E0718", text).at(m.op_spans.at(function).copied()));
             return None;
         }
         Some(BlockState { numbers, slots, slot_of, results })
@@ -173,7 +174,7 @@ impl UpstreamLowering<'_, '_, '_> {
         next
     }
 
-    /// A value of the state that is not defined yet.
+    /// A value for a part of the state that is not defined yet.
     fn placeholder(&mut self, before: OpId, ty: TypeId) -> ValueId {
         let zero = match self.m().cx.ty(ty) {
             TypeKind::Integer { width: 1, .. } => Some(self.r.cx().bool_attr(false)),
@@ -205,9 +206,9 @@ impl UpstreamLowering<'_, '_, '_> {
         if self.m().traits(end).has(Traits::RETURN) {
             let returned: Vec<ValueId> = self.m().operands(end).collect();
             let values = [&current[..n_slots], &returned[..]].concat();
-            return Next { block: self.number(end, 0), values, runs_on: self.bool(end, false) };
+            return Next { block: self.number(end, 0), values, condition: self.bool(end, false) };
         }
-        let runs_on = self.bool(end, true);
+        let condition = self.bool(end, true);
         let mut conditions = Vec::new();
         if let Some(branch) = cf::CondBr::of(self.m(), end) {
             conditions.push((branch.condition(self.m()), 0));
@@ -230,7 +231,7 @@ impl UpstreamLowering<'_, '_, '_> {
             block = self.select(end, condition, its_block, block);
             values = its_values.iter().zip(values).map(|(&a, b)| self.select(end, condition, a, b)).collect();
         }
-        Next { block, values, runs_on }
+        Next { block, values, condition }
     }
 
     fn select(&mut self, before: OpId, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {

@@ -3,9 +3,9 @@
 //! ```text
 //! func.call                 tfrt.call
 //! scf.execute_region, scf.index_switch, func.call_indirect              (prepare.rs)
-//! scf.if                    tfrt.if, its regions as they are            (regions.rs)
-//! scf.for, scf.while        tfrt.while, the body as a function          (regions.rs)
-//! branches between blocks   one tfrt.while over tfrt.case of the blocks  (blocks.rs)
+//! scf.if                    tfrt.if, with the same regions              (regions.rs)
+//! scf.for, scf.while        tfrt.while, with the body as a function     (regions.rs)
+//! branches between blocks   one tfrt.while over a tfrt.case of blocks   (blocks.rs)
 //! vector.print, cf.assert   kernels on a chain through the function     (order.rs)
 //! ```
 //!
@@ -44,11 +44,11 @@ const CHAIN: TypeId = KnownType::Chain.id();
 
 /// True if the module has ops of upstream's dialects that [`PASS`] lowers.
 pub fn is_upstream(m: &Module) -> bool {
-    m.cx.op_names().any(|data| is_ours(m.cx.str(data.name)))
-        && m.walk_functions().any(|op| is_ours(m.op_name_str(op)))
+    m.cx.op_names().any(|data| is_upstream_op(m.cx.str(data.name)))
+        && m.walk_functions().any(|op| is_upstream_op(m.op_name_str(op)))
 }
 
-fn is_ours(name: &str) -> bool {
+fn is_upstream_op(name: &str) -> bool {
     let dialect = name.split('.').next().unwrap_or(name);
     matches!(dialect, "arith" | "cf" | "index" | "math" | "scf" | "tensor" | "vector")
         || matches!(name, "func.call" | "func.call_indirect" | "func.constant")
@@ -91,10 +91,10 @@ fn functions(m: &Module) -> impl Iterator<Item = OpId> + '_ {
 /// Diagnostics of the ops that have neither a kernel nor a lowering.
 fn refused(m: &Module) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for op in m.walk_functions().filter(|&op| is_ours(m.op_name_str(op))) {
+    for op in m.walk_functions().filter(|&op| is_upstream_op(m.op_name_str(op))) {
         if let Some(reason) = reason_to_refuse(m, op) {
             let text = format!("`{}` cannot be executed: {reason}", m.op_name_str(op));
-            found.push(Diagnostic::error("E0701", text).at(m.op_spans.at(op).copied()));
+            found.push(Diagnostic::error("E0716", text).at(m.op_spans.at(op).copied()));
         }
     }
     found

@@ -1,6 +1,7 @@
 //! Order of effects: a chain through the functions that print or assert.
 //!
-//! The chain is an ordinary value of `scf` and of block arguments, which the lowerings behind carry along.
+//! The chain is an ordinary operand and result of `scf` ops and an ordinary block argument, so the lowerings
+//! that follow carry it like any other value.
 
 use rustc_hash::FxHashSet;
 
@@ -18,7 +19,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let all: Vec<OpId> = functions(self.m()).collect();
         let ours: Vec<OpId> = all.into_iter().filter(|&op| self.is_in(op, &effectful)).collect();
         let mut effectful = effectful;
-        for function in self.called_from_outside(&ours) {
+        for function in self.public_and_called(&ours) {
             self.wrap(function, &mut effectful);
         }
         let all: Vec<OpId> = functions(self.m()).collect();
@@ -46,7 +47,7 @@ impl UpstreamLowering<'_, '_, '_> {
             || self.callee(op).is_some_and(|callee| effectful.contains(&callee))
     }
 
-    /// Names of the functions with effects, in themselves or in what they call.
+    /// Names of the functions with effects, their own or those of callees.
     fn effectful(&self) -> FxHashSet<StrId> {
         let m = self.m();
         let mut found = FxHashSet::default();
@@ -71,7 +72,7 @@ impl UpstreamLowering<'_, '_, '_> {
     }
 
     /// Public functions among `ours` that the module calls too.
-    fn called_from_outside(&self, ours: &[OpId]) -> Vec<OpId> {
+    fn public_and_called(&self, ours: &[OpId]) -> Vec<OpId> {
         let m = self.m();
         let called: FxHashSet<StrId> = m.walk_functions().filter_map(|op| self.callee(op)).collect();
         let is_called = |op: OpId| m.symbol_name(op).is_some_and(|name| called.contains(&name));
@@ -166,7 +167,7 @@ impl UpstreamLowering<'_, '_, '_> {
         }
     }
 
-    /// Extends a list of dictionaries for arguments or results.
+    /// Extends `arg_attrs` or `res_attrs` to `len` dictionaries.
     fn fill_attrs(&mut self, function: OpId, list: StrId, len: usize) {
         let m = self.m();
         let Some(AttrKind::Array(dicts)) = m.attr(function, list).map(|attr| m.cx.attr(attr)) else { return };

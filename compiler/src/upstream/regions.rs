@@ -7,7 +7,7 @@ use crate::graph::outline_regions::captured_values;
 use crate::ir::{AttrId, BlockId, KnownType, OpId, RegionId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
 
-/// The most ops in the condition of a loop that are copied into the loop's body. More become a function.
+/// Limit of the ops in the condition of a loop that are copied into the loop's body. More become a function.
 const MAX_COPIED: usize = 64;
 
 impl UpstreamLowering<'_, '_, '_> {
@@ -71,7 +71,7 @@ impl UpstreamLowering<'_, '_, '_> {
         args
     }
 
-    /// The captured values of an op that become arguments, behind all of them.
+    /// The captured values of an op that become arguments, and all captured values.
     fn captured(&self, op: OpId) -> (Vec<ValueId>, Vec<ValueId>) {
         let all = captured_values(self.m(), op);
         let passed = all.iter().copied().filter(|&value| !self.is_constant(value)).collect();
@@ -114,7 +114,8 @@ impl UpstreamLowering<'_, '_, '_> {
         self.r.replace_op(op, &values);
     }
 
-    /// Creates `tfrt.while` in place of a loop. The body's results are those of the loop and `n_more` others.
+    /// Creates `tfrt.while` in place of a loop, whose results are the loop-carried values from number `first`
+    /// on.
     fn make_while(&mut self, op: OpId, condition: ValueId, body: AttrId, carried: &[ValueId], first: usize) {
         self.n_loops += 1;
         let types = self.types(carried);
@@ -192,7 +193,7 @@ impl UpstreamLowering<'_, '_, '_> {
         self.make_while(op, enters, symbol, &carried, 1);
     }
 
-    /// Loops test their condition in front of the body; `tfrt.while` tests it behind. So the condition is
+    /// Loops test their condition before the body; `tfrt.while` tests it after the body. So the condition is
     /// evaluated once before the loop and at the end of each iteration.
     fn lower_while(&mut self, op: OpId) {
         let (before, after) = (self.m().regions_of(op)[0], self.m().regions_of(op)[1]);

@@ -64,8 +64,8 @@ fn many_tasks(bencher: Bencher, spec: &str) {
     });
 }
 
-/// Runs a function of an i32 that `kernels` fills, using the kernels `later`, of one i32, and `sum`, of any
-/// number; the result is that of the last.
+/// Runs a function from i32 to i32. `kernels` adds its kernels, `later` of one operand and `sum` of any
+/// number, and returns the register of the result.
 fn bench_kernels(
     bencher: Bencher,
     spec: &str,

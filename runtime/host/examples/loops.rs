@@ -1,8 +1,8 @@
-//! Ten million iterations of a loop whose body has something asynchronous: memory must not grow with them.
+//! Ten million iterations of loops with synchronous and asynchronous bodies: memory must not grow with them.
 //!
 //! `cargo run --release -p befrost-host --example loops -- [ITERATIONS] [QUEUE]`. The body is a synchronous
-//! kernel, one that leaves its result to a task, or one that sets a promise from a task; each loop runs a
-//! tenth first, after which the most memory that was ever in use may not double.
+//! kernel, a kernel that defers its result to a task, or one that sets a promise from a task. Each loop runs
+//! a tenth of the iterations first; the full run may not double the peak of memory.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -29,7 +29,8 @@ fn kernels(registry: &mut Registry) {
     registry.add(control::repeat("repeat"));
 }
 
-/// A function of how often, and of the first value.
+/// A program whose function `main` repeats `body`: its arguments are the number of iterations and the first
+/// value.
 fn program(body: &str) -> Arc<Program> {
     let mut writer = Writer::new();
     let (int, unnamed) = (writer.ty("i32"), writer.string(""));

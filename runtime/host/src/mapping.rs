@@ -1,7 +1,7 @@
 //! The bytes of a program.
 //!
 //! ```text
-//! file ──map (unsafe: nobody may change it)─────▶ ┐
+//! file ──map (unsafe: it must not change)───────▶ ┐
 //! bytes ──copy to aligned memory────────────────▶ ├ Bytes ──▶ Frozen ──validate──▶ SharedImage
 //! bytes in the program (static, aligned): no copy ┘
 //! ```
@@ -64,7 +64,7 @@ impl Bytes {
     /// The file must not change as long as it is mapped: neither its bytes nor its length.
     pub(crate) unsafe fn map(file: File) -> std::io::Result<Bytes> {
         if file.metadata()?.len() == 0 {
-            // An empty map is an error of the system's; the validation of no bytes says more.
+            // The system refuses an empty map, and the error of validation says more.
             return Ok(Bytes::copy_of(&[]));
         }
         // SAFETY: the caller's contract.

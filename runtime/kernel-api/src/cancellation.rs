@@ -193,8 +193,8 @@ impl Cancellation {
 
 #[doc(hidden)]
 impl Cancellation {
-    /// True if kernels may not start without further checks: [`before_kernel`](Cancellation::before_kernel)
-    /// and `is_cancelled` before each.
+    /// The flag that is set if kernels may not start without further checks:
+    /// [`before_kernel`](Cancellation::before_kernel) and `is_cancelled` before each.
     #[inline]
     pub fn attention(&self) -> &AtomicBool {
         &self.0.attention

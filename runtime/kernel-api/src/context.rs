@@ -9,10 +9,9 @@
 //! ```
 //!
 //! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable except for the
-//! cancellation, which is one atomic flag, and the resources. A [`FramePath`] is not stored: it is computed
-//! from the chain of callers for kernels that take it ([`FrameCx`](crate::kernel::FrameCx)). Together with
-//! the step and the number of an edge it is a rendezvous key, so its fields are part of the runtime's
-//! contract.
+//! cancellation and the resources. A [`FramePath`] is not stored: it is computed from the chain of callers
+//! for kernels that take it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step and the number of
+//! an edge it is a rendezvous key, so its fields are part of the runtime's contract.
 
 use std::io::Write;
 use std::ops::Range;

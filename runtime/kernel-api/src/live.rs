@@ -4,25 +4,27 @@
 //! an atomic read-modify-write nor a shared cache line. The count of one thread may be negative, because it
 //! may drop objects that another thread made. The sum is exact while no thread makes or drops objects.
 //!
-//! A shard has room for [`TYPES`] types. Further types are counted together.
+//! A shard has [`TYPES`] counters: one for AsyncValues, one per type of object, and the last one for all
+//! types that came after the others were taken.
 
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of types that are counted separately.
+/// Number of counters of a shard.
 const TYPES: usize = 64;
-/// Number of the type of AsyncValues.
+/// The counter of AsyncValues.
 const ASYNC_VALUE: usize = 0;
-/// All types beyond the first [`TYPES`].
+/// The counter that further types share.
 const OTHERS: usize = TYPES - 1;
 
 type Counts = [AtomicIsize; TYPES];
 
 /// Data of all threads. Used when a thread starts to count, meets a new type, ends, or adds up.
 struct Global {
-    /// By number: the types but for the first and the last, and their names.
+    /// The types of objects with their names, in the order of their first object: type `i` has counter `i +
+    /// 1`, but at most [`OTHERS`].
     types: Vec<(TypeId, &'static str)>,
     shards: Vec<Arc<Counts>>,
 }
@@ -59,7 +61,7 @@ impl Shard {
     }
 }
 
-/// The number of a type, a new one for a new type.
+/// The counter of a type of objects.
 fn number(ty: TypeId, name: &'static str) -> usize {
     let types = &mut global().types;
     let at = types.iter().position(|(known, _)| *known == ty).unwrap_or_else(|| {
@@ -107,8 +109,8 @@ pub(crate) fn count_object(ty: TypeId, name: &'static str, n: isize) {
     }
 }
 
-/// The live objects of this process: name and number of each type, by name, without types of which there is
-/// none.
+/// The numbers of live objects of this process, by the name of their type. Types without live objects are
+/// omitted.
 pub fn live_objects() -> Vec<(&'static str, usize)> {
     let global = global();
     let name = |number: usize| match number {

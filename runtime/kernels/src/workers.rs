@@ -1,9 +1,10 @@
 //! The workers of the queue, for parallel loops of the tensor library.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use befrost_kernel_api::{ExecContext, KernelError};
-use befrost_tensor::matmul::Parallel;
+use befrost_tensor::parallel::Parallel;
 
 /// The workers of a request. Cancellation stops loops early; [`Workers::finish`] reports it.
 pub(crate) struct Workers<'a> {
@@ -23,8 +24,8 @@ impl<'a> Workers<'a> {
 }
 
 impl Parallel for Workers<'_> {
-    fn workers(&self) -> usize {
-        self.cx.queue().parallelism()
+    fn workers(&self, work: u64) -> usize {
+        self.cx.queue().workers_for(Duration::from_nanos(work))
     }
 
     fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {

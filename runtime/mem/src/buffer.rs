@@ -137,7 +137,7 @@ impl Buffer {
     pub fn copy_of(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let buffer = Buffer::allocate(bytes.len(), allocator)?;
         if let Ok(mut guard) = buffer.try_write() {
-            guard.copy_from_slice(bytes); // nobody else has the buffer yet
+            guard.copy_from_slice(bytes); // no other handle exists yet
         }
         Ok(buffer)
     }

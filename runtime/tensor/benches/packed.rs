@@ -6,8 +6,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use befrost_tensor::conv::{Conv2d, Patch, Window};
-use befrost_tensor::matmul::{self, Epilogue, PackedMatrix, Serial, matmul_packed};
+use befrost_tensor::matmul::{self, Epilogue, PackedMatrix, matmul_packed};
 use befrost_tensor::mem::Malloc;
+use befrost_tensor::parallel::Serial;
 use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::fused::{Program, Step, Value};

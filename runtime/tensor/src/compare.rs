@@ -9,7 +9,7 @@ use std::fmt;
 use half::{bf16, f16};
 
 use crate::element::with_element;
-use crate::{Complex64, Complex128, Element, HostTensor, I1, Shape, TensorError};
+use crate::{Complex64, Complex128, Element, HostTensor, I1, Shape, StringTensor, TensorError};
 
 /// The tolerance for floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,6 +100,29 @@ pub fn compare(got: &HostTensor, want: &HostTensor, tolerance: Tolerance) -> Res
         let (got, expected) = (got.read_as::<T>("result")?, want.read::<T>()?);
         Ok(compare_slices(want.shape(), &got, &expected, tolerance))
     })
+}
+
+/// Compares two tensors of strings. Different shapes are errors about `got`.
+pub fn compare_strings(got: &StringTensor, want: &StringTensor) -> Result<Report, TensorError> {
+    if got.shape() != want.shape() {
+        let (want, got) = (want.shape().clone(), got.shape().clone());
+        return Err(TensorError::Shape { what: "result", want, got });
+    }
+    let mut report =
+        Report { shape: want.shape().clone(), n_differing: 0, max_error: 0.0, first: None, worst: None };
+    let (got, want) = (got.read()?, want.read()?);
+    for (position, (got, want)) in got.iter().zip(want.iter()).enumerate() {
+        if got == want {
+            continue;
+        }
+        let shown = |text: &[u8]| format!("{:?}", String::from_utf8_lossy(text));
+        let pair = Pair { position, error: f64::INFINITY, got: shown(got), want: shown(want) };
+        report.n_differing += 1;
+        report.max_error = f64::INFINITY;
+        report.first.get_or_insert_with(|| pair.clone());
+        report.worst.get_or_insert(pair);
+    }
+    Ok(report)
 }
 
 fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tolerance) -> Report {

@@ -5,9 +5,34 @@
 //!
 //! The gemm crate allocates its packing buffers itself, per thread, through the global allocator.
 
-use gemm::{Parallelism, gemm};
+use gemm_common::Parallelism;
 
 use crate::Element;
+
+/// The product of the gemm crate: the numbers of rows, columns and steps; `out`, its column and row strides,
+/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags for
+/// conjugates; threads.
+pub type ProductFn<T> = unsafe fn(
+    usize,
+    usize,
+    usize,
+    *mut T,
+    isize,
+    isize,
+    bool,
+    *const T,
+    isize,
+    isize,
+    *const T,
+    isize,
+    isize,
+    T,
+    T,
+    bool,
+    bool,
+    bool,
+    Parallelism,
+);
 
 /// An element type with a fast product.
 pub trait GemmElement: Element + PartialOrd + std::ops::Add<Output = Self> {
@@ -17,6 +42,9 @@ pub trait GemmElement: Element + PartialOrd + std::ops::Add<Output = Self> {
     const ONE: Self;
     /// True for NaN.
     fn is_nan(self) -> bool;
+    /// The product for this machine.
+    #[doc(hidden)]
+    fn product_fn() -> ProductFn<Self>;
 }
 
 impl GemmElement for f32 {
@@ -26,6 +54,10 @@ impl GemmElement for f32 {
     fn is_nan(self) -> bool {
         f32::is_nan(self)
     }
+
+    fn product_fn() -> ProductFn<f32> {
+        gemm_f32::gemm::f32::get_gemm_fn()
+    }
 }
 
 impl GemmElement for f64 {
@@ -34,6 +66,10 @@ impl GemmElement for f64 {
 
     fn is_nan(self) -> bool {
         f64::is_nan(self)
+    }
+
+    fn product_fn() -> ProductFn<f64> {
+        gemm_f64::gemm::f64::get_gemm_fn()
     }
 }
 
@@ -158,19 +194,25 @@ pub(crate) fn product_into<T: GemmElement>(
         }
         return;
     }
+    // The crate writes columns fastest. Rows are the columns of the transposed product.
+    let is_transposed = across < down;
+    let ((a, b), (m, n)) =
+        if is_transposed { ((b.transposed(), a.transposed()), (n, m)) } else { ((a, b), (m, n)) };
     let (Ok(down), Ok(across)) = (isize::try_from(down), isize::try_from(across)) else { return }; // they fit
+    let (row_stride, col_stride) = if is_transposed { (across, down) } else { (down, across) };
     let (out, a_data, b_data) = (out.as_mut_ptr(), a.data.as_ptr(), b.data.as_ptr());
+    let product = T::product_fn();
     // SAFETY: nothing is empty here. The three matrices were checked to lie inside their slices; `out`, being
-    // borrowed mutably, overlaps neither of the others. T is f32 or f64, which the crate supports. Without
-    // `add` the first factor is not used and `out` is only written.
+    // borrowed mutably, overlaps neither of the others. No stride is negative. The function is the crate's
+    // for T. Without `add` the first factor is not used and `out` is only written.
     unsafe {
-        gemm(
+        product(
             m,
             n,
             k,
             out,
-            across,
-            down,
+            col_stride,
+            row_stride,
             add,
             a_data,
             a.col_stride,

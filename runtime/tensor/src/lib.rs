@@ -18,7 +18,10 @@
 //! * [`tf`] has TensorFlow's operators for every dtype: reference versions, fast versions, and fused versions
 //!   for compilers.
 //! * [`scalar`] has the ops on single numbers, for kernels and for the compiler's folder.
-//! * [`npy`], [`literal`], [`mod@print`] and [`compare`] convert tensors from and to text and files.
+//! * [`parallel`] divides the work of one function among the caller's threads.
+//! * [`npy`], [`btf`], [`literal`] and [`mod@print`] convert tensors from and to files and text. [`compare`]
+//!   and [`ulps`] compare them.
+//! * [`CooTensor`] is a sparse tensor.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
 //! results in a [`TensorError`] or the module's own error, never a panic.
@@ -42,6 +45,7 @@ pub mod math;
 pub mod matmul;
 pub mod npy;
 pub mod ops;
+pub mod parallel;
 pub mod print;
 pub mod reference;
 pub mod scalar;

@@ -7,8 +7,8 @@
 //! Both buffers come from the allocator. A string tensor is immutable, so reads cannot conflict; clones share
 //! the bytes.
 //!
-//! Strings are not a [`crate::Element`]: TFRT's code 16 is not a [`crate::DType`], and `.npy` files of
-//! strings are refused.
+//! Strings are not a [`crate::Element`]: TFRT's code 16 is not a [`crate::DType`]. `.npy` files of strings
+//! are read and written by [`crate::npy`].
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ impl Format {
         }
     }
 
-    /// Refuses formats without an importer.
+    /// Refuses formats that cannot be read yet.
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),

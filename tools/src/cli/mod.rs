@@ -4,8 +4,8 @@
 //! failure   exit codes                files    inputs and outputs        report   rendering of diagnostics
 //! content   formats by first bytes
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
-//! compile   compilation for the tools                  spelling   TFRT's names of options
-//! translate, opt, exec                the tools
+//! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
+//! dialect_help   --help-dialects      translate, opt, exec   the tools
 //! ```
 //!
 //! The contract is `cli.md`; its unimplemented features are refused explicitly. Each program in `src/bin`

@@ -1,4 +1,4 @@
-//! Random op graphs, for passes and executors to be compared on: graphs of pure ops ([`Graph`]), and programs
+//! Random op graphs, on which passes and executors are compared: graphs of pure ops ([`Graph`]), and programs
 //! with functions, loops and state around them ([`Program`]).
 
 mod program;

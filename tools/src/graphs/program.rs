@@ -113,7 +113,7 @@ struct ListValue {
     len: usize,
 }
 
-/// Values that are no dense tensors of the graph's elements, as far as they are in scope.
+/// The values in scope that are not dense tensors of the graph's elements.
 #[derive(Clone, Default)]
 struct Scope {
     variables: Vec<VariableValue>,
@@ -129,7 +129,7 @@ struct FunctionBody {
     graph: Graph,
     scope: Scope,
     depth: usize,
-    /// The number that `%n` is.
+    /// The value of `%n`.
     trips: usize,
     has_effects: bool,
 }
@@ -252,7 +252,7 @@ impl FunctionBody {
         }
     }
 
-    /// A value of this shape: one that there is, or a constant.
+    /// A value of this shape: an existing one, or else a constant.
     fn of_dims(&mut self, dims: &[usize]) -> Typed {
         let fit: Vec<GraphValue> = self.graph.values.iter().filter(|x| x.dims == dims).cloned().collect();
         if fit.is_empty() {
@@ -264,7 +264,7 @@ impl FunctionBody {
         self.typed(&fit[at])
     }
 
-    /// A scalar that decides something: true or false, or a number.
+    /// A scalar operand for a branch: a boolean or an integer.
     fn condition(&mut self) -> Typed {
         if self.chance(50) {
             let at = self.below(self.scope.conditions.len());
@@ -307,7 +307,7 @@ impl FunctionBody {
         }
     }
 
-    /// Values of these shapes that leave the body.
+    /// Values of these shapes for the body to return. Floats are bounded.
     fn leaving(&mut self, dims: &[Vec<usize>]) -> Vec<Typed> {
         let found: Vec<Typed> = dims.iter().map(|dims| self.of_dims(dims)).collect();
         let bounded = |body: &mut FunctionBody, (x, dims): (Typed, &Vec<usize>)| {
@@ -321,7 +321,7 @@ impl FunctionBody {
         found.into_iter().zip(dims).map(|x| bounded(self, x)).collect()
     }
 
-    /// Two values, which go in and come out changed.
+    /// Two values for a call or loop to change.
     fn two(&mut self) -> Vec<GraphValue> {
         vec![self.graph.some(), self.graph.some()]
     }
@@ -340,7 +340,7 @@ impl FunctionBody {
         self.scope.variables.iter().filter(|variable| !variable.is_ref).cloned().collect()
     }
 
-    /// A body for a function that takes what [`FunctionBody::given`] says; its arguments.
+    /// A body for a function that takes the operands of [`FunctionBody::given`], and its arguments.
     fn callee(
         &mut self,
         values: &[GraphValue],
@@ -383,7 +383,8 @@ impl FunctionBody {
         );
     }
 
-    /// A function of what is given, which changes two values.
+    /// Adds a function of the operands of [`FunctionBody::given`] that returns changed `values`. Returns its
+    /// name.
     fn function(&mut self, module: &mut Module, stem: &str, values: &[GraphValue]) -> String {
         let (mut body, arguments) = self.callee(values, &[]);
         body.steps(module);
@@ -394,7 +395,7 @@ impl FunctionBody {
         name
     }
 
-    /// The name of an op that runs these functions, which may be one without effects if they have none.
+    /// The name of the op that runs these functions: `with` if one has effects, else `with` or `without`.
     fn stateful(
         &mut self,
         module: &Module,
@@ -450,7 +451,7 @@ impl FunctionBody {
         self.results(&made, &values);
     }
 
-    /// How often a loop runs, and the number that says so.
+    /// The trip count of a loop, and the value that holds it.
     fn limit(&mut self) -> (usize, String) {
         if self.chance(60) {
             return (self.trips, "%n".to_owned());
@@ -459,7 +460,8 @@ impl FunctionBody {
         (trips, self.int(trips as i64).0)
     }
 
-    /// A loop of functions: a counter and its limit go around with what is given, and lists grow.
+    /// A loop over functions. It carries a counter, its limit, and the operands of [`FunctionBody::given`];
+    /// lists grow.
     fn repeat(&mut self, module: &mut Module) {
         let values = self.two();
         let (trips, limit) = self.limit();
@@ -509,7 +511,7 @@ impl FunctionBody {
         }
     }
 
-    /// The text of a region: what `make` makes, in the scope of this body.
+    /// The text of a region with the ops of `make`, in the scope of this body.
     fn region(&mut self, make: impl FnOnce(&mut FunctionBody) -> Vec<Typed>) -> String {
         let outer = (std::mem::take(&mut self.graph.body), self.graph.values.clone(), self.scope.clone());
         self.depth += 1;
@@ -521,7 +523,8 @@ impl FunctionBody {
         std::mem::replace(&mut self.graph.body, body)
     }
 
-    /// Whether what was made since has effects; and that this body has, then.
+    /// True if ops with effects were added since `has_effects` was taken. Merges `before`, the taken value,
+    /// into it.
     fn effects_since(&mut self, before: bool) -> bool {
         let inside = self.has_effects;
         self.has_effects |= before;
@@ -596,8 +599,8 @@ fn strs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// A seed for [`Program::random`]'s mode: floats, integers, and shapes that are unknown as a whole or in
-/// part.
+/// The mode for [`Program::random`] that a seed selects: floats, integers, and shapes that are unknown as a
+/// whole or in part.
 pub fn mode_of(seed: u64) -> GraphMode {
     let modes = [GraphMode::Floats, GraphMode::Integers, GraphMode::Partial, GraphMode::Dynamic];
     modes[Dice(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9) | 1).below(modes.len())]

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use befrost_compiler::dialects::{OperandMode, Traits};
 use befrost_compiler::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId};
 
-use self::control::Then;
+use self::control::Continuation;
 use super::attrs::Attrs;
 use super::value::{Code, OracleError, Value};
 use super::{Execution, Limits, Refusal, scalars, tensors};
@@ -57,7 +57,7 @@ pub(super) fn fails(code: Code, message: impl Into<String>) -> Stop {
 /// A value, and the number of lines that were certainly printed before it was available: the first `after`
 /// lines.
 #[derive(Clone)]
-struct Held {
+struct OrderedValue {
     value: Value,
     after: usize,
 }
@@ -65,7 +65,7 @@ struct Held {
 /// A running function or region.
 struct Frame {
     next: Option<OpId>,
-    values: HashMap<ValueId, Held>,
+    values: HashMap<ValueId, OrderedValue>,
     caller: Option<Caller>,
     /// Nothing in it happens before these lines have been printed.
     after: usize,
@@ -75,7 +75,7 @@ struct Frame {
 /// The calling op in the frame below, and the continuation for its results.
 struct Caller {
     op: OpId,
-    then: Then,
+    then: Continuation,
 }
 
 struct Interpreter<'m> {
@@ -108,7 +108,7 @@ pub(super) fn call(
     if takes != arguments.len() {
         return Err(Refusal(format!("@{function} takes {takes} arguments, got {}", arguments.len())));
     }
-    let arguments = arguments.iter().map(|value| Held { value: value.clone(), after: 0 }).collect();
+    let arguments = arguments.iter().map(|value| OrderedValue { value: value.clone(), after: 0 }).collect();
     if interpreter.push(block, arguments, None, 0).is_err() {
         return Err(Refusal(format!("@{function} alone exceeds the limits")));
     }
@@ -137,7 +137,7 @@ impl Interpreter<'_> {
     fn push(
         &mut self,
         block: BlockId,
-        arguments: Vec<Held>,
+        arguments: Vec<OrderedValue>,
         caller: Option<Caller>,
         after: usize,
     ) -> Result<(), Stop> {
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
             let operands = module
                 .operands(op)
                 .map(|value| frame.values.get(&value).cloned())
-                .collect::<Option<Vec<Held>>>()
+                .collect::<Option<Vec<OrderedValue>>>()
                 .ok_or_else(|| {
                     Refusal(format!("'{}' uses a value before its definition", module.op_name_str(op)))
                 })?;
@@ -185,14 +185,15 @@ impl Interpreter<'_> {
                 return Ok(operands.into_iter().map(|held| held.value).collect());
             };
             // A call's results are available after it has run, even those that were available before.
-            let results =
-                operands.into_iter().map(|Held { value, after: at }| Held { value, after: at.max(after) });
+            let results = operands
+                .into_iter()
+                .map(|OrderedValue { value, after: at }| OrderedValue { value, after: at.max(after) });
             self.go_on(op, then, results.collect(), after)?;
         }
     }
 
     /// Interprets one op of the top frame.
-    fn op(&mut self, op: OpId, operands: &[Held]) -> Result<(), Refusal> {
+    fn op(&mut self, op: OpId, operands: &[OrderedValue]) -> Result<(), Refusal> {
         let module = self.module;
         let name = module.op_name_str(op);
         let modes = self.modes(op)?;
@@ -204,21 +205,21 @@ impl Interpreter<'_> {
             .iter()
             .zip(&modes)
             .filter(|(_, mode)| matches!(mode, OperandMode::Required | OperandMode::Order));
-        let instead = instead(propagating.map(|(held, _)| &held.value));
-        let instead = match instead {
+        let blocked_by = blocked_by(propagating.map(|(held, _)| &held.value));
+        let blocked_by = match blocked_by {
             Some(Value::Dead) => Some(Value::Dead),
             _ if self.is_cancelled => Some(cancelled()),
-            instead => instead,
+            blocked_by => blocked_by,
         };
-        if let Some(value) = instead {
-            let results = (0..module.n_results(op)).map(|_| Held { value: value.clone(), after });
+        if let Some(value) = blocked_by {
+            let results = (0..module.n_results(op)).map(|_| OrderedValue { value: value.clone(), after });
             self.store(op, results);
             return Ok(());
         }
 
         let passed = operands.iter().zip(&modes).map(|(held, mode)| match mode {
             OperandMode::Required | OperandMode::Lenient => held.clone(),
-            OperandMode::Order | OperandMode::After => Held { value: Value::Chain, after },
+            OperandMode::Order | OperandMode::After => OrderedValue { value: Value::Chain, after },
         });
         let answer = if control::is_control(name) {
             match self.begin(op, passed.collect(), after) {
@@ -248,7 +249,7 @@ impl Interpreter<'_> {
         // A lenient operand's results are available when that operand is.
         let lenient = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Lenient);
         let after = if lenient.clone().count() > 0 { begun } else { after };
-        self.store(op, results.into_iter().map(|value| Held { value, after }));
+        self.store(op, results.into_iter().map(|value| OrderedValue { value, after }));
         Ok(())
     }
 
@@ -293,7 +294,7 @@ impl Interpreter<'_> {
             .ok_or_else(|| Refusal("'bef.operand_modes' is not an array of modes".to_owned()))
     }
 
-    fn store(&mut self, op: OpId, results: impl Iterator<Item = Held>) {
+    fn store(&mut self, op: OpId, results: impl Iterator<Item = OrderedValue>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.values.extend(self.module.results(op).zip(results));
         }
@@ -317,7 +318,7 @@ impl Interpreter<'_> {
 }
 
 /// The value that keeps an op from running: dead before error, and of several errors the first.
-fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+fn blocked_by<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     let mut first_error = None;
     for value in values {
         match value {

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use super::compiled;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::graph::pipeline;
+
+use super::{compiled, said};
 
 fn ends(text: &str, passes: &str) {
     if let Err(why) = compiled(text, passes) {
@@ -62,4 +65,27 @@ fn long_chains_of_references_end() {
         "%y = \"tf._ReadRef\"(%v{n}) : ({ty}) -> tensor<f32>\ntfrt.return %y : tensor<f32>\n}}"
     );
     ends(&text, "builtin.module(tf-to-kernels)");
+}
+
+/// Each inlined op has the location of every call around it: more of them than a file can hold.
+#[test]
+fn deeply_nested_calls_are_emitted() {
+    let (n, ty) = (200, "tensor<2xf32>");
+    let mut text = format!("func.func private @f{n}(%x: {ty}) -> {ty} {{ tfrt.return %x : {ty} }}\n");
+    for i in 0..n {
+        let visibility = if i == 0 { "" } else { "private " };
+        _ = writeln!(
+            text,
+            "func.func {visibility}@f{i}(%x: {ty}) -> {ty} {{
+               %y = \"tf.Sin\"(%x) : ({ty}) -> {ty} loc(\"before{i}\")
+               %z = \"tf.PartitionedCall\"(%y) {{f = @f{}}} : ({ty}) -> {ty} loc(\"call{i}\")
+               %r = \"tf.Cos\"(%z) : ({ty}) -> {ty} loc(\"after{i}\")
+               tfrt.return %r : {ty}
+             }}",
+            i + 1
+        );
+    }
+    let module = compiled(&text, pipeline(2)).unwrap_or_else(|why| panic!("{why}"));
+    let bytes = emit(&module, &EmitOptions::default()).unwrap_or_else(|wrong| panic!("{}", said(&wrong)));
+    assert!(!bytes.is_empty());
 }

@@ -26,7 +26,7 @@ pub use attrs::{
     IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, derived_attrs, ints_attr, scalar_attr,
     shape_attr, tensor_attr,
 };
-pub use total::{MAX_LOOKED_AT, small_constant};
+pub use total::{MAX_SHAPE_CONSTANT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::TensorError;

@@ -1,8 +1,8 @@
 //! Operators that give no error for their operands.
 //!
 //! A row lists element types (`Total`) for which its function cannot fail once shape inference has accepted
-//! the operands. Here the rule of the row is asked with the types of an op: all shapes must be static, and
-//! the shapes of all results must follow from them.
+//! the operands. Here the shape rule of the row is applied to the types of an op: all shapes must be static,
+//! and the shapes of all results must follow from them.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use super::{attrs_of, dense_tensor, row, type_of};
 use crate::fold::constant_of;
 use crate::ir::{DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
 
-/// The number of elements of the largest constant that shape rules look into.
-pub const MAX_LOOKED_AT: usize = 1 << 12;
+/// Limit on the elements of a constant whose value shape rules use.
+pub const MAX_SHAPE_CONSTANT: usize = 1 << 12;
 
-/// Whether an operator gives no error if no operand is one.
+/// True if an operator gives no error unless an operand is one.
 pub(super) fn is_total(m: &Module, op: OpId) -> bool {
     let Some(row) = row(m, op) else { return false };
     if row.has(Traits::CONSTANT) || row.has(Traits::PASSING) {
@@ -45,7 +45,7 @@ pub(super) fn is_total(m: &Module, op: OpId) -> bool {
 pub fn small_constant(m: &Module, value: ValueId, alloc: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let attr = constant_of(m, value)?;
     let n = static_shape(m, m.cx.attr_type(attr)?)?.shape()?.num_elements();
-    if n <= MAX_LOOKED_AT { dense_tensor(&m.cx, attr, alloc) } else { None }
+    if n <= MAX_SHAPE_CONSTANT { dense_tensor(&m.cx, attr, alloc) } else { None }
 }
 
 fn static_shape(m: &Module, ty: TypeId) -> Option<PartialShape> {

@@ -10,36 +10,13 @@ const PREFIX: &str = "tf_type.";
 /// The suffix of references to variables.
 const REF: &str = "ref";
 
-/// The numeric types, with their names in reference types.
-const NUMBERS: [(DType, &str); 15] = [
-    (DType::I1, "bool"),
-    (DType::I8, "int8"),
-    (DType::I16, "int16"),
-    (DType::I32, "int32"),
-    (DType::I64, "int64"),
-    (DType::UI8, "uint8"),
-    (DType::UI16, "uint16"),
-    (DType::UI32, "uint32"),
-    (DType::UI64, "uint64"),
-    (DType::F16, "half"),
-    (DType::BF16, "bfloat16"),
-    (DType::F32, "f32"),
-    (DType::F64, "f64"),
-    (DType::Complex64, "complex64"),
-    (DType::Complex128, "complex128"),
-];
-
 /// The IR type of an element, or of a reference to a variable of such elements.
 pub fn element(cx: &mut Context, ty: Type, is_ref: bool) -> TypeId {
     let suffix = if is_ref { REF } else { "" };
-    let name = match ty {
-        Type::Dense(dtype) if !is_ref => return number(cx, dtype),
-        Type::Dense(dtype) => NUMBERS.iter().find(|(known, _)| *known == dtype).map_or("", |(_, name)| name),
-        Type::String => "string",
-        Type::Resource => "resource",
-        Type::Variant => "variant",
-    };
-    cx.opaque_type(&format!("{PREFIX}{name}{suffix}"))
+    if let (Type::Dense(dtype), false) = (ty, is_ref) {
+        return number(cx, dtype);
+    }
+    cx.opaque_type(&format!("{PREFIX}{}{suffix}", ty.referred_name()))
 }
 
 fn number(cx: &mut Context, dtype: DType) -> TypeId {
@@ -76,15 +53,9 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
     match cx.ty(ty) {
         TypeKind::Opaque(name) => {
             let name = cx.str(*name).strip_prefix(PREFIX)?;
-            let named = |name: &str| match name {
-                "string" => Some(Type::String),
-                "resource" => Some(Type::Resource),
-                "variant" => Some(Type::Variant),
-                _ => NUMBERS.iter().find(|(_, known)| *known == name).map(|(dtype, _)| Type::Dense(*dtype)),
-            };
             match name.strip_suffix(REF) {
-                Some(referred) => named(referred).map(|ty| (ty, true)),
-                None => named(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
+                Some(referred) => Type::referred(referred).map(|ty| (ty, true)),
+                None => Type::referred(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
             }
         }
         TypeKind::Integer { width: 16, sign: Signedness::Unsigned } => plain(DType::UI16),

@@ -9,7 +9,7 @@ use super::network::between_layouts;
 use super::roles::{self, OpRole, ValueRole, axes, list, permuted_axis};
 use super::{Layout, Permutation};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, ints, made_by, shape, shape_of};
+use crate::build::query::{dims, dtype, ints, producer_if, shape, shape_of};
 use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, BlockId, DYNAMIC, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
@@ -163,7 +163,7 @@ impl Conversion<'_, '_> {
             .map(|(value, part)| match part {
                 ValueRole::Image => self.transposed(op, value, layout),
                 ValueRole::Same => Some(value),
-                ValueRole::Small => self.small(op, value, layout),
+                ValueRole::Broadcast => self.small(op, value, layout),
                 ValueRole::Rows => self.rows(op, value, &order),
                 ValueRole::Axes => self.axes(op, value, &order),
             })
@@ -251,7 +251,8 @@ fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     let wide: Vec<i64> =
         order.iter().zip(&moved).filter(|&(_, &dim)| dim != 1).map(|(&axis, _)| axis).collect();
     let n_unknown = moved.iter().filter(|&&dim| dim < 0).count();
-    if !wide.is_sorted() || n_unknown > 1 || made_by(m, result, &[Op::Transpose]).is_none() || moved != to {
+    if !wide.is_sorted() || n_unknown > 1 || producer_if(m, result, &[Op::Transpose]).is_none() || moved != to
+    {
         return;
     }
     let sizes: Vec<i64> = moved.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();

@@ -16,8 +16,8 @@
 //! Operators with a layout attribute have a cost on one of the sides, by the table of the device. A value
 //! costs its size if its producer and a reader are on different sides, once for all readers. Operators that
 //! cannot be converted (arguments, results, a matrix product) keep their layout. An existing transposition
-//! between layouts is not a node: it only says that its two ends are written for different layouts, so it
-//! vanishes if both ends get the same layout.
+//! between layouts is not a node, but the information that its operand and its result are written for
+//! different layouts. So it vanishes if both get the same layout.
 //!
 //! Only tensors of rank 4 are images. Only operators connected with an operator with a layout attribute, or
 //! with a transposition between layouts, take part. Transpositions of constants are free: `tf-constant-fold`
@@ -78,7 +78,7 @@ impl Layout {
     }
 
     /// The layout that a permutation results in from the other layout.
-    fn made_by(order: &[i64]) -> Option<Layout> {
+    fn producer_if(order: &[i64]) -> Option<Layout> {
         match order {
             [0, 2, 3, 1] => Some(Layout::Nhwc),
             [0, 3, 1, 2] => Some(Layout::Nchw),

@@ -10,7 +10,7 @@ use super::Layout;
 use super::costs::Device;
 use super::cut::{Graph, INFINITE, SINK, SOURCE};
 use super::roles::{self, OpRole, ValueRole};
-use crate::build::query::{ints, is_free, made_by, shape};
+use crate::build::query::{has_no_edges, ints, producer_if, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -33,8 +33,8 @@ struct Read {
 
 /// The operand of a transposition between layouts, and the layout of its result.
 pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, Layout)> {
-    let op = made_by(m, value, &[Op::Transpose])?;
-    let made = Layout::made_by(&ints(m, m.operand(op, 1))?)?;
+    let op = producer_if(m, value, &[Op::Transpose])?;
+    let made = Layout::producer_if(&ints(m, m.operand(op, 1))?)?;
     Some((m.operand(op, 0), made))
 }
 
@@ -83,7 +83,8 @@ impl Network {
         for op in m.ops_in(block).filter(known) {
             todo.extend(roles::written(m, op).map(|layout| (op, layout)));
         }
-        for op in m.ops_in(block).filter(|&op| operator(m, op) == Some(Op::Transpose) && is_free(m, op)) {
+        for op in m.ops_in(block).filter(|&op| operator(m, op) == Some(Op::Transpose) && has_no_edges(m, op))
+        {
             let result = m.result(op, 0);
             let Some((x, made)) = between_layouts(m, result) else { continue };
             todo.extend(m.users(result).map(|(user, _)| user).filter(known).map(|user| (user, made)));
@@ -215,8 +216,8 @@ impl Network {
     }
 }
 
-/// A transposition costs four times this for each element. Costs of operators are in quarters of it, and the
-/// preference for no change is 1.
+/// Weight of a unit of cost, relative to the preference for no change, which is 1. The unit is a quarter of
+/// one transposition per element.
 const SCALE: u64 = 64;
 
 /// The terminal of a layout.
@@ -245,7 +246,7 @@ fn size(m: &Module, value: ValueId) -> u64 {
 
 /// The result of a transposition between layouts of a value that is written for `layout`.
 fn transposed(m: &Module, user: OpId, layout: Layout) -> Option<ValueId> {
-    if operator(m, user) != Some(Op::Transpose) || !is_free(m, user) {
+    if operator(m, user) != Some(Op::Transpose) || !has_no_edges(m, user) {
         return None;
     }
     let (_, made) = between_layouts(m, m.result(user, 0))?;

@@ -14,7 +14,7 @@
 //! Attributes are converted by their names, for all operators.
 
 use super::{Layout, Permutation};
-use crate::build::query::{ints, is_free, shape};
+use crate::build::query::{has_no_edges, ints, shape};
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, ValueId};
@@ -28,7 +28,7 @@ pub(super) enum ValueRole {
     /// Independent of the layout.
     Same,
     /// A tensor of lower rank that is broadcast to the image.
-    Small,
+    Broadcast,
     /// One row per axis.
     Rows,
     /// Indices of axes.
@@ -82,7 +82,7 @@ pub(super) fn written(m: &Module, op: OpId) -> Option<Layout> {
 
 /// The roles of a convertible op, for either layout.
 pub(super) fn of(m: &Module, op: OpId) -> Option<OpRole> {
-    if !is_free(m, op) {
+    if !has_no_edges(m, op) {
         return None;
     }
     let (inputs, outputs) = tf::row(m, op)?.layout()?.split_once('>')?;
@@ -113,7 +113,7 @@ fn operand(m: &Module, letter: u8, value: ValueId) -> Option<ValueRole> {
             let dims = shape(m, value)?;
             let n_wide = dims.iter().filter(|&&dim| dim != 1).count();
             let known = !dims.contains(&DYNAMIC);
-            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(ValueRole::Small)
+            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(ValueRole::Broadcast)
         }
         (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(ValueRole::Rows),
         (b'a', _) => ints(m, value)

@@ -149,7 +149,7 @@ impl Planned {
             }
             let is_in_place = self.storages.is_in_place(i);
             let mut memory = vec![i64::from(is_in_place)];
-            for storage in self.storages.made_by(i) {
+            for storage in self.storages.producer_if(i) {
                 if let Some(at) = self.storages.number(storage) {
                     memory.extend([self.plan.offsets[at] as i64, self.storages.get(storage).bytes as i64]);
                 }

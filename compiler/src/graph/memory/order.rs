@@ -49,7 +49,7 @@ impl Ancestors {
         for i in 0..self.waits.len() {
             self.settle_again(i);
             let mut wanted = more(i, &|a| self.is_before(a, i));
-            // Later ops often wait for earlier ones, so they come first.
+            // Latest first: the later op often waits for the earlier one already.
             wanted.sort_unstable();
             for a in wanted.into_iter().rev() {
                 let (known, rest) = self.sets.split_at_mut(i);

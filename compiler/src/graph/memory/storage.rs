@@ -139,7 +139,7 @@ impl Storages {
     }
 
     /// Indices of the storages that an op writes first; see [`Storages::get`].
-    pub(super) fn made_by(&self, op: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn producer_if(&self, op: usize) -> impl Iterator<Item = usize> {
         self.made.get(&op).into_iter().flatten().copied()
     }
 

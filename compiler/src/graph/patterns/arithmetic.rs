@@ -6,7 +6,7 @@ use befrost_tensor::tf::op::{Class, Op};
 use super::constant::patterns;
 use super::{apply, is_float, replacement, same_type};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, flag, ints, is_used_once, made_by, splat};
+use crate::build::query::{dims, dtype, flag, ints, is_used_once, producer_if, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -49,7 +49,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
 /// `g(g(x))` → `x`.
 fn involution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let inner = made_by(m, m.operand(op, 0), &[operator(m, op)?])?;
+    let inner = producer_if(m, m.operand(op, 0), &[operator(m, op)?])?;
     Some(m.operand(inner, 0))
 }
 
@@ -60,7 +60,7 @@ fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let comparisons = [Op::Less, Op::LessEqual, Op::Greater, Op::GreaterEqual, Op::Equal, Op::NotEqual];
-    let inner = made_by(m, m.operand(op, 0), &comparisons)?;
+    let inner = producer_if(m, m.operand(op, 0), &comparisons)?;
     let comparison = operator(m, inner)?;
     let ordered = !matches!(comparison, Op::Equal | Op::NotEqual);
     if ordered && is_float(m, m.operand(inner, 0)) || !is_used_once(m, m.operand(op, 0)) {
@@ -80,7 +80,7 @@ fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 
 /// Decomposition of a value into `x * n` with a constant scalar `n`; `(value, 1.0)` if it is no such product.
 fn as_multiple(m: &Module, value: ValueId) -> (ValueId, f64) {
-    if let Some(product) = made_by(m, value, &[Op::Mul]) {
+    if let Some(product) = producer_if(m, value, &[Op::Mul]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
         // The product has the shape of the other factor if the number is a scalar.
         let number =
@@ -115,9 +115,9 @@ fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
-    let (x, negation) = match made_by(m, right, &[Op::Neg]) {
+    let (x, negation) = match producer_if(m, right, &[Op::Neg]) {
         Some(negation) => (left, negation),
-        None => (right, made_by(m, left, &[Op::Neg])?),
+        None => (right, producer_if(m, left, &[Op::Neg])?),
     };
     let y = m.operand(negation, 0);
     replacement(b, op, Op::Sub, &[x, y])
@@ -126,7 +126,7 @@ fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// `x - Neg(y)` → `x + y`.
 fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let negation = made_by(m, m.operand(op, 1), &[Op::Neg])?;
+    let negation = producer_if(m, m.operand(op, 1), &[Op::Neg])?;
     let (x, y) = (m.operand(op, 0), m.operand(negation, 0));
     replacement(b, op, Op::AddV2, &[x, y])
 }
@@ -139,7 +139,7 @@ fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let products: Vec<OpId> = m
         .operands(op)
-        .map(|value| made_by(m, value, &[Op::Mul]).filter(|_| is_used_once(m, value)))
+        .map(|value| producer_if(m, value, &[Op::Mul]).filter(|_| is_used_once(m, value)))
         .collect::<Option<_>>()?;
     let (&first, rest) = products.split_first()?;
     if rest.is_empty() {
@@ -173,7 +173,7 @@ fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if left == right || !is_used_once(m, left) || !is_used_once(m, right) {
         return None;
     }
-    let (p, q) = (made_by(m, left, kinds)?, made_by(m, right, kinds)?);
+    let (p, q) = (producer_if(m, left, kinds)?, producer_if(m, right, kinds)?);
     let size = |value: ValueId| dims(m, value).map(|dims| dims.iter().product::<i64>());
     let split = |inner: OpId| {
         let (x, y) = (m.operand(inner, 0), m.operand(inner, 1));
@@ -211,7 +211,7 @@ fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, root) = (m.operand(op, 0), m.operand(op, 1));
-    let inner = made_by(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
+    let inner = producer_if(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
     let y = m.operand(inner, 0);
     let root = b.one(Op::Rsqrt, &[y]).ok()?;
     replacement(b, op, Op::Mul, &[x, root])
@@ -232,7 +232,7 @@ fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let mut transposed = [flag(m, op, flags[0]), flag(m, op, flags[1])];
     let mut changed = false;
     for (operand, transposed) in operands.iter_mut().zip(&mut transposed) {
-        if let Some(inner) = made_by(m, *operand, &[Op::Transpose])
+        if let Some(inner) = producer_if(m, *operand, &[Op::Transpose])
             && swaps_last(&ints(m, m.operand(inner, 1))?)
         {
             *operand = m.operand(inner, 0);
@@ -274,7 +274,7 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let inner: Vec<ValueId> = parts
         .iter()
         .map(|&part| {
-            made_by(m, part, &[operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
+            producer_if(m, part, &[operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
         })
         .collect::<Option<_>>()?;
     let operands: Vec<ValueId> = inner.into_iter().chain([m.operand(op, n)]).collect();
@@ -286,7 +286,7 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (cast, order) = (m.operand(op, 0), m.operand(op, 1));
-    let inner = made_by(m, cast, &[Op::Cast]).filter(|_| is_used_once(m, cast))?;
+    let inner = producer_if(m, cast, &[Op::Cast]).filter(|_| is_used_once(m, cast))?;
     let x = m.operand(inner, 0);
     if dtype(m, x)?.size() >= dtype(m, cast)?.size() {
         return None;

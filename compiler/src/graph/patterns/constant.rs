@@ -5,7 +5,7 @@ use befrost_tensor::tf::op::Op;
 
 use super::{apply, branches, is_float, passing, permutation, replacement};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, made_by, splat};
+use crate::build::query::{dims, dtype, producer_if, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -120,7 +120,7 @@ fn push_down(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if !is_sum && !is_float(m, left) && outer != Op::Mul {
         return None;
     }
-    let inner_op = made_by(m, inner, kinds)?;
+    let inner_op = producer_if(m, inner, kinds)?;
     let inner_name = operator(m, inner_op)?;
     if !is_sum && !is_float(m, left) && inner_name != Op::Mul {
         return None;
@@ -192,7 +192,7 @@ fn choose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// `Reshape(Reshape(x))` → `Reshape(x)`.
 fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
+    let inner = producer_if(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     let (x, shape) = (m.operand(inner, 0), m.operand(op, 1));
     if let Some(x) = if_same_shape(m, op, x) {
         return Some(x);
@@ -203,14 +203,14 @@ fn reshape(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// `Squeeze(Reshape(x))` → `x` if the shapes are equal.
 fn undo(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
+    let inner = producer_if(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     if_same_shape(m, op, m.operand(inner, 0))
 }
 
 /// `Transpose(Transpose(x))` → `Transpose(x)` or `x`.
 fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let inner = made_by(m, m.operand(op, 0), &[Op::Transpose])?;
+    let inner = producer_if(m, m.operand(op, 0), &[Op::Transpose])?;
     let (outer_order, inner_order) =
         (permutation(m, m.operand(op, 1))?, permutation(m, m.operand(inner, 1))?);
     let order: Vec<i64> = outer_order

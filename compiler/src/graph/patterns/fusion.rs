@@ -16,7 +16,7 @@ use super::layers::{
 };
 use super::{apply, operand_orders, same_type};
 use crate::build::Builder;
-use crate::build::query::{data_format, dims, dtype, flag, is_used_once, made_by, shape};
+use crate::build::query::{data_format, dims, dtype, flag, is_used_once, producer_if, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
@@ -97,7 +97,7 @@ fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
 
 /// The producer of an f32 value, if it is one of `kinds` and the value has one use.
 fn fusable(m: &Module, value: ValueId, kinds: &[Op]) -> Option<OpId> {
-    made_by(m, value, kinds).filter(|_| is_used_once(m, value) && dtype(m, value) == Some(DType::F32))
+    producer_if(m, value, kinds).filter(|_| is_used_once(m, value) && dtype(m, value) == Some(DType::F32))
 }
 
 /// Rebuilds the product `inner` with one more fused op, `does`.

@@ -19,7 +19,7 @@ use befrost_tensor::tf::op::Op;
 
 use super::{operand_orders, replacement, ty};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, flag, ints, is_free, is_used_once, made_by, shape, splat};
+use crate::build::query::{dims, dtype, flag, has_no_edges, ints, is_used_once, producer_if, shape, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, Module, OpId, ValueId};
@@ -43,7 +43,7 @@ impl Factors {
                 return None;
             }
             let made = if leaves.contains(&value) { None } else { m.defining_op(value) };
-            match made.filter(|&op| is_free(m, op)).and_then(|op| Some((op, operator(m, op)?))) {
+            match made.filter(|&op| has_no_edges(m, op)).and_then(|op| Some((op, operator(m, op)?))) {
                 Some((op, Op::Mul)) => todo.extend(m.operands(op)),
                 Some((op, Op::Neg)) => {
                     found.number = -found.number;
@@ -78,7 +78,7 @@ impl Factors {
 
 /// The other operand of a sum with the constant `number`.
 fn other_addend(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
-    let op = made_by(m, value, &[Op::Add, Op::AddV2])?;
+    let op = producer_if(m, value, &[Op::Add, Op::AddV2])?;
     operand_orders(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
 }
 
@@ -105,21 +105,21 @@ pub(super) fn gelu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// The operand x of gelu's factor `1 + Erf(x / sqrt 2)`, and whether the factor is the tanh approximation.
 fn gelu_factor(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    if let Some(erfc) = made_by(m, factor, &[Op::Erfc]) {
+    if let Some(erfc) = producer_if(m, factor, &[Op::Erfc]) {
         let (x, number) = scaled(m, m.operand(erfc, 0))?;
         return ((number + half).abs() < 1e-5).then_some((x, false));
     }
     let inner = other_addend(m, factor, 1.0)?;
-    if let Some(erf) = made_by(m, inner, &[Op::Erf]) {
+    if let Some(erf) = producer_if(m, inner, &[Op::Erf]) {
         let (x, number) = scaled(m, m.operand(erf, 0))?;
         return ((number - half).abs() < 1e-5).then_some((x, false));
     }
-    let tanh = made_by(m, inner, &[Op::Tanh])?;
+    let tanh = producer_if(m, inner, &[Op::Tanh])?;
     let (sum, number) = scaled(m, m.operand(tanh, 0))?;
     if (number - (2.0 / std::f64::consts::PI).sqrt()).abs() > 1e-5 {
         return None;
     }
-    let sum = made_by(m, sum, &[Op::Add, Op::AddV2])?;
+    let sum = producer_if(m, sum, &[Op::Add, Op::AddV2])?;
     let x = operand_orders(m, sum)
         .into_iter()
         .find_map(|(x, cube)| Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x))?;
@@ -130,7 +130,7 @@ fn gelu_factor(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
 fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let (mut value, mut number) = (value, 1.0);
     for _ in 0..MOST_FACTORS {
-        let Some(op) = made_by(m, value, &[Op::Mul, Op::RealDiv, Op::Neg]) else { break };
+        let Some(op) = producer_if(m, value, &[Op::Mul, Op::RealDiv, Op::Neg]) else { break };
         let (kind, first) = (operator(m, op)?, m.operand(op, 0));
         if kind == Op::Neg {
             (value, number) = (first, -number);
@@ -149,7 +149,7 @@ fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
 
 /// The operand of a reduction over the last axis with `keep_dims`.
 fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
-    let op = made_by(m, value, &[kind])?;
+    let op = producer_if(m, value, &[kind])?;
     let x = m.operand(op, 0);
     let rank = shape(m, x).map(|dims| dims.len() as i64);
     let axes = ints(m, m.operand(op, 1))?;
@@ -159,7 +159,7 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
 
 /// The value behind `Identity`, `StopGradient` and the like.
 fn skip_identities(m: &Module, mut value: ValueId) -> ValueId {
-    while let Some(op) = made_by(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
+    while let Some(op) = producer_if(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
         value = m.operand(op, 0);
     }
     value
@@ -172,7 +172,7 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if over_last_axis(m, sum, Op::Sum)? != exp {
         return None;
     }
-    let shifted = made_by(m, m.operand(made_by(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
+    let shifted = producer_if(m, m.operand(producer_if(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
     let most = skip_identities(m, m.operand(shifted, 1));
     if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != ty(m, m.result(op, 0)) {
@@ -183,7 +183,7 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 
 /// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
 fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
-    let sub = made_by(m, difference, &[Op::Sub])?;
+    let sub = producer_if(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
     let is_mean = over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x);
     let (of, epsilon) = inverse_deviation(m, inverse)?;
@@ -192,14 +192,14 @@ fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(Valu
 
 /// `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
 fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
-    let rsqrt = made_by(m, value, &[Op::Rsqrt])?;
-    let sum = made_by(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
+    let rsqrt = producer_if(m, value, &[Op::Rsqrt])?;
+    let sum = producer_if(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
     operand_orders(m, sum).into_iter().find_map(|(variance, epsilon)| {
         let epsilon = splat(m, epsilon)?;
         let squares = over_last_axis(m, variance, Op::Mean)?;
-        let op = made_by(m, squares, &[Op::SquaredDifference, Op::Square])?;
+        let op = producer_if(m, squares, &[Op::SquaredDifference, Op::Square])?;
         let (x, mean) = if operator(m, op) == Some(Op::Square) {
-            let sub = made_by(m, m.operand(op, 0), &[Op::Sub])?;
+            let sub = producer_if(m, m.operand(op, 0), &[Op::Sub])?;
             (m.operand(sub, 0), m.operand(sub, 1))
         } else {
             (m.operand(op, 0), m.operand(op, 1))
@@ -231,7 +231,7 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         if let Some((x, epsilon)) = normalized(m, difference, inverse) {
             return Some((x, epsilon, None));
         }
-        let product = made_by(m, inverse, &[Op::Mul])?;
+        let product = producer_if(m, inverse, &[Op::Mul])?;
         operand_orders(m, product).into_iter().find_map(|(inverse, gamma)| {
             let (x, epsilon) = normalized(m, difference, inverse)?;
             is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
@@ -254,14 +254,14 @@ pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Va
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
     let (x, gamma, beta, epsilon) = operand_orders(m, op).into_iter().find_map(|(product, rest)| {
-        let product = made_by(m, product, &[Op::Mul])?;
-        let rest = made_by(m, rest, &[Op::Sub])?;
-        let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &[Op::Mul])?);
+        let product = producer_if(m, product, &[Op::Mul])?;
+        let rest = producer_if(m, rest, &[Op::Sub])?;
+        let (beta, shift) = (m.operand(rest, 0), producer_if(m, m.operand(rest, 1), &[Op::Mul])?);
         operand_orders(m, product).into_iter().find_map(|(x, g)| {
             let has_mean = operand_orders(m, shift).into_iter().any(|(mean, other)| {
                 other == g && over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)
             });
-            let (inverse, gamma) = operand_orders(m, made_by(m, g, &[Op::Mul])?)
+            let (inverse, gamma) = operand_orders(m, producer_if(m, g, &[Op::Mul])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
             let (of, epsilon) = inverse_deviation(m, inverse)?;
@@ -302,7 +302,7 @@ pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Valu
 /// A layer norm without other users, and the constant vector that is the op's other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
     operand_orders(m, op).into_iter().find_map(|(x, vector)| {
-        let inner = made_by(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
+        let inner = producer_if(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
         (constant_of(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
     })
@@ -312,7 +312,7 @@ fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
 /// fused op reads the untransposed tensors (`heads_inside`).
 pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let once = |value: ValueId, kinds: &[Op]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
+    let once = |value: ValueId, kinds: &[Op]| producer_if(m, value, kinds).filter(|_| is_used_once(m, value));
     let products = [Op::BatchMatMul, Op::BatchMatMulV2, Op::BatchMatMulV3];
     let rank_4 = |value: ValueId| {
         shape(m, value).is_some_and(|dims| dims.len() == 4) && dtype(m, value) == Some(DType::F32)
@@ -354,7 +354,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let untransposed = |value: ValueId| {
-        let transpose = made_by(m, value, &[Op::Transpose])?;
+        let transpose = producer_if(m, value, &[Op::Transpose])?;
         (ints(m, m.operand(transpose, 1))? == [0, 2, 1, 3]).then(|| m.operand(transpose, 0))
     };
     let sources = [q, k, v].map(untransposed);
@@ -376,7 +376,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// `_PackedMatMul(Reshape(x))` that merges the last axes of x → a packed product that contracts all of them.
 pub(super) fn flatten(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let reshape = made_by(m, m.operand(op, 0), &[Op::Reshape])?;
+    let reshape = producer_if(m, m.operand(op, 0), &[Op::Reshape])?;
     let x = m.operand(reshape, 0);
     let (from, to) = (shape(m, x)?, shape(m, m.operand(op, 0))?);
     let (rows, inner) = from.split_at_checked(to.len().checked_sub(1)?)?;

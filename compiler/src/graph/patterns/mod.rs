@@ -9,6 +9,9 @@
 //! fusion       Conv2D + BiasAdd + Relu → _FusedConv2D
 //! ```
 //!
+//! The family `constant` includes `branches` (branches with a constant condition) and `passing` (operators
+//! that return an operand), the family `fusion` includes `layers` (layers written as elementary operators).
+//!
 //! Patterns change rounding only where TensorFlow's own optimizer does, and keep NaN and infinities where it
 //! keeps them. Ops with control edges and ops whose completion has users are not rewritten, since their
 //! position is significant.
@@ -26,7 +29,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, ints, is_free};
+use crate::build::query::{dims, dtype, has_no_edges, ints};
 use crate::dialects::OpDef;
 use crate::ir::{Module, OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -58,7 +61,7 @@ type Rule = fn(&mut Builder<'_, '_>, OpId) -> Option<ValueId>;
 
 /// Applies a rule to an op without control edges.
 fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
-    if !is_free(r.ir(), op) || r.ir().n_results(op) == 0 {
+    if !has_no_edges(r.ir(), op) || r.ir().n_results(op) == 0 {
         return Change::Unchanged;
     }
     let old = r.ir().result(op, 0);

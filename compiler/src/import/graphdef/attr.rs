@@ -7,10 +7,10 @@ use crate::import::proto::{AttrValue, NameAttrList, TensorShapeProto};
 use crate::ir::{AttrId, AttrKind, Context, KnownType, TypeId};
 use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type};
 
-/// The symbol of a function.
+/// Resolves a reference to a function to the symbol of that function.
 pub(super) type Symbol<'a> = &'a mut dyn FnMut(&NameAttrList) -> Result<String, String>;
 
-/// A value as an attribute. `symbol` resolves functions, which are no values of this kind.
+/// A value as an attribute. `symbol` resolves references to functions.
 pub(super) fn attr(cx: &mut Context, value: &AttrValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     Ok(match value.value.as_ref().ok_or("an attribute without a value")? {
         Value::S(bytes) => string(cx, bytes),

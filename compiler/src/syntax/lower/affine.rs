@@ -115,7 +115,7 @@ impl<'a> TokenParser<'a> {
 
 impl Lower<'_> {
     /// `affine_map<...>`, `affine_set<...>` or `strided<...>`.
-    pub(super) fn little_language(&mut self, tok: Tok) -> Option<AttrId> {
+    pub(super) fn affine_or_strided(&mut self, tok: Tok) -> Option<AttrId> {
         let mut body = TokenParser::new(self.text(tok), tok.start);
         let word = body.advance();
         self.sign(&mut body, "<")?;

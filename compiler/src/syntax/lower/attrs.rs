@@ -81,7 +81,7 @@ impl Lower<'_> {
                 let key = self.m.cx.str_id(key);
                 Some(self.m.cx.attr_id(AttrKind::DenseResource { ty, key }))
             }
-            ast::AttrSyntaxKind::Verbatim(tok) => self.little_language(*tok),
+            ast::AttrSyntaxKind::Verbatim(tok) => self.affine_or_strided(*tok),
             ast::AttrSyntaxKind::Distinct(id, of) => self.distinct(*id, of.as_deref()),
             ast::AttrSyntaxKind::Type(ty) => {
                 let id = match (&ty.kind, attr.span) {

@@ -16,7 +16,7 @@ use super::sequential::SequentialExecutor;
 use super::trip_count::TripCount;
 use super::worker;
 use crate::program::{FunctionPlan, Program};
-use crate::queue::may_wait;
+use crate::queue::check_may_wait;
 use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::sync::AtomicUsize;
@@ -118,7 +118,7 @@ impl<'p> PreparedCall<'p> {
 
     /// Calls the function in a general frame.
     fn call_general(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
-        may_wait()?;
+        check_may_wait()?;
         let (latch, first) = (Latch::new(1), results.len());
         let mut new_frame = self.start(arguments, Continuation::OpenLatch(latch.clone()), results);
         if new_frame.is_some() {

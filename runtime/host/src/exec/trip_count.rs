@@ -62,7 +62,7 @@ impl TripCount {
         self.0 >= TripCount::WHILE_TRUE.0
     }
 
-    /// Whether there is a next iteration, with its trip count.
+    /// The continuation after this iteration.
     #[inline(always)]
     pub(super) fn next(self) -> NextIteration {
         if self.is_while() {

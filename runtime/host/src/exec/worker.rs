@@ -51,7 +51,7 @@ struct Activation {
     /// Address of the frame, which may have been freed.
     frame: usize,
     stream: u32,
-    /// Begin of the activation's parts of `Agenda::inline` and `Agenda::outline`.
+    /// Start of the activation's parts of `Agenda::inline` and `Agenda::outline`.
     inline: usize,
     outline: usize,
     /// Finished items that are not subtracted from the frame's count yet.

@@ -31,12 +31,12 @@ use befrost_kernel_api::queue::{Latch, LocalQueue, Task, WhenFull, WorkQueue};
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
 
-/// Whether the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number is
-/// limited.
+/// Checks that the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number
+/// is limited.
 ///
 /// # Errors
 /// If the thread may not wait.
-pub fn may_wait() -> Result<(), KernelError> {
+pub fn check_may_wait() -> Result<(), KernelError> {
     if local::depth() < local::MAX_DEPTH {
         return Ok(());
     }

@@ -22,8 +22,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::Thread;
+use std::time::Duration;
 
 use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -32,19 +33,27 @@ use super::local::{self, NestedWait, QueueScope};
 use super::permits::Permits;
 use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
-use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, check_may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
-/// Once in so many tasks, a worker looks at the shared tasks before its local ones, so that a chain of tasks
-/// does not delay all others.
+/// Every so many tasks, a worker takes a shared task before a local one, so that a chain of tasks does not
+/// delay all others. Every second time it takes it from the inbox first.
 const FAIRNESS_INTERVAL: u32 = 7;
+/// The least work that is shared with a worker that searches for a task.
+const MIN_SHARED: Duration = Duration::from_micros(4);
+/// Least work for which sleeping workers are woken. Waking one takes the caller some microseconds, and the
+/// worker some tens of microseconds.
+const WORTH_WAKING: Duration = Duration::from_micros(200);
 /// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
 struct QueueState {
     tasks: SharedTasks,
     permits: Permits,
+    /// Nanoseconds of work that were not shared because no worker searched. So much short work in a row is
+    /// worth a worker that stays awake.
+    not_shared: AtomicU64,
     /// Workers that sleep.
     sleepers: Sleepers<Thread>,
     /// Set when the queue is dropped.
@@ -83,6 +92,7 @@ impl MultiThreaded {
         let state = Arc::new(QueueState {
             tasks: SharedTasks::new(workers),
             permits: Permits::all_taken(workers),
+            not_shared: AtomicU64::new(0),
             sleepers: Sleepers::new(),
             is_closed: AtomicBool::new(false),
             blocking_tasks: SegQueue::new(),
@@ -177,8 +187,8 @@ impl QueueState {
                 },
             };
             self.hand_over();
-            run_task(task);
             idle = None;
+            run_task(task);
         }
         self.hand_over();
     }
@@ -280,9 +290,39 @@ impl WorkQueue for MultiThreaded {
         self.state.permits.limit()
     }
 
+    fn workers_for(&self, work: Duration) -> usize {
+        let (state, limit) = (&self.state, self.parallelism());
+        if work < MIN_SHARED || limit == 1 {
+            return 1;
+        }
+        if work >= WORTH_WAKING {
+            return limit;
+        }
+        match state.tasks.n_searching() {
+            0 => {
+                let work = work.as_nanos() as u64;
+                // Relaxed: an estimate. A sum that is lost delays a wake-up.
+                let sum = state.not_shared.load(Ordering::Relaxed) + work;
+                let wakes = u128::from(sum) >= WORTH_WAKING.as_nanos();
+                state.not_shared.store(if wakes { 0 } else { sum }, Ordering::Relaxed);
+                if wakes { 2 } else { 1 }
+            }
+            searching => limit.min(1 + searching),
+        }
+    }
+
     fn add_task(&self, task: Task) {
         self.state.tasks.push(task);
         self.state.wake_one();
+    }
+
+    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
+        let state = &self.state;
+        let n = helpers.len();
+        helpers.for_each(|helper| state.tasks.push(helper));
+        for _ in 0..state.permits.acquire_after_pushes(n, || state.tasks.n_searching()) {
+            state.wake_sleeper();
+        }
     }
 
     #[inline]
@@ -339,8 +379,8 @@ impl WorkQueue for MultiThreaded {
         latch.park_until_open();
     }
 
-    fn may_wait(&self) -> Result<(), KernelError> {
-        may_wait()
+    fn check_may_wait(&self) -> Result<(), KernelError> {
+        check_may_wait()
     }
 
     fn quiesce(&self) {

@@ -41,6 +41,17 @@ impl Permits {
         self.try_acquire()
     }
 
+    /// Called after `n` tasks were pushed, of which searching workers take one each. Returns for how many of
+    /// the others the caller has to start a worker, whose permits are taken. A worker that searches counts
+    /// itself, and is no longer counted when it releases its permit.
+    #[must_use]
+    pub(super) fn acquire_after_pushes(&self, n: usize, searching: impl FnOnce() -> usize) -> usize {
+        // Pairs with the fence in `release`: either `searching` is the count without a worker that is about
+        // to release its permit, or that worker sees the tasks.
+        fence(Ordering::SeqCst);
+        (searching()..n).take_while(|_| self.try_acquire()).count()
+    }
+
     /// Releases a permit after the list was found empty. Returns whether the worker has to continue after
     /// all; then it has a permit again.
     #[must_use]
@@ -112,6 +123,35 @@ mod loom_tests {
             };
             let other = thread::spawn(add.clone());
             add();
+            other.join().unwrap();
+            assert_eq!(tasks.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn loom_a_searching_worker_takes_the_task_or_another_one_starts() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let tasks = Arc::new(AtomicUsize::new(0));
+            let searching = Arc::new(AtomicUsize::new(0));
+            let permits = Arc::new(Permits::all_taken(1));
+            let worker = {
+                let (tasks, searching, permits) = (tasks.clone(), searching.clone(), permits.clone());
+                move || loop {
+                    searching.fetch_add(1, Ordering::Relaxed);
+                    tasks.swap(0, Ordering::Relaxed);
+                    searching.fetch_sub(1, Ordering::Relaxed);
+                    if !permits.release(|| tasks.load(Ordering::Relaxed) == 0) {
+                        break;
+                    }
+                }
+            };
+            let other = thread::spawn(worker.clone());
+            tasks.fetch_add(1, Ordering::Relaxed);
+            if permits.acquire_after_pushes(1, || searching.load(Ordering::Relaxed)) == 1 {
+                worker();
+            }
             other.join().unwrap();
             assert_eq!(tasks.load(Ordering::Relaxed), 0);
         });

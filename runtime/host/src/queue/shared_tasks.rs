@@ -27,7 +27,7 @@ use super::local::{self, QueueScope};
 /// Duration that tasks must have to be stolen, as measured by the owner's recent steps.
 const MIN_STOLEN_DURATION: Duration = Duration::from_nanos(250);
 /// Time for which an idle worker searches before it sleeps: about as long as waking a thread takes.
-const SEARCH_TIME: Duration = Duration::from_micros(4);
+const SEARCH_TIME: Duration = Duration::from_micros(50);
 /// Intervals between an idle worker's looks at the others' deques, at first and at most. Reading what their
 /// owners write slows the owners down.
 const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
@@ -47,11 +47,31 @@ struct Peer {
     steps: AtomicUsize,
 }
 
+/// The count of a worker that searches.
+struct Searching<'s>(&'s AtomicUsize);
+
+impl<'s> Searching<'s> {
+    fn begin(searching: &'s AtomicUsize) -> Searching<'s> {
+        // Relaxed: the fences in `Permits` order the count against the list.
+        searching.fetch_add(1, Ordering::Relaxed);
+        Searching(searching)
+    }
+}
+
+impl Drop for Searching<'_> {
+    fn drop(&mut self) {
+        // Relaxed: as in `begin`.
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 pub(super) struct SharedTasks {
     inbox: SegQueue<Task>,
     peers: Box<[Peer]>,
     /// Deques that are not lent to a thread.
     spare: SegQueue<Deque>,
+    /// Number of workers that search.
+    searching: AtomicUsize,
 }
 
 /// Source in which a worker looks for a task first.
@@ -62,7 +82,9 @@ pub(super) enum FirstSource {
 }
 
 /// Observations of an idle worker.
-pub(super) struct IdleState {
+pub(super) struct IdleState<'s> {
+    /// Counts the worker as searching.
+    _searching: Searching<'s>,
     /// Time since which there have been no tasks at all.
     since: Instant,
     /// Time of the last look at the others' deques, and the wait until the next one.
@@ -92,12 +114,18 @@ impl SharedTasks {
             peer
         };
         let peers = (0..2 * workers).map(lend).collect();
-        SharedTasks { inbox: SegQueue::new(), peers, spare }
+        SharedTasks { inbox: SegQueue::new(), peers, spare, searching: AtomicUsize::new(0) }
     }
 
     /// Adds a task to the inbox.
     pub(super) fn push(&self, task: Task) {
         self.inbox.push(task);
+    }
+
+    /// Number of workers that search for a task. A hint, unless a fence of `Permits` is before it.
+    pub(super) fn n_searching(&self) -> usize {
+        // Relaxed: as in `Searching::begin`.
+        self.searching.load(Ordering::Relaxed)
     }
 
     /// Shares the local tasks of the calling thread. Returns their number.
@@ -182,9 +210,10 @@ impl SharedTasks {
     }
 
     /// Searches the other workers' deques, for a worker that has found no task without stealing.
-    pub(super) fn search(&self, queue: usize, idle: &mut Option<IdleState>) -> SearchResult {
+    pub(super) fn search<'s>(&'s self, queue: usize, idle: &mut Option<IdleState<'s>>) -> SearchResult {
         let now = Instant::now();
         let idle = idle.get_or_insert_with(|| IdleState {
+            _searching: Searching::begin(&self.searching),
             since: now,
             looked: now,
             wait: Duration::ZERO,

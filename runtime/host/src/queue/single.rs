@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 use crossbeam_queue::SegQueue;
 
 use super::local::{self, NestedWait, QueueScope};
-use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, may_wait, run_task};
+use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, check_may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -23,7 +23,7 @@ use befrost_kernel_api::executor::sync::{Ordering, fence};
 pub struct SingleThreaded {
     /// Tasks that no donor has taken over.
     tasks: SegQueue<Task>,
-    /// All threads that sleep in `wait`, and perhaps some that do not: a needless wake-up is harmless.
+    /// All threads that sleep in `wait_after`, and perhaps some that do not: a needless wake-up is harmless.
     donors: SegQueue<std::thread::Thread>,
     /// State of the random numbers, if there is a seed.
     seed: Option<AtomicU64>,
@@ -164,8 +164,8 @@ impl WorkQueue for SingleThreaded {
         }
     }
 
-    fn may_wait(&self) -> Result<(), KernelError> {
-        may_wait()
+    fn check_may_wait(&self) -> Result<(), KernelError> {
+        check_may_wait()
     }
 
     fn quiesce(&self) {

@@ -197,7 +197,7 @@ fn a_wait_inside_a_task_runs_other_tasks() {
 #[test]
 fn waits_do_not_nest_without_end() {
     fn nest(queue: &Arc<dyn WorkQueue>, deepest: &Arc<Mutex<u32>>, depth: u32) {
-        if may_wait().is_err() {
+        if check_may_wait().is_err() {
             *deepest.lock().unwrap() = depth;
             return;
         }

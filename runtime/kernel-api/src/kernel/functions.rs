@@ -30,7 +30,7 @@ pub trait Functions: Send + Sync {
     fn share(&self) -> Arc<dyn Functions>;
 }
 
-/// A program whose functions kernels can call from a task. A handle of it is [`Functions`].
+/// A program whose functions kernels can call from a task. An `Arc` of it implements [`Functions`].
 pub trait FunctionSource: Send + Sync + Sized + 'static {
     /// [`Functions::needs_path`].
     fn needs_path(&self, function: FunctionId) -> bool;

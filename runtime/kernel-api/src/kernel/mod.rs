@@ -65,7 +65,7 @@ pub struct Kernel {
 pub type MakeSignature = Box<dyn FnOnce() -> Signature + Send>;
 
 impl Kernel {
-    /// A kernel of its parts.
+    /// A kernel with this name, signature and code.
     pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
         Kernel::lazy(name, || signature, run)
     }

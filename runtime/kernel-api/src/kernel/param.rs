@@ -206,13 +206,13 @@ impl<T: FromAttr> Param for Attr<T> {
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr<T>, Outcome> {
         let i = next(&mut cursor.attr);
-        frame.immediate(i).and_then(T::from_value).map(Attr).ok_or_else(|| missing::<T>(i))
+        frame.immediate(i).and_then(T::from_value).map(Attr).ok_or_else(|| wrong_attr::<T>(i))
     }
 }
 
-/// The loader has checked that there is one.
+/// The outcome for an attribute that is not a `T`: a bug, since the loader has checked it.
 #[cold]
-fn missing<T: FromAttr>(i: usize) -> Outcome {
+fn wrong_attr<T: FromAttr>(i: usize) -> Outcome {
     let message = format!("attribute #{i} is not {}", T::KIND);
     Outcome::error(KernelError::new(ErrorCode::Internal, message))
 }

@@ -1,4 +1,4 @@
-//! One result of a kernel: a scalar, [`Chain`], an object, a [`Value`], or [`Async`] of such.
+//! One result of a kernel: a scalar, [`Chain`], an object, a [`Value`], or an [`Async`] of one of these.
 
 use std::marker::PhantomData;
 

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
+use std::time::Duration;
 
 use crate::error::KernelError;
 
@@ -27,13 +28,25 @@ pub enum WhenFull {
     Refuse,
 }
 
-/// An executor of tasks. Tasks never wait for one another.
+/// An executor of tasks. A task does not block its thread: one that waits runs other tasks meanwhile.
 pub trait WorkQueue: Send + Sync {
     /// The name that selects this kind of queue, such as `mstd`.
     fn name(&self) -> &'static str;
 
     /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
+
+    /// Number of threads worth using now for a kernel that takes one thread the time `work`; at least 1.
+    /// Short work does not pay for waking a thread.
+    fn workers_for(&self, _work: Duration) -> usize {
+        self.parallelism()
+    }
+
+    /// Adds tasks that help the calling one. Nothing waits for their start. Workers that search for tasks get
+    /// them first; sleeping ones are woken for the rest.
+    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
+        helpers.for_each(|helper| self.add_task(helper));
+    }
 
     /// True if the queue has threads of its own. Otherwise tasks run while a caller waits.
     fn has_threads(&self) -> bool {
@@ -49,7 +62,7 @@ pub trait WorkQueue: Send + Sync {
         None
     }
 
-    /// Whether a task that the calling thread put into its local queue now would be the next one that it
+    /// Whether a task that the calling thread added to its local queue now would be the next one that it
     /// runs, whatever other threads do.
     fn runs_next(&self) -> bool {
         false
@@ -82,7 +95,7 @@ pub trait WorkQueue: Send + Sync {
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
     /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
-    /// thread runs other tasks meanwhile. Inside of a task: only if [`WorkQueue::may_wait`].
+    /// thread runs other tasks meanwhile. Inside of a task: only if [`WorkQueue::check_may_wait`].
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut());
 
     /// Waits until `latch` is open, as [`WorkQueue::wait_after`].
@@ -90,12 +103,12 @@ pub trait WorkQueue: Send + Sync {
         self.wait_after(latch, &mut || ());
     }
 
-    /// Whether the calling task may wait. Waits inside tasks nest on the machine's stack, so a queue limits
-    /// them.
+    /// Checks that the calling task may wait. Waits inside tasks nest on the machine's stack, so a queue
+    /// limits them.
     ///
     /// # Errors
     /// If the task may not wait.
-    fn may_wait(&self) -> Result<(), KernelError> {
+    fn check_may_wait(&self) -> Result<(), KernelError> {
         Ok(())
     }
 

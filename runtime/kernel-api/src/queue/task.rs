@@ -3,7 +3,7 @@
 //! A closure of at most four words is stored in the task itself: room for a frame, a kernel and the kernel's
 //! job. A larger one is on the heap. So the common tasks are made, queued and run without allocation.
 //!
-//! A task made of a [`Work`] can be asked for its type and converted back, by code that does the same work
+//! A task made of a [`Work`] can be tested for that type and converted back, by code that does the same work
 //! without the task.
 
 #![allow(unsafe_code, reason = "a closure in a place that does not know its type; the table beside it does")]

@@ -56,12 +56,11 @@ pub(super) fn element_type(text: &str) -> Option<Type> {
             element = rest;
         }
     }
-    // A reference type has the element type of its referent.
-    let special = element.strip_prefix("!tf_type.").map(|name| name.strip_suffix("ref").unwrap_or(name));
-    match special.unwrap_or(element) {
-        "string" => Some(Type::String),
-        "resource" => Some(Type::Resource),
-        "variant" => Some(Type::Variant),
+    if let Some(name) = element.strip_prefix("!tf_type.") {
+        // A reference type has the element type of its referent.
+        return Type::referred(name.strip_suffix("ref").unwrap_or(name));
+    }
+    match element {
         "complex<f32>" => Some(Type::Dense(DType::Complex64)),
         "complex<f64>" => Some(Type::Dense(DType::Complex128)),
         dtype => dtype.parse::<DType>().ok().map(Type::Dense),

@@ -15,6 +15,7 @@ mod arrays;
 mod attrs;
 mod checks;
 mod flow;
+mod interned;
 mod lists;
 mod memory;
 mod operands;
@@ -36,7 +37,7 @@ use befrost_kernel_api::kernel::{
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
-use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits};
+use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
 use befrost_tensor::{Shape, StringTensor};
 use smallvec::SmallVec;
 
@@ -90,6 +91,8 @@ struct PreparedOp {
     eval: OwnedEval,
     /// Its implementation for variants, if it takes them.
     of_variants: Option<OfVariants>,
+    /// For each result whether it is strings, if the operator takes strings.
+    strings: Option<Vec<bool>>,
     memory: Memory,
 }
 
@@ -107,7 +110,9 @@ impl PreparedOp {
             Some(op::Op::AddN) => Some(optionals::add_n),
             _ => None,
         };
-        Ok(PreparedOp { eval, of_variants, memory: Memory::of(site)? })
+        let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
+        let strings = interned::takes_strings(row.op).then(|| site.result_types().map(is_string).collect());
+        Ok(PreparedOp { eval, of_variants, strings, memory: Memory::of(site)? })
     }
 }
 
@@ -146,6 +151,11 @@ fn compute(
         return Ok(Results(SmallVec::from_iter([of_variants(&values, cx.allocator())?])));
     }
     let allocator = op.memory.allocator(&mut values, cx)?;
+    if let Some(is_string) = &op.strings
+        && interned::has_strings(&values)
+    {
+        return of_strings(op, is_string, &values, cx);
+    }
     let tensors: Operands = values.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
     if op.memory.may_overwrite {
         values.clear();
@@ -158,6 +168,22 @@ fn compute(
     workers.finish()?;
     let results = results.map_err(refused)?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
+}
+
+/// Executes an operator on strings.
+fn of_strings(
+    op: &PreparedOp,
+    is_string: &[bool],
+    values: &[Value],
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
+    let workers = Workers::new(cx);
+    let results = interned::by_numbers(values, is_string, cx.allocator(), |operands| {
+        let results = (op.eval)(operands, &Cx { allocator: cx.allocator(), parallel: &workers });
+        Ok(results.map_err(refused)?.into_vec())
+    });
+    workers.finish()?;
+    Ok(Results(results?.into()))
 }
 
 /// A constant: a view of the file.

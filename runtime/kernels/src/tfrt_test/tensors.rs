@@ -6,14 +6,14 @@
 use befrost_kernel_api::kernel::{RawAttr, StrAttr};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
-    Binary, Compare, Pool, Reduce, Transposition, Unary, arg_extreme, binary, broadcast_to, cast, compare,
-    fast, pool, reduce, slice, softmax, transpose, unary,
+    Binary, Compare, Pool, Reduce, Unary, arg_extreme, binary, broadcast_to, cast, compare, pool, reduce,
+    slice, softmax, transpose, unary,
 };
 use befrost_tensor::{DType, Element, HostTensor, TensorError, ops};
 
 use crate::eigen::zero_padding;
 use crate::gemm::gemm;
-use crate::images::{compute, typed, windows};
+use crate::images::{typed, windows};
 use crate::objects::{ShapeValue, Tensor, refused};
 
 /// Adds the kernels.

@@ -51,7 +51,7 @@ pub(super) fn add(registry: &mut Registry) {
         }
     ));
     registry.add(kernel!("tfrt_test.quiesce", |_: Chain, cx: &ExecContext| {
-        cx.queue().may_wait()?;
+        cx.queue().check_may_wait()?;
         cx.queue().quiesce();
         Ok::<_, KernelError>(Chain)
     }));

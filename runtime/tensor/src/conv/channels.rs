@@ -5,7 +5,8 @@
 
 use super::Conv2d;
 use crate::TensorError;
-use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
+use crate::matmul::{Epilogue, expect_len};
+use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 use crate::simd::{Fold, Isa, WindowRun};
 
 impl Conv2d {
@@ -44,6 +45,12 @@ impl Conv2d {
         self.fold(Isa::detect(), Fold::Weighted(filters), image, epilogue, out, parallel)
     }
 
+    /// Nanoseconds of one thread for an addition per tap and channel of all windows.
+    pub(super) fn work_of_taps(&self) -> u64 {
+        let taps = self.height.filter.saturating_mul(self.width.filter).saturating_mul(self.channels);
+        nanoseconds(self.rows.saturating_mul(taps), ADDITIONS_PER_NS)
+    }
+
     pub(super) fn fold(
         &self,
         isa: Isa,
@@ -64,7 +71,8 @@ impl Conv2d {
         // The steps may overflow where there is only one window or only one tap; then they are never used.
         let pixel = width.stride.saturating_mul(channels);
         let whole = width.whole();
-        each_part(out.chunks_mut(line), parallel, |at, out| {
+        let lines_each = units_per_part(out.len() / line, self.work_of_taps(), parallel);
+        let one_line = |at: usize, out: &mut [f32]| {
             let (batch, y) = (at / rows, at % rows);
             let mut lines = Vec::with_capacity(height.filter.min(height.input));
             for i in height.inside(y) {
@@ -93,6 +101,9 @@ impl Conv2d {
             if !epilogue.is_plain() {
                 isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
             }
+        };
+        in_parts(out, lines_each * line, parallel, |part, out| {
+            (part * lines_each..).zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
         });
         Ok(())
     }

@@ -6,7 +6,8 @@
 
 use super::Conv2d;
 use crate::TensorError;
-use crate::matmul::{Parallel, each_part, expect_len};
+use crate::matmul::expect_len;
+use crate::parallel::{Parallel, each_part};
 use crate::simd::{Isa, NO_TAP};
 
 /// The most partial sums of the filter gradient.
@@ -56,7 +57,8 @@ impl Conv2d {
         sums.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
         sums.resize(len, 0.0);
         let isa = Isa::detect();
-        each_part(sums.chunks_mut(self.k), parallel, |part, sums| {
+        let workers = parallel.workers(self.work_of_taps());
+        each_part(sums.chunks_mut(self.k), workers, parallel, |part, sums| {
             let lines = dy.chunks_exact(line_len).enumerate().skip(part * lines_each).take(lines_each);
             for (line, dy) in lines {
                 let image = &image[line / self.out.0 * pixels * self.channels..];
@@ -140,6 +142,7 @@ impl Conv2d {
         let (lines, len) = (self.out.0, self.out.1 * self.channels);
         each_part(
             image.chunks_mut(self.height.input * self.width.input * self.channels),
+            parallel.workers(self.work_of_taps()),
             parallel,
             |n, image| {
                 for (line, dy) in dy[n * lines * len..][..lines * len].chunks_exact(len).enumerate() {

@@ -4,7 +4,8 @@ use super::{Conv2d, WindowRows};
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::gemm::Matrix;
-use crate::matmul::{Epilogue, Parallel, expect_len, matmul};
+use crate::matmul::{Epilogue, expect_len, matmul};
+use crate::parallel::Parallel;
 
 /// The most elements laid out at a time, unless one window has more.
 const LAID_OUT: usize = CACHE.l2_floats(2);

@@ -14,9 +14,8 @@ use std::ops::Range;
 
 use super::WindowRows;
 use crate::TensorError;
-use crate::matmul::{
-    AlignedStep, BLOCK, ColumnSource, Epilogue, Parallel, even, finish, in_parts, share, tile,
-};
+use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even, finish, tile};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
 
 /// The most rows of a filter.
@@ -76,7 +75,8 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
             return Ok(());
         }
         let lines = out.len() / (cols * n);
-        let part = share(lines, cols.saturating_mul(k).saturating_mul(n), parallel.workers());
+        let products = lines.saturating_mul(cols).saturating_mul(k).saturating_mul(n);
+        let part = units_per_part(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
         in_parts(out, part * cols * n, parallel, |i, out| self.part(i * part, out));
         Ok(())
     }

@@ -12,7 +12,8 @@
 //! padding is a plain product.
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
-//! `channels` has depthwise convolutions and poolings. Not here: NCHW, other groups.
+//! `channels` has depthwise convolutions and poolings, `gradient` and `channels_gradient` the gradients. Not
+//! here: NCHW, other groups.
 
 mod channels;
 mod channels_gradient;
@@ -29,7 +30,8 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, Parallel, RowSource, expect_len, multiply};
+use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowSource, expect_len, multiply};
+use crate::parallel::Parallel;
 use crate::simd::{Isa, Row};
 
 /// One spatial dimension of a convolution.

@@ -15,7 +15,8 @@ use super::{Window, WindowRows};
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::math::transpose_part;
-use crate::matmul::{AlignedStep, ColumnSource, Epilogue, Parallel, expect_len, finish, in_parts, share};
+use crate::matmul::{AlignedStep, ColumnSource, Epilogue, expect_len, finish};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
 
 /// The most elements of a window.
@@ -96,7 +97,8 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
             return Ok(());
         }
         let lines = out.len() / (cols * n);
-        let part = share(lines, cols.saturating_mul(k).saturating_mul(n), parallel.workers());
+        let products = lines.saturating_mul(cols).saturating_mul(k).saturating_mul(n);
+        let part = units_per_part(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
         in_parts(out, part * cols * n, parallel, |i, out| self.part(i * part, out));
         Ok(())
     }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::matmul::Serial;
 use crate::matmul::tests::Threads;
+use crate::parallel::Serial;
 use crate::simd::{Fold, Function};
 
 fn numbers(n: usize) -> Vec<f32> {

@@ -24,9 +24,8 @@ use std::sync::OnceLock;
 use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
-use crate::matmul::{
-    AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, each_part, even, expect_len, tile,
-};
+use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, even, expect_len, tile};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
 
 /// The output patch size.
@@ -161,7 +160,10 @@ impl Winograd {
         // A tile's rows are larger than a few channels need.
         let of_patches =
             cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels.max(64) + n);
-        let share = rows.div_ceil(side).div_ceil(parallel.workers().max(1));
+        // Of the nine taps' products about four are left.
+        let products = pixels.saturating_mul(self.k).saturating_mul(n).saturating_mul(4);
+        let workers = parallel.workers(nanoseconds(products, PRODUCTS_PER_NS));
+        let share = rows.div_ceil(side).div_ceil(workers.max(1));
         // Filters that do not stay in the L2 cache are read once per band, so a band has many patches.
         let filters_stay = self.k.saturating_mul(n.div_ceil(PANEL)) <= BLOCK;
         let band = if filters_stay { BAND } else { (4 * BAND).max(filters.panels().len() / 4) };
@@ -171,7 +173,7 @@ impl Winograd {
             out.chunks_mut(rows * cols * n).flat_map(|image| image.chunks_mut(band_rows * cols * n));
         let source = image;
         let failed = OnceLock::new();
-        each_part(bands_out, parallel, |i, out| {
+        each_part(bands_out, workers, parallel, |i, out| {
             let (image, first) = (i / bands, i % bands * band_rows);
             let band = ResultBand { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
             if let Err(error) = band.run(source, filters, epilogue, out) {

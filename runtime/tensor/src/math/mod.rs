@@ -15,7 +15,7 @@ mod softmax;
 mod tests;
 mod transpose;
 
-pub use crate::gemm::{GemmElement, Matrix, product};
+pub use crate::gemm::{GemmElement, Matrix, ProductFn, product};
 pub use argmax::argmax;
 pub use softmax::{layer_norm_in_place, log_softmax_in_place, softmax_in_place};
 pub use transpose::transpose;

@@ -19,7 +19,7 @@
 //! * The order of an element's sum depends on k and the instruction set only, neither on the number of
 //!   workers nor, for m > 1, on m.
 //!
-//! Threads belong to the caller: [`Parallel`] runs blocks. Packing buffers are kept per thread: tiles' rows
+//! Threads belong to the caller (`parallel`). Packing buffers are kept per thread: tiles' rows
 //! and a block of `b`. `conv` uses the same driver with the windows of an image as rows.
 
 mod pack;
@@ -28,7 +28,6 @@ pub(crate) mod tests;
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
 pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
@@ -36,6 +35,7 @@ pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::gemm::Matrix;
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 pub use crate::simd::Epilogue;
 use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
 
@@ -53,8 +53,8 @@ const BLOCKS: usize = 7;
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
 const NEAR: usize = CACHE.l2_floats(4);
-/// The fewest multiplications that are worth a parallel block.
-const PART: usize = 1 << 20;
+/// Elements of a packed matrix that are read per nanosecond for a single row.
+const READS_PER_NS: usize = 16;
 
 impl Epilogue<'_> {
     /// Checks the vectors against a result of n columns and `len` elements.
@@ -66,30 +66,6 @@ impl Epilogue<'_> {
             expect_len(1, len, residual.len())?;
         }
         Ok(())
-    }
-}
-
-/// A parallel-for, implemented by the caller's thread pool.
-pub trait Parallel: Sync {
-    /// The number of blocks that can run at the same time.
-    fn workers(&self) -> usize;
-
-    /// Calls `block(i)` once for each i below `blocks`, in any order, on any threads. Returns after all calls
-    /// have returned.
-    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync));
-}
-
-/// Runs everything on the calling thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Serial;
-
-impl Parallel for Serial {
-    fn workers(&self) -> usize {
-        1
-    }
-
-    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {
-        (0..blocks).for_each(block);
     }
 }
 
@@ -156,55 +132,18 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     }
     epilogue.check(n, out.len())?;
     let job = Job { isa, a, b, epilogue, k, n, stride };
-    let workers = parallel.workers().max(1);
     if m == 1
         && let Some((row, b)) = a.contiguous(0).zip(b.packed())
     {
-        let panels = n.div_ceil(PANEL).div_ceil(workers);
+        let work = nanoseconds(k.saturating_mul(n), READS_PER_NS);
+        let panels = units_per_part(n.div_ceil(PANEL), work, parallel);
         in_parts(out, panels * PANEL, parallel, |i, out| job.one_row(row, b, i * panels, out));
         return Ok(());
     }
-    let part = share(m, k.saturating_mul(n), workers).next_multiple_of(isa.rows()).min(m);
+    let work = nanoseconds(m.saturating_mul(k).saturating_mul(n), PRODUCTS_PER_NS);
+    let part = units_per_part(m, work, parallel).next_multiple_of(isa.rows()).min(m);
     in_parts(out, part * stride, parallel, |i, out| job.rows(i * part, out));
     Ok(())
-}
-
-/// The number of rows in a part, of `all` rows of `products` multiplications each: two parts per worker, so
-/// that a slow one does not delay the others.
-pub(crate) fn share(all: usize, products: usize, workers: usize) -> usize {
-    let parts = if workers <= 1 { 1 } else { workers.saturating_mul(2) };
-    all.div_ceil(parts).max(PART.div_ceil(products.max(1))).min(all)
-}
-
-/// Splits `out` into parts of `len` elements and calls `block(i, part)` for each.
-pub(crate) fn in_parts(
-    out: &mut [f32],
-    len: usize,
-    parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [f32]) + Sync,
-) {
-    if out.len() <= len {
-        return block(0, out);
-    }
-    each_part(out.chunks_mut(len), parallel, block);
-}
-
-/// Calls `block(i, part)` for each part.
-pub(crate) fn each_part<'o, T: Send + 'o>(
-    parts: impl Iterator<Item = &'o mut [T]>,
-    parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [T]) + Sync,
-) {
-    if parallel.workers() <= 1 {
-        return parts.enumerate().for_each(|(i, part)| block(i, part));
-    }
-    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
-    parallel.parallel_for(parts.len(), &|i| {
-        let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
-        if let Some(part) = part {
-            block(i, part);
-        }
-    });
 }
 
 /// The source of the next tile's rows.

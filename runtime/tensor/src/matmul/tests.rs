@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::gemm::Matrix;
+use crate::parallel::Serial;
 use crate::reference;
 use crate::simd::Function;
 
@@ -11,7 +12,7 @@ use crate::simd::Function;
 pub(crate) struct Threads;
 
 impl Parallel for Threads {
-    fn workers(&self) -> usize {
+    fn workers(&self, _: u64) -> usize {
         2
     }
 

@@ -6,15 +6,42 @@
 //! type and refused.
 
 use crate::npy::NpyError;
+use crate::npy::strings::Characters;
 use crate::{DType, Shape};
+
+/// The most characters of the description of strings.
+const MAX_STRING_DESCR: usize = 24;
 
 /// The layout of the elements in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) dtype: DType,
-    pub(crate) big_endian: bool,
+    pub(crate) element: NpyElement,
     pub(crate) fortran_order: bool,
     pub(crate) shape: Shape,
+}
+
+/// The type of the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NpyElement {
+    Number {
+        dtype: DType,
+        big_endian: bool,
+    },
+    /// Strings of this many bytes.
+    String {
+        kind: Characters,
+        size: usize,
+    },
+}
+
+impl NpyElement {
+    /// The number of bytes.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            NpyElement::Number { dtype, .. } => dtype.size(),
+            NpyElement::String { size, .. } => *size,
+        }
+    }
 }
 
 /// Parses the header, which begins at byte `at` of the file.
@@ -45,19 +72,38 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Result<Header, NpyError> {
         return Err(cursor.error("something follows the dictionary"));
     }
     let missing = |problem| NpyError::Header { at, problem };
-    let (dtype, big_endian) = descr.ok_or_else(|| missing("`descr` is missing"))?;
+    let element = descr.ok_or_else(|| missing("`descr` is missing"))?;
     let fortran_order = fortran_order.ok_or_else(|| missing("`fortran_order` is missing"))?;
     let shape = shape.ok_or_else(|| missing("`shape` is missing"))?;
-    Ok(Header { dtype, big_endian, fortran_order, shape })
+    Ok(Header { element, fortran_order, shape })
 }
 
-/// The element type, and whether it is big-endian, of NumPy's description: byte order, kind, bytes.
-fn element_type(descr: &str) -> Result<(DType, bool), NpyError> {
+/// The element type of NumPy's description: byte order, kind, bytes.
+fn element_type(descr: &str) -> Result<NpyElement, NpyError> {
     let refuse = |problem| Err(NpyError::DType { descr: descr.chars().take(40).collect(), problem });
     let (order, kind) = match descr.as_bytes().first() {
         Some(b'<' | b'>' | b'|' | b'=') => descr.split_at(1),
         _ => ("=", descr),
     };
+    let native = cfg!(target_endian = "big");
+    let big_endian = match order {
+        "=" | "|" => native,
+        order => order == ">",
+    };
+    let string = |kind: Characters, length: &str, unit: usize| {
+        let length = length.parse::<usize>().ok().filter(|&n| n > 0).and_then(|n| n.checked_mul(unit));
+        let size =
+            length.ok_or(NpyError::DType { descr: descr.to_owned(), problem: "not a length of strings" })?;
+        Ok(NpyElement::String { kind, size })
+    };
+    if descr.len() <= MAX_STRING_DESCR {
+        if let Some(length) = kind.strip_prefix(['S', 'a']) {
+            return string(Characters::Bytes, length, 1);
+        }
+        if let Some(length) = kind.strip_prefix('U') {
+            return string(Characters::CodePoints { big_endian }, length, 4);
+        }
+    }
     let dtype = match kind {
         "b1" | "?" => DType::I1,
         "i1" => DType::I8,
@@ -76,7 +122,6 @@ fn element_type(descr: &str) -> Result<(DType, bool), NpyError> {
         _ => {
             return refuse(match kind.as_bytes().first() {
                 Some(b'O') => "arrays of Python objects are pickles, which are never loaded",
-                Some(b'S' | b'a' | b'U') => "arrays of strings are not supported",
                 Some(b'M' | b'm') => "dates and times are not supported",
                 Some(b'V') => "records are not supported",
                 _ => "unknown element type",
@@ -85,8 +130,7 @@ fn element_type(descr: &str) -> Result<(DType, bool), NpyError> {
     };
     match order {
         "|" if dtype.size() > 1 => refuse("the byte order is missing"),
-        "=" => Ok((dtype, cfg!(target_endian = "big"))),
-        order => Ok((dtype, order == ">")),
+        _ => Ok(NpyElement::Number { dtype, big_endian }),
     }
 }
 
@@ -139,7 +183,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    fn descr(&mut self) -> Result<(DType, bool), NpyError> {
+    fn descr(&mut self) -> Result<NpyElement, NpyError> {
         self.skip_blanks();
         if matches!(self.rest().first(), Some(b'[' | b'(')) {
             let problem = "records are not supported";

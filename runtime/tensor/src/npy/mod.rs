@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The reader accepts versions 1 to 3, either byte order, C and Fortran order, booleans, integers, f16, f32,
-//! f64 and complex numbers. The writer emits version 1, little-endian, C order. NumPy has no bf16. Objects
-//! (pickles), strings, dates and records are refused.
+//! f64, complex numbers and strings. The writer emits version 1, little-endian, C order. NumPy has no bf16.
+//! Objects (pickles), dates and records are refused.
 //!
 //! Files are untrusted. The header is limited to 64 KiB. Memory for the elements grows with the bytes read,
 //! not with the size that the header claims. A file with bytes after the array is refused, since it
@@ -16,11 +16,13 @@
 
 mod header;
 mod read;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use read::{parse, read, read_file};
+pub use read::{parse, parse_array, read, read_array, read_array_file, read_file};
+pub use strings::{Array, strings_to_bytes};
 pub use write::{to_bytes, write_file};
 
 use std::fmt;
@@ -75,6 +77,10 @@ pub enum NpyError {
     },
     /// There are bytes after the elements.
     Trailing,
+    /// A character of a string is no Unicode scalar value.
+    Character,
+    /// A string ends in a zero, which is not a part of strings in files.
+    EndsInZero,
     /// An element type that NumPy does not support.
     Unwritable(DType),
     /// The tensor cannot be created or read.
@@ -99,6 +105,12 @@ impl fmt::Display for NpyError {
                 write!(f, "the .npy file is truncated: {want} bytes of elements expected, {got} found")
             }
             NpyError::Trailing => f.write_str("the .npy file has bytes after its array"),
+            NpyError::Character => {
+                f.write_str("a string in the .npy file has a character that is not Unicode")
+            }
+            NpyError::EndsInZero => {
+                f.write_str("a string that ends in a zero cannot be written to a .npy file")
+            }
             NpyError::Unwritable(dtype) => write!(f, "NumPy has no dtype for {dtype}"),
             NpyError::Tensor(error) => error.fmt(f),
         }

@@ -7,25 +7,47 @@ use std::sync::Arc;
 
 use befrost_mem::Allocator;
 
-use crate::npy::header::{self, Header};
+use crate::npy::header::{self, Header, NpyElement};
+use crate::npy::strings::{self, Array};
 use crate::npy::{MAGIC, NpyError};
-use crate::{DType, HostTensor, Shape};
+use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Real headers have a few hundred bytes; NumPy itself refuses more than 10,000 unless asked.
 const MAX_HEADER: u32 = 1 << 16;
 
-/// Reads a file.
+/// Reads a file of numbers.
 pub fn read_file(path: &Path, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
     read(BufReader::new(File::open(path)?), allocator)
 }
 
-/// Reads the bytes of a file.
+/// Reads a file of numbers or strings.
+pub fn read_array_file(path: &Path, allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
+    read_array(BufReader::new(File::open(path)?), allocator)
+}
+
+/// Reads the bytes of a file of numbers.
 pub fn parse(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
     read(bytes, allocator)
 }
 
-/// Reads from a reader to its end.
-pub fn read(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
+/// Reads the bytes of a file of numbers or strings.
+pub fn parse_array(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
+    read_array(bytes, allocator)
+}
+
+/// Reads numbers from a reader to its end.
+pub fn read(reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
+    match read_array(reader, allocator)? {
+        Array::Numbers(tensor) => Ok(tensor),
+        Array::Strings(_) => {
+            let problem = "expected numbers, got strings";
+            Err(NpyError::DType { descr: "S or U".to_owned(), problem })
+        }
+    }
+}
+
+/// Reads numbers or strings from a reader to its end.
+pub fn read_array(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
     let prelude = read_up_to(&mut reader, MAGIC.len() + 2)?;
     if !prelude.starts_with(MAGIC) {
         return Err(NpyError::Magic);
@@ -50,12 +72,13 @@ pub fn read(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<Hos
     }
     let header = header::parse(&text, prelude.len() + n_len_bytes)?;
 
-    let want = header.shape.num_bytes(header.dtype)?; // at most isize::MAX
+    let want = header.shape.num_elements().checked_mul(header.element.size());
+    let want = want.filter(|&want| isize::try_from(want).is_ok()).ok_or(TensorError::TooLarge)?;
     let elements = read_up_to(&mut reader, want + 1)?;
     match elements.len() {
         got if got < want => Err(NpyError::Truncated { want, got }),
         got if got > want => Err(NpyError::Trailing),
-        _ => tensor_of(header, &elements, allocator),
+        _ => array_of(header, &elements, allocator),
     }
 }
 
@@ -66,12 +89,20 @@ fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError>
     Ok(bytes)
 }
 
-fn tensor_of(
-    header: Header,
-    elements: &[u8],
-    allocator: &Arc<dyn Allocator>,
-) -> Result<HostTensor, NpyError> {
-    let Header { dtype, big_endian, fortran_order, shape } = header;
+fn array_of(header: Header, elements: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
+    let Header { element, fortran_order, shape } = header;
+    let (dtype, big_endian) = match element {
+        NpyElement::Number { dtype, big_endian } => (dtype, big_endian),
+        NpyElement::String { kind, size } => {
+            let mut ordered = Vec::new();
+            if fortran_order {
+                ordered.resize(elements.len(), 0);
+                copy_transposed(&shape, size, elements, &mut ordered);
+            }
+            let elements = if fortran_order { &ordered } else { elements };
+            return strings::of_elements(kind, size, &shape, elements, allocator).map(Array::Strings);
+        }
+    };
     let tensor = HostTensor::allocate(dtype, shape.clone(), allocator)?;
     {
         let mut out = tensor.write_bytes()?;
@@ -87,7 +118,7 @@ fn tensor_of(
             out.iter_mut().for_each(|b| *b = u8::from(*b != 0));
         }
     }
-    Ok(tensor)
+    Ok(Array::Numbers(tensor))
 }
 
 /// Copies elements of `size` bytes from Fortran order to C order.

@@ -89,7 +89,11 @@ fn bad_headers_are_located() {
 fn foreign_types_are_refused() {
     let refused = |descr: &str, want: &str| check(&file(1, &header(descr, "False", "(1,)"), &[0; 8]), want);
     refused("|O", "dtype `|O`: arrays of Python objects are pickles, which are never loaded");
-    refused("<U4", "strings are not supported");
+    refused("<U2", "expected numbers, got strings");
+    refused("|S", "dtype `|S`: not a length of strings");
+    refused("|S0", "not a length of strings");
+    refused("<U4611686018427387904", "not a length of strings");
+    refused("|S9999999999999999999999999", "unknown element type");
     refused("<M8[ns]", "dates and times");
     refused("|V2", "records");
     refused("<f16", "unknown element type");
@@ -97,6 +101,67 @@ fn foreign_types_are_refused() {
     refused("|f4", "the byte order is missing");
     let record = "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}";
     check(&file(1, record, &[0; 4]), "records are not supported");
+}
+
+/// The strings of a file, as they are printed.
+fn strings(bytes: &[u8]) -> String {
+    match parse_array(bytes, &Malloc::shared()) {
+        Ok(Array::Strings(strings)) => print::strings(&strings).unwrap(),
+        Ok(Array::Numbers(tensor)) => print::tensor(&tensor).unwrap(),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+#[test]
+fn strings_of_bytes_and_of_characters() {
+    let read = |descr: &str, fortran: &str, shape: &str, elements: &[u8]| {
+        strings(&file(1, &header(descr, fortran, shape), elements))
+    };
+    let want = r#"StringHostTensor shape = [2, 2], values = ["ab", "", "\00c", "d"]"#;
+    assert_eq!(read("|S2", "False", "(2, 2)", b"ab\0\0\0cd\0"), want);
+    assert_eq!(read("|a2", "False", "(2, 2)", b"ab\0\0\0cd\0"), want);
+    assert_eq!(read("|S2", "True", "(2, 2)", b"ab\0c\0\0d\0"), want);
+    let text: Vec<u8> = "aé日𝄞".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let want = r#"StringHostTensor shape = [2], values = ["a\C3\A9", "\E6\97\A5\F0\9D\84\9E"]"#;
+    assert_eq!(read("<U2", "False", "(2,)", &text), want);
+    let swapped: Vec<u8> = text.as_chunks::<4>().0.iter().flat_map(|c| c.iter().rev().copied()).collect();
+    assert_eq!(read(">U2", "False", "(2,)", &swapped), want);
+    assert_eq!(read("|S5", "False", "(0, 3)", b""), "StringHostTensor shape = [0, 3], values = []");
+    assert_eq!(
+        read("<U1", "False", "(1,)", &0xd800u32.to_le_bytes()),
+        "error: a string in the .npy file has a character that is not Unicode"
+    );
+    // A claimed size of 4 TB allocates nothing.
+    let huge = read("|S4", "False", "(1099511627776,)", &[0; 4]);
+    assert!(huge.contains("4398046511104 bytes of elements expected, 4 found"), "{huge}");
+    let huge = read("|S9999999999", "False", "(9999999999,)", &[0; 4]);
+    assert!(huge.contains("larger than the address space"), "{huge}");
+}
+
+#[test]
+fn strings_that_are_written_are_read() {
+    let malloc: std::sync::Arc<dyn Allocator> = Malloc::shared();
+    let written = |dims: &[usize], texts: &[&[u8]]| {
+        let strings = crate::StringTensor::new(Shape::new(dims).unwrap(), texts, &malloc).unwrap();
+        strings_to_bytes(&strings).map(|bytes| (strings, bytes))
+    };
+    for (dims, texts) in [
+        (&[2, 2][..], &[&b"one"[..], b"", b"\0two", b"\xff"][..]),
+        (&[0, 3], &[]),
+        (&[], &[b"scalar"]),
+        (&[1], &[b""]),
+    ] {
+        let (strings, bytes) = written(dims, texts).unwrap();
+        let Ok(Array::Strings(again)) = parse_array(&bytes, &malloc) else { panic!("no strings") };
+        assert!(crate::compare::compare_strings(&again, &strings).unwrap().is_match(), "{texts:?}");
+    }
+    assert!(matches!(written(&[1], &[b"a\0"]), Err(NpyError::EndsInZero)));
+    let (one, _) = written(&[2], &[b"a", b"b"]).unwrap();
+    let (other, _) = written(&[2], &[b"a", b"c"]).unwrap();
+    let report = crate::compare::compare_strings(&one, &other).unwrap().to_string();
+    assert!(report.contains(r#"1 of 2 elements differ; worst at [1]: got "b", want "c""#), "{report}");
+    let (scalar, _) = written(&[], &[b"a"]).unwrap();
+    assert!(crate::compare::compare_strings(&one, &scalar).is_err());
 }
 
 #[test]

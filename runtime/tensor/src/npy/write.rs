@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::npy::{MAGIC, NpyError};
-use crate::{DType, HostTensor};
+use crate::{DType, HostTensor, Shape};
 
 /// Writes a file, replacing an existing one. After an error the file may be incomplete.
 pub fn write_file(path: &Path, tensor: &HostTensor) -> Result<(), NpyError> {
@@ -29,7 +29,21 @@ pub fn to_bytes(tensor: &HostTensor) -> Result<Vec<u8>, NpyError> {
         DType::Complex128 => "<c16",
         DType::BF16 => return Err(NpyError::Unwritable(DType::BF16)),
     };
-    let dims: Vec<String> = tensor.shape().dims().iter().map(usize::to_string).collect();
+    let mut bytes = prelude(descr, tensor.shape())?;
+    let elements = tensor.read_bytes()?;
+    bytes.reserve(elements.len());
+    if cfg!(target_endian = "big") {
+        let number = tensor.dtype().size() / if tensor.dtype().name().starts_with("complex") { 2 } else { 1 };
+        elements.chunks_exact(number).for_each(|element| bytes.extend(element.iter().rev()));
+    } else {
+        bytes.extend_from_slice(&elements);
+    }
+    Ok(bytes)
+}
+
+/// The bytes before the elements.
+pub(super) fn prelude(descr: &str, shape: &Shape) -> Result<Vec<u8>, NpyError> {
+    let dims: Vec<String> = shape.dims().iter().map(usize::to_string).collect();
     let comma = if dims.len() == 1 { "," } else { "" };
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", dims.join(", "));
@@ -41,17 +55,10 @@ pub fn to_bytes(tensor: &HostTensor) -> Result<Vec<u8>, NpyError> {
     // 64 dimensions of at most 20 digits: far below 65,536.
     let len = u16::try_from(header.len()).map_err(|_| NpyError::LongHeader { len: u32::MAX })?;
 
-    let elements = tensor.read_bytes()?;
-    let mut bytes = Vec::with_capacity(total + elements.len());
+    let mut bytes = Vec::with_capacity(total);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[1, 0]);
     bytes.extend_from_slice(&len.to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
-    if cfg!(target_endian = "big") {
-        let number = tensor.dtype().size() / if tensor.dtype().name().starts_with("complex") { 2 } else { 1 };
-        elements.chunks_exact(number).for_each(|element| bytes.extend(element.iter().rev()));
-    } else {
-        bytes.extend_from_slice(&elements);
-    }
     Ok(bytes)
 }

@@ -1,9 +1,10 @@
 //! Tensors as numpy prints arrays: `array([1. , 2.5], shape=(2,), dtype=float32)`.
 //!
 //! The layout is that of numpy's `repr` with its default options: up to eight digits behind the point, the
-//! fewest that tell a number apart, one width for all elements, lines of 75 columns, and of a large array the
-//! first and last three entries of each axis. The shape is always printed. An array is printed in two passes,
-//! the first of which finds the widths, so that the text need not be held in memory.
+//! fewest that tell a number apart, one width for all elements, and lines of 75 columns. Of a large array
+//! only the first and last three entries of each axis are printed. Unlike in numpy, the shape is always
+//! printed. An array is printed in two passes, the first of which finds the widths, so that the text need not
+//! be held in memory.
 //!
 //! Source: `numpy/_core/arrayprint.py`, `array_repr`, as documented under `numpy.set_printoptions`.
 
@@ -27,7 +28,7 @@ const PREFIX: &str = "array(";
 /// The mark for the entries that are left out.
 const ELLIPSIS: &str = "...";
 
-/// Writes an array of numbers. Of one with more than `limit` elements the edges are written only.
+/// Writes an array of numbers. If it has more than `limit` elements, only its edges are written.
 ///
 /// # Errors
 /// If the tensor is being written, or `out` fails, which is the inner error.
@@ -46,8 +47,8 @@ pub fn write_array(
     })
 }
 
-/// Writes an array of strings, as Python prints bytes. Of one with more than `limit` elements the edges are
-/// written only.
+/// Writes an array of strings, as Python prints bytes. If it has more than `limit` elements, only its edges
+/// are written.
 ///
 /// # Errors
 /// If the tensor is being written, or `out` fails, which is the inner error.
@@ -146,7 +147,8 @@ struct PrintedAxes<'a> {
 }
 
 impl PrintedAxes<'_> {
-    /// How many entries of an axis are printed before and after an ellipsis. Without one all are "after".
+    /// Numbers of printed entries of an axis before and after the ellipsis. Without an ellipsis all are
+    /// "after".
     fn ends(&self, axis: usize) -> (usize, usize) {
         let dim = self.shape.dims()[axis];
         if self.shortened && dim > 2 * EDGE { (EDGE, EDGE) } else { (0, dim) }

@@ -19,17 +19,17 @@ pub enum Arithmetic {
     Mul,
     /// `a / b`.
     Div,
-    /// The larger; NaN if either is NaN. Of two zeros, `a`.
+    /// The larger; NaN if either is NaN. Of two zeros, `b`.
     Max,
-    /// The smaller; NaN if either is NaN. Of two zeros, `a`.
+    /// The smaller; NaN if either is NaN. Of two zeros, `b`.
     Min,
     /// `(a - b)^2`.
     SquaredDifference,
     /// `a / b`, or 0 if `b` is 0.
     DivNoNan,
-    /// `a` where `b > 0`, else 0.
+    /// `a` times 1 where `b > 0`, else times 0: NaN and infinities of `a` stay.
     ReluGrad,
-    /// `a` where `0 < b < 6`, else 0.
+    /// `a` times 1 where `0 < b < 6`, else times 0.
     Relu6Grad,
     /// `b * (1 - a * a)`.
     TanhGrad,
@@ -89,14 +89,14 @@ fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
         Arithmetic::Mul => a * b,
         Arithmetic::Div => a / b,
         Arithmetic::Max => {
-            if a >= b || a.is_nan() {
+            if a > b || a.is_nan() {
                 a
             } else {
                 b
             }
         }
         Arithmetic::Min => {
-            if a <= b || a.is_nan() {
+            if a < b || a.is_nan() {
                 a
             } else {
                 b
@@ -104,8 +104,8 @@ fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
         }
         Arithmetic::SquaredDifference => (a - b) * (a - b),
         Arithmetic::DivNoNan => select(b != 0.0, a / b),
-        Arithmetic::ReluGrad => select(b > 0.0, a),
-        Arithmetic::Relu6Grad => select(b > 0.0 && b < 6.0, a),
+        Arithmetic::ReluGrad => a * select(b > 0.0, 1.0),
+        Arithmetic::Relu6Grad => a * select(b > 0.0 && b < 6.0, 1.0),
         // Not `1 - a * a`, which loses digits where `a` is near 1.
         Arithmetic::TanhGrad => b * ((1.0 - a) * (1.0 + a)),
         Arithmetic::SigmoidGrad => b * a * (1.0 - a),

@@ -18,11 +18,12 @@ pub enum Function {
     /// The identity.
     #[default]
     Identity,
-    /// `max(x, 0)`; NaN stays NaN.
+    /// `max(x, 0)`; NaN stays NaN, -0 becomes 0.
     Relu,
-    /// `min(max(x, 0), 6)`; NaN stays NaN.
+    /// `min(max(x, 0), 6)`; NaN stays NaN, -0 becomes 0.
     Relu6,
-    /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu.
+    /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu. As there, -inf
+    /// gives NaN.
     GeluTanh,
     /// The hyperbolic tangent, to 2 ulp.
     Tanh,
@@ -34,7 +35,8 @@ pub enum Function {
     Log,
     /// The error function, to 2 ulp.
     Erf,
-    /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`.
+    /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`. As in
+    /// TensorFlow, -inf gives NaN.
     Gelu,
     /// `x`, or `alpha * x` below 0.
     LeakyRelu(f32),
@@ -50,7 +52,7 @@ pub enum Function {
     Abs,
     /// `-x`.
     Neg,
-    /// 1 or -1; `x` for zeros and NaN.
+    /// 1 or -1; 0 for zeros; NaN stays NaN.
     Sign,
     /// `x * x`.
     Square,
@@ -203,18 +205,20 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
     match function {
         Function::Identity => x,
         Function::Relu => {
-            if x < 0.0 {
+            if x <= 0.0 {
                 0.0
             } else {
                 x
             }
         }
-        Function::Relu6 => clamp(x, 0.0, 6.0),
+        Function::Relu6 => {
+            let x = if x <= 0.0 { 0.0 } else { x };
+            if x > 6.0 { 6.0 } else { x }
+        }
         Function::GeluTanh => {
             const SQRT_2_OVER_PI: f32 = 0.797_884_6;
             let inner = SQRT_2_OVER_PI * fma::<FMA>(0.044_715 * x * x, x, x);
-            let gelu = 0.5 * x * (1.0 + tanh::<FMA>(inner));
-            if x == f32::NEG_INFINITY { -0.0 } else { gelu }
+            0.5 * x * (1.0 + tanh::<FMA>(inner))
         }
         Function::Tanh => tanh::<FMA>(x),
         Function::Sigmoid => {
@@ -229,10 +233,7 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
         Function::Exp => exp::<FMA>(x),
         Function::Log => log::<FMA>(x),
         Function::Erf => erf::<FMA>(x),
-        Function::Gelu => {
-            let gelu = 0.5 * x * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2));
-            if x == f32::NEG_INFINITY { -0.0 } else { gelu }
-        }
+        Function::Gelu => 0.5 * x * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2)),
         Function::LeakyRelu(alpha) => {
             if x < 0.0 {
                 x * alpha
@@ -264,7 +265,7 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
         Function::Neg => -x,
         Function::Sign => {
             let sign = 1.0f32.copysign(x);
-            if x == 0.0 || x.is_nan() { x } else { sign }
+            if x == 0.0 || x.is_nan() { x.abs() } else { sign }
         }
         Function::Square => x * x,
         Function::Reciprocal => 1.0 / x,

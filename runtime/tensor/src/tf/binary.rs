@@ -50,8 +50,11 @@ pub fn binary(
     let dtype = a.dtype();
     with_element!(dtype, T => {
         type Wide = <T as Number>::Wide;
-        let f = Wide::binary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype })?;
         let shape = broadcast_shape(a.shape(), b.shape())?;
+        if let Some(f) = Wide::ranged(op) {
+            return zip::<T, T>(a, b, shape, allocator, |a, b| T::narrow(f(a.widen(), b.widen(), in_range::<T>)));
+        }
+        let f = Wide::binary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype })?;
         if shape.num_elements() > 0 {
             let refused = |x: &T| Wide::refuses(op, x.widen());
             if let Some(at) = b.read_as::<T>("b")?.iter().position(refused) {
@@ -74,6 +77,15 @@ pub fn binary(
         }
     })
 }
+
+/// An intermediate result: an infinity or 0 if it is one in the dtype.
+fn in_range<T: Number>(x: T::Wide) -> T::Wide {
+    let narrow = T::narrow(x).widen();
+    if narrow.is_finite_number() && narrow != T::Wide::ZERO { x } else { narrow }
+}
+
+/// A function of two numbers that passes its intermediate results through the last argument.
+pub(crate) type Ranged<T> = fn(T, T, fn(T) -> T) -> T;
 
 /// A boolean per pair of elements of `a` and `b`, broadcast.
 pub fn compare(
@@ -249,6 +261,11 @@ pub(super) fn zip<A: Number, B: Element>(
 /// A kind of number with its table of functions.
 pub(crate) trait BinaryTable: Domain {
     fn binary(op: Binary) -> Option<fn(Self, Self) -> Self>;
+    /// The function of an operator whose results depend on intermediate results that are in the range of the
+    /// wide type, but not of the dtype. It is not in the other table.
+    fn ranged(_: Binary) -> Option<Ranged<Self>> {
+        None
+    }
     /// True if the operator has no result for this right operand.
     fn refuses(_: Binary, _: Self) -> bool {
         false
@@ -348,30 +365,42 @@ impl BinaryTable for f64 {
                 if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
             },
             Binary::Pow => f64::powf,
-            Binary::Maximum => |a, b| if a.is_nan() || a >= b { a } else { b },
-            Binary::Minimum => |a, b| if a.is_nan() || a <= b { a } else { b },
+            Binary::Maximum => |a, b| if a.is_nan() || a > b { a } else { b },
+            Binary::Minimum => |a, b| if a.is_nan() || a < b { a } else { b },
             Binary::SquaredDifference => |a, b| (a - b) * (a - b),
             Binary::Atan2 => f64::atan2,
             Binary::Igamma => special::igamma,
             Binary::Igammac => special::igammac,
             Binary::Zeta => special::zeta,
             Binary::Polygamma => |n, x| special::polygamma(n, x, digamma),
-            Binary::Xdivy => |a, b| if a == 0.0 { 0.0 } else { a / b },
-            Binary::Xlogy => |a, b| if a == 0.0 { 0.0 } else { a * b.ln() },
-            Binary::Xlog1py => |a, b| if a == 0.0 { 0.0 } else { a * b.ln_1p() },
-            Binary::ReluGrad => |dy, x| if x > 0.0 { dy } else { 0.0 },
-            Binary::Relu6Grad => |dy, x| if x > 0.0 && x < 6.0 { dy } else { 0.0 },
+            Binary::Xdivy => |a, b| if a == 0.0 { a } else { a / b },
+            Binary::Xlogy => |a, b| if a == 0.0 { a } else { a * b.ln() },
+            Binary::Xlog1py => |a, b| if a == 0.0 { a } else { a * b.ln_1p() },
+            // Products, not selections: a NaN and an infinity of the gradient stay.
+            Binary::ReluGrad => |dy, x| dy * f64::from(u8::from(x > 0.0)),
+            Binary::Relu6Grad => |dy, x| dy * f64::from(u8::from(x > 0.0 && x < 6.0)),
             Binary::EluGrad => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy },
             Binary::SeluGrad => |dy, y| if y < 0.0 { dy * (y + SELU_SCALE_ALPHA) } else { dy * SELU_SCALE },
             Binary::SigmoidGrad => |y, dy| dy * y * (1.0 - y),
-            Binary::TanhGrad => |y, dy| dy * (1.0 - y * y),
-            Binary::SqrtGrad => |y, dy| dy * 0.5 / y,
-            Binary::RsqrtGrad => |y, dy| dy * -0.5 * y * y * y,
-            Binary::ReciprocalGrad => |y, dy| -dy * y * y,
+            Binary::SqrtGrad => |y, dy| if dy == 0.0 { 0.0 } else { dy * 0.5 / y },
             Binary::SoftplusGrad => |dy, x| dy * sigmoid(x),
-            Binary::SoftsignGrad => |dy, x| dy / ((1.0 + x.abs()) * (1.0 + x.abs())),
+            Binary::TanhGrad | Binary::RsqrtGrad | Binary::ReciprocalGrad | Binary::SoftsignGrad => {
+                return None;
+            }
             Binary::BitwiseAnd | Binary::BitwiseOr | Binary::BitwiseXor => return None,
             Binary::LeftShift | Binary::RightShift | Binary::LogicalAnd | Binary::LogicalOr => return None,
+        })
+    }
+
+    fn ranged(op: Binary) -> Option<Ranged<f64>> {
+        Some(match op {
+            Binary::TanhGrad => |y, dy, range| dy * (1.0 - range(y * y)),
+            Binary::RsqrtGrad => {
+                |y, dy, range| if dy == 0.0 { 0.0 } else { -0.5 * range(dy * y) * range(y * y) }
+            }
+            Binary::ReciprocalGrad => |y, dy, range| if dy == 0.0 { 0.0 } else { range(-y * y) * dy },
+            Binary::SoftsignGrad => |dy, x, range| dy / range((1.0 + x.abs()) * (1.0 + x.abs())),
+            _ => return None,
         })
     }
 

@@ -139,8 +139,8 @@ fn expect_thresholds(op: &'static str, by: &Suppression) -> Result<(), TensorErr
     Ok(())
 }
 
-/// `NonMaxSuppression`, V2 to V5: the positions of the selected boxes, their scores in `scores_dtype`, and
-/// their number. `is_padded` extends positions and scores with zeros to the largest number.
+/// `NonMaxSuppression`, V2 to V5: the positions of the selected boxes, their scores in the dtype of `scores`,
+/// and their number. `is_padded` extends positions and scores with zeros to the largest number.
 pub fn non_max_suppression(
     op: &'static str,
     boxes: &HostTensor,

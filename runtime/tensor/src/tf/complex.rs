@@ -76,14 +76,14 @@ impl BinaryTable for Complex128 {
             Binary::Xdivy => |a, b| if a == Complex128::ZERO { a } else { complex_div(a, b) },
             Binary::Xlogy => |a, b| if a == Complex128::ZERO { a } else { a.times(complex_log(b)) },
             Binary::Xlog1py => |a, b| if a == Complex128::ZERO { a } else { a.times(log_1p(b)) },
-            // The gradients of complex functions use the conjugate of the result.
-            Binary::SigmoidGrad => {
-                |y, dy| dy.times(y.conjugated()).times(minus(Complex128::ONE, y.conjugated()))
+            // TensorFlow conjugates the operand of these two in the graph, before the operator.
+            Binary::SigmoidGrad => |y, dy| dy.times(y).times(minus(Complex128::ONE, y)),
+            Binary::TanhGrad => |y, dy| dy.times(minus(Complex128::ONE, y.times(y))),
+            Binary::SqrtGrad => |y, dy| of_gradient(dy, complex_div(dy.times(real(0.5)), y.conjugated())),
+            Binary::RsqrtGrad => {
+                |y, dy| of_gradient(dy, dy.times(real(-0.5)).times(y.times(y).times(y).conjugated()))
             }
-            Binary::TanhGrad => |y, dy| dy.times(minus(Complex128::ONE, y.times(y).conjugated())),
-            Binary::SqrtGrad => |y, dy| complex_div(dy.times(real(0.5)), y.conjugated()),
-            Binary::RsqrtGrad => |y, dy| dy.times(real(-0.5)).times(y.times(y).times(y).conjugated()),
-            Binary::ReciprocalGrad => |y, dy| dy.times(y.times(y).conjugated()).negated(),
+            Binary::ReciprocalGrad => |y, dy| of_gradient(dy, dy.times(y.times(y).conjugated()).negated()),
             _ => return None,
         })
     }
@@ -134,6 +134,11 @@ impl UnaryTable for Complex128 {
             _ => return None,
         })
     }
+}
+
+/// The product with a gradient, 0 if the gradient is 0, whatever it is multiplied by.
+fn of_gradient(dy: Complex128, product: Complex128) -> Complex128 {
+    if dy == Complex128::ZERO { Complex128::ZERO } else { product }
 }
 
 /// The quotient, scaled by the larger part of the divisor so that its square cannot overflow.

@@ -167,7 +167,7 @@ fn rows_of_diagonals(batch: &[usize], count: usize, longest: usize) -> Result<Sh
 }
 
 /// The numbers of rows and columns of matrices with these diagonals. Missing sizes are the smallest possible,
-/// and equal if both are missing.
+/// and equal if both are missing. Diagonals of the band that are outside of the matrices are ignored.
 pub(super) fn sizes_around(
     op: &'static str,
     band: &Band,
@@ -189,7 +189,6 @@ pub(super) fn sizes_around(
     if rows < least[0] || cols < least[1] || (rows != least[0] && cols != least[1]) {
         return invalid(op, format!("diagonals of {longest} elements do not fit {rows} x {cols} matrices"));
     }
-    band.count(op, rows, cols)?;
     Ok(sizes)
 }
 
@@ -241,7 +240,7 @@ fn fill_diagonals(
     }
     let (rows, cols) = matrix_of("MatrixDiag", out.shape())?;
     let (from, size) = (diagonals.read_bytes()?, out.dtype().size());
-    let per_matrix = (band.upper - band.lower + 1) as usize * longest; // checked by `Band::count`
+    let per_matrix = (band.upper - band.lower + 1) as usize * longest; // the size of the diagonals
     for_each_element(out, cols, rows, |matrix, row, col, element| {
         match band.place([row, col], [rows, cols], longest) {
             Some((diagonal, at)) => {

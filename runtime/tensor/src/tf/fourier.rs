@@ -132,7 +132,7 @@ struct Spectrum {
 }
 
 impl Spectrum {
-    /// Transforms along the axes from `first` up to `end`.
+    /// Transforms along a range of axes.
     fn transform(&self, axes: std::ops::Range<usize>, is_inverse: bool) -> Result<(), TensorError> {
         if self.x.num_elements() > 0 {
             let mut x = self.x.write::<Complex128>()?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::shapes::{expand_dims, squeeze};
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::{HostTensor, MAX_RANK, Shape, TensorError, resolve_axis};
+use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
 /// Copies `len` bytes of every row: `(bytes, offset in a row, length of a row)` on either side.
 fn copy_slabs(
@@ -74,6 +74,9 @@ pub fn pack(
     concat(&expanded.iter().collect::<Vec<_>>(), axis, allocator)
 }
 
+/// The most parts without elements: their number is not bounded by the bytes of the tensor.
+const MAX_EMPTY: usize = 1 << 20;
+
 /// `Unpack`: the slices along an axis, each without it.
 pub fn unpack(
     x: &HostTensor,
@@ -82,7 +85,7 @@ pub fn unpack(
 ) -> Result<Vec<HostTensor>, TensorError> {
     let at = resolve_axis(x.shape(), axis)?;
     let n = x.shape().dims()[at];
-    if n > x.num_elements() {
+    if n > x.num_elements().max(MAX_EMPTY) {
         return invalid("Unpack", format!("{n} empty slices of shape {}", x.shape()));
     }
     let parts = split_v(x, &vec![1; n], axis, allocator)?;
@@ -98,7 +101,7 @@ pub fn split(
 ) -> Result<Vec<HostTensor>, TensorError> {
     let at = resolve_axis(x.shape(), axis)?;
     let len = x.shape().dims()[at];
-    if n == 0 || !len.is_multiple_of(n) || n > x.num_elements().max(MAX_RANK) {
+    if n == 0 || !len.is_multiple_of(n) || n > x.num_elements().max(MAX_EMPTY) {
         return invalid(
             "Split",
             format!("axis {at} of shape {} cannot be split into {n} equal parts", x.shape()),

@@ -12,6 +12,8 @@
 //! real (floats in f64) ──▶ softmax, norm, train         window (images) ──▶ conv, pool
 //! walk (offset maps) ──▶ movement, joins, slices, pads
 //! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
+//! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
+//! matrices (decompositions) ──▶ linear                  fourier, quantize, sparse, special (functions)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!

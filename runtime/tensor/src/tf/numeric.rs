@@ -86,6 +86,9 @@ pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
     fn is_nan(self) -> bool {
         false
     }
+    fn is_finite_number(self) -> bool {
+        true
+    }
 }
 
 impl Domain for bool {
@@ -158,6 +161,9 @@ impl Domain for f64 {
     }
     fn is_nan(self) -> bool {
         f64::is_nan(self)
+    }
+    fn is_finite_number(self) -> bool {
+        self.is_finite()
     }
 }
 

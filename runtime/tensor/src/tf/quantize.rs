@@ -19,7 +19,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The values of this many bits; the lowest is not used if the range is `narrow`.
+    /// The values of this many bits; the lowest is not used if the range is narrow.
     pub fn new(op: &'static str, bits: i64, is_narrow: bool) -> Result<Levels, TensorError> {
         if !(2..=16).contains(&bits) {
             return invalid(op, format!("num_bits must be between 2 and 16, inclusive, got {bits}"));

@@ -34,7 +34,9 @@ pub fn unsorted_segment(
     }
     let rest = &x.shape().dims()[rank..];
     let ids = indices_of(op.name(), ids)?;
-    if let Some(id) = ids.iter().find(|&&id| id >= 0 && id as u64 >= n_segments as u64) {
+    // As in TensorFlow, ids of rows without elements may be anything.
+    let is_beyond = |id: &&i64| **id >= 0 && **id as u64 >= n_segments as u64;
+    if let Some(id) = ids.iter().filter(|_| x.num_elements() > 0).find(is_beyond) {
         return invalid(op.name(), format!("id {id} is not below {n_segments}, shape {}", x.shape()));
     }
     let out = HostTensor::allocate(x.dtype(), Shape::new(&[&[n_segments], rest].concat())?, allocator)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::walk::{AxisMap, Offsets, gather_offsets, strides};
+use super::walk::{AxisMap, Offsets, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{HostTensor, MAX_RANK, Shape, TensorError};
@@ -87,11 +87,14 @@ pub fn strided_slice_grad(
     let (sliced, maps) = plan("StridedSliceGrad", shape, range)?;
     dy.expect_shape("dy", &sliced)?;
     let out = HostTensor::zeros(dy.dtype(), shape.clone(), allocator)?;
-    put(&out, dy, maps)?;
+    if sliced.num_elements() > 0 {
+        put(&out, dy, &sliced, maps)?;
+    }
     Ok(out)
 }
 
-/// `TensorStridedSliceUpdate`: a copy of `x` with the slice replaced by `value`, of the slice's shape.
+/// `TensorStridedSliceUpdate`: a copy of `x` with the slice replaced by `value`, which broadcasts to the
+/// slice's shape; it may have more axes of length 1 in front. An empty slice takes any value.
 pub fn tensor_strided_slice_update(
     x: &HostTensor,
     range: &SliceRange<'_>,
@@ -100,19 +103,28 @@ pub fn tensor_strided_slice_update(
 ) -> Result<HostTensor, TensorError> {
     value.expect_dtype("value", x.dtype())?;
     let (sliced, maps) = plan("TensorStridedSliceUpdate", x.shape(), range)?;
-    value.expect_shape("value", &sliced)?;
     let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
     out.write_bytes()?.copy_from_slice(&x.read_bytes()?);
-    put(&out, value, maps)?;
+    if sliced.num_elements() > 0 {
+        let dims = value.shape().dims();
+        let more = dims.len().saturating_sub(sliced.rank());
+        let extra = dims.iter().take(more).take_while(|&&dim| dim == 1).count();
+        let value = value.reshaped(Shape::new(&dims[extra..])?)?;
+        if broadcast_shape(value.shape(), &sliced).ok().as_ref() != Some(&sliced) {
+            value.expect_shape("value", &sliced)?;
+        }
+        put(&out, &value, &sliced, maps)?;
+    }
     Ok(out)
 }
 
-/// Overwrites the elements at the offsets.
-fn put(out: &HostTensor, value: &HostTensor, maps: Vec<AxisMap>) -> Result<(), TensorError> {
+/// Overwrites the elements at the offsets by those of `value` broadcast to `shape`.
+fn put(out: &HostTensor, value: &HostTensor, shape: &Shape, maps: Vec<AxisMap>) -> Result<(), TensorError> {
     let size = out.dtype().size();
     let (from, mut to) = (value.read_bytes()?, out.write_bytes()?);
-    for (element, at) in from.chunks_exact(size).zip(Offsets::new(maps)) {
-        to[at * size..(at + 1) * size].copy_from_slice(element);
+    let sources = Offsets::new(broadcast_maps(value.shape(), shape));
+    for (source, at) in sources.zip(Offsets::new(maps)) {
+        to[at * size..(at + 1) * size].copy_from_slice(&from[source * size..(source + 1) * size]);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! An operator missing in a table is not defined for its dtypes: [`TensorError::Unsupported`]. Floats follow
 //! IEEE 754 (the logarithm of a negative number is NaN, of zero -inf). Integers wrap around (`Abs` and `Neg`
-//! of the smallest are itself).
+//! of the smallest are itself). Denormal numbers are kept, where TensorFlow flushes them to zero.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
@@ -210,7 +210,7 @@ impl UnaryTable for f64 {
                 } else if x < 0.0 {
                     -1.0
                 } else {
-                    x
+                    x.abs()
                 }
             },
             Unary::Square => |x| x * x,
@@ -231,7 +231,7 @@ impl UnaryTable for f64 {
             Unary::Cosh => f64::cosh,
             Unary::Tanh => f64::tanh,
             Unary::Asinh => libm::asinh,
-            Unary::Acosh => libm::acosh,
+            Unary::Acosh => |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) },
             Unary::Atanh => libm::atanh,
             Unary::Erf => libm::erf,
             Unary::Erfc => libm::erfc,
@@ -252,8 +252,9 @@ impl UnaryTable for f64 {
             Unary::Sigmoid => sigmoid,
             Unary::Softplus => |x| if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() },
             Unary::Softsign => |x| x / (1.0 + x.abs()),
-            Unary::Relu => |x| if x < 0.0 { 0.0 } else { x },
-            Unary::Relu6 => |x| x.clamp(0.0, 6.0), // keeps NaN
+            // Both keep NaN.
+            Unary::Relu => |x| if x <= 0.0 { 0.0 } else { x },
+            Unary::Relu6 => |x| if x <= 0.0 { 0.0 } else { x.clamp(0.0, 6.0) },
             Unary::Elu => |x| if x < 0.0 { x.exp_m1() } else { x },
             Unary::Selu => |x| if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x },
             Unary::Conj => |x| x,
@@ -274,6 +275,9 @@ pub(super) fn sigmoid(x: f64) -> f64 {
 
 /// The inverse of the error function. NaN outside [-1, 1].
 fn erf_inv(y: f64) -> f64 {
+    if y == 0.0 {
+        return 0.0; // of either sign
+    }
     if y.abs() <= 0.5 {
         return inverse(y.abs(), (1.0 - y.abs()) * (1.0 + y.abs()), |x| libm::erf(x) - y.abs()).copysign(y);
     }
@@ -314,7 +318,7 @@ pub(super) fn digamma(mut x: f64) -> f64 {
     }
     let mut sum = 0.0;
     if x < 0.0 {
-        sum -= PI / (PI * (x - x.floor())).tan();
+        sum -= PI / (PI * (x - x.round())).tan();
         x = 1.0 - x;
     }
     while x < 10.0 {

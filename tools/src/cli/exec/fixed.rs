@@ -68,7 +68,7 @@ fn log(level: char, line: u32, text: &str) {
     tell(&format!("{level} {time} {thread:?} {}:{line}] {text}\n", file!()));
 }
 
-/// `1970-01-01 00:00:00.000000`, so many microseconds later.
+/// The time `micros` microseconds after the start of 1970, as `1970-01-01 00:00:00.000000`.
 fn date(micros: u128) -> String {
     const PER_DAY: u128 = 24 * 60 * 60 * 1_000_000;
     let is_leap =

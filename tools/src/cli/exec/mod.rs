@@ -440,7 +440,7 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let read =
-        |named: &[NamedText]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
+        |named: &[NamedText]| named.iter().map(|named| named.array(&allocator)).collect::<Result<_, _>>();
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
     let program = match load(args, &runtime, map)? {
         Ok(program) => program,

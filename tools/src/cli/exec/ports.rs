@@ -14,8 +14,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use befrost::{Datum, Error, HostTensor, Port, Shape, Value};
-use befrost_kernels::ShapeValue;
+use befrost_kernels::{ShapeValue, Strings};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::npy::Array;
 use befrost_tensor::{Complex64, DType, Dims, Element, I1, bf16, f16, literal, npy};
 
 use crate::cli::failure::Failure;
@@ -54,16 +55,17 @@ impl NamedText {
         Place::from(OsString::from(&self.text))
     }
 
-    /// The tensor in the file or literal.
-    pub(super) fn tensor(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Failure> {
+    /// The array in the file or literal.
+    pub(super) fn array(&self, allocator: &Arc<dyn Allocator>) -> Result<Array, Failure> {
         if literal::is_literal(&self.text) {
             return literal::parse(&self.text, allocator)
+                .map(Array::Numbers)
                 .map_err(|error| Failure::Usage(format!("'{}': {error}", excerpt(&self.text))));
         }
         let place = self.place();
         match &place {
-            Place::Std => npy::read(std::io::stdin().lock(), allocator),
-            Place::File(path) => npy::read_file(path, allocator),
+            Place::Std => npy::read_array(std::io::stdin().lock(), allocator),
+            Place::File(path) => npy::read_array_file(path, allocator),
         }
         .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", excerpt(&place.name()))))
     }
@@ -122,8 +124,16 @@ pub(super) fn bind(
 pub(super) const ARGUMENT: &str = "argument";
 /// The role of results.
 pub(super) const RESULT: &str = "result";
-/// The argument for a tensor.
-pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
+/// The argument for an array.
+pub(super) fn to_datum(array: &Array, port: &Port, at: usize) -> Result<Datum, Failure> {
+    match array {
+        Array::Numbers(tensor) => number_datum(tensor, port, at),
+        // The call compares them with the type.
+        Array::Strings(strings) => Ok(Datum::from(Value::object(Strings(strings.clone())))),
+    }
+}
+
+fn number_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
     let refuse = |want: &str| {
         let (name, dtype, shape) = (port.label(at), tensor.dtype(), tensor.shape());
         let message =
@@ -210,8 +220,15 @@ fn scalar(tensor: &HostTensor) -> Result<Option<Value>, befrost_tensor::TensorEr
     })
 }
 
-/// The tensor of a result; an error if the result is another value or an error.
-pub(super) fn to_tensor(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Error> {
+/// The array of a result; an error if the result is another value or an error.
+pub(super) fn to_array(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result<Array, Error> {
+    match datum.ok()?.downcast_ref::<Strings>() {
+        Some(Strings(strings)) => Ok(Array::Strings(strings.clone())),
+        None => to_tensor(datum, allocator).map(Array::Numbers),
+    }
+}
+
+fn to_tensor(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Error> {
     fn one<T: Element>(value: T, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
         HostTensor::from_slice(Shape::scalar(), &[value], allocator).map_err(|error| error.to_string())
     }

@@ -10,14 +10,15 @@ use std::time::Instant;
 use befrost::{
     CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Program, Resources, Value,
 };
-use befrost_tensor::compare::{Tolerance, compare};
+use befrost_tensor::TensorError;
+use befrost_tensor::compare::{Tolerance, compare, compare_strings};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::npy::{self, Array};
 use befrost_tensor::print::exponent;
-use befrost_tensor::{TensorError, npy};
 
 use super::ExecArgs;
 use super::interrupt;
-use super::ports::{ARGUMENT, RESULT, bind, example_input, to_datum, to_tensor};
+use super::ports::{ARGUMENT, RESULT, bind, example_input, to_array, to_datum};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
@@ -119,15 +120,19 @@ impl<'a> Session<'a> {
             ok &= called.has_values();
             let results = &called.results;
             for (output, &at) in self.args.output.iter().zip(&outputs) {
-                ok &= self.tensor(results, ports, at).is_some_and(|tensor| {
-                    let written = npy::to_bytes(&tensor).map_err(|error| Failure::Refused(error.to_string()));
+                ok &= self.array(results, ports, at).is_some_and(|array| {
+                    let written = match &array {
+                        Array::Numbers(tensor) => npy::to_bytes(tensor),
+                        Array::Strings(strings) => npy::strings_to_bytes(strings),
+                    };
+                    let written = written.map_err(|error| Failure::Refused(error.to_string()));
                     told(written.and_then(|bytes| output.place().write_binary([&bytes[..]])))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {
-                ok &= self.tensor(results, ports, at).is_some_and(|tensor| {
+                ok &= self.array(results, ports, at).is_some_and(|array| {
                     let file = expect.place().name();
-                    told(self.compare(&tensor, want, &ports[at].label(at), &file))
+                    told(self.compare(&array, want, &ports[at].label(at), &file))
                 });
             }
         }
@@ -153,17 +158,12 @@ impl<'a> Session<'a> {
     }
 
     /// An argument for each port.
-    fn arguments(
-        &self,
-        ports: &[Port],
-        inputs: &[HostTensor],
-        signature: &str,
-    ) -> Result<Vec<Argument>, Failure> {
+    fn arguments(&self, ports: &[Port], inputs: &[Array], signature: &str) -> Result<Vec<Argument>, Failure> {
         let bound = bind(&self.args.input, ports, ARGUMENT, signature)?;
         let mut arguments: Vec<Option<Argument>> = ports.iter().map(|_| None).collect();
-        for (tensor, at) in inputs.iter().zip(bound) {
-            let value = to_datum(tensor, &ports[at], at)?;
-            arguments[at] = Some(Argument { value, source: Some((tensor.clone(), ports[at].clone(), at)) });
+        for (array, at) in inputs.iter().zip(bound) {
+            let value = to_datum(array, &ports[at], at)?;
+            arguments[at] = Some(Argument { value, source: Some((array.clone(), ports[at].clone(), at)) });
         }
         let filled = arguments.into_iter().zip(ports).enumerate().map(|(at, (argument, port))| {
             if let Some(argument) = argument {
@@ -288,7 +288,7 @@ impl<'a> Session<'a> {
     }
 
     /// True if the error of a kernel appears on standard error. One without a location cannot match an
-    /// expectation; TFRT reports it to nobody.
+    /// expectation; TFRT does not report it.
     fn is_told(&self, error: &Error) -> bool {
         match error.location() {
             Some(_) => !self.args.verify_diagnostics,
@@ -319,22 +319,28 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The tensor of a result. An error result has been reported before.
-    fn tensor(&self, results: &[Datum], ports: &[Port], at: usize) -> Option<HostTensor> {
+    /// The array of a result. An error result has been reported before.
+    fn array(&self, results: &[Datum], ports: &[Port], at: usize) -> Option<Array> {
         let result = results.get(at).filter(|result| result.error().is_none())?;
-        let tensor = to_tensor(result, self.allocator);
-        tensor.map_err(|error| tell(&format!("error: result {}: {error}\n", ports[at].label(at)))).ok()
+        let array = to_array(result, self.allocator);
+        array.map_err(|error| tell(&format!("error: result {}: {error}\n", ports[at].label(at)))).ok()
     }
 
-    fn compare(&self, got: &HostTensor, want: &HostTensor, result: &str, file: &str) -> Result<(), Failure> {
+    fn compare(&self, got: &Array, want: &Array, result: &str, file: &str) -> Result<(), Failure> {
         let tolerance = Tolerance { rtol: self.args.rtol, atol: self.args.atol };
-        let what = match compare(got, want, tolerance) {
-            Ok(report) if report.is_match() => {
+        let compared = match (got, want) {
+            (Array::Numbers(got), Array::Numbers(want)) => Some(compare(got, want, tolerance)),
+            (Array::Strings(got), Array::Strings(want)) => Some(compare_strings(got, want)),
+            _ => None,
+        };
+        let what = match compared {
+            Some(Ok(report)) if report.is_match() => {
                 tell(&format!("result {result} is as expected in '{file}': {report}\n"));
                 return Ok(());
             }
-            Ok(report) => report.to_string(),
-            Err(error) => error.to_string(),
+            Some(Ok(report)) => report.to_string(),
+            Some(Err(error)) => error.to_string(),
+            None => "one of the two are strings, the other are numbers".to_owned(),
         };
         Err(Failure::Refused(format!("result {result} is not as expected in '{file}': {what}")))
     }
@@ -343,9 +349,9 @@ impl<'a> Session<'a> {
 /// The contents of the files on the command line, read before anything runs.
 pub(super) struct Files {
     /// For each `--input`.
-    pub(super) inputs: Vec<HostTensor>,
+    pub(super) inputs: Vec<Array>,
     /// For each `--expect`.
-    pub(super) expected: Vec<HostTensor>,
+    pub(super) expected: Vec<Array>,
 }
 
 /// The result of a call.
@@ -369,20 +375,21 @@ impl Called {
 struct Argument {
     value: Datum,
     /// Its source; `None` for a chain.
-    source: Option<(HostTensor, Port, usize)>,
+    source: Option<(Array, Port, usize)>,
 }
 
 impl Argument {
     /// A copy of the argument in its own memory.
     fn copy(&self, allocator: &Arc<dyn Allocator>) -> Result<Datum, Failure> {
-        let Some((tensor, port, at)) = &self.source else { return Ok(self.value.clone()) };
+        // Strings are immutable.
+        let Some((Array::Numbers(tensor), port, at)) = &self.source else { return Ok(self.value.clone()) };
         let copy = || {
             let copy = HostTensor::allocate(tensor.dtype(), tensor.shape().clone(), allocator)?;
             copy.write_bytes()?.copy_from_slice(&tensor.read_bytes()?);
             Ok(copy)
         };
         let copy = copy().map_err(|error: TensorError| Failure::Refused(error.to_string()))?;
-        to_datum(&copy, port, *at)
+        to_datum(&Array::Numbers(copy), port, *at)
     }
 }
 

@@ -22,7 +22,7 @@ impl FunctionBody {
         if of.is_ref { self.ref_type(&of.dims) } else { RESOURCE.to_owned() }
     }
 
-    /// A variable: one of a name, or of its own.
+    /// A variable: shared by its name, or of its own op.
     fn new_variable(&mut self, name: Option<usize>, is_ref: bool) -> VariableValue {
         let dims = match name {
             Some(name) => NAMED[name % NAMED.len()].to_vec(),
@@ -40,7 +40,7 @@ impl FunctionBody {
         made
     }
 
-    /// The variables with names, most of them with values.
+    /// Adds the variables with names, most of them with values.
     pub(super) fn named(&mut self, module: &mut Module) {
         for name in 0..NAMED.len() {
             let made = self.new_variable(Some(name), false);
@@ -79,7 +79,7 @@ impl FunctionBody {
         self.push(made[0].clone(), &of.dims);
     }
 
-    /// Reads of some variables at the end, which show what was written.
+    /// Reads some variables at the end, so that the results depend on what was written.
     pub(super) fn read_some(&mut self) {
         for _ in 0..2 {
             let all = &self.scope.variables;

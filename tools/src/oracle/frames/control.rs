@@ -1,18 +1,18 @@
 //! Calls, branches and loops: the next body to run, its arguments, and the use of its results.
 //!
 //! An op opens the frame of a function or region, or returns its results at once. When the frame returns,
-//! [`Then`] is the continuation. Iterations and blocks run one after the other.
+//! [`Continuation`] is the continuation. Iterations and blocks run one after the other.
 
 use std::rc::Rc;
 
 use befrost_compiler::ir::{AttrKind, BlockId, OpId};
 
-use super::{Caller, Held, Interpreter, Stop, cancelled, fails};
+use super::{Caller, Interpreter, OrderedValue, Stop, cancelled, fails};
 use crate::oracle::Refusal;
 use crate::oracle::value::{Code, OracleError, Value};
 
 /// The use of a body's results.
-pub(super) enum Then {
+pub(super) enum Continuation {
     /// Returns them.
     Give,
     /// Runs the body on them `left` times more.
@@ -29,9 +29,9 @@ pub(super) struct Blocks {
     next: i64,
     end: i64,
     size: i64,
-    rest: Vec<Held>,
+    rest: Vec<OrderedValue>,
     /// The resulting chain: dead if a block's is, else the first error of a block's chain, if any.
-    chain: Held,
+    chain: OrderedValue,
 }
 
 /// True if an op runs functions or regions.
@@ -51,7 +51,12 @@ pub(super) fn is_control(name: &str) -> bool {
 
 impl Interpreter<'_> {
     /// Begins to interpret an op that runs functions or regions, none of whose operands is an error or dead.
-    pub(super) fn begin(&mut self, op: OpId, mut operands: Vec<Held>, after: usize) -> Result<(), Stop> {
+    pub(super) fn begin(
+        &mut self,
+        op: OpId,
+        mut operands: Vec<OrderedValue>,
+        after: usize,
+    ) -> Result<(), Stop> {
         let name = self.module.op_name_str(op);
         let n_before = match name {
             "tfrt.call" => 0,
@@ -71,21 +76,21 @@ impl Interpreter<'_> {
             _ => Err(Stop::Refused(format!("operand #{i} of '{name}' is no i32"))),
         };
         match name {
-            "tfrt.call" => self.enter(op, self.callee(op, "callee")?, arguments, Then::Give, after),
+            "tfrt.call" => self.enter(op, self.callee(op, "callee")?, arguments, Continuation::Give, after),
             "tfrt.if" => match self.region(op, usize::from(!i1(0)?)) {
-                Some(body) => self.enter(op, body, arguments, Then::Give, after),
+                Some(body) => self.enter(op, body, arguments, Continuation::Give, after),
                 // Without an `else` there are no results.
                 None => Ok(()),
             },
             "tfrt.cond" => {
                 let function = self.callee(op, if i1(0)? { "a_true_fn" } else { "b_false_fn" })?;
-                self.enter(op, function, arguments, Then::Give, after)
+                self.enter(op, function, arguments, Continuation::Give, after)
             }
             "tfrt.case" => {
                 let branches = self.branches(op)?;
                 let index = i32(0)?;
                 match usize::try_from(index).ok().and_then(|i| branches.get(i)) {
-                    Some(&branch) => self.enter(op, branch, arguments, Then::Give, after),
+                    Some(&branch) => self.enter(op, branch, arguments, Continuation::Give, after),
                     None => {
                         let n = branches.len();
                         Err(fails(
@@ -98,7 +103,7 @@ impl Interpreter<'_> {
             "tfrt.while" => {
                 let mut values = arguments;
                 values.push(operands[0].clone());
-                self.go_on(op, Then::While { body: self.callee(op, "body_fn")? }, values, after)?;
+                self.go_on(op, Continuation::While { body: self.callee(op, "body_fn")? }, values, after)?;
                 Ok(())
             }
             "tfrt.repeat.i32" => {
@@ -108,7 +113,7 @@ impl Interpreter<'_> {
                     let message = format!("the trip count is {left}: it must not be negative");
                     return Err(fails(Code::InvalidArgument, message));
                 }
-                self.go_on(op, Then::Repeat { body, left }, arguments, after)?;
+                self.go_on(op, Continuation::Repeat { body, left }, arguments, after)?;
                 Ok(())
             }
             _ => {
@@ -121,7 +126,7 @@ impl Interpreter<'_> {
                     let message = format!("the size of a block is {size}; it must be positive");
                     return Err(fails(Code::InvalidArgument, message));
                 }
-                let chain = Held { value: Value::Chain, after };
+                let chain = OrderedValue { value: Value::Chain, after };
                 self.next_block(op, Blocks { body, next, end, size, rest: arguments, chain }, after)
             }
         }
@@ -131,23 +136,23 @@ impl Interpreter<'_> {
     pub(super) fn go_on(
         &mut self,
         op: OpId,
-        then: Then,
-        mut results: Vec<Held>,
+        then: Continuation,
+        mut results: Vec<OrderedValue>,
         after: usize,
     ) -> Result<(), Refusal> {
         let entered = match then {
-            Then::Give => {
+            Continuation::Give => {
                 self.store(op, results.into_iter());
                 return Ok(());
             }
-            Then::Repeat { left: 0, .. } => {
+            Continuation::Repeat { left: 0, .. } => {
                 self.store(op, results.into_iter());
                 return Ok(());
             }
-            Then::Repeat { body, left } if !self.is_cancelled => {
-                self.enter(op, body, results, Then::Repeat { body, left: left - 1 }, after)
+            Continuation::Repeat { body, left } if !self.is_cancelled => {
+                self.enter(op, body, results, Continuation::Repeat { body, left: left - 1 }, after)
             }
-            Then::While { body } => {
+            Continuation::While { body } => {
                 let Some(condition) = results.pop() else { return Ok(()) };
                 match condition.value {
                     Value::I1(false) => {
@@ -156,14 +161,14 @@ impl Interpreter<'_> {
                     }
                     Value::I1(true) if !self.is_cancelled => {
                         let after = after.max(condition.after);
-                        self.enter(op, body, results, Then::While { body }, after)
+                        self.enter(op, body, results, Continuation::While { body }, after)
                     }
                     Value::I1(true) => return self.fill(op, cancelled(), after),
-                    instead => return self.fill(op, instead, condition.after.max(after)),
+                    blocked_by => return self.fill(op, blocked_by, condition.after.max(after)),
                 }
             }
-            Then::Blocks(mut blocks) => {
-                for Held { value, after } in results {
+            Continuation::Blocks(mut blocks) => {
+                for OrderedValue { value, after } in results {
                     blocks.chain.after = blocks.chain.after.max(after);
                     // Dead before the first error.
                     match (&blocks.chain.value, &value) {
@@ -173,7 +178,7 @@ impl Interpreter<'_> {
                 }
                 self.next_block(op, blocks, after)
             }
-            Then::Repeat { .. } => return self.fill(op, cancelled(), after),
+            Continuation::Repeat { .. } => return self.fill(op, cancelled(), after),
         };
         match entered {
             Ok(()) => Ok(()),
@@ -199,14 +204,14 @@ impl Interpreter<'_> {
         }
         let start = blocks.next;
         blocks.next = (start + blocks.size).min(blocks.end);
-        let bounds = [start, blocks.next].map(|at| Held { value: Value::I32(at as i32), after });
+        let bounds = [start, blocks.next].map(|at| OrderedValue { value: Value::I32(at as i32), after });
         let arguments = bounds.into_iter().chain(blocks.rest.iter().cloned()).collect();
-        self.enter(op, blocks.body, arguments, Then::Blocks(blocks), after)
+        self.enter(op, blocks.body, arguments, Continuation::Blocks(blocks), after)
     }
 
     /// Returns the same value for all results.
     fn fill(&mut self, op: OpId, value: Value, after: usize) -> Result<(), Refusal> {
-        let results = std::iter::repeat_n(Held { value, after }, self.module.n_results(op));
+        let results = std::iter::repeat_n(OrderedValue { value, after }, self.module.n_results(op));
         self.store(op, results);
         Ok(())
     }
@@ -216,8 +221,8 @@ impl Interpreter<'_> {
         &mut self,
         op: OpId,
         body: BlockId,
-        mut arguments: Vec<Held>,
-        then: Then,
+        mut arguments: Vec<OrderedValue>,
+        then: Continuation,
         after: usize,
     ) -> Result<(), Stop> {
         // A chain beyond the body's arguments only orders the op.

@@ -34,7 +34,7 @@ pub struct Array {
 enum ArraySlot {
     Empty,
     Written(HostTensor),
-    /// Read, in an array that clears what is read.
+    /// Read, in an array that clears elements when they are read.
     Cleared,
 }
 
@@ -106,7 +106,7 @@ impl Array {
     }
 }
 
-/// The ops of arrays; nothing if it is none of these.
+/// The results of an op on arrays; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

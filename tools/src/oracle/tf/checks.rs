@@ -7,7 +7,7 @@ use super::state::Cx;
 use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
-/// The ops that look at values; nothing if it is none of these.
+/// The results of an op that checks or prints values; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

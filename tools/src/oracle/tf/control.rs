@@ -53,7 +53,7 @@ enum ControlBody {
     Region(usize),
 }
 
-/// Runs an op of control flow; its results without its completion.
+/// Runs an op of control flow. Returns its results without its completion.
 pub(super) fn run(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
@@ -79,8 +79,8 @@ pub(super) fn run(
             }
         }
     };
-    // A loop of an effect that failed ends with it, and so does all that waits for the effect.
-    if let Some(failure) = i.broken_for(op) {
+    // A failed effect ends a loop, and all its results that are not errors become the effect's error.
+    if let Some(failure) = i.earlier_failure(op) {
         let is_loop = name.contains("While");
         for result in results.iter_mut().filter(|result| is_loop && result.error().is_none()) {
             *result = TfValue::Error(failure.clone());
@@ -89,7 +89,7 @@ pub(super) fn run(
     Ok(results)
 }
 
-/// The error instead of which an op does not run.
+/// The error that keeps an op from running.
 fn error_before(
     i: &mut TfInterpreter<'_, '_>,
     op: OpId,
@@ -106,9 +106,9 @@ fn error_before(
     let values = data.iter().take(required).chain(captured).chain(edges).chain(&captured_edges);
     let failure = first_error(values);
     if let Some(failure) = &failure {
-        i.fails(op, failure);
+        i.record_failure(op, failure);
     }
-    failure.or_else(|| i.broken_for(op))
+    failure.or_else(|| i.earlier_failure(op))
 }
 
 /// The values and control edges that an op's regions use from outside.
@@ -180,12 +180,12 @@ fn repeat(
     mut values: Vec<TfValue>,
     env: &mut Env,
 ) -> Result<Vec<TfValue>, Refusal> {
-    // The attributes stand in the order of `callees`: the condition first, as in a region.
+    // `callees` returns the condition first, which is also the first region.
     let [cond, step] = bodies else { return Err(Refusal("a loop without a body".to_owned())) };
     loop {
         i.iterate()?;
         let strict = i.strictness == Strictness::Strict;
-        let error = first_error(values.iter().filter(|_| strict)).or_else(|| i.broken_for(op));
+        let error = first_error(values.iter().filter(|_| strict)).or_else(|| i.earlier_failure(op));
         let answer = match error {
             Some(failure) => TfValue::Error(failure),
             None => body(i, op, Some(cond), values.clone(), env)?.remove(0),
@@ -201,7 +201,7 @@ fn repeat(
             Ok(true) => values = body(i, op, Some(step), values, env)?,
             Ok(false) => return Ok(values),
             Err(failure) => {
-                i.fails(op, &failure);
+                i.record_failure(op, &failure);
                 return Ok(vec![TfValue::Error(failure); values.len()]);
             }
         }
@@ -215,13 +215,13 @@ fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<Ora
         Stop::Fails { code, message, .. } => {
             let trace = place(i.module, i.module.loc(op)).into_iter().collect();
             let failure = Rc::new(OracleError { code, message, trace });
-            i.fails(op, &failure);
+            i.record_failure(op, &failure);
             Ok(failure)
         }
     }
 }
 
-/// Whether a tensor is true: a scalar that is not zero, or a tensor of another rank that is not empty.
+/// The truth of a condition: a scalar is true if it is not zero, a tensor of another rank if it is not empty.
 fn is_true(value: &TfValue) -> Result<bool, Stop> {
     let x = match value {
         TfValue::Tensor(x) => x,
@@ -239,7 +239,7 @@ fn is_true(value: &TfValue) -> Result<bool, Stop> {
     })
 }
 
-/// The number of a branch; nothing if it is negative.
+/// The number of a branch; `None` if it is negative.
 fn number(value: &TfValue) -> Result<Option<usize>, Stop> {
     let x = value.tensor()?;
     match (x.num_elements(), x.dtype()) {

@@ -1,7 +1,7 @@
 //! Ops that are functions of dense tensors, by the tensor library's reference functions.
 //!
-//! An op that has a fast version stands here, with its own reading of the attributes. All others go through
-//! [`op::OpRow::prepare`], which has one version of them. Ops that only passes make are refused.
+//! An op with a fast version is evaluated here, which decodes its attributes independently. All others go
+//! through [`op::OpRow::prepare`], which has one version of them. Ops that only passes create are refused.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use befrost_tensor::{HostTensor, I1, Shape, TensorError};
 use super::value::invalid;
 use crate::oracle::frames::Stop;
 
-/// Where results lie.
+/// The allocator of results.
 type Memory = Arc<dyn Allocator>;
 
 /// The results of an op of dense tensors.

@@ -35,7 +35,7 @@ pub(super) struct TfInterpreter<'m, 'v> {
     /// The functions that have effects.
     effectful: HashSet<StrId>,
     printed: Vec<String>,
-    /// The functions with a state of their own.
+    /// The functions of random operators, which keep the state of their generator between evaluations.
     drawing: HashMap<OpId, Eval>,
     /// The first failure of an effect.
     broken: Option<Rc<OracleError>>,
@@ -143,7 +143,7 @@ impl TfInterpreter<'_, '_> {
         self.block(block, arguments, &mut Env::new())
     }
 
-    /// Runs the ops of a block; the operands of its terminator.
+    /// Runs the ops of a block. Returns the operands of its terminator.
     pub(super) fn block(
         &mut self,
         block: BlockId,
@@ -180,7 +180,7 @@ impl TfInterpreter<'_, '_> {
         Err(Refusal("a block without an end".to_owned()))
     }
 
-    /// Runs an op; its results, of which the last one is its completion if it has one.
+    /// Runs an op. Returns its results; the last one is its completion, if it has one.
     fn op(&mut self, op: OpId, operands: Vec<TfValue>, env: &mut Env) -> Result<Vec<TfValue>, Refusal> {
         let m = self.module;
         let full_name = m.op_name_str(op);
@@ -191,9 +191,10 @@ impl TfInterpreter<'_, '_> {
         let n_data = tf::n_data_results(m, op);
         let (mut results, failure) = if control::is_control(name) {
             let results = control::run(self, op, name, operands, env)?;
-            // The completion of effects is that of the callee's; without effects it is that of the results.
+            // The completion of an op with effects is that of its effects. Any other op completes with its
+            // results.
             let failed = first_error(&results).filter(|_| !has_effect);
-            let failure = self.broken_for(op).or(failed);
+            let failure = self.earlier_failure(op).or(failed);
             (results, failure)
         } else {
             match self.leaf(op, name, &operands, has_effect)? {
@@ -205,8 +206,8 @@ impl TfInterpreter<'_, '_> {
             return Err(Refusal(format!("'{full_name}' gave {} results of {n_data}", results.len())));
         }
         results.truncate(n_data);
-        // Control flow that runs breaks no order by a result that is an error: the effects inside have their
-        // own.
+        // A result of control flow that is an error does not stop later effects: only a failed effect inside
+        // does, which is recorded there.
         if has_effect
             && !control::is_control(name)
             && let Some(failure) = &failure
@@ -219,7 +220,7 @@ impl TfInterpreter<'_, '_> {
         Ok(results)
     }
 
-    /// Runs an op that calls nothing; its results, or the failure instead of them.
+    /// Runs an op that calls nothing. Returns its results, or the failure.
     fn leaf(
         &mut self,
         op: OpId,
@@ -242,19 +243,19 @@ impl TfInterpreter<'_, '_> {
         }
     }
 
-    /// Notes that an effect failed.
-    pub(super) fn fails(&mut self, op: OpId, failure: &Rc<OracleError>) {
+    /// Records the failure of an op with effects, if it is the first.
+    pub(super) fn record_failure(&mut self, op: OpId, failure: &Rc<OracleError>) {
         if has_effect(self.module, &self.effectful, op) {
             self.broken.get_or_insert_with(|| failure.clone());
         }
     }
 
-    /// Whether an effect failed that an op has to wait for.
-    pub(super) fn broken_for(&self, op: OpId) -> Option<Rc<OracleError>> {
+    /// The first failure of an effect, if the op has effects and so comes after it.
+    pub(super) fn earlier_failure(&self, op: OpId) -> Option<Rc<OracleError>> {
         self.broken.clone().filter(|_| has_effect(self.module, &self.effectful, op))
     }
 
-    /// Counts an iteration, so that a loop of nothing ends.
+    /// Counts an iteration as an op, so that a loop without ops ends.
     pub(super) fn iterate(&mut self) -> Result<(), Refusal> {
         self.n_ops += 1;
         if self.n_ops > MAX_OPS { Err(Refusal("a loop that does not end".to_owned())) } else { Ok(()) }
@@ -298,7 +299,7 @@ impl TfInterpreter<'_, '_> {
             }
         }
         let tensors = operands.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
-        // A function that draws random numbers goes on where its last evaluation ended.
+        // The generator of a random operator continues where its last evaluation ended.
         if row(name).is_some_and(|row| row.effect() == Effect::Allocate) {
             let eval = match self.drawing.entry(op) {
                 Entry::Occupied(known) => known.into_mut(),

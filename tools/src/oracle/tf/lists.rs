@@ -1,4 +1,4 @@
-//! `TensorList`: a list is a value, and an op gives a new one.
+//! `TensorList`: a list is an immutable value, and an op returns a new one.
 //!
 //! An empty slot of a list of numbers reads as zeros; one of a list of variants has no value.
 
@@ -38,8 +38,8 @@ impl List {
         at.ok_or_else(|| invalid(format!("index {index} in a list of {}", self.slots.len())))
     }
 
-    /// A value that may be put in.
-    fn takes(&self, x: &TfValue) -> Result<TfValue, Stop> {
+    /// A value, if it may be an element of the list.
+    fn as_element(&self, x: &TfValue) -> Result<TfValue, Stop> {
         if self.ty != Type::Variant {
             let x = x.tensor()?;
             if Type::from(x.dtype()) != self.ty || !self.element.allows(x.shape()) {
@@ -61,7 +61,7 @@ impl List {
     }
 
     fn put(&mut self, index: i64, x: &TfValue, may_grow: bool) -> Result<(), Stop> {
-        let x = self.takes(x)?;
+        let x = self.as_element(x)?;
         if may_grow && index >= self.slots.len() as i64 {
             self.resize(index.saturating_add(1))?;
         }
@@ -70,7 +70,7 @@ impl List {
         Ok(())
     }
 
-    /// The value of a slot; `element` says more about its shape.
+    /// The value of a slot, whose shape must also match `element`.
     fn value(&self, slot: Option<&TfValue>, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let Some(dtype) = self.ty.dtype() else {
             return slot.cloned().ok_or_else(|| invalid("the slot of a list of variants is empty"));
@@ -87,7 +87,7 @@ impl List {
         }
     }
 
-    /// Tensors of slots along a new first axis.
+    /// The values of slots, stacked along a new first axis.
     fn stacked(
         &self,
         slots: impl Iterator<Item = Result<usize, Stop>>,
@@ -98,13 +98,13 @@ impl List {
             .map(|at| self.value(self.slots[at?].as_ref(), element, cx)?.tensor().cloned())
             .collect::<Result<_, _>>()?;
         if all.is_empty() {
-            return self.nothing(element, cx);
+            return self.empty_tensor(element, cx);
         }
         Ok(TfValue::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?))
     }
 
-    /// No elements of this shape.
-    fn nothing(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
+    /// A tensor of zero elements of this shape.
+    fn empty_tensor(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<TfValue, Stop> {
         let shape = self.element.merged(element).and_then(|shape| shape.shape()).or_else(|| element.shape());
         let (Some(shape), Some(dtype)) = (shape, self.ty.dtype()) else {
             return Err(invalid("no elements, of unknown shape"));
@@ -121,15 +121,15 @@ fn list(value: &TfValue) -> Result<&List, Stop> {
     }
 }
 
-/// A list of the elements that an op says.
-fn typed<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
+/// The list in a value, if its elements have the type of the op's attribute `element_dtype`.
+fn list_of_type<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     let (list, ty) = (list(value)?, attrs.ty("element_dtype")?);
     if list.ty == ty { Ok(list) } else { Err(invalid(format!("a list of {}, not of {ty}", list.ty))) }
 }
 
-/// A list of tensors of the type that an op says.
+/// As [`typed`], for a list of tensors.
 fn of_tensors<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
-    match typed(value, attrs)? {
+    match list_of_type(value, attrs)? {
         list if list.ty == Type::Variant => Err(invalid("a list of variants")),
         list => Ok(list),
     }
@@ -159,7 +159,7 @@ fn scattered(mut list: List, x: &TfValue, indices: &TfValue, cx: &Cx<'_>) -> Res
     Ok(given(list))
 }
 
-/// The ops of lists; nothing if it is none of these.
+/// The results of an op on lists; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],
@@ -183,7 +183,7 @@ pub(super) fn evaluate(
         ("FromTensor", [x, shape]) => {
             let mut list = empty(x.tensor()?.dtype().into(), element(shape)?);
             for part in unpack(x.tensor()?, 0, cx.allocator)? {
-                let part = list.takes(&TfValue::Tensor(part))?;
+                let part = list.as_element(&TfValue::Tensor(part))?;
                 list.slots.push(Some(part));
             }
             given(list)
@@ -193,19 +193,19 @@ pub(super) fn evaluate(
             if list.slots.len() >= list.max.unwrap_or(MAX_SLOTS) {
                 return Err(invalid("the list is full"));
             }
-            let x = list.takes(x)?;
+            let x = list.as_element(x)?;
             list.slots.push(Some(x));
             given(list)
         }
         ("PopBack", [from, shape]) => {
-            let from = typed(from, attrs)?;
+            let from = list_of_type(from, attrs)?;
             let mut rest = from.clone();
             let last = rest.slots.pop().ok_or_else(|| invalid("the list is empty"))?;
             let x = rest.value(last.as_ref(), &element(shape)?, cx)?;
             return Ok(Some(vec![given(rest), x]));
         }
         ("GetItem", [from, index, shape]) => {
-            let from = typed(from, attrs)?;
+            let from = list_of_type(from, attrs)?;
             from.value(from.slots[from.at(index.int()?)?].as_ref(), &element(shape)?, cx)?
         }
         ("SetItem", [to, index, x]) => {
@@ -268,7 +268,7 @@ pub(super) fn evaluate(
         ("ConcatLists", [a, b]) => {
             let (mut a, b) = (of_tensors(a, attrs)?.clone(), of_tensors(b, attrs)?);
             for slot in &b.slots {
-                let x = a.takes(&b.value(slot.as_ref(), &PartialShape::unknown(), cx)?)?;
+                let x = a.as_element(&b.value(slot.as_ref(), &PartialShape::unknown(), cx)?)?;
                 a.slots.push(Some(x));
             }
             given(List { max: None, ..a })
@@ -292,7 +292,7 @@ fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<TfValue>,
     let all = values.collect::<Result<Vec<HostTensor>, _>>()?;
     let lengths: Vec<i64> = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
     let x = match all.is_empty() {
-        true => from.nothing(&open(None), cx)?,
+        true => from.empty_tensor(&open(None), cx)?,
         false => TfValue::Tensor(concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?),
     };
     let lengths = HostTensor::from_slice(Shape::new(&[lengths.len()])?, &lengths, cx.allocator)?;
@@ -309,7 +309,7 @@ fn split(x: &HostTensor, element: PartialShape, lengths: &[i64], cx: &Cx<'_>) ->
     let (mut begin, mut size) = (vec![0; x.shape().rank()], vec![-1; x.shape().rank()]);
     for &length in lengths {
         size[0] = length;
-        let part = list.takes(&TfValue::Tensor(slice(x, &begin, &size, cx.allocator)?))?;
+        let part = list.as_element(&TfValue::Tensor(slice(x, &begin, &size, cx.allocator)?))?;
         list.slots.push(Some(part));
         begin[0] += length;
     }

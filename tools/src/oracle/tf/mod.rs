@@ -7,16 +7,16 @@
 //! ```
 //!
 //! It interprets the module as it was imported or parsed, before any pass, and shares no code with the
-//! runtime's kernels and with the passes.
+//! runtime's kernels or with the passes.
 //!
-//! **Errors.** A failing op gives an error for each of its results; an op with an error among its operands,
-//! control edges included, gives the first of them. An effect that fails keeps all effects behind it from
-//! running, and all results of the entry function that are no errors become its error.
+//! **Errors.** All results of a failing op are its error. All results of an op with errors among its
+//! operands, control edges included, are the first of these errors. After a failed effect, later effects do
+//! not run, and all results of the entry function that are not errors become the error of the effect.
 //!
-//! **Strictness.** A call whose argument is an error gives that error, unless the compiler inlines it: then
-//! only the results that depend on the argument do. Both are legal, and for each result either of the two,
-//! since an executor may inline some calls and others not. [`Strictness`] says which of the two is
-//! interpreted.
+//! **Strictness.** All results of a call with an argument that is an error are that error, unless the
+//! compiler inlines the call: then only the results that depend on the argument are. Both are legal, for each
+//! result by itself, since an executor may inline some calls and not others. [`Strictness`] selects one of
+//! the two.
 //!
 //! **Reference functions.** `tf::op` evaluates many ops by `tf::fast`. `functions` decodes the attributes of
 //! these itself and calls `tf::reference`; ops that have no fast version go through `OpRow::prepare`.
@@ -45,11 +45,11 @@ pub use state::{Strictness, TfExecution};
 pub use value::TfValue;
 pub use variables::VariableStore;
 
-/// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
-/// this module.
+/// Calls a function of a verified module of `tf` ops. `variables` are the module's variables after earlier
+/// calls.
 ///
 /// # Errors
-/// If there is no such function, the arguments are not as many as it takes, or an op is beyond the oracle.
+/// If there is no such function, the number of arguments differs, or the oracle cannot interpret an op.
 pub fn call(
     module: &Module,
     function: &str,

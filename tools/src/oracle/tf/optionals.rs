@@ -10,7 +10,7 @@ use super::state::Cx;
 use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
-/// The ops of optionals, and those of all variants; nothing if it is none of these.
+/// The results of an op on optionals or on any variant; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

@@ -1,4 +1,4 @@
-//! Stacks, in which gradients of TensorFlow 1's loops keep values.
+//! Stacks, which keep values for the gradients of TensorFlow 1's loops.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ fn stack(value: &TfValue) -> Result<&Stack, Stop> {
     }
 }
 
-/// The ops of stacks; nothing if it is none of these.
+/// The results of an op on stacks; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

@@ -1,4 +1,4 @@
-//! How a program is called, what comes of it, and the state that its ops share.
+//! Mode and outcome of a call, and the state that ops share.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use befrost_tensor::mem::Allocator;
 use super::value::TfValue;
 use super::variables::VariableStore;
 
-/// Whether calls wait for all of their arguments.
+/// Strictness of calls in their arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
     /// A call with an error among its arguments gives that error.
@@ -24,7 +24,7 @@ pub struct TfExecution {
     pub results: Vec<TfValue>,
     /// The texts that were printed to standard output, in order.
     pub printed: Vec<String>,
-    /// Whether an effect failed. Which effects behind it in the text have happened is then open.
+    /// True if an effect failed. It is then open which of the later effects in the text have happened.
     pub is_cut_short: bool,
 }
 

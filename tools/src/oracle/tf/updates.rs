@@ -1,4 +1,4 @@
-//! Steps of training: variables and their slots, replaced by functions of them and of a gradient.
+//! Optimizers: ops that update a variable and its slots by a gradient.
 
 use befrost_tensor::HostTensor;
 use befrost_tensor::tf::op::Attributes;
@@ -12,7 +12,7 @@ use super::value::TfValue;
 use super::variables::{passed_on, update};
 use crate::oracle::frames::Stop;
 
-/// The ops of training; nothing if it is none of these.
+/// The results of an optimizer's op; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

@@ -58,7 +58,7 @@ impl TfValue {
         }
     }
 
-    /// The failure of an op that takes something else.
+    /// The failure of an op that takes another kind of value.
     pub(super) fn is_not(&self, wanted: &str) -> Stop {
         invalid(format!("expected {wanted}, got {}", self.kind()))
     }

@@ -1,4 +1,4 @@
-//! VariableStore: resources and references, by name or of one op, and the ops that read and write them.
+//! Variables: resources and references, by name or of one op, and the ops that read and write them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ fn assign(attrs: &Attributes<'_>, to: &TfValue, value: &TfValue) -> Result<Vec<T
     Ok(passed_on(attrs, to))
 }
 
-/// The ops of variables; nothing if it is none of these.
+/// The results of an op on variables; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],
@@ -166,7 +166,7 @@ fn accumulate(
     Ok(passed_on(attrs, to))
 }
 
-/// How an op changes the places that its indices name, and whether an index has several numbers.
+/// The update of a scatter op, and whether an index is a vector (`Nd`).
 fn mode(name: &str) -> Option<(Scatter, bool)> {
     let rest = name.strip_prefix("Resource").unwrap_or(name).strip_prefix("Scatter")?;
     let of_slices = rest.starts_with("Nd");

@@ -29,7 +29,7 @@ use super::general::Users;
 use super::sequential::last_uses;
 use befrost_kernel_api::executor::{Span, Step, StraightStep};
 
-/// Number of no kernel or register.
+/// Marks the absence of a kernel, a line or a register.
 const NONE: u32 = u32::MAX;
 /// Limit of the length of a line. Its slots should stay in the cache.
 const MAX_KERNELS: usize = 256;
@@ -177,7 +177,7 @@ impl<'f> Search<'f> {
 pub(crate) struct StraightLine {
     /// Number of slots of the line.
     pub(crate) n_slots: usize,
-    /// Number of cx.
+    /// Number of inputs, which are the first slots.
     pub(crate) n_inputs: usize,
     /// Range of the kernels in `GeneralPlan::members`.
     pub(crate) first: u32,

@@ -230,7 +230,7 @@ impl<'f> KernelFrame<'f> {
         (!matches!(value, Value::Empty)).then_some(value)
     }
 
-    /// Makes all results such as are not stored.
+    /// Empties all results: none is stored afterwards.
     pub fn clear_results(&mut self) {
         let (first, n) = (self.step.first_result.index(), self.n_results());
         self.slots_mut()[first..first + n].iter_mut().for_each(Value::clear);

@@ -50,11 +50,9 @@ pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
 
 use crate::cache::CACHE;
-use crate::matmul::{Parallel, Serial, each_part};
-use crate::mem::Allocator;
 
-/// The fewest elements that are worth a parallel block.
-const PART: usize = 1 << 16;
+use crate::mem::Allocator;
+use crate::parallel::{ADDITIONS_PER_NS, Parallel, Serial, in_parts, nanoseconds, units_per_part};
 
 /// The number of elements per block, which stays in the L1 cache.
 const BLOCK: usize = CACHE.l1_floats(4);
@@ -70,7 +68,7 @@ pub struct Cx<'a> {
 
 impl fmt::Debug for Cx<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cx({} workers)", self.parallel.workers())
+        f.write_str("Cx")
     }
 }
 
@@ -88,13 +86,9 @@ impl<'a> Cx<'a> {
         (unit, cost): (usize, usize),
         block: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        let workers = self.parallel.workers().max(1);
-        let least = PART.div_ceil(cost.max(1)).max(out.len().div_ceil(workers.saturating_mul(4)));
-        let len =
-            if workers == 1 { out.len() } else { least.div_ceil(unit.max(1)).saturating_mul(unit.max(1)) };
-        if out.len() <= len {
-            return block(0, out);
-        }
-        each_part(out.chunks_mut(len), self.parallel, |i, part| block(i * len, part));
+        let unit = unit.max(1);
+        let work = nanoseconds(out.len().saturating_mul(cost.max(1)), ADDITIONS_PER_NS);
+        let len = units_per_part(out.len().div_ceil(unit), work, self.parallel).saturating_mul(unit);
+        in_parts(out, len, self.parallel, |i, part| block(i * len, part));
     }
 }

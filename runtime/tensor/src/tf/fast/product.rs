@@ -20,8 +20,9 @@ use super::super::{Transposition, walk};
 use super::Cx;
 use super::elementwise::{by_f32, cast, is_half};
 use crate::gemm::{GemmElement, Matrix, product_into};
-use crate::matmul::{Epilogue, Serial, multiply_strided};
+use crate::matmul::{Epilogue, multiply_strided};
 use crate::mem::Allocator;
+use crate::parallel::Serial;
 use crate::simd::Isa;
 use crate::{DType, HostTensor, TensorError};
 

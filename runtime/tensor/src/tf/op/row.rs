@@ -5,8 +5,8 @@
 //! Softplus "features:T -> activations:T; T:type"                          name and signature
 //!     => unary(Unary::Softplus);                                          columns
 //!
-//! columns: shape rule, CPU function, class, traits, dtypes for which it cannot fail, layout roles, operands
-//!          that may be overwritten, cost, gradient
+//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles,
+//!          operands that may be overwritten, cost, gradient
 //! ```
 //!
 //! The importer, the passes, the memory planner, the kernels and the documentation query the row; none of
@@ -120,16 +120,16 @@ impl Traits {
     }
 }
 
-/// The effect on the resources among an operator's operands; on any resource if there are none among them.
+/// The effect on the resources among an operator's operands; on any resource if no operand is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// None: the results depend on operands and attributes alone.
     Pure,
-    /// A resource is made, or numbers are drawn; two such operators make two, even if they are alike.
+    /// A new resource or a new state of a random generator is created. Equal operators are not the same.
     Allocate,
     /// The state is read.
     Read,
-    /// The state is changed, or the outside world is, or an error must be reported.
+    /// The state or the outside world is changed, or an error must be reported.
     Write,
     /// The effects of the functions that it calls.
     OfCallees,
@@ -355,7 +355,7 @@ pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
 
 /// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
 /// such operators have two states.
-pub(super) const fn drawing(cpu: Make, shape: Rule, cost: Cost) -> Columns {
+pub(super) const fn random(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Allocate, gradient: Gradient::None, ..function(cpu, shape, cost) }
 }
 

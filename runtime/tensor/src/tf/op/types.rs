@@ -105,6 +105,24 @@ impl Type {
         TYPES.iter().find(|(_, _, ty)| *ty == self).map_or("invalid", |(_, name, _)| name)
     }
 
+    /// The type with this name in the IR's types of references to variables, such as `int32` or `f32`.
+    pub fn referred(name: &str) -> Option<Type> {
+        match name {
+            "f32" => Some(Type::Dense(DType::F32)),
+            "f64" => Some(Type::Dense(DType::F64)),
+            _ => Type::named(name).filter(|ty| ty.referred_name() == name),
+        }
+    }
+
+    /// The name in the IR's types of references to variables.
+    pub fn referred_name(self) -> &'static str {
+        match self {
+            Type::Dense(DType::F32) => "f32",
+            Type::Dense(DType::F64) => "f64",
+            _ => self.name(),
+        }
+    }
+
     /// The element type of a dense tensor.
     pub fn dtype(self) -> Option<DType> {
         match self {
@@ -140,11 +158,13 @@ mod tests {
         }
         for (code, name, ty) in TYPES {
             assert_eq!((ty.code(), ty.name(), Type::named(name)), (code, name, Some(ty)));
+            assert_eq!(Type::referred(ty.referred_name()), Some(ty));
             assert_eq!(Type::from_code(code + 100), Ok((ty, true)));
         }
         for code in [i32::MIN, -1, 0, 11, 16, 24, 33, 34, 100, 111, 200, i32::MAX] {
             assert!(Type::from_code(code).is_err(), "{code}");
         }
+        assert_eq!((Type::referred("float"), Type::referred("i32")), (None, None));
         let words = |code| Type::from_code(code).unwrap_err().to_string();
         assert_eq!(words(112), "elements of type `quint8` are not supported");
         assert_eq!(words(-5), "there is no element type with the code -5");

@@ -8,7 +8,7 @@ use crate::tf::{
     self, Band, PadMode, Scatter, SliceMasks, SliceRange, Unary, batch_to_space, cast, depth_to_space, fast,
     mirror_pad_grad, search_sorted, space_to_batch, space_to_depth, tensor_scatter, unary,
 };
-use crate::{DType, HostTensor, I1, TensorError};
+use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 pub(in crate::tf::op) fn transpose(attrs: &Attributes<'_>) -> Made {
     owning(attrs, |[x, perm], cx| fast::transpose(&x, &ints_in("Transpose", "perm", &perm)?, cx))
@@ -222,8 +222,16 @@ pub(in crate::tf::op) fn dynamic_partition(attrs: &Attributes<'_>) -> Made {
 
 pub(in crate::tf::op) fn bincount(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
-    let binary = op == "DenseBincount" && attrs.bool("binary_output")?;
-    of(attrs, move |[x, size, weights], m| tf::bincount(x, count_in(op, "size", size)?, weights, binary, m))
+    let by_rows = op == "DenseBincount";
+    let binary = by_rows && attrs.bool("binary_output")?;
+    of(attrs, move |[x, size, weights], m| {
+        let size = count_in(op, "size", size)?;
+        if by_rows {
+            return tf::bincount(x, size, weights, binary, m);
+        }
+        let flat = |x: &HostTensor| x.reshaped(Shape::new(&[x.num_elements()])?);
+        tf::bincount(&flat(x)?, size, &flat(weights)?, binary, m)
+    })
 }
 
 pub(in crate::tf::op) fn sorted_bounds(attrs: &Attributes<'_>) -> Made {

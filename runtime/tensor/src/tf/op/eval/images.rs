@@ -1,4 +1,4 @@
-//! Images in another size, and boxes of images.
+//! Resizing of images, and boxes in images.
 
 use super::{count_in, ints_in, of, owning, shape_in};
 use crate::error::invalid;
@@ -56,7 +56,7 @@ pub(in crate::tf::op) fn resize_nearest_grad(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-/// Whether a crop takes the nearest pixel.
+/// True if a crop takes the nearest pixel instead of interpolating.
 fn is_nearest(attrs: &Attributes<'_>) -> Result<bool, TensorError> {
     attrs.word("method", &[("bilinear", false), ("nearest", true)])
 }

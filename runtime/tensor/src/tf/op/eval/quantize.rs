@@ -1,4 +1,4 @@
-//! Floats rounded to quantized numbers.
+//! Fake quantization: floats rounded to the numbers of a quantized range.
 
 use super::owning;
 use crate::tf::op::attrs::Attributes;

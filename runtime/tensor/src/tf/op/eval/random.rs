@@ -37,7 +37,7 @@ fn seeds_in(op: &'static str, x: &HostTensor) -> Result<Philox, TensorError> {
     }
 }
 
-/// The stream that key, counter and algorithm say.
+/// The stream of random numbers for a key, a counter and an algorithm.
 fn stream_in(op: &'static str, [key, counter, algorithm]: [&HostTensor; 3]) -> Result<Philox, TensorError> {
     let algorithm = super::int_in(op, "alg", algorithm)?;
     if algorithm != PHILOX && algorithm != AUTO {

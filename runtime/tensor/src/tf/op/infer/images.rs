@@ -1,4 +1,4 @@
-//! Images in another size, and boxes of images.
+//! Resizing of images, and boxes in images.
 
 use super::{Dim, Node, PartialShape, Shapes, product};
 use crate::TensorError;
@@ -46,8 +46,8 @@ pub(in crate::tf::op) fn crop_and_resize_grad_boxes(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![n, Some(4)])])
 }
 
-/// Positions of selected boxes, their scores if asked for, and their number. Padded ones are as many as
-/// operand 2 says.
+/// Positions of the selected boxes, their scores if the operator returns them, and their number. With padding
+/// there are as many positions as operand 2 permits.
 pub(in crate::tf::op) fn non_max_suppression(cx: &Node<'_>) -> Shapes {
     let ([n, _], [count]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
     cx.same(n, count)?;

@@ -73,7 +73,7 @@ pub(in crate::tf::op) fn qr(cx: &Node<'_>) -> Shapes {
     Ok(vec![of(batch, &[m, k]), of(batch, &[k, n])])
 }
 
-/// The shape of results that are not asked for.
+/// The shape of results that the attributes disable.
 fn none() -> PartialShape {
     PartialShape::new(vec![Some(0)])
 }

@@ -279,7 +279,7 @@ fn broadcast(a: &PartialShape, b: &PartialShape) -> Option<PartialShape> {
     let dims = (0..rank).map(|i| match (dim(a, i), dim(b, i)) {
         (Some(1), other) | (other, Some(1)) => Some(other),
         (Some(x), Some(y)) => (x == y).then_some(Some(x)),
-        (a, b) => Some(a.or(b)), // what is unknown is 1 or the same
+        (a, b) => Some(a.or(b)), // an unknown dimension is 1 or equal
     });
     dims.collect::<Option<Vec<Dim>>>().map(PartialShape::new)
 }

@@ -15,7 +15,7 @@ pub(in crate::tf::op) fn strided_slice_grad(cx: &Node<'_>) -> Shapes {
 }
 
 pub(in crate::tf::op) fn tensor_strided_slice_update(cx: &Node<'_>) -> Shapes {
-    cx.merged(&strided(cx, cx.shape(0)?)?, cx.shape(4)?)?;
+    strided(cx, cx.shape(0)?)?;
     same(cx)
 }
 
@@ -105,7 +105,7 @@ fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorEr
 }
 
 /// The number of positions taken from an axis, from `begin` (or the first) to before `end` (or the last);
-/// counted as in `plan` of `crate::tf`.
+/// counted as by `plan` in `tf/slices.rs`.
 fn length(dim: usize, begin: Option<i64>, end: Option<i64>, stride: i64) -> usize {
     let len = dim as i128;
     let (low, high) = if stride > 0 { (0, len) } else { (-1, len - 1) };

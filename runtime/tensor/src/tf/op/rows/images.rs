@@ -1,4 +1,4 @@
-//! Images in another size, and boxes of images.
+//! Resizing of images, and boxes in images.
 
 use super::super::eval;
 use super::super::infer::images;

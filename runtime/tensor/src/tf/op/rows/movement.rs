@@ -1,4 +1,4 @@
-//! Elements moved, or taken and put by index.
+//! Operators that move elements, or gather and scatter them by index.
 
 use super::super::eval;
 use super::super::infer::{arrays, joins, rules, slices};

@@ -2,34 +2,34 @@
 
 use super::super::eval;
 use super::super::infer::{arrays, random, rules};
-use super::super::row::{Cost, drawing, function};
+use super::super::row::{Cost, function, random};
 use super::operators::operators;
 
 operators! { 12:
     /// Numbers of classes, drawn by their logits.
     Multinomial
         "!logits:T num_samples:int32 -> output:output_dtype; T:type output_dtype:type=int64 seed:int=0 seed2:int=0"
-        => drawing(eval::random::multinomial, random::multinomial, Cost::PerResult(32));
+        => random(eval::random::multinomial, random::multinomial, Cost::PerResult(32));
     /// The slices along the first axis in a random order.
     RandomShuffle
         "!value:T -> output:T; T:type seed:int=0 seed2:int=0"
-        => drawing(eval::random::shuffle, rules::same, Cost::Moves);
+        => random(eval::random::shuffle, rules::same, Cost::Moves);
     /// Random numbers of the normal distribution.
     RandomStandardNormal
         "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(32));
+        => random(eval::random::stateful, arrays::fill, Cost::PerResult(32));
     /// Random numbers of the uniform distribution on [0, 1).
     RandomUniform
         "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(16));
+        => random(eval::random::stateful, arrays::fill, Cost::PerResult(16));
     /// Random integers of the uniform distribution.
     RandomUniformInt
         "!shape:T minval:Tout maxval:Tout -> output:Tout; T:type Tout:type seed:int=0 seed2:int=0"
-        => drawing(eval::random::stateful_int, arrays::fill, Cost::PerResult(16));
+        => random(eval::random::stateful_int, arrays::fill, Cost::PerResult(16));
     /// Random numbers of the normal distribution within two standard deviations.
     TruncatedNormal
         "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
-        => drawing(eval::random::stateful, arrays::fill, Cost::PerResult(64));
+        => random(eval::random::stateful, arrays::fill, Cost::PerResult(64));
     /// Numbers of classes, drawn by their logits, from seeds.
     StatelessMultinomial
         "logits:T num_samples:int32 seed:Tseed -> output:output_dtype; T:type Tseed:type=int64 \

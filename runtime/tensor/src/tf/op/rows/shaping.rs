@@ -1,4 +1,4 @@
-//! Tensors passed on, viewed in another shape, asked for their shape, or made of one.
+//! Operators that forward or reshape a tensor, return its shape, or create a tensor from a shape.
 
 use super::super::eval;
 use super::super::infer::{arrays, rules};

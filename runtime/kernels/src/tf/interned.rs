@@ -1,0 +1,102 @@
+//! Operators that move elements or ask whether they are equal, on tensors of strings.
+//!
+//! ```text
+//! strings ──▶ i64 numbers, equal ones for equal strings ──the operator's function──▶ numbers ──▶ strings
+//! ```
+//!
+//! The number of the empty string is 0, so that zeros which an operator adds are empty strings, as in
+//! TensorFlow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use befrost_kernel_api::{KernelError, Value};
+use befrost_tensor::mem::Allocator;
+use befrost_tensor::tf::op::{Op, Operands};
+use befrost_tensor::{HostTensor, StringTensor};
+
+use super::action::tensor;
+use super::operands::dense;
+use crate::objects::{Strings, refused};
+
+/// The operators that take strings.
+const OPS: &[Op] = &[
+    Op::BroadcastTo,
+    Op::Concat,
+    Op::ConcatV2,
+    Op::Equal,
+    Op::ExpandDims,
+    Op::Fill,
+    Op::Gather,
+    Op::GatherNd,
+    Op::GatherV2,
+    Op::NotEqual,
+    Op::Pack,
+    Op::Rank,
+    Op::Reshape,
+    Op::ReverseV2,
+    Op::Select,
+    Op::SelectV2,
+    Op::Shape,
+    Op::Size,
+    Op::Slice,
+    Op::Split,
+    Op::SplitV,
+    Op::Squeeze,
+    Op::StridedSlice,
+    Op::Tile,
+    Op::Transpose,
+    Op::Unpack,
+];
+
+/// True if an operator takes strings.
+pub(super) fn takes_strings(op: Option<Op>) -> bool {
+    op.is_some_and(|op| OPS.contains(&op))
+}
+
+/// True if any operand is a tensor of strings.
+pub(super) fn has_strings(operands: &[Value]) -> bool {
+    operands.iter().any(|value| value.downcast_ref::<Strings>().is_some())
+}
+
+/// Calls `f` with numbers for strings. Results that `is_string` marks are strings again.
+pub(super) fn by_numbers(
+    operands: &[Value],
+    is_string: &[bool],
+    allocator: &Arc<dyn Allocator>,
+    f: impl FnOnce(Operands) -> Result<Vec<HostTensor>, KernelError>,
+) -> Result<Vec<Value>, KernelError> {
+    let strings: Vec<Option<&StringTensor>> =
+        operands.iter().map(|value| value.downcast_ref::<Strings>().map(|strings| &strings.0)).collect();
+    let read = strings.iter().map(|x| x.map(StringTensor::read).transpose());
+    let read = read.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+    let mut texts: Vec<&[u8]> = vec![b""];
+    let mut numbers: HashMap<&[u8], i64> = HashMap::from([(texts[0], 0)]);
+    let mut converted = Operands::new();
+    for ((value, x), read) in operands.iter().zip(&strings).zip(&read) {
+        let (Some(x), Some(read)) = (x, read) else {
+            converted.push(dense(value)?.clone());
+            continue;
+        };
+        let of_text = |text| {
+            *numbers.entry(text).or_insert_with(|| {
+                texts.push(text);
+                texts.len() as i64 - 1
+            })
+        };
+        let all: Vec<i64> = read.iter().map(of_text).collect();
+        converted.push(HostTensor::from_slice(x.shape().clone(), &all, allocator).map_err(refused)?);
+    }
+    let results = f(converted)?;
+    let results = results.into_iter().enumerate().map(|(i, result)| {
+        if !is_string.get(i).copied().unwrap_or(false) {
+            return Ok(tensor(result));
+        }
+        let numbers = result.read::<i64>()?;
+        let chosen: Vec<&[u8]> =
+            numbers.iter().filter_map(|&number| texts.get(usize::try_from(number).ok()?).copied()).collect();
+        let made = StringTensor::new(result.shape().clone(), &chosen, allocator)?;
+        Ok(Value::object(Strings(made)))
+    });
+    results.collect::<Result<_, _>>().map_err(refused)
+}

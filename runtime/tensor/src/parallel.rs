@@ -1,0 +1,104 @@
+//! Division of one function's work among the caller's threads.
+//!
+//! ```text
+//! work in ns ─▶ Parallel::workers ─1─▶ one part, on the calling thread
+//!                                └─n─▶ 2n parts ─▶ Parallel::parallel_for
+//! ```
+//!
+//! A function estimates how long one thread takes for its work and asks how many threads to use. The answer
+//! depends on the state of the caller's threads at that moment: waking one costs more than a short function
+//! takes. Only if the answer is more than one thread is the work divided, so that short functions run as on
+//! one thread. Results never depend on the division.
+//!
+//! The estimates assume a fast core and data in caches. Slower ones gain more from a second thread.
+
+use std::sync::Mutex;
+
+/// A parallel-for, implemented by the caller's thread pool.
+pub trait Parallel: Sync {
+    /// The number of threads to use, at least 1, for work that takes one thread about `work` nanoseconds.
+    fn workers(&self, work: u64) -> usize;
+
+    /// Calls `block(i)` once for each i below `blocks`, in any order, on any threads. Returns after all calls
+    /// have returned.
+    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync));
+}
+
+/// Runs everything on the calling thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serial;
+
+impl Parallel for Serial {
+    fn workers(&self, _: u64) -> usize {
+        1
+    }
+
+    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {
+        (0..blocks).for_each(block);
+    }
+}
+
+/// Multiplications with additions of a matrix product per nanosecond.
+pub(crate) const PRODUCTS_PER_NS: usize = 64;
+/// Additions of vectors per nanosecond.
+pub(crate) const ADDITIONS_PER_NS: usize = 8;
+/// The least work of a part, in nanoseconds. Handing a part to another thread takes a fourth of it.
+const MIN_PART: u64 = 2000;
+
+/// Nanoseconds for `operations` at so many per nanosecond.
+pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
+    (operations / per_ns) as u64
+}
+
+/// The number of units in a part, of `all` units that take one thread `work` nanoseconds. Two parts per
+/// worker, so that a slow one does not delay the others; `all` for one worker.
+pub(crate) fn units_per_part(all: usize, work: u64, parallel: &dyn Parallel) -> usize {
+    match parallel.workers(work) {
+        0 | 1 => all,
+        workers => {
+            let most = usize::try_from(work / MIN_PART).unwrap_or(usize::MAX);
+            all.div_ceil(workers.saturating_mul(2).min(most).max(1))
+        }
+    }
+}
+
+/// Splits `out` into parts of `len` elements and calls `block(i, part)` for each: on the calling thread if
+/// there is only one.
+pub(crate) fn in_parts<T: Send>(
+    out: &mut [T],
+    len: usize,
+    parallel: &dyn Parallel,
+    block: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if out.len() <= len {
+        return block(0, out);
+    }
+    share(out.chunks_mut(len), parallel, block);
+}
+
+/// Calls `block(i, part)` for each of the given parts, on so many threads as [`Parallel::workers`] permits.
+pub(crate) fn each_part<'o, T: Send + 'o>(
+    parts: impl Iterator<Item = &'o mut [T]>,
+    workers: usize,
+    parallel: &dyn Parallel,
+    block: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if workers <= 1 {
+        return parts.enumerate().for_each(|(i, part)| block(i, part));
+    }
+    share(parts, parallel, block);
+}
+
+fn share<'o, T: Send + 'o>(
+    parts: impl Iterator<Item = &'o mut [T]>,
+    parallel: &dyn Parallel,
+    block: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
+    parallel.parallel_for(parts.len(), &|i| {
+        let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
+        if let Some(part) = part {
+            block(i, part);
+        }
+    });
+}
