@@ -5,17 +5,24 @@
 // RUN: FileCheck %s --check-prefix=TRACE --input-file=%t.json
 // RUN: not bef-exec %s --trace /nowhere/at/all.json 2>&1 | FileCheck %s --check-prefix=NOT
 
-// TABLE: {{^}}kernel {{ *}}count {{ *}}total us {{ *}}mean us {{ *}}max us
-// TABLE-DAG: {{^}}tfrt.constant.i32 {{ *}}1 {{.*[0-9]\.[0-9]+}}
-// TABLE-DAG: {{^}}tfrt_test.async_add.i32 {{ *}}2 {{.*[0-9]\.[0-9]+}}
+// TABLE: {{^}}kernel {{ *}}count {{ *}}total us {{ *}}mean us {{ *}}max us  source, operands{{$}}
+// TABLE-DAG: {{^}}tfrt.constant.i32 {{ *}}1 {{.*[0-9]\.[0-9]+}}  {{.*}}clocks.mlir:[[@LINE+18]]:10{{$}}
+// TABLE-DAG: {{^}}tfrt_test.async_add.i32 {{ *}}1 {{.*[0-9]\.[0-9]+}}  {{.*}}clocks.mlir:[[@LINE+18]]:10{{$}}
+// TABLE-DAG: {{^}}tfrt_test.async_add.i32 {{ *}}1 {{.*[0-9]\.[0-9]+}}  {{.*}}clocks.mlir:[[@LINE+18]]:11{{$}}
 
 // CHECK: 'sum' returned 4
 // TRACE: {"displayTimeUnit": "ns", "traceEvents": [
-// TRACE-DAG: {"name": "tfrt.constant.i32", "cat": "kernel", "ph": "X", "ts": {{[0-9.]+}}, "dur": {{[0-9.]+}}, "pid": 1, "tid": {{[0-9]+}}}
+// TRACE-DAG: {"name": "tfrt.constant.i32", "cat": "kernel", "ph": "X", "ts": {{[0-9.]+}}, "dur": {{[0-9.]+}}, "pid": 1, "tid": {{[0-9]+}}, "args": {"source": "{{.*}}clocks.mlir:{{[0-9]+}}:{{[0-9]+}}", "operands": ""}}
 // TRACE-DAG: {"name": "tfrt_test.async_add.i32", "cat": "kernel",
 // TRACE-DAG: {"name": "tfrt_test.async_add.i32", "cat": "task",
 // TRACE: ], "otherData": {"lost": 0}}
 // NOT: error: cannot write '/nowhere/at/all.json'
+
+// The nodes of a model, and the shapes of their operands.
+// RUN: bef-exec %S/../graphdefs/net_lenet/graph.pb -O0 --input x=%S/../graphdefs/net_lenet/run0_feed_x.npy --profile --trace %t.lenet.json --work-queue s 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: FileCheck %s --check-prefix=EVENTS --input-file=%t.lenet.json
+// MODEL-DAG: {{^}}tf.Conv2D {{.*}}  {{[A-Za-z_0-9/]+}}, f32[2x28x28x1] f32[5x5x1x{{[0-9]+}}]{{$}}
+// EVENTS: {"name": "tf.Conv2D", {{.*}} "args": {"source": "{{[A-Za-z_0-9/]+}}", "operands": "f32[2x28x28x1] f32[5x5x1x{{[0-9]+}}]"}}
 func.func @sum() -> i32 {
   %one = tfrt.constant.i32 1
   %two = "tfrt_test.async_add.i32"(%one, %one) : (i32, i32) -> i32

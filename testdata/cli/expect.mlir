@@ -5,6 +5,11 @@
 // RUN: bef-exec %s --expect %t.y.npy --input f32[3]:1,2,1000 | FileCheck %s --check-prefix=REST
 // RUN: bef-exec %s --expect %t.y.npy --input f32[3]:1,2,1000.09 | FileCheck %s --check-prefix=REST
 // RUN: bef-exec %s --expect %t.y.npy --input f32[3]:1,2.5,1000 --atol 0.5 --rtol 0 | FileCheck %s --check-prefix=REST
+// The worst pair is told of a match, too.
+// RUN: bef-exec %s --expect y=%t.y.npy --expect n=%t.n.npy --input f32[3]:1,2,1000.09 2>&1 | FileCheck %s --check-prefix=MATCH
+// MATCH: {{^}}result 'y' is as expected in '{{.*}}y.npy': all 3 elements agree; worst at [2]: got 1000.09, want 1000.0, error 9.0{{.*}}e-2
+// MATCH-NEXT: {{^}}result 'n' is as expected in '{{.*}}n.npy': all 1 elements are equal
+
 // QUIET: --- Running 'main':
 // QUIET-NOT: {{.}}
 // REST: --- Running 'main':

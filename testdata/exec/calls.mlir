@@ -4,11 +4,12 @@
 // RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
 // RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 // RUN: bef-exec %s --functions two,one | FileCheck %s --check-prefix=SOME
-// RUN: bef-exec %s --functions increment 2>&1 | FileCheck %s --check-prefix=ARGS
+// RUN: not bef-exec %s --functions increment 2>&1 | FileCheck %s --check-prefix=ARGS
 
 // CHECK: {{^}}--- Not running 'increment' because it has arguments.{{$}}
 // ARGS: {{^}}--- Not running 'increment' because it has arguments.{{$}}
-// ARGS-NEXT: note: give them with --input; the function is increment(x: i32) -> (i32)
+// ARGS-NEXT: error: nothing runs: no arguments are given
+// ARGS-NEXT: note: the function is increment(x: i32) -> (i32)
 func.func @increment(%x: i32) -> i32 {
   %one = tfrt.constant.i32 1
   %y = tfrt.add.i32 %x, %one

@@ -44,6 +44,6 @@ func.func @convolution(%x: tensor<1x24x24x32xf32>) -> (tensor<1x24x24x32xf32>, t
   // CHECK: "tf._PackedConv2D"(%arg0, %{{.*}}) {{.*}} (tensor<1x24x24x32xf32>, tensor<147584xui8>)
   %0 = "tf.Conv2D"(%x, %c) {strides = [1, 1, 1, 1], padding = "SAME"} : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x24x24x32xf32>
   // CHECK: "tf._PackedConv2D"(%arg0, %{{.*}}) {{.*}} (tensor<1x24x24x32xf32>, tensor<36992xui8>)
-  %1 = "tf.Conv2D"(%x, %c) {strides = [1, 1, 1, 1], padding = "SAME", no_winograd} : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x24x24x32xf32>
+  %1 = "tf.Conv2D"(%x, %c) {strides = [1, 1, 1, 1], padding = "SAME", _no_winograd} : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x24x24x32xf32>
   tfrt.return %0, %1 : tensor<1x24x24x32xf32>, tensor<1x24x24x32xf32>
 }

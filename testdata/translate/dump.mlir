@@ -16,7 +16,7 @@
 
 // Only those who ask for it read the tensors.
 // RUN: sed 's/TENSOR/TONSER/' %t.bef > %t.tensor.bef
-// RUN: ir-translate %t.tensor.bef -o %t.tensor.mlir && bef-exec %t.tensor.bef
+// RUN: ir-translate %t.tensor.bef -o %t.tensor.mlir && bef-exec %t.tensor.bef --input i32:1
 // RUN: not ir-translate --verify-checksums %t.tensor.bef 2>&1 | FileCheck %s --check-prefix=TENSOR
 // RUN: not bef-exec --verify-checksums %t.tensor.bef 2>&1 | FileCheck %s --check-prefix=TENSOR
 

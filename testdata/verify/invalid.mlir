@@ -48,8 +48,8 @@ func.func @unordered(%c: i1) {
   %x = tfrt.constant.i32 1
   "u.br"()[^b] : () -> ()
 ^b:
-  // CHECK: invalid.mlir:[[@LINE+1]]:21: error[E0411]: operand #0 of `tfrt.add.i32` is used before its definition
+  // CHECK: invalid.mlir:[[@LINE+1]]:21: error[E0411]: operand #0 of `tfrt.add.i32` is not defined on the path ^bb0 -> ^b: its definition is in ^a
   %y = tfrt.add.i32 %x, %x
-  // CHECK: invalid.mlir:[[@LINE-1]]:25: error[E0411]: operand #1 of `tfrt.add.i32` is used before its definition
+  // CHECK: invalid.mlir:[[@LINE-1]]:25: error[E0411]: operand #1 of `tfrt.add.i32` is not defined on the path ^bb0 -> ^b: its definition is in ^a
   tfrt.return
 }

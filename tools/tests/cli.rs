@@ -3,9 +3,12 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const TRANSLATE: &str = env!("CARGO_BIN_EXE_ir-translate");
@@ -91,6 +94,16 @@ fn wrong_usage_is_exit_code_2() {
 }
 
 #[test]
+fn a_program_without_its_arguments_is_wrong_usage() {
+    let signature = testdata("cli/signature.mlir");
+    check(EXEC, &[&signature], 2, "note: call it like this: bef-exec ");
+    check(EXEC, &[&signature, "--output", "y.npy"], 2, "note: the function is main(n: i32, ");
+    check(EXEC, &[&signature, "--functions", "other"], 2, "--functions other --input n=i32:1");
+    check(EXEC, &[&signature, "--input", "n=i32:1"], 1, "argument 'x' is missing");
+    check(EXEC, &[&testdata("graphdefs/net_lenet/graph.pb")], 2, "--input x=x.npy");
+}
+
+#[test]
 fn options_of_models_need_a_model() {
     let one = one();
     for option in ["--feed", "--fetch", "--function"] {
@@ -142,6 +155,29 @@ fn help_and_version_are_for_everybody() {
         check(tool, &["--version"], 0, env!("CARGO_PKG_VERSION"));
     }
     check(OPT, &["--help"], 0, "--dce");
+}
+
+#[test]
+fn an_interrupt_ends_the_run_with_its_statistics() {
+    let endless = testdata("cli/Inputs/endless.mlir");
+    for (options, want) in [
+        (&["--profile"][..], "tfrt.add.i32"),
+        (&["--repeat", "10", "--profile"][..], "0 calls after 0 to warm up"),
+        (&["--trace", "/dev/null", "--profile"][..], "endless.mlir:"),
+    ] {
+        let mut command = command(EXEC, &[&[endless.as_str(), "--work-queue", "s"], options].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = [0; 12];
+        child.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"--- Running ");
+        std::thread::sleep(Duration::from_millis(50));
+        let pid = Pid::from_child(&child);
+        kill_process(pid, Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {told}");
+        assert!(told.contains(want) && told.contains("error: interrupted"), "{options:?}: {told}");
+    }
 }
 
 /// A terminal's two ends: the program's, and ours.

@@ -1,6 +1,6 @@
 //! `cf`: branches between the blocks of a region, as upstream has them.
 
-use super::short::I1;
+use super::short::{I1, UPSTREAM_TO_KERNELS};
 use super::view::{Attr, Operand, Operands, Successor, views};
 use super::{
     Access, Arity, AttrConstraint as A, EffectResource, ElementKind, OpDef, OperandMode, Registry, Traits,
@@ -43,6 +43,7 @@ pub(super) fn ops(r: &mut Registry) {
         any(OpDef::new("cf.br", "goes on in another block"), "dest_operands")
             .successor("dest", "dest_operands")
             .pure()
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .traits(Traits::TERMINATOR.and(Traits::BRANCH))
             .verifier(verify_branch)
             .format("$dest (`(` $dest_operands^ `:` type($dest_operands) `)`)? attr-dict"),
@@ -53,6 +54,7 @@ pub(super) fn ops(r: &mut Registry) {
             .successor("true_dest", "true_dest_operands")
             .successor("false_dest", "false_dest_operands")
             .pure()
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .traits(Traits::TERMINATOR.and(Traits::BRANCH).and(Traits::OPERAND_SEGMENTS))
             .verifier(verify_branch)
             .format(
@@ -70,6 +72,7 @@ pub(super) fn ops(r: &mut Registry) {
             .successor("default_dest", "default_operands")
             .successor_with("case_dests", Arity::Variadic, "case_operands", Some("case_operand_segments"))
             .pure()
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .traits(Traits::TERMINATOR.and(Traits::BRANCH).and(Traits::OPERAND_SEGMENTS))
             .verifier(verify_switch)
             .format("$flag `:` type($flag) `,` custom<switch-cases> attr-dict"),
@@ -79,6 +82,7 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("arg", I1)
             .attr("msg", A::Str)
             .effect(Access::Write, EffectResource::ExecutionContext)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("$arg `,` $msg attr-dict"),
     );
 }

@@ -274,6 +274,8 @@ pub struct OpDef {
     pub row: Option<&'static OpRow>,
     /// True if the op executes, as the kernel of its name. Modules, functions and returns do not.
     pub has_kernel: bool,
+    /// The pass that replaces the op by kernels, if it has none of its own.
+    pub lowered_by: Option<&'static str>,
     /// True if the kernel finishes before it returns.
     pub sync: bool,
     /// Cost.
@@ -316,6 +318,7 @@ impl OpDef {
             patterns: Vec::new(),
             row: None,
             has_kernel: false,
+            lowered_by: None,
             sync: true,
             cost: Cost::Unknown,
             variadic_operand: None,
@@ -451,7 +454,13 @@ impl OpDef {
     /// One region or more.
     #[must_use]
     pub fn regions(self, name: &'static str) -> Self {
-        OpDef { more_regions: true, ..self.region(name, false) }
+        self.region(name, false).more_regions()
+    }
+
+    /// Any number of further regions like the last one.
+    #[must_use]
+    pub fn more_regions(self) -> Self {
+        OpDef { more_regions: true, ..self }
     }
 
     /// A region whose blocks end with `terminator` where the custom form omits it.
@@ -562,6 +571,12 @@ impl OpDef {
     #[must_use]
     pub fn kernel(self) -> Self {
         OpDef { has_kernel: true, ..self }
+    }
+
+    /// A pass of this name replaces the op by kernels.
+    #[must_use]
+    pub fn lowered_by(self, pass: &'static str) -> Self {
+        OpDef { lowered_by: Some(pass), ..self }
     }
 
     /// The kernel may return before its results are available.

@@ -170,6 +170,34 @@ pub(super) fn module_attr(m: &Module, op: OpId, attr: &str) -> Diagnostic {
         .help(format!("modules have `sym_name`, `sym_visibility` and others like `dialect.{attr}`"))
 }
 
+pub(super) fn region_cases(m: &Module, op: OpId, cases: usize, regions: usize) -> Diagnostic {
+    at_op(m, op, "E0719", format!("{} has {cases} cases, but {regions} regions for them", name(m, op)))
+}
+
+pub(super) fn case_twice(m: &Module, op: OpId, value: i64) -> Diagnostic {
+    at_op(m, op, "E0720", format!("{} has two cases for {value}", name(m, op)))
+}
+
+pub(super) fn index_count(m: &Module, op: OpId, want: usize, found: usize) -> Diagnostic {
+    let (indices, axes) =
+        (if found == 1 { "index" } else { "indices" }, if want == 1 { "axis" } else { "axes" });
+    at_op(m, op, "E0721", format!("{} has {found} {indices} for {want} {axes}", name(m, op)))
+}
+
+pub(super) fn size_count(m: &Module, op: OpId, want: usize, found: usize) -> Diagnostic {
+    let (sizes, ones) = (if found == 1 { "size" } else { "sizes" }, if want == 1 { "one" } else { "ones" });
+    at_op(m, op, "E0721", format!("{} has {found} {sizes} for {want} unknown {ones}", name(m, op)))
+}
+
+pub(super) fn element_count(m: &Module, op: OpId, ty: TypeId, found: u64) -> Diagnostic {
+    let ty = type_text(&m.cx, ty);
+    at_op(m, op, "E0722", format!("{} has {found} elements for {ty}", name(m, op)))
+}
+
+pub(super) fn unranked_result(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0723", format!("the result of {} needs a rank", name(m, op)))
+}
+
 pub(super) fn tf_signature(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at_op(m, op, "E0713", format!("{}: {why}", name(m, op)))
 }

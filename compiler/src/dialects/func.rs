@@ -1,5 +1,6 @@
 //! `func`: functions, calls and returns, as upstream has them.
 
+use super::short::UPSTREAM_TO_KERNELS;
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
 use crate::diag::Diagnostic;
@@ -65,6 +66,7 @@ pub(super) fn ops(r: &mut Registry) {
             .result_with("results", T::Any, Arity::Variadic)
             .callee("callee")
             .traits(Traits::CALL)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)"),
     );
     r.add(
@@ -74,6 +76,7 @@ pub(super) fn ops(r: &mut Registry) {
             .result_with("results", T::Any, Arity::Variadic)
             .type_from("callee_operands", "callee", TypeFn::Inputs)
             .type_from("results", "callee", TypeFn::Outputs)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("$callee `(` $callee_operands `)` attr-dict `:` type($callee)"),
     );
     r.add(
@@ -82,6 +85,7 @@ pub(super) fn ops(r: &mut Registry) {
             .result("result", T::Function)
             .pure()
             .traits(Traits::CONSTANT)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .verifier(verify_constant)
             .result_names(|_, _| vec!["f".into()])
             .format("attr-dict $value `:` type($result)"),

@@ -4,7 +4,7 @@
 //! creates its ops.
 
 use super::arith::{CMPI, FASTMATH};
-use super::short::{CHAIN, I1};
+use super::short::{CHAIN, I1, UPSTREAM_TO_KERNELS};
 use super::{
     Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry,
     TypeConstraint as T, TypeFn,
@@ -31,6 +31,7 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("source", T::Any)
             .optional_attr("punctuation", A::Flags(&PUNCTUATION))
             .effect(Access::Write, EffectResource::Output)
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("$source `:` type($source) (`punctuation` $punctuation^)? attr-dict"),
     );
 }

@@ -33,6 +33,7 @@ mod errors;
 pub mod func;
 mod math;
 pub mod scf;
+mod tensor;
 #[cfg(test)]
 mod tests;
 pub mod tf;
@@ -57,6 +58,7 @@ pub(crate) use errors::tf_refused;
 pub use format::Format;
 pub(crate) use math::PUNCTUATION;
 pub use registry::Registry;
+pub(crate) use short::UPSTREAM_TO_KERNELS;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 
 pub use crate::ir::Traits;
@@ -102,6 +104,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["tfrt_dht", "tfrt_dht_sync", "tfrt_sht", "tfrt_sht_sync", "btf"], tfrt_dht::ops);
     r.add_lazily(&["ts", "ts_sync"], ts::ops);
     r.add_lazily(&["math", "index", "vector", "flow"], math::ops);
+    r.add_lazily(&["tensor"], tensor::ops);
     r.add_lazily(&["coo"], coo::ops);
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);

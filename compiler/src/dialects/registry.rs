@@ -6,6 +6,7 @@ use crate::rewrite::Pattern;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// A set of op definitions.
@@ -128,6 +129,14 @@ impl Registry {
     /// All definitions, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
         self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()))
+    }
+
+    /// The names of the dialects, sorted.
+    pub fn dialects(&self) -> Vec<&str> {
+        let own = self.defs.values().map(OpDef::dialect);
+        let lazy = self.lazy.iter().flat_map(|lazy| lazy.dialects.iter().copied());
+        let names: BTreeSet<&str> = own.chain(lazy).collect();
+        names.into_iter().collect()
     }
 
     /// True if an op of this dialect is defined.

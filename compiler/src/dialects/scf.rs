@@ -2,12 +2,15 @@
 //!
 //! Blocks of `scf.if` and `scf.for` without results may omit `scf.yield`.
 
-use super::short::I1;
-use super::view::{Operand, Operands, Region, Results, views};
-use super::{Arity, Effects, ElementKind, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
+use super::short::{I1, UPSTREAM_TO_KERNELS};
+use super::view::{Attr, Operand, Operands, Region, Results, views};
+use super::{
+    Arity, AttrConstraint as A, Effects, ElementKind, OpDef, OperandMode, Registry, Traits,
+    TypeConstraint as T, TypeFn,
+};
 use crate::diag::Diagnostic;
 use crate::dialects::errors;
-use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, ValueId};
+use crate::ir::{AttrKind, KnownType, Module, OpId, RegionId, TypeId, ValueId};
 
 views! {
     /// `scf.if`.
@@ -34,6 +37,9 @@ views! {
     /// `scf.execute_region`.
     ExecuteRegion = "scf.execute_region" { results: Results<0>, region: Region<0>, }
 
+    /// `scf.index_switch`. Its first region is the default.
+    IndexSwitch = "scf.index_switch" { arg: Operand<0>, results: Results<0>, cases: Attr<0>, }
+
     /// `scf.yield`.
     Yield = "scf.yield" { results: Operands<0>, }
 
@@ -45,7 +51,7 @@ pub(super) fn ops(r: &mut Registry) {
     let many = |def: OpDef, name| def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required);
     let inside = |mut def: OpDef| {
         def.effects = Effects::Recursive;
-        def
+        def.lowered_by(UPSTREAM_TO_KERNELS)
     };
     r.add(inside(
         OpDef::new("scf.if", "does one of two things; without results the second may be missing")
@@ -95,11 +101,23 @@ pub(super) fn ops(r: &mut Registry) {
             .verifier(verify_execute_region)
             .format("arrow-types(results) $region attr-dict"),
     ));
+    r.add(inside(
+        OpDef::new("scf.index_switch", "does one of several things, selected by an index")
+            .operand("arg", T::Is(KnownType::Index))
+            .attr("cases", A::DenseArray(KnownType::I64))
+            .result_with("results", T::Any, Arity::Variadic)
+            .region_ending("defaultRegion", false, "scf.yield")
+            .more_regions()
+            .traits(Traits::SINGLE_BLOCK)
+            .verifier(verify_index_switch)
+            .format("$arg attr-dict (`->` type($results)^)? custom<region-cases>"),
+    ));
     r.add(
         many(OpDef::new("scf.yield", "gives the results of the enclosing op"), "results")
             .pure()
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
-            .parents(&["scf.execute_region", "scf.for", "scf.if", "scf.while"])
+            .parents(&["scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while"])
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("attr-dict ($results^ `:` type($results))?"),
     );
     let def = OpDef::new("scf.condition", "goes on with the loop, or ends it").operand("condition", I1);
@@ -108,6 +126,7 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
             .parents(&["scf.while"])
+            .lowered_by(UPSTREAM_TO_KERNELS)
             .format("`(` $condition `)` attr-dict ($args^ `:` type($args))?"),
     );
 }
@@ -189,4 +208,31 @@ fn verify_execute_region(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let Some(view) = ExecuteRegion::of(m, op) else { return };
     check_args(m, op, 0, &[], diags);
     check_end(m, op, view.region(m), YIELDS, &types(m, view.results(m)), diags);
+}
+
+/// The values of the cases of an `scf.index_switch`, in the order of the regions behind the first.
+pub(crate) fn case_values(m: &Module, switch: IndexSwitch) -> Vec<i64> {
+    let Some(AttrKind::DenseArray { data, .. }) = switch.cases(m).map(|attr| m.cx.attr(attr)) else {
+        return Vec::new();
+    };
+    let bytes: &[u8] = data;
+    bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(i64::from_le_bytes)).collect()
+}
+
+fn verify_index_switch(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let Some(view) = IndexSwitch::of(m, op) else { return };
+    let (cases, regions) = (case_values(m, view), m.regions_of(op));
+    if cases.len() + 1 != regions.len() {
+        diags.push(errors::region_cases(m, op, cases.len(), regions.len().saturating_sub(1)));
+    }
+    let mut sorted = cases;
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        diags.push(errors::case_twice(m, op, twice[0]));
+    }
+    let results = types(m, view.results(m));
+    for (index, &region) in regions.iter().enumerate() {
+        check_args(m, op, index, &[], diags);
+        check_end(m, op, region, YIELDS, &results, diags);
+    }
 }

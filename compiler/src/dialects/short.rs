@@ -15,3 +15,6 @@ pub(super) const TENSOR_TYPES: [KnownType; 4] =
     [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64];
 pub(super) const INTEGERS: [KnownType; 2] = [KnownType::I32, KnownType::I64];
 pub(super) const FLOATS: [KnownType; 2] = [KnownType::F32, KnownType::F64];
+
+/// The pass that lowers upstream's ops to kernels.
+pub(crate) const UPSTREAM_TO_KERNELS: &str = "convert-upstream-to-kernels";

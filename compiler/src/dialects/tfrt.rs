@@ -27,12 +27,12 @@ pub(super) fn ops(r: &mut Registry) {
     prints(r);
     others(r);
     for k in INTEGERS {
-        binary(r, "add", k, "the sum, wrapping around", Traits::COMMUTATIVE, true);
-        binary(r, "minus", k, "the difference, wrapping around", Traits::NONE, false);
-        binary(r, "mul", k, "the product, wrapping around", Traits::COMMUTATIVE, true);
-        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
-        compare(r, "equal", k, "true if both are equal", Traits::COMMUTATIVE, true);
-        compare(r, "lessequal", k, "true if the first is not greater than the second", Traits::NONE, false);
+        binary(r, "add", k, "the sum, wrapping around", Traits::COMMUTATIVE);
+        binary(r, "minus", k, "the difference, wrapping around", Traits::NONE);
+        binary(r, "mul", k, "the product, wrapping around", Traits::COMMUTATIVE);
+        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT));
+        compare(r, "equal", k, "true if both are equal", Traits::COMMUTATIVE);
+        compare(r, "lessequal", k, "true if the first is not greater than the second", Traits::NONE);
         r.add(folded(
             OpDef::new(
                 format!("tfrt.div.{}", k.name()),
@@ -51,14 +51,14 @@ pub(super) fn ops(r: &mut Registry) {
         ));
     }
     for k in INTEGERS {
-        binary(r, "add_s", k, "the sum, wrapping around", Traits::COMMUTATIVE, false);
-        binary(r, "mul_s", k, "the product, wrapping around", Traits::COMMUTATIVE, true);
+        binary(r, "add_s", k, "the sum, wrapping around", Traits::COMMUTATIVE);
+        binary(r, "mul_s", k, "the product, wrapping around", Traits::COMMUTATIVE);
     }
     for k in FLOATS {
-        binary(r, "add", k, "the sum", Traits::COMMUTATIVE, true);
-        binary(r, "multiply", k, "the product", Traits::COMMUTATIVE, false);
-        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
-        binary(r, "div", k, "the quotient; an error if the divisor is 0", Traits::NONE, false);
+        binary(r, "add", k, "the sum", Traits::COMMUTATIVE);
+        binary(r, "multiply", k, "the product", Traits::COMMUTATIVE);
+        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT));
+        binary(r, "div", k, "the quotient; an error if the divisor is 0", Traits::NONE);
     }
     r.add(folded(
         OpDef::new("tfrt.and.i1", "true if both are")
@@ -122,21 +122,20 @@ fn constants(r: &mut Registry) {
 }
 
 fn prints(r: &mut Registry) {
-    let mut print = |name: &str, k: K, form: bool| {
+    let mut print = |name: &str, k: K| {
         let def = OpDef::new(format!("tfrt.print.{name}"), "prints a number on a line of its own")
             .operand("value", T::Is(k))
             .operand("chain", CHAIN)
             .result("done", CHAIN)
             .effect(Access::Write, EffectResource::Output)
             .kernel();
-        r.add(if form { def.format("operands attr-dict") } else { def });
+        r.add(def.format("operands attr-dict"));
     };
-    for k in [K::I1, K::I32, K::I64, K::F32, K::F64] {
-        print(k.name(), k, true);
+    for k in [K::I1, K::I32, K::I64, K::F16, K::F32, K::F64] {
+        print(k.name(), k);
     }
-    print("f16", K::F16, false);
     for (k, _, name) in COMPLEX {
-        print(name, k, false);
+        print(name, k);
     }
 }
 
@@ -152,6 +151,7 @@ fn others(r: &mut Registry) {
             .pure()
             .traits(Traits::TOTAL)
             .folder(folder)
+            .format("operands attr-dict")
             .kernel()
             .small(),
         );
@@ -162,6 +162,7 @@ fn others(r: &mut Registry) {
             .operand_with("values", T::Any, Arity::Variadic, OperandMode::Required)
             .result_with("results", T::Any, Arity::Variadic)
             .pure()
+            .format("operands attr-dict `:` functional-type(operands, results)")
             .kernel()
             .asynchronous()
             .small(),
@@ -222,31 +223,31 @@ fn chains(r: &mut Registry) {
     );
 }
 
-/// A binary op on one type. `form`: TFRT defines a custom form; else the op is written in generic form.
-fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
+/// A binary op on one type.
+fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits) {
     let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
         .operand("lhs", T::Is(k))
         .operand("rhs", T::Is(k))
         .result("result", T::Is(k))
         .pure()
         .traits(traits.and(Traits::SAME_TYPE).and(if op == "div" { Traits::NONE } else { Traits::TOTAL }))
+        .format("operands attr-dict")
         .kernel()
         .small();
-    let def = if form { def.format("operands attr-dict") } else { def };
     r.add(folded(def, op, k));
 }
 
 /// A comparison of two operands of one type, with an `i1` result.
-fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
+fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits) {
     let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
         .operand("lhs", T::Is(k))
         .operand("rhs", T::Is(k))
         .result("result", I1)
         .pure()
         .traits(traits.and(Traits::TOTAL))
+        .format("operands attr-dict")
         .kernel()
         .small();
-    let def = if form { def.format("operands attr-dict") } else { def };
     r.add(folded(def, op, k));
 }
 

@@ -62,6 +62,8 @@ pub enum TypeFn {
     Inputs,
     /// The results of a function type.
     Outputs,
+    /// The element type of a tensor or vector.
+    Element,
 }
 
 impl TypeFn {
@@ -72,6 +74,7 @@ impl TypeFn {
             TypeFn::I1Like => Some(vec![cx.with_element(from, KnownType::I1.id())]),
             TypeFn::Inputs => cx.function_signature(from).map(|(inputs, _)| inputs.to_vec()),
             TypeFn::Outputs => cx.function_signature(from).map(|(_, results)| results.to_vec()),
+            TypeFn::Element => cx.is_container(from).then(|| vec![cx.element(from)]),
         }
     }
 
@@ -83,6 +86,7 @@ impl TypeFn {
             TypeFn::I1Like => types.iter().all(i1_like),
             TypeFn::Inputs => cx.function_signature(from).is_some_and(|(inputs, _)| inputs == types),
             TypeFn::Outputs => cx.function_signature(from).is_some_and(|(_, results)| results == types),
+            TypeFn::Element => types.iter().all(|ty| *ty == cx.element(from)),
         }
     }
 
@@ -93,6 +97,7 @@ impl TypeFn {
             TypeFn::I1Like => "i1 in the shape of",
             TypeFn::Inputs => "the inputs of",
             TypeFn::Outputs => "the results of",
+            TypeFn::Element => "the elements of",
         }
     }
 }

@@ -155,7 +155,8 @@ impl ExactSizeIterator for Values<'_> {}
 pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
     m.def(op).is_some_and(|def| {
         def.name == name
-            && m.regions_of(op).len() == def.regions.len()
+            && (m.regions_of(op).len() == def.regions.len()
+                || def.more_regions && m.regions_of(op).len() > def.regions.len())
             && m.n_operands(op) >= def.operands.iter().filter(|o| o.arity == Arity::One).count()
             && m.successors(op).len() >= def.successors.iter().filter(|s| s.arity == Arity::One).count()
     })

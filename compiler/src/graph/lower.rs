@@ -28,7 +28,7 @@ use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
-    name: "tf-to-kernels",
+    name: tf::TF_TO_KERNELS,
     title: "TFToKernels",
     summary: "lowers operation graphs of TensorFlow's operators to graphs of kernels",
     options: &[],

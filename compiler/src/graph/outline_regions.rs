@@ -20,7 +20,7 @@ use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
-    name: "tf-outline-regions",
+    name: tf::OUTLINE_REGIONS,
     title: "TFOutlineRegions",
     summary: "makes functions of the regions of TensorFlow's control flow",
     options: &[],

@@ -9,7 +9,7 @@
 //!
 //! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
 //! is chosen at run time. Filters are transformed for Winograd's convolution where that is faster.
-//! `winograd=false` and the op attribute `no_winograd` disable the transform.
+//! `winograd=false` and the op attribute `_no_winograd` disable the transform.
 
 use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
@@ -196,7 +196,9 @@ impl Packed {
         let size = |n: i64| usize::try_from(n).ok();
         let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
         Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
-            Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "no_winograd").is_none() => {
+            Algorithm::Winograd(patch)
+                if self.may_transform && m.attr_named(op, "_no_winograd").is_none() =>
+            {
                 Some(patch)
             }
             _ => None,

@@ -3,6 +3,9 @@
 //! Computed per region on first use, by iterating immediate dominators over the reverse post-order (Cooper,
 //! Harvey and Kennedy). An unreachable block is dominated by every block, since it never executes.
 
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
 use super::{BlockId, Module, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,6 +45,34 @@ impl Dominance {
             self.blocks.insert(block, (n, up));
         }
     }
+}
+
+/// A shortest path of blocks from the entry of their region to `to` without `around`; `None` if every path
+/// passes it.
+pub(crate) fn path_around(m: &Module, around: BlockId, to: BlockId) -> Option<Vec<BlockId>> {
+    let entry = m.entry(m.block_parent(to)?).filter(|&entry| entry != around)?;
+    let mut came_from: FxHashMap<BlockId, BlockId> = FxHashMap::default();
+    came_from.insert(entry, entry);
+    let mut queue = VecDeque::from([entry]);
+    while let Some(block) = queue.pop_front() {
+        if block == to {
+            let mut path = vec![to];
+            let mut at = to;
+            while at != entry {
+                at = came_from[&at];
+                path.push(at);
+            }
+            path.reverse();
+            return Some(path);
+        }
+        for next in successors(m, block).filter(|&next| next != around) {
+            if let Entry::Vacant(slot) = came_from.entry(next) {
+                slot.insert(block);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
 }
 
 /// The reachable blocks with their immediate dominators, each after its dominator. The entry is its own

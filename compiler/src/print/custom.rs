@@ -217,6 +217,7 @@ impl Printer<'_, '_> {
                 }
             }
             Element::Custom(Custom::SwitchCases) => self.switch_cases(op),
+            Element::Custom(Custom::RegionCases) => self.region_cases(op, def),
             Element::Custom(Custom::Module | Custom::Function) => {}
         }
     }
@@ -297,7 +298,7 @@ impl Printer<'_, '_> {
     }
 
     /// True if the form omits the terminator of the region's block.
-    fn ends_implicitly(&self, region: crate::ir::RegionId, def: &OpDef, index: usize) -> bool {
+    pub(super) fn ends_implicitly(&self, region: crate::ir::RegionId, def: &OpDef, index: usize) -> bool {
         let Some(implicit) = def.regions.get(index).and_then(|r| r.implicit) else { return false };
         let [block] = self.m.blocks_of(region) else { return false };
         self.m.last_op(*block).is_some_and(|last| {

@@ -13,7 +13,7 @@ impl Printer<'_, '_> {
             && self.types_fit(op, def)
             && self.attrs_fit(op, def)
             && self.m.properties(op).is_none()
-            && self.m.regions_of(op).len() == def.regions.len()
+            && (def.more_regions || self.m.regions_of(op).len() == def.regions.len())
             && (0..def.regions.len()).all(|i| self.region_fits(op, i, def))
     }
 
@@ -72,6 +72,10 @@ impl Printer<'_, '_> {
                 Element::NamedAttrs(list) => list,
                 Element::Custom(Custom::SwitchCases) => {
                     good &= self.switch_fits(op);
+                    &[]
+                }
+                Element::Custom(Custom::RegionCases) => {
+                    good &= self.region_cases_fit(op);
                     &[]
                 }
                 _ => &[],
@@ -175,7 +179,9 @@ impl Printer<'_, '_> {
 
     fn is_written_always(&self, index: usize, def: &OpDef) -> bool {
         let elements = def.format.as_ref().map_or(&[][..], |f| &f.elements);
-        elements.iter().any(|e| matches!(e, Element::Region(i, _) if *i == index))
+        elements.iter().any(|e| {
+            matches!(e, Element::Region(i, _) if *i == index) || *e == Element::Custom(Custom::RegionCases)
+        })
     }
 
     fn has_preds(&self, region: RegionId, block: crate::ir::BlockId) -> bool {

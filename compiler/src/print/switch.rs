@@ -1,7 +1,8 @@
-//! The cases of `cf.switch`.
+//! The cases of `cf.switch` and `scf.index_switch`.
 
-use super::Printer;
 use super::text::put;
+use super::{Header, Printer};
+use crate::dialects::{OpDef, scf};
 use crate::ir::{AttrKind, OpId, Signedness, TypeKind};
 
 impl Printer<'_, '_> {
@@ -30,6 +31,31 @@ impl Printer<'_, '_> {
             && values == cases
             && counts.is_some_and(|c| c.len() == cases && c.iter().all(|n| *n >= 0))
             && total == Some(m.operand_range(op, 2).len() as i64)
+    }
+
+    /// True if there is a region for each case and for the default, none without a block but the last, which
+    /// may be written as `{}`.
+    pub(super) fn region_cases_fit(&self, op: OpId) -> bool {
+        let m = self.m;
+        let cases = scf::IndexSwitch::of(m, op).map(|switch| scf::case_values(m, switch));
+        let regions = m.regions_of(op);
+        cases.is_some_and(|cases| cases.len() + 1 == regions.len())
+            && regions.iter().all(|&region| m.entry(region).is_some_and(|block| m.args(block).is_empty()))
+    }
+
+    pub(super) fn region_cases(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let cases = scf::IndexSwitch::of(m, op).map_or_else(Vec::new, |switch| scf::case_values(m, switch));
+        let Some((&default, regions)) = m.regions_of(op).split_first() else { return };
+        self.out.push(' ');
+        for (case, &region) in cases.into_iter().zip(regions) {
+            self.newline();
+            put!(self.out, "case {case} ");
+            self.region(region, Header::Needed, false);
+        }
+        self.newline();
+        self.out.push_str("default ");
+        self.region(default, Header::Needed, self.ends_implicitly(default, def, 0));
     }
 
     /// Type and number of the values.

@@ -2,23 +2,27 @@
 //!
 //! ```text
 //! func.call                 tfrt.call
+//! scf.execute_region, scf.index_switch, func.call_indirect              (prepare.rs)
 //! scf.if                    tfrt.if, with the same regions              (regions.rs)
 //! scf.for, scf.while        tfrt.while, with the body as a function     (regions.rs)
 //! branches between blocks   one tfrt.while over a tfrt.case of blocks   (blocks.rs)
 //! vector.print, cf.assert   kernels on a chain through the function     (order.rs)
 //! ```
 //!
-//! Scalar ops (`arith`, `math`, `index`) have kernels of their own names and stay. A private function with
+//! Ops on scalars (`arith`, `math`, `index`) and between scalars and tensors (`tensor`) have kernels of their
+//! own names and stay. A private function with
 //! effects takes a chain as its last argument and returns one. A public one keeps its arguments; its results
 //! wait for its effects, and without results it returns the chain, so that errors of effects are not lost.
 
 mod blocks;
 mod order;
+mod prepare;
 mod regions;
 
 use rustc_hash::FxHashSet;
 
 use crate::diag::Diagnostic;
+use crate::dialects::UPSTREAM_TO_KERNELS;
 use crate::ir::{
     AttrId, BlockId, FloatKind, KnownType, LocId, Module, NewOp, OpId, Signedness, StrId, TypeId, TypeKind,
     ValueId, names,
@@ -28,7 +32,7 @@ use crate::print::type_text;
 use crate::rewrite::InsertionPoint;
 
 pub(crate) const PASS: Pass = Pass {
-    name: "convert-upstream-to-kernels",
+    name: UPSTREAM_TO_KERNELS,
     title: "ConvertUpstreamToKernels",
     summary: "lowers calls, structured control flow and branches between blocks to kernels",
     options: &[],
@@ -46,7 +50,8 @@ pub fn is_upstream(m: &Module) -> bool {
 
 fn is_upstream_op(name: &str) -> bool {
     let dialect = name.split('.').next().unwrap_or(name);
-    matches!(dialect, "arith" | "cf" | "index" | "math" | "scf" | "vector") || name == "func.call"
+    matches!(dialect, "arith" | "cf" | "index" | "math" | "scf" | "tensor" | "vector")
+        || matches!(name, "func.call" | "func.call_indirect" | "func.constant")
 }
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -60,6 +65,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     }
     let taken = functions(r.ir()).filter_map(|op| r.ir().symbol_name(op)).collect();
     let mut lowering = UpstreamLowering { r, cx, taken, n_loops: 0 };
+    lowering.prepare();
     lowering.order_effects();
     let all: Vec<OpId> = functions(lowering.m()).collect();
     for function in all {
@@ -86,42 +92,54 @@ fn functions(m: &Module) -> impl Iterator<Item = OpId> + '_ {
 fn refused(m: &Module) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for op in m.walk_functions().filter(|&op| is_upstream_op(m.op_name_str(op))) {
-        let name = m.op_name_str(op);
-        let mut refuse = |reason: String| {
-            let text = format!("`{name}` cannot be executed: {reason}");
+        if let Some(reason) = reason_to_refuse(m, op) {
+            let text = format!("`{}` cannot be executed: {reason}", m.op_name_str(op));
             found.push(Diagnostic::error("E0716", text).at(m.op_spans.at(op).copied()));
-        };
-        let lowered = [
-            "cf.assert",
-            "cf.br",
-            "cf.cond_br",
-            "cf.switch",
-            "func.call",
-            "scf.condition",
-            "scf.for",
-            "scf.if",
-            "scf.while",
-            "scf.yield",
-            "vector.print",
-        ];
-        let has_kernel = m.def(op).is_some_and(|def| def.has_kernel);
-        if !has_kernel && !lowered.contains(&name) {
-            refuse("it has no kernel".to_owned());
-            continue;
-        }
-        if name == "arith.truncf" && m.attr_named(op, "roundingmode").is_some() {
-            refuse("its kernel rounds to the nearest number only".to_owned());
-        }
-        let is_scalar_op = has_kernel && name != "arith.select" || name == "scf.for";
-        let n_scalars = if name == "scf.for" { 3 } else { usize::MAX };
-        let operands = m.operands(op).take(n_scalars);
-        let results = m.results(op).take(if name == "scf.for" { 0 } else { usize::MAX });
-        let other = operands.chain(results).map(|value| m.value_type(value)).find(|&ty| !is_scalar(m, ty));
-        if let Some(ty) = other.filter(|_| is_scalar_op) {
-            refuse(format!("there are no kernels for {}", type_text(&m.cx, ty)));
         }
     }
     found
+}
+
+fn reason_to_refuse(m: &Module, op: OpId) -> Option<String> {
+    let name = m.op_name_str(op);
+    let has_kernel = m.def(op).is_some_and(|def| def.has_kernel);
+    if !has_kernel && m.def(op).and_then(|def| def.lowered_by) != Some(UPSTREAM_TO_KERNELS) {
+        return Some("it has no kernel".to_owned());
+    }
+    if name == "arith.truncf" && m.attr_named(op, "roundingmode").is_some() {
+        return Some("its kernel rounds to the nearest number only".to_owned());
+    }
+    if name == "func.call_indirect" {
+        let is_direct = prepare::direct_callee(m, op).is_some();
+        return (!is_direct).then(|| {
+            "functions are no values of kernels, so its callee must be a `func.constant`".to_owned()
+        });
+    }
+    if name == "func.constant" {
+        let is_callee = |user: OpId, i: usize| m.op_name_str(user) == "func.call_indirect" && i == 0;
+        let only_called = m.results(op).all(|value| m.users(value).all(|(user, i)| is_callee(user, i)));
+        return (!only_called).then(|| {
+            "functions are no values of kernels, so it can only be the callee of `func.call_indirect`"
+                .to_owned()
+        });
+    }
+    if prepare::is_tensor_constant(m, op) {
+        return None;
+    }
+    let is_scalar_op = has_kernel && name != "arith.select" || name == "scf.for";
+    let n_scalars = if name == "scf.for" { 3 } else { usize::MAX };
+    let operands = m.operands(op).take(n_scalars);
+    let results = m.results(op).take(if name == "scf.for" { 0 } else { usize::MAX });
+    let takes_tensors = name.starts_with("tensor.");
+    let has_kernels = |ty: TypeId| match m.cx.ty(ty) {
+        TypeKind::Tensor { elem, .. } if takes_tensors => {
+            is_scalar(m, *elem) && *elem != KnownType::Index.id()
+        }
+        _ => is_scalar(m, ty),
+    };
+    let other = operands.chain(results).map(|value| m.value_type(value)).find(|&ty| !has_kernels(ty));
+    let other = other.filter(|_| is_scalar_op)?;
+    Some(format!("there are no kernels for {}", type_text(&m.cx, other)))
 }
 
 /// True for the types of which `arith` has kernels.

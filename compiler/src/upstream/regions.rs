@@ -32,7 +32,7 @@ impl UpstreamLowering<'_, '_, '_> {
     }
 
     /// Replaces the uses of a value inside a block.
-    fn replace_inside(&mut self, block: BlockId, old: ValueId, new: ValueId) {
+    pub(super) fn replace_inside(&mut self, block: BlockId, old: ValueId, new: ValueId) {
         let ops: Vec<OpId> = self.m().ops_in(block).flat_map(|op| self.m().walk(op)).collect();
         for op in ops {
             let operands: Vec<ValueId> = self.m().operands(op).collect();
@@ -83,7 +83,7 @@ impl UpstreamLowering<'_, '_, '_> {
     }
 
     /// Removes the terminator of a block and returns its operands.
-    fn take_end(&mut self, block: BlockId) -> Vec<ValueId> {
+    pub(super) fn take_end(&mut self, block: BlockId) -> Vec<ValueId> {
         let end = self.m().last_op(block).filter(|&op| self.m().op_name_str(op).starts_with("scf."));
         let Some(end) = end else { return Vec::new() };
         let values = self.m().operands(end).collect();

@@ -3,9 +3,10 @@
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
 use crate::dialects::{
-    Arity, AttrConstraint, AttrDef, OpDef, OperandDef, ResultDef, TypeConstraint, TypeRule, TypeSource, at_op,
+    Arity, AttrConstraint, AttrDef, OpDef, OperandDef, ResultDef, Traits, TypeConstraint, TypeRule,
+    TypeSource, at_op,
 };
-use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Module, OpId, RegionId, TypeId, ValueId};
 use crate::print::type_text;
 
 fn operand_span(m: &Module, op: OpId, i: usize) -> Option<Span> {
@@ -111,11 +112,44 @@ pub(super) fn successor_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
     at_op(m, op, "E0408", format!("{} has {want}, found {}", name(m, op), m.successors(op).len()))
 }
 
-pub(super) fn no_terminator(m: &Module, parent: OpId, last: Option<OpId>) -> Diagnostic {
+pub(super) fn no_terminator(m: &Module, parent: OpId, region: RegionId, last: Option<OpId>) -> Diagnostic {
     let message = format!("a block of {} does not end with a terminator", name(m, parent));
-    at_op(m, last.unwrap_or(parent), "E0409", message)
-        .upstream("all functions need to have a tfrt.return")
-        .help("functions end with `tfrt.return`")
+    let d = at_op(m, last.unwrap_or(parent), "E0409", message)
+        .upstream("all functions need to have a tfrt.return");
+    match terminators(m, parent, region).as_slice() {
+        [] => d,
+        [one] => d.help(format!("end the block with `{one}`")),
+        [init @ .., one] => {
+            let init: Vec<String> = init.iter().map(|name| format!("`{name}`")).collect();
+            d.help(format!("end the block with {} or `{one}`", init.join(", ")))
+        }
+    }
+}
+
+/// The terminators of a region that return to its op: the implicit one, those made for the op, or
+/// `tfrt.return`.
+fn terminators(m: &Module, parent: OpId, region: RegionId) -> Vec<&'static str> {
+    let Some(def) = m.def(parent) else { return Vec::new() };
+    let at = m.regions_of(parent).iter().position(|&one| one == region);
+    if let Some(implicit) = at.and_then(|at| def.regions.get(at)?.implicit) {
+        return vec![implicit];
+    }
+    let ends = || m.cx.registry().iter().filter(|end| end.traits.has(Traits::TERMINATOR));
+    let is_return = |end: &&OpDef| end.traits.has(Traits::RETURN) && end.parents.is_empty();
+    let of_kernels = || ends().filter(is_return).map(|end| end.name.as_str()).collect();
+    if def.has_kernel || def.traits.has(Traits::FUNCTION) && !uses_upstream(m, region) {
+        return of_kernels();
+    }
+    ends().filter(|end| end.parents.contains(&def.name.as_str())).map(|end| end.name.as_str()).collect()
+}
+
+/// True if the first op of a region that is in a dialect of kernels or of upstream's is upstream's.
+fn uses_upstream(m: &Module, region: RegionId) -> bool {
+    let ops = m.blocks_of(region).iter().flat_map(|&block| m.ops_in(block));
+    let mut dialects = ops.map(|op| m.op_name_str(op).split('.').next().unwrap_or_default());
+    let is_upstream =
+        |dialect: &str| matches!(dialect, "arith" | "cf" | "func" | "index" | "math" | "scf" | "vector");
+    dialects.find(|dialect| is_upstream(dialect) || dialect.starts_with("tf")).is_some_and(is_upstream)
 }
 
 pub(super) fn early_terminator(m: &Module, op: OpId) -> Diagnostic {
@@ -123,9 +157,54 @@ pub(super) fn early_terminator(m: &Module, op: OpId) -> Diagnostic {
 }
 
 pub(super) fn dominance(m: &Module, op: OpId, i: usize, value: ValueId) -> Diagnostic {
-    at_op(m, op, "E0411", format!("operand #{i} of {} is used before its definition", name(m, op)))
+    not_defined(m, op, i, value, format!("operand #{i} of {} is used before its definition", name(m, op)))
+}
+
+/// A value that some path of control flow does not define. `path` leads from the entry to the use.
+pub(super) fn not_on_every_path(
+    m: &Module,
+    op: OpId,
+    i: usize,
+    value: ValueId,
+    path: &[BlockId],
+) -> Diagnostic {
+    /// The most blocks of a path that are shown.
+    const SHOWN: usize = 8;
+    let from = m.defining_block(value).map_or_else(String::new, |block| block_label(m, block));
+    let mut labels: Vec<String> = path.iter().map(|&block| block_label(m, block)).collect();
+    if labels.len() > SHOWN {
+        labels.splice(SHOWN / 2..labels.len() - SHOWN / 2, ["...".to_owned()]);
+    }
+    let message = format!(
+        "operand #{i} of {} is not defined on the path {}: its definition is in {from}",
+        name(m, op),
+        labels.join(" -> ")
+    );
+    not_defined(m, op, i, value, message)
+        .help("define it in a block that every path passes, or pass it as an argument of the block")
+}
+
+/// A value from a region that does not contain the use.
+pub(super) fn not_visible(m: &Module, op: OpId, i: usize, value: ValueId) -> Diagnostic {
+    let message = format!("operand #{i} of {} is defined in a region that ends before this use", name(m, op));
+    not_defined(m, op, i, value, message)
+}
+
+fn not_defined(m: &Module, op: OpId, i: usize, value: ValueId, message: String) -> Diagnostic {
+    at_op(m, op, "E0411", message)
+        .upstream(format!("operand #{i} does not dominate this use"))
         .at(operand_span(m, op, i))
         .note(m.value_spans.at(value).copied(), "defined here")
+}
+
+/// The name of a block in the text, or by its place in the region.
+fn block_label(m: &Module, block: BlockId) -> String {
+    if let Some(&name) = m.block_names.at(block) {
+        return format!("^{}", m.cx.str(name));
+    }
+    let region = m.block_parent(block);
+    let at = region.and_then(|region| m.blocks_of(region).iter().position(|&one| one == block));
+    format!("^bb{}", at.unwrap_or_default())
 }
 
 pub(super) fn not_isolated(m: &Module, op: OpId, i: usize, value: ValueId, parent: OpId) -> Diagnostic {

@@ -28,7 +28,7 @@ pub use verified::{Verified, verify};
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
 use crate::dialects::tfrt_verify::{all_types, are_passed, callee_role};
 use crate::dialects::{Arity, OpDef, Traits};
-use crate::ir::dominance::Dominance;
+use crate::ir::dominance::{self, Dominance};
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, ValueDef, names};
 use crate::print::{attr_text, type_text};
@@ -135,7 +135,7 @@ impl ModuleVerifier<'_> {
             let last = m.last_op(block);
             let is_terminator = |op: OpId| m.def(op).map(|d| d.traits.has(Traits::TERMINATOR));
             if !free && last.is_none_or(|l| is_terminator(l) == Some(false)) {
-                self.diags.push(errors::no_terminator(m, op, last));
+                self.diags.push(errors::no_terminator(m, op, region, last));
             }
             for inner in m.ops_in(block) {
                 if Some(inner) != last && is_terminator(inner) == Some(true) {
@@ -178,7 +178,7 @@ impl ModuleVerifier<'_> {
                 }
             };
             if !found {
-                self.diags.push(errors::dominance(m, op, i, value));
+                self.diags.push(errors::not_visible(m, op, i, value));
                 continue;
             }
             if let Some(parent) = barrier {
@@ -197,7 +197,12 @@ impl ModuleVerifier<'_> {
                 (None, _) => false,
             };
             if !good {
-                self.diags.push(errors::dominance(m, op, i, value));
+                let other = m.parent_block(at).filter(|&b| b != block);
+                let path = other.and_then(|b| dominance::path_around(m, block, b));
+                self.diags.push(match path {
+                    Some(path) => errors::not_on_every_path(m, op, i, value, &path),
+                    None => errors::dominance(m, op, i, value),
+                });
             }
         }
     }

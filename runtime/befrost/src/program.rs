@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use bef_format::{FunctionId, FunctionKind};
+use bef_format::{AttrView, FunctionId, FunctionKind};
 use befrost_host::call;
 use befrost_kernel_api::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
 use befrost_kernel_api::{Error, ErrorCode, ExecContext, Request, Value};
@@ -86,7 +86,7 @@ impl Program {
         }
     }
 
-    /// All public functions, in the order of the file.
+    /// All functions with names, private ones included, in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
     }
@@ -140,6 +140,14 @@ impl Function {
             .function(self.id.0)
             .attrs()
             .is_some_and(|attrs| image.dict_entry(attrs, "tfrt.native").is_some())
+    }
+
+    /// True for a function that is declared private, such as those that the compiler makes.
+    pub fn is_private(&self) -> bool {
+        let image = self.owner.program.image();
+        let entry = |attrs| image.dict_entry(attrs, "sym_visibility");
+        let visibility = image.function(self.id.0).attrs().and_then(entry);
+        visibility.is_some_and(|attr| matches!(image.attr(attr), AttrView::Str("private")))
     }
 
     /// True for a synchronous function: its kernels run in sequence until one fails.

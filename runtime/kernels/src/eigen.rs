@@ -10,9 +10,9 @@ use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};
 
+use crate::gemm::gemm;
 use crate::images::{Tensors, compute, compute_into, padding, pair, typed, windows};
 use crate::objects::{Tensor, refused};
-use crate::tfrt_test::gemm;
 
 /// Adds the kernels of the `eigen` dialect.
 pub fn eigen(registry: &mut Registry) {

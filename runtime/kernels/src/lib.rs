@@ -15,12 +15,14 @@ macro_rules! twins {
 mod coo;
 mod cpu;
 mod eigen;
+mod gemm;
 mod images;
 mod objects;
 mod tf;
 mod tf_sync;
 mod tfrt;
 mod tfrt_dht;
+#[cfg(feature = "test-kernels")]
 mod tfrt_test;
 mod ts;
 mod upstream;
@@ -36,15 +38,20 @@ pub use tf::{operator as tf_operator, tf, variable_values};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
+#[cfg(feature = "test-kernels")]
 pub use tfrt_test::tfrt_test;
 pub use ts::ts;
 pub use upstream::upstream;
 
-/// All standard kernels.
+/// All standard kernels. Those of `tfrt_test`, `vt` and `tfrt_tutorial`, which read pictures and Protobuf
+/// among other things, only with the feature `test-kernels`.
 pub fn registry() -> Registry {
-    Registry::new()
+    #[cfg(feature = "test-kernels")]
+    let registry = Registry::new().with(tfrt_test);
+    #[cfg(not(feature = "test-kernels"))]
+    let registry = Registry::new();
+    registry
         .with(tfrt)
-        .with(tfrt_test)
         .with(tfrt_dht)
         .with(ts)
         .with(coo)

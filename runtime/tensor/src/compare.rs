@@ -55,7 +55,8 @@ pub struct Report {
     pub max_error: f64,
     /// The first pair that differs.
     pub first: Option<Pair>,
-    /// The pair with the largest distance; the first of several.
+    /// The pair with the largest distance: of those that differ, or if there are none, of all that are not
+    /// equal. The first of several.
     pub worst: Option<Pair>,
 }
 
@@ -68,22 +69,26 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { shape, n_differing, max_error, first, worst } = self;
+        let Report { shape, n_differing, max_error: _, first, worst } = self;
         let n = shape.num_elements();
-        let (Some(first), Some(worst)) = (first, worst) else {
-            return write!(f, "all {n} elements agree, largest error {max_error:.3e}");
-        };
+        let Some(worst) = worst else { return write!(f, "all {n} elements are equal") };
+        let at = |pair: &Pair| shape.index_of(pair.position);
+        match first {
+            None => write!(f, "all {n} elements agree")?,
+            Some(_) => write!(f, "{n_differing} of {n} elements differ")?,
+        }
         write!(
             f,
-            "{n_differing} of {n} elements differ; worst at {:?}: got {}, want {}, error {:.3e}; first at {:?}: got {}, want {}",
-            shape.index_of(worst.position),
+            "; worst at {:?}: got {}, want {}, error {:.3e}",
+            at(worst),
             worst.got,
             worst.want,
-            worst.error,
-            shape.index_of(first.position),
-            first.got,
-            first.want,
-        )
+            worst.error
+        )?;
+        match first {
+            None => Ok(()),
+            Some(first) => write!(f, "; first at {:?}: got {}, want {}", at(first), first.got, first.want),
+        }
     }
 }
 
@@ -121,23 +126,42 @@ pub fn compare_strings(got: &StringTensor, want: &StringTensor) -> Result<Report
 }
 
 fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tolerance) -> Report {
-    let mut report =
-        Report { shape: shape.clone(), n_differing: 0, max_error: 0.0, first: None, worst: None };
+    /// A position and the distance there.
+    type Place = (usize, f64);
+    let mut n_differing = 0;
+    let mut first: Option<Place> = None;
+    let mut worst_differing: Option<Place> = None;
+    let mut worst: Option<Place> = None;
     for (position, (&got, &want)) in got.iter().zip(want).enumerate() {
         let Distance { error, scale } = got.distance(want);
-        report.max_error = report.max_error.max(error);
-        let near = || error.is_finite() && error <= tolerance.atol + tolerance.rtol * scale;
-        if error == 0.0 || (T::DTYPE.is_inexact() && near()) {
+        if error == 0.0 {
             continue;
         }
-        report.n_differing += 1;
-        if report.worst.as_ref().is_none_or(|worst| error > worst.error) {
-            let pair = Pair { position, error, got: got.shown(), want: want.shown() };
-            report.first.get_or_insert_with(|| pair.clone());
-            report.worst = Some(pair);
+        let exceeds = |place: &Option<Place>| place.is_none_or(|(_, before)| error > before);
+        if exceeds(&worst) {
+            worst = Some((position, error));
+        }
+        let is_near = error.is_finite() && error <= tolerance.atol + tolerance.rtol * scale;
+        if T::DTYPE.is_inexact() && is_near {
+            continue;
+        }
+        n_differing += 1;
+        first.get_or_insert((position, error));
+        if exceeds(&worst_differing) {
+            worst_differing = Some((position, error));
         }
     }
-    report
+    let pair = |(position, error): Place| {
+        let (got, want) = (got[position].shown(), want[position].shown());
+        Pair { position, error, got, want }
+    };
+    Report {
+        shape: shape.clone(),
+        n_differing,
+        max_error: worst.map_or(0.0, |(_, error)| error),
+        first: first.map(pair),
+        worst: worst_differing.or(worst).map(pair),
+    }
 }
 
 /// The distance of two elements, and the magnitude that the relative tolerance refers to.
@@ -260,7 +284,17 @@ mod tests {
             "2 of 4 elements differ; worst at [1, 0]: got 9, want 3, error 6.000e0; first at [0, 1]: got 3, want 2"
         );
         let same = compare(&tensor(&[1; 4]), &tensor(&[1; 4]), Tolerance::default()).unwrap();
-        assert_eq!(same.to_string(), "all 4 elements agree, largest error 0.000e0");
+        assert_eq!(same.to_string(), "all 4 elements are equal");
+    }
+
+    #[test]
+    fn the_report_of_a_match_names_the_worst_pair() {
+        let report = compared(&[1.0f32, 2.000_01, 300.0, 4.0], &[1.0, 2.0, 300.001, 4.0]);
+        assert!(report.is_match());
+        assert_eq!(
+            report.to_string(),
+            "all 4 elements agree; worst at [2]: got 300.0, want 300.001, error 9.766e-4"
+        );
     }
 
     #[test]

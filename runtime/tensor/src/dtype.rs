@@ -132,6 +132,26 @@ impl fmt::Display for DType {
     }
 }
 
+/// Names of element types in numpy and TensorFlow that differ from ours.
+const NUMPY: [(&str, DType); 16] = [
+    ("bool", DType::I1),
+    ("uint8", DType::UI8),
+    ("uint16", DType::UI16),
+    ("uint32", DType::UI32),
+    ("uint64", DType::UI64),
+    ("int8", DType::I8),
+    ("int16", DType::I16),
+    ("int32", DType::I32),
+    ("int64", DType::I64),
+    ("float16", DType::F16),
+    ("half", DType::F16),
+    ("bfloat16", DType::BF16),
+    ("float", DType::F32),
+    ("float32", DType::F32),
+    ("double", DType::F64),
+    ("float64", DType::F64),
+];
+
 /// A name that is not an element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDType(String);
@@ -139,7 +159,11 @@ pub struct UnknownDType(String);
 impl fmt::Display for UnknownDType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unknown element type `{}`; there are", self.0)?;
-        DType::ALL.iter().try_for_each(|dtype| write!(f, " {dtype}"))
+        DType::ALL.iter().try_for_each(|dtype| write!(f, " {dtype}"))?;
+        match NUMPY.iter().find(|(name, _)| *name == self.0) {
+            Some((name, dtype)) => write!(f, "; `{name}` is {dtype} here"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -171,6 +195,8 @@ mod tests {
             assert_eq!(DType::from_code(code), None);
         }
         assert_eq!(DType::F32.code(), 10);
-        assert!("float".parse::<DType>().unwrap_err().to_string().contains("`float`; there are ui8"));
+        let error = "float".parse::<DType>().unwrap_err().to_string();
+        assert!(error.contains("`float`; there are ui8"), "{error}");
+        assert!(error.ends_with("; `float` is f32 here"), "{error}");
     }
 }

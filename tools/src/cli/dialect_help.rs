@@ -1,5 +1,8 @@
 //! `ir-opt --help-dialects [DIALECT[.OP]]`: the op table as text.
 
+mod example;
+mod special;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -9,6 +12,7 @@ use befrost_compiler::dialects::{
 };
 
 use super::failure::Failure;
+use example::example;
 
 /// All dialects, one of them, or one operation.
 pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
@@ -23,7 +27,10 @@ pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
             ops.iter().for_each(|def| summary(def, &mut text));
             text.push('\n');
         }
-        text.push_str("Say --help-dialects DIALECT or --help-dialects DIALECT.OP for more.\n");
+        text.push_str(
+            "Ops have kernels of their names. [lowered] marks those that a pass of the default pipeline replaces.\n\
+             Say --help-dialects DIALECT or --help-dialects DIALECT.OP for more.\n",
+        );
         return Ok(text);
     }
     if let Some(def) = registry.find(registry.full_name(what)) {
@@ -46,7 +53,12 @@ pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
 }
 
 fn summary(def: &OpDef, text: &mut String) {
-    _ = writeln!(text, "  {:<44} {}", def.name, def.summary);
+    let runs = match (def.has_kernel || !is_computed(def), def.lowered_by) {
+        (true, _) => "",
+        (false, Some(_)) => " [lowered]",
+        (false, None) => " [does not run]",
+    };
+    _ = writeln!(text, "  {:<44} {}{runs}", def.name, def.summary);
 }
 
 fn details(def: &OpDef) -> String {
@@ -71,13 +83,20 @@ fn details(def: &OpDef) -> String {
     line("traits", def.traits.names().into_iter().map(str::to_owned).collect());
     line("effects", effects(&def.effects));
     line("form", def.format.iter().map(|format| format!("{} {}", def.name, format.text)).collect());
+    line("example", example(def).into_iter().collect());
     line("patterns", rewrites(def));
     let mode = if def.sync { "synchronous" } else { "asynchronous" };
     let strict = if def.is_strict() { "strict" } else { "not strict" };
     if def.has_kernel {
         line("kernels", vec![format!("{} (host, {mode}, {strict})", def.name)]);
     } else if is_computed(def) {
-        line("kernels", vec!["none yet: the op cannot be executed".to_owned()]);
+        line(
+            "kernels",
+            vec![match def.lowered_by {
+                Some(pass) => format!("none of its own: {pass} lowers it, which is in the default pipeline"),
+                None => "none yet: the op cannot be executed".to_owned(),
+            }],
+        );
     }
     if let Cost::Fixed(cost) = def.cost {
         line("cost", vec![cost.to_string()]);

@@ -1,7 +1,7 @@
 //! The end of a tool: exit codes, and the one place that prints the reason.
 //!
-//! 0: success. 1: the input was refused, the execution failed or a comparison differed. 2: wrong usage,
-//! detected from the command line alone, without opening a file.
+//! 0: success. 1: the input was refused, the execution failed or a comparison differed. 2: wrong usage: an
+//! error of the command line alone, or a program whose functions all need arguments without any.
 //!
 //! A closed stream causes no panic: if the reader of the output exits (`bef-exec ... | head`), the tool ends
 //! quietly.

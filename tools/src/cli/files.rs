@@ -11,10 +11,8 @@ use std::path::{Path, PathBuf};
 use bef_format::AlignedBytes;
 use clap::ValueEnum;
 
+use super::content;
 use super::failure::{Failure, not_written, tell};
-
-/// The magic number of BEF files.
-const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
 
 /// A file, or `-`: standard input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,18 +55,11 @@ impl Format {
         }
     }
 
-    /// The format of an input of unknown name, by its first bytes: BEF or text.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Format {
-        if bytes.starts_with(&BEF_MAGIC) { Format::Bef } else { Format::Mlir }
-    }
-
     /// Refuses formats that cannot be read yet.
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
-            Format::Onnx => {
-                Err(Failure::Refused(format!("{}: importing an ONNX model is not built yet", place.name())))
-            }
+            Format::Onnx => Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx()))),
         }
     }
 
@@ -128,18 +119,12 @@ impl Place {
                 let file = File::open(path).map_err(|error| self.not_read(&error))?;
                 Ok(Stream { bytes: Box::new(file), len })
             }
-            _ => self.read().map(Stream::from),
+            _ => {
+                let bytes = self.read()?;
+                content::expect_ours(self, &bytes)?;
+                Ok(Stream::from(bytes))
+            }
         }
-    }
-
-    /// The first bytes of a file, enough to detect its format.
-    pub(super) fn first_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-        let read = || -> std::io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            File::open(path)?.take(BEF_MAGIC.len() as u64).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        read().map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))
     }
 
     /// Reads all of it, into memory aligned for a BEF file.
@@ -212,7 +197,8 @@ impl Place {
 
 /// The text of an input's bytes.
 pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
-    if Format::of_bytes(&bytes) == Format::Bef {
+    content::expect_ours(place, &bytes)?;
+    if content::format(&bytes) == Format::Bef {
         let message = format!("{}: this is a BEF file, not text", place.name());
         return Err(Failure::Refused(message));
     }

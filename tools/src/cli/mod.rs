@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! failure   exit codes                files    inputs and outputs        report   rendering of diagnostics
+//! content   formats by first bytes
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
 //! dialect_help   --help-dialects      translate, opt, exec   the tools
@@ -11,6 +12,7 @@
 //! only calls `main` here.
 
 mod compile;
+mod content;
 mod dialect_help;
 pub mod exec;
 mod expect;

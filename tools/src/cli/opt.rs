@@ -12,6 +12,7 @@ use befrost_compiler::passes::passes;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use super::compile::Unit;
+use super::content;
 use super::dialect_help;
 use super::failure::{Failure, conclude, parse, print};
 use super::files::{Place, text};
@@ -126,6 +127,7 @@ fn run(args: &OptArgs, flags: &[String]) -> Result<(), Failure> {
         (None, flags) => flags.join(","),
     };
     let mut passes = Passes::new(&pipeline, &args.passes)?;
+    content::expect_readable(&args.input)?;
     let text = text(&args.input, args.input.read()?)?;
     let name = args.input.name();
     let parts = args.parts.parts(&name, text);

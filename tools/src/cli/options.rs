@@ -2,6 +2,7 @@
 
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_compiler::print::PrintOptions;
+use befrost_tensor::DType;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -151,8 +152,24 @@ fn feed(text: &str) -> Result<Feed, String> {
     };
     let sizes = |text: &str| text.split('x').filter(|_| !text.is_empty()).map(size).collect();
     let shape: Option<Vec<i64>> = shape.map(sizes).transpose()?;
-    let element = Some(element.to_owned()).filter(|element| !element.is_empty());
+    let element = if element.is_empty() { None } else { Some(element_type(element)?) };
     Ok(Feed { name: name.to_owned(), element, shape })
+}
+
+/// The element type of a graph input as MLIR prints it.
+fn element_type(text: &str) -> Result<String, String> {
+    if text == "string" {
+        return Ok("!tf_type.string".to_owned());
+    }
+    if text.starts_with("!tf_type.") || text.starts_with("complex<") {
+        return Ok(text.to_owned());
+    }
+    match text.parse::<DType>() {
+        Ok(DType::Complex64) => Ok("complex<f32>".to_owned()),
+        Ok(DType::Complex128) => Ok("complex<f64>".to_owned()),
+        Ok(dtype) => Ok(dtype.name().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Optimization.

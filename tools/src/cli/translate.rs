@@ -10,6 +10,7 @@ use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Unit};
+use super::content;
 use super::failure::{Failure, conclude, parse, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
@@ -42,7 +43,8 @@ struct TranslateArgs {
     #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
     output: Place,
 
-    /// Format of the input; default: by extension (.mlir .bef .pb .onnx), standard input: mlir
+    /// Format of the input; default: by extension (.mlir .bef .pb .onnx) or content, standard
+    /// input: mlir
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 
@@ -112,11 +114,18 @@ impl TranslateArgs {
             (_, true, ..) => Ok(Format::Bef),
             (_, _, Some(format), _) => Ok(format),
             (_, _, None, Place::Std) => Ok(Format::Mlir),
-            (_, _, None, Place::File(_)) => self.input.format().ok_or_else(|| {
-                let message =
-                    format!("cannot tell the format of '{}' by its name: use --from", self.input.name());
-                Failure::Usage(message)
-            }),
+            (_, _, None, Place::File(path)) => {
+                if let Some(format) = self.input.format() {
+                    return Ok(format);
+                }
+                content::expect_readable(&self.input)?;
+                let found = content::first_bytes(path).map(|bytes| content::format(&bytes));
+                // Any bytes may be text.
+                found.ok().filter(|&format| format != Format::Mlir).ok_or_else(|| {
+                    let name = self.input.name();
+                    Failure::Usage(format!("cannot tell the format of '{name}' by its name: use --from"))
+                })
+            }
         }
     }
 
@@ -192,6 +201,7 @@ fn run(args: &TranslateArgs) -> Result<(), Failure> {
     let to = args.to(from)?;
     args.check(from, to)?;
     let mut passes = pipeline(&args.level, &args.passes)?;
+    content::expect_readable(&args.input)?;
     from.expect_built(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
     if to == Target::Bef && verify_diagnostics.is_none() {

@@ -14,6 +14,7 @@
 //! ourselves, which other tests check. An entry that no lit test needs is an error.
 #![forbid(unsafe_code)]
 
+mod folding;
 mod generate;
 
 use std::fs;

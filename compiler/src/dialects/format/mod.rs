@@ -69,6 +69,8 @@ pub enum Custom {
     Function,
     /// `[default: ^bb1(%a : T), 42: ^bb2]`.
     SwitchCases,
+    /// `case 42 { ops } default { ops }`; the default is the first region.
+    RegionCases,
 }
 
 /// A piece of a format.

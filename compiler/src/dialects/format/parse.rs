@@ -22,6 +22,9 @@ impl Format {
                 let names = ["case_values", "case_operand_segments"];
                 written_attrs.extend((0..def.attrs.len()).filter(|i| names.contains(&def.attrs[*i].name)));
             }
+            Element::Custom(Custom::RegionCases) => {
+                written_attrs.extend(def.attrs.iter().position(|a| a.name == "cases"));
+            }
             _ => {}
         });
         written_attrs.extend(def.attrs.iter().position(|a| a.name == "operandSegmentSizes"));
@@ -103,6 +106,7 @@ impl FormatParser<'_> {
                     "module" => Custom::Module,
                     "function" => Custom::Function,
                     "switch-cases" => Custom::SwitchCases,
+                    "region-cases" => Custom::RegionCases,
                     other => return Err(format!("`custom<{other}>` is not known")),
                 };
                 self.expect(">")?;

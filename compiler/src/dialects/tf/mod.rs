@@ -29,8 +29,9 @@ pub use attrs::{
 pub use total::{MAX_SHAPE_CONSTANT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
+use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::{
-    ArgType, AttrKind, Attrs as _, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
+    ArgType, AttrKind, Attrs, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
 
 use super::{
@@ -38,10 +39,17 @@ use super::{
     TypeConstraint as T,
 };
 use crate::diag::Diagnostic;
+use crate::diag::factory::nearest;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
 /// The op that reads the variable behind a reference.
 pub const READ_REF: &str = "tf._ReadRef";
+
+/// The pass that lowers operators to kernels.
+pub const TF_TO_KERNELS: &str = "tf-to-kernels";
+
+/// The pass that turns regions of operators into functions.
+pub const OUTLINE_REGIONS: &str = "tf-outline-regions";
 
 /// The attribute with the memory plan of an operator's results: whether in place, then offset and size of
 /// each one.
@@ -179,7 +187,8 @@ fn with_regions(r: &mut Registry) {
         let mut def = blank(name, summary)
             .result_with("outputs", T::Any, Arity::Variadic)
             .optional_attr("is_stateless", A::Bool)
-            .traits(Traits::SINGLE_BLOCK);
+            .traits(Traits::SINGLE_BLOCK)
+            .lowered_by(OUTLINE_REGIONS);
         def.effects = Effects::Recursive;
         def
     };
@@ -205,7 +214,8 @@ fn with_regions(r: &mut Registry) {
         OpDef::new("tf.Yield", "ends a region with its results")
             .operand_with("results", T::Any, Arity::Variadic, OperandMode::Required)
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
-            .parents(&["tf.IfRegion", "tf.CaseRegion", "tf.WhileRegion"]),
+            .parents(&["tf.IfRegion", "tf.CaseRegion", "tf.WhileRegion"])
+            .lowered_by(OUTLINE_REGIONS),
     );
 }
 
@@ -274,20 +284,71 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .fold(def, |def, (_, of_op)| def.traits(of_op));
     let is_call = matches!(row.op, Some(Op::PartitionedCall | Op::StatefulPartitionedCall));
     let def = if is_call { def.callee("f") } else { def };
-    r.add(if row.has_kernel() { def.kernel() } else { def });
+    r.add(match row.has_kernel() {
+        true => def.kernel(),
+        false if row.has(RowTraits::LOWERED) => def.lowered_by(TF_TO_KERNELS),
+        false => def,
+    });
 }
 
-/// Checks numbers and types of operands and results against the signature.
+/// Checks operands, results and attributes against the signature, as far as loading a program does.
 fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let Some(signature) = row(m, op).map(OpRow::signature) else { return };
+    let Some(row) = row(m, op) else { return };
+    let signature = row.signature();
     let attrs = attrs_of(m, op, signature);
+    let mut refuse = |why: &str| diags.push(super::errors::tf_signature(m, op, why));
     if let Err(why) = attrs.check() {
-        diags.push(super::errors::tf_signature(m, op, &why));
-        return;
+        return refuse(&why);
     }
+    let mut ok = true;
     for attr in &signature.attrs {
-        if attr.default.is_none() && !is_derived(signature, attr.name) && !attrs.has(attr.name) {
-            diags.push(super::errors::tf_signature(m, op, &format!("attribute '{}' is missing", attr.name)));
+        let is_missing = attr.default.is_none() && !is_derived(signature, attr.name) && !attrs.has(attr.name);
+        if is_missing {
+            refuse(&format!("attribute '{}' is missing", attr.name));
+            ok = false;
+        } else if attrs.has(attr.name) && !is_of_kind(&attrs, attr.name, attr.kind) {
+            refuse(&format!("attribute '{}' is not of kind {}", attr.name, attr.kind));
+            ok = false;
         }
+    }
+    let known = || m.def(op).into_iter().flat_map(|def| &def.attrs).map(|attr| attr.name);
+    let own = m.attrs(op).iter().map(|&(name, _)| m.cx.str(name));
+    // Other attributes belong to a dialect or to the compiler.
+    for name in own.filter(|name| !name.contains('.') && !name.starts_with('_')) {
+        if !known().any(|attr| attr == name) {
+            let near =
+                nearest(name, known()).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+            refuse(&format!("there is no attribute '{name}'{near}"));
+            ok = false;
+        }
+    }
+    // The values that the operator refuses. Constants and what returns its operands decode nothing.
+    if ok
+        && !row.has(RowTraits::CONSTANT)
+        && !row.has(RowTraits::PASSING)
+        && let Err(error) = row.prepare_owned(&attrs)
+    {
+        refuse(&match error {
+            TensorError::Invalid { op: _, problem } => problem,
+            error => error.to_string(),
+        });
+    }
+}
+
+/// True if an attribute that is there can be read as this kind. The symbols of functions are checked with
+/// the op table.
+fn is_of_kind(attrs: &impl Attrs, name: &str, kind: AttrKind) -> bool {
+    match kind {
+        AttrKind::Type => attrs.ty(name).is_some(),
+        AttrKind::Int => attrs.int(name).is_some(),
+        AttrKind::Float => attrs.float(name).is_some(),
+        AttrKind::Bool => attrs.bool(name).is_some(),
+        AttrKind::String => attrs.string(name).is_some(),
+        AttrKind::Shape => attrs.shape(name).is_some(),
+        AttrKind::List(AttrKind::Type) => attrs.types(name).is_some(),
+        AttrKind::List(AttrKind::Int) => attrs.ints(name).is_some(),
+        AttrKind::List(AttrKind::Float) => attrs.floats(name).is_some(),
+        AttrKind::List(AttrKind::String) => attrs.strings(name).is_some(),
+        AttrKind::Tensor | AttrKind::Func | AttrKind::List(_) => true,
     }
 }

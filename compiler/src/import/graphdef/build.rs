@@ -229,10 +229,17 @@ impl<'g> Importer<'g> {
                 return Err(refuse(format!("its elements are {found}, not {wanted}")));
             }
         }
-        Ok(match &feed.shape {
-            Some(shape) => tf::tensor(&mut self.m.cx, Some(shape), element),
-            None => ty,
-        })
+        let Some(fed) = &feed.shape else { return Ok(ty) };
+        let declared = self.m.cx.ty(ty).shaped().and_then(|(dims, _)| dims.map(<[i64]>::to_vec));
+        let Some(declared) = declared else { return Ok(tf::tensor(&mut self.m.cx, Some(fed), element)) };
+        let fits = |(&fed, &declared): (&i64, &i64)| fed < 0 || declared < 0 || fed == declared;
+        if declared.len() != fed.len() || !fed.iter().zip(&declared).all(fits) {
+            let (fed, declared) = (shape_text(fed), shape_text(&declared));
+            return Err(refuse(format!("its shape is {declared} in the graph, not {fed}")));
+        }
+        // An unknown size has the size in the graph.
+        let sizes: Vec<i64> = fed.iter().zip(&declared).map(|(&fed, &declared)| fed.max(declared)).collect();
+        Ok(tf::tensor(&mut self.m.cx, Some(&sizes), element))
     }
 
     /// Starts a function without ops.
@@ -611,6 +618,12 @@ fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultVal
 
 fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
+}
+
+/// Sizes as in a feed: `[?x64]`.
+fn shape_text(dims: &[i64]) -> String {
+    let size = |&dim: &i64| if dim < 0 { "?".to_owned() } else { dim.to_string() };
+    format!("[{}]", dims.iter().map(size).collect::<Vec<_>>().join("x"))
 }
 
 /// True for operations whose value is given from outside.

@@ -14,6 +14,17 @@ use crate::syntax::ast::{Op, PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
 use smallvec::SmallVec;
 
+/// Reads a region.
+pub(super) fn region(cursor: &mut Cursor<'_>) -> Option<RegionRef> {
+    let region = match cursor.tree() {
+        Some(PieceKind::Region(n)) => Some(*n),
+        Some(PieceKind::EmptyBraces) => None,
+        _ => return None,
+    };
+    cursor.skip();
+    Some(region)
+}
+
 /// The parsed contents of a form.
 #[derive(Default)]
 pub(super) struct Form {
@@ -278,15 +289,10 @@ impl Lower<'_> {
                 form.types.push((*of, types.into()));
             }
             Element::Region(index, shadow) => {
-                let region = match cursor.tree() {
-                    Some(PieceKind::Region(n)) => Some(*n),
-                    Some(PieceKind::EmptyBraces) => None,
-                    _ => {
-                        self.mismatch("a region", cursor, def);
-                        return None;
-                    }
+                let Some(region) = region(cursor) else {
+                    self.mismatch("a region", cursor, def);
+                    return None;
                 };
-                cursor.skip();
                 form.regions.push((*index, region));
                 let args = |operand: &usize| RegionArgs { region: *index, operand: *operand, names: None };
                 form.args.extend(shadow.iter().map(args));
@@ -325,6 +331,7 @@ impl Lower<'_> {
                 }
             }
             Element::Custom(Custom::SwitchCases) => self.switch_cases(def, cursor, form)?,
+            Element::Custom(Custom::RegionCases) => self.region_cases(cursor, form)?,
             Element::Custom(Custom::Module | Custom::Function) => return None,
         }
         Some(())

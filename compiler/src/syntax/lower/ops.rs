@@ -3,7 +3,7 @@
 use super::pieces::Pieces;
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::diag::factory::{nearest, unknown_op};
+use crate::diag::factory::{nearest, unknown_dialect, unknown_op};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionId, StrId, TypeId, ValueId};
 use crate::syntax::ast::{BlockLabel, Generic, Item, Op, OpBody, Piece, PieceKind, RegionRef};
@@ -436,8 +436,18 @@ impl Lower<'_> {
         if self.is_full() {
             return;
         }
-        let near = nearest(name, self.options.registry.iter().map(|d| d.name.as_str()));
-        self.report(unknown_op(Some(span), name, near));
+        let registry = self.options.registry;
+        let near = nearest(name, registry.iter().map(|d| d.name.as_str()));
+        match name.split_once('.') {
+            Some((dialect, _)) if !registry.has_dialect(dialect) => {
+                let known = registry.dialects();
+                // A short name is near to too many.
+                let similar = || nearest(dialect, known.iter().copied()).filter(|_| dialect.len() > 3);
+                let near = near.or_else(similar);
+                self.report(unknown_dialect(Some(span), name, dialect, near, &known));
+            }
+            _ => self.report(unknown_op(Some(span), name, near)),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! The cases of `cf.switch`: `[default: ^bb1(%a : T), 42: ^bb2, -1: ^bb3]`.
+//! The cases of `cf.switch`, `[default: ^bb1(%a : T), 42: ^bb2, -1: ^bb3]`, and of `scf.index_switch`,
+//! `case 42 { ops } case -1 { ops } default { ops }`.
 
 use super::Lower;
-use super::custom::Form;
+use super::custom::{Form, region};
 use super::pieces::Cursor;
 use crate::dialects::OpDef;
 use crate::dialects::format::PartRef;
@@ -70,6 +71,26 @@ impl Lower<'_> {
         let counts = self.m.cx.attr_id(AttrKind::DenseArray { elem: KnownType::I32.id(), data });
         let name: StrId = self.m.cx.str_id("case_operand_segments");
         form.attrs.push((name, counts));
+        Some(())
+    }
+
+    /// The attribute `cases`, region 0 (the default) and the others in the order of the cases.
+    pub(super) fn region_cases(&mut self, cursor: &mut Cursor<'_>, form: &mut Form) -> Option<()> {
+        let (mut values, index) = (Vec::new(), KnownType::Index.id());
+        while self.literal("case", cursor) {
+            values.push(self.switch_value(index, cursor)?);
+            let Some(region) = region(cursor) else { return self.expected("a region", cursor) };
+            form.regions.push((values.len(), region));
+        }
+        if !self.literal("default", cursor) {
+            return self.expected("`case` or `default`", cursor);
+        }
+        let Some(region) = region(cursor) else { return self.expected("a region", cursor) };
+        form.regions.push((0, region));
+        let data = values.iter().flat_map(|value: &i64| value.to_le_bytes()).collect();
+        let cases = self.m.cx.attr_id(AttrKind::DenseArray { elem: KnownType::I64.id(), data });
+        let name = self.m.cx.str_id("cases");
+        form.attrs.push((name, cases));
         Some(())
     }
 

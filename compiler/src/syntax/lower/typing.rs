@@ -60,7 +60,8 @@ impl Lower<'_> {
             parts.operands.push(self.value(*tok, *ty));
             parts.operand_spans.push(tok.span());
         }
-        for i in 0..def.regions.len() {
+        let n_written = form.regions.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
+        for i in 0..def.regions.len().max(n_written) {
             let part = self.region_part(i, form, &wanted, def)?;
             parts.regions.push(part);
         }
@@ -121,6 +122,9 @@ impl Lower<'_> {
                         (TypeFn::Same, [one]) => smallvec![*one; count.unwrap_or(1)],
                         (TypeFn::Same, _) => from,
                         (_, [one]) => match by.apply(&mut self.m.cx, *one) {
+                            Some(types) if by == TypeFn::Element => {
+                                types.iter().copied().cycle().take(count.unwrap_or(1)).collect()
+                            }
                             Some(types) => types.into(),
                             None => {
                                 let found = crate::print::type_text(&self.m.cx, *one);
@@ -169,7 +173,11 @@ impl Lower<'_> {
                 args.push(EntryArg { name: *name, ty: *ty, loc: None });
             }
         }
-        Some(RegionPart { from: *from, args, implicit: def.regions[i].implicit })
+        Some(RegionPart {
+            from: *from,
+            args,
+            implicit: def.regions.get(i).and_then(|region| region.implicit),
+        })
     }
 }
 

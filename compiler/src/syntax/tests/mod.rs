@@ -468,7 +468,7 @@ fn name_errors() {
 #[test]
 fn unregistered_ops_are_refused_by_default() {
     let r = parse("t", "\"t.x\"() : () -> ()", &ParseOptions::default());
-    assert_eq!(shown(&r), ["t:1:1: error[E0301]: unknown operation `t.x`"]);
+    assert_eq!(shown(&r), ["t:1:1: error[E0310]: unknown dialect `t` of the operation `t.x`"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use bef_format::FunctionId;
 
 use super::file::LoadedFile;
 use super::frame::{KernelFrame, Outcome};
-use super::functions::Functions;
+use super::functions::{FunctionCall, Functions};
 use super::param::{Cursor, Param};
 use super::signature::{CallResults, CallShape, Form, Signature};
 use crate::context::{ExecContext, Origin};
@@ -42,17 +42,56 @@ impl Callee {
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for one another.
     pub fn call(&self, mut arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
-        let (context, mut results) = (cx.inside(self.origin.clone()), Vec::new());
-        let iteration = self.origin.as_ref().map_or(0, |origin| origin.next_call());
-        let mut call = self.functions.prepare(self.function, &context)?;
-        call.set_iteration(iteration);
-        call.call_into(&mut arguments, &mut results)?;
+        let mut results = Vec::new();
+        self.call_often(cx, |call| call.call_into(&mut arguments, &mut results))?;
         Ok(results)
+    }
+
+    /// Prepares it once for all calls that `f` makes, which are cheaper than those of [`Callee::call`].
+    ///
+    /// # Errors
+    /// If there is no such function, and those of `f`.
+    pub fn call_often<R>(
+        &self,
+        cx: &ExecContext,
+        f: impl FnOnce(&mut PreparedCallee<'_>) -> Result<R, KernelError>,
+    ) -> Result<R, KernelError> {
+        let context = cx.inside(self.origin.clone());
+        let call = self.functions.prepare(self.function, &context)?;
+        f(&mut PreparedCallee { call, origin: self.origin.as_deref() })
     }
 
     /// Its name; empty for a region.
     pub fn name(&self) -> &str {
         self.file.image().function(self.function.0).name()
+    }
+}
+
+/// A [`Callee`] that is ready to be called, again and again.
+pub struct PreparedCallee<'c> {
+    call: Box<dyn FunctionCall + 'c>,
+    origin: Option<&'c Origin>,
+}
+
+impl PreparedCallee<'_> {
+    /// Calls the function on the drained arguments, waits for everything that the call starts, and appends
+    /// the results, which are final and may be errors.
+    ///
+    /// # Errors
+    /// As [`Callee::call`].
+    pub fn call_into(
+        &mut self,
+        arguments: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+    ) -> Result<(), KernelError> {
+        self.call.set_iteration(self.origin.map_or(0, Origin::next_call));
+        self.call.call_into(arguments, results)
+    }
+}
+
+impl fmt::Debug for PreparedCallee<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedCallee").finish_non_exhaustive()
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) mod step;
 pub(crate) mod table;
 
 pub use attr::RawAttr;
-pub use callee::Callee;
+pub use callee::{Callee, PreparedCallee};
 pub use deferred::Deferred;
 pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
 pub use frame_cx::FrameCx;

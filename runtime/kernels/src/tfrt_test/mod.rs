@@ -19,8 +19,6 @@ use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kerne
 
 use crate::objects::Text;
 
-pub(crate) use tensors::gemm;
-
 /// Adds the kernels of the `tfrt_test`, `vt` and `tfrt_tutorial` dialects.
 pub fn tfrt_test(registry: &mut Registry) {
     failures(registry);

@@ -6,13 +6,14 @@
 use befrost_kernel_api::kernel::{RawAttr, StrAttr};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
-    Binary, Compare, Pool, Reduce, Transposition, Unary, arg_extreme, binary, broadcast_to, cast, compare,
-    fast, pool, reduce, slice, softmax, transpose, unary,
+    Binary, Compare, Pool, Reduce, Unary, arg_extreme, binary, broadcast_to, cast, compare, pool, reduce,
+    slice, softmax, transpose, unary,
 };
 use befrost_tensor::{DType, Element, HostTensor, TensorError, ops};
 
 use crate::eigen::zero_padding;
-use crate::images::{compute, typed, windows};
+use crate::gemm::gemm;
+use crate::images::{typed, windows};
 use crate::objects::{ShapeValue, Tensor, refused};
 
 /// Adds the kernels.
@@ -33,51 +34,6 @@ fn put(result: Result<HostTensor, TensorError>, out: &Tensor) -> Result<Chain, K
 /// A result as a new tensor.
 fn new(result: Result<HostTensor, TensorError>) -> Result<Tensor, KernelError> {
     result.map(Tensor).map_err(refused)
-}
-
-/// The types of kernels with a type in their name.
-pub(crate) trait Number: Element {
-    /// `a * x + b * y`; if `b` is 0, `y` is not read.
-    fn scaled_sum(a: Self, x: Self, b: Self, y: Self) -> Self;
-}
-
-impl Number for f32 {
-    fn scaled_sum(a: f32, x: f32, b: f32, y: f32) -> f32 {
-        if b == 0.0 { a * x } else { a * x + b * y }
-    }
-}
-
-macro_rules! integer {
-    ($($ty:ty)*) => {$(
-        impl Number for $ty {
-            fn scaled_sum(a: $ty, x: $ty, b: $ty, y: $ty) -> $ty {
-                a.wrapping_mul(x).wrapping_add(b.wrapping_mul(y))
-            }
-        }
-    )*};
-}
-
-integer!(i32 i64);
-
-/// `c = alpha * a * b + beta * c`.
-pub(crate) fn gemm<T: Number>(
-    alpha: T,
-    [a, b]: [&Tensor; 2],
-    beta: T,
-    c: &Tensor,
-    cx: &ExecContext,
-) -> Result<(), KernelError> {
-    let product = compute(cx, |cx| {
-        typed::<T>(&[a, b])?;
-        fast::matmul(a, Transposition::None, b, Transposition::None, cx)
-    })?;
-    c.expect_shape("c", product.shape()).map_err(refused)?;
-    let product = product.read::<T>().map_err(refused)?;
-    let mut out = c.write::<T>().map_err(refused)?;
-    for (out, &x) in out.iter_mut().zip(product.iter()) {
-        *out = T::scaled_sum(alpha, x, beta, *out);
-    }
-    Ok(())
 }
 
 /// Elementwise equality as 1 or 0 of the element type.

@@ -1,4 +1,4 @@
-//! `arith`, `math`, `index` and `flow`: the kernels of upstream's scalars.
+//! `arith`, `math`, `index`, `tensor` and `flow`: the kernels of upstream's scalars and their tensors.
 //!
 //! One kernel serves all widths of an op: it selects the arithmetic by the tags of its operands, which are
 //! [`Int`] and [`Float`]. A cast finds the type of its result when the program is loaded. `flow` is the part
@@ -15,14 +15,16 @@ mod flow;
 mod integers;
 mod math;
 mod scalars;
+mod tensors;
 
 use befrost_kernel_api::Registry;
 
-/// Adds the kernels of `arith`, `math`, `index` and `flow`.
+/// Adds the kernels of `arith`, `math`, `index`, `tensor` and `flow`.
 pub fn upstream(registry: &mut Registry) {
     integers::kernels(registry);
     floats::kernels(registry);
     casts::kernels(registry);
     math::kernels(registry);
     flow::kernels(registry);
+    tensors::kernels(registry);
 }

@@ -246,7 +246,7 @@ impl Param for Scalar {
         signature.operands.push(&[]);
     }
     #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Scalar, Outcome> {
+    fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Scalar, Outcome> {
         let value = cursor.next_operand(frame).filter(|value| value.state() == State::Concrete);
         value.cloned().map(Scalar).ok_or(Outcome::Operand)
     }

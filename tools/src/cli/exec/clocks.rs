@@ -1,11 +1,14 @@
 //! `--profile` and `--trace`: the time of each kernel, as a table, and kernel by kernel in the format of
 //! Chrome's and Perfetto's viewers.
 //!
-//! With these options the program's kernels are wrapped by clocks, including deferred work. Without them
-//! there is no overhead. Calls, branches and loops that the executor runs without kernels appear in neither
-//! output; the kernels in their bodies do.
+//! Both name where a kernel comes from, which is the node of a model or the place in a text, and the dtypes
+//! and shapes of its operands. With these options the program's kernels are wrapped by clocks, including
+//! deferred work; what the clocks add is not in the times of kernels. Without them there is no overhead.
+//! Calls, branches and loops that the executor runs without kernels appear in neither output; the kernels in
+//! their bodies do.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,11 +17,14 @@ use std::time::{Duration, Instant};
 use befrost::ErrorCode;
 use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
 use befrost_kernel_api::{KernelError, Registry};
+use befrost_kernels::Tensor;
 
 use super::scopes::{Inside, around};
 
 /// The most events of a trace: the first ones are kept.
 const MAX_EVENTS: usize = 1 << 20;
+/// The most labels; further ones become one for each kernel.
+const MAX_LABELS: usize = 1 << 16;
 
 static INSIDE: OnceLock<Inside> = OnceLock::new();
 static LOG: OnceLock<Log> = OnceLock::new();
@@ -34,12 +40,24 @@ struct Noted {
     events: Vec<TimedEvent>,
     /// The number of dropped events.
     lost: u64,
-    totals: BTreeMap<&'static str, Total>,
+    /// The numbers of labels, which index `totals`.
+    labels: HashMap<Label, usize>,
+    totals: Vec<Total>,
+}
+
+/// A kernel at one place of the program, with operands of one kind.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Label {
+    kernel: &'static str,
+    /// The node of a model, or the place in a text; empty if the file does not have it.
+    source: String,
+    /// Dtypes and shapes of the operands that are tensors.
+    operands: String,
 }
 
 /// A kernel, or its deferred work.
 struct TimedEvent {
-    name: &'static str,
+    label: usize,
     is_later: bool,
     thread: u32,
     at: Duration,
@@ -61,39 +79,72 @@ pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
         let inside = INSIDE.get().and_then(|inside| inside.get_key_value(frame.name()));
         match inside {
             Some((&name, &run)) => {
+                let label = label(name, frame);
                 let start = Instant::now();
-                timed(name, false, start, run(frame))
+                timed(label, false, start, run(frame))
             }
             None => Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code")),
         }
     })
 }
 
+/// The number of a kernel's label.
+fn label(kernel: &'static str, frame: &KernelFrame<'_>) -> usize {
+    let site = frame.site();
+    let name = site.name().filter(|name| !name.is_empty()).map(Cow::into_owned);
+    let source = name.or_else(|| site.location()).unwrap_or_default();
+    let mut operands = String::new();
+    for i in 0..frame.n_operands() {
+        let Some(tensor) = frame.operand(i).and_then(|value| value.downcast_ref::<Tensor>()) else {
+            continue;
+        };
+        let comma = if operands.is_empty() { "" } else { " " };
+        _ = write!(operands, "{comma}{}", tensor.dtype());
+        for (i, dim) in tensor.shape().dims().iter().enumerate() {
+            _ = write!(operands, "{}{dim}", if i == 0 { "[" } else { "x" });
+        }
+        operands.push_str(if tensor.shape().rank() == 0 { "" } else { "]" });
+    }
+    let Some(log) = LOG.get() else { return 0 };
+    let noted = &mut *log.noted();
+    let mut label = Label { kernel, source, operands };
+    if noted.labels.len() >= MAX_LABELS && !noted.labels.contains_key(&label) {
+        label = Label { kernel, source: "(others)".to_owned(), operands: String::new() };
+    }
+    let next = noted.totals.len();
+    let number = *noted.labels.entry(label).or_insert(next);
+    if number == next {
+        noted.totals.push(Total::default());
+    }
+    number
+}
+
 /// Records the time since `start`, and wraps deferred work.
-fn timed(name: &'static str, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
-    note(name, is_later, start, start.elapsed());
+fn timed(label: usize, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
+    note(label, is_later, start, start.elapsed());
     match outcome {
         Outcome::Later(job) => Outcome::Later(job.within(move |job: Job, frame: &mut KernelFrame<'_>| {
             let start = Instant::now();
-            timed(name, true, start, job.run(frame))
+            timed(label, true, start, job.run(frame))
         })),
         outcome => outcome,
     }
 }
 
-fn note(name: &'static str, is_later: bool, start: Instant, took: Duration) {
+fn note(label: usize, is_later: bool, start: Instant, took: Duration) {
     let Some(log) = LOG.get() else { return };
     let mut noted = log.noted();
-    let total = noted.totals.entry(name).or_default();
-    total.n += u64::from(!is_later);
-    total.took += took;
-    total.most = total.most.max(took);
+    if let Some(total) = noted.totals.get_mut(label) {
+        total.n += u64::from(!is_later);
+        total.took += took;
+        total.most = total.most.max(took);
+    }
     if !log.traces {
         return;
     }
     if noted.events.len() < MAX_EVENTS {
         let (thread, at) = (thread_number(), start.saturating_duration_since(log.start));
-        noted.events.push(TimedEvent { name, is_later, thread, at, took });
+        noted.events.push(TimedEvent { label, is_later, thread, at, took });
     } else {
         noted.lost += 1;
     }
@@ -118,18 +169,24 @@ impl Log {
 /// The table, sorted by descending time.
 pub(super) fn table() -> String {
     let Some(log) = LOG.get() else { return String::new() };
-    let mut totals: Vec<(&str, Total)> = log.noted().totals.iter().map(|(name, it)| (*name, *it)).collect();
-    totals.sort_by(|(a_name, a), (b_name, b)| b.took.cmp(&a.took).then(a_name.cmp(b_name)));
-    let width = totals.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("kernel".len());
+    let noted = log.noted();
+    let mut rows: Vec<(&Label, Total)> =
+        noted.labels.iter().filter_map(|(label, &i)| Some((label, *noted.totals.get(i)?))).collect();
+    let key = |label: &Label| (label.kernel, label.source.clone(), label.operands.clone());
+    rows.sort_by(|(a_label, a), (b_label, b)| {
+        b.took.cmp(&a.took).then_with(|| key(a_label).cmp(&key(b_label)))
+    });
+    let width = rows.iter().map(|(label, _)| label.kernel.len()).max().unwrap_or(0).max("kernel".len());
     let mut text = format!(
-        "{:width$} {:>10} {:>12} {:>12} {:>12}\n",
+        "{:width$} {:>10} {:>12} {:>12} {:>12}  source, operands\n",
         "kernel", "count", "total us", "mean us", "max us"
     );
-    for (name, Total { n, took, most }) in totals {
+    for (Label { kernel, source, operands }, Total { n, took, most }) in rows {
         let [took, most] = [took, most].map(|time| time.as_secs_f64() * 1e6);
+        let comma = if source.is_empty() || operands.is_empty() { "" } else { ", " };
         _ = writeln!(
             text,
-            "{name:width$} {n:>10} {took:>12.3} {:>12.3} {most:>12.3}",
+            "{kernel:width$} {n:>10} {took:>12.3} {:>12.3} {most:>12.3}  {source}{comma}{operands}",
             took / n.max(1) as f64
         );
     }
@@ -140,18 +197,55 @@ pub(super) fn table() -> String {
 pub(super) fn trace(put: &mut dyn FnMut(&str)) {
     let Some(log) = LOG.get() else { return };
     let noted = log.noted();
+    let mut labels: Vec<Option<&Label>> = vec![None; noted.totals.len()];
+    noted.labels.iter().for_each(|(label, &i)| labels[i] = Some(label));
     put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
     let mut line = String::new();
-    for (i, TimedEvent { name, is_later, thread, at, took }) in noted.events.iter().enumerate() {
+    for (i, TimedEvent { label, is_later, thread, at, took }) in noted.events.iter().enumerate() {
+        let Some(Label { kernel, source, operands }) = labels.get(*label).copied().flatten() else {
+            continue;
+        };
         let [at, took] = [at, took].map(|time| time.as_secs_f64() * 1e6);
         let (comma, kind) = (if i == 0 { "" } else { "," }, if *is_later { "task" } else { "kernel" });
         line.clear();
-        // Names of kernels need no escapes.
+        // Names of kernels and types need no escapes.
         _ = write!(
             line,
-            "{comma}\n{{\"name\": \"{name}\", \"cat\": \"{kind}\", \"ph\": \"X\", \"ts\": {at:.3}, \"dur\": {took:.3}, \"pid\": 1, \"tid\": {thread}}}"
+            "{comma}\n{{\"name\": \"{kernel}\", \"cat\": \"{kind}\", \"ph\": \"X\", \"ts\": {at:.3}, \"dur\": {took:.3}, \"pid\": 1, \"tid\": {thread}, \"args\": {{\"source\": \"{}\", \"operands\": \"{operands}\"}}}}",
+            escaped(source)
         );
         put(&line);
     }
     put(&format!("\n], \"otherData\": {{\"lost\": {}}}}}\n", noted.lost));
+}
+
+/// A warning if the trace does not hold all events.
+pub(super) fn lost() -> Option<String> {
+    let noted = LOG.get()?.noted();
+    let (lost, kept) = (noted.lost, noted.events.len());
+    (lost > 0)
+        .then(|| format!("warning: the trace holds the first {kept} events; {lost} later ones were lost\n"))
+}
+
+/// A text inside of a JSON string.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => escaped.extend(['\\', c]),
+            c if c.is_control() => _ = write!(escaped, "\\u{:04x}", u32::from(c)),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_in_json() {
+        assert_eq!(escaped("a/b:0 \"c\\d\"\n"), "a/b:0 \\\"c\\\\d\\\"\\u000a");
+    }
 }

@@ -12,12 +12,13 @@
 //! options for results, values are required, and an error result is a failure with exit code 1. A timeout is
 //! always a failure.
 //!
-//! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
+//! `interrupt` ends a run on Ctrl-C. `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
 //! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
 //! calls, `profiled` and `fixed` are allocators.
 
 mod clocks;
 mod fixed;
+mod interrupt;
 mod ports;
 mod profiled;
 mod raised;
@@ -42,10 +43,12 @@ use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
+use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use fixed::Fixed;
+pub use interrupt::Interrupts;
 use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
@@ -73,9 +76,13 @@ A .bef file is mapped, with a shared lock (flock): it must not change while the 
 #[derive(Parser)]
 #[command(name = "bef-exec", version, after_help = EXAMPLES)]
 pub(super) struct ExecArgs {
-    /// The program; `-` is standard input, BEF or text by its first bytes
+    /// The program; `-` is standard input: BEF, text or a GraphDef by its first bytes
     #[arg(value_name = "FILE|-", value_parser = place())]
     file: Place,
+
+    /// Format of the program; default: by extension (.mlir .bef .pb .onnx), else by its first bytes
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<Format>,
 
     /// Which functions to run, separated by commas; default: all without arguments, or with inputs or results
     /// @main, or else the only one that has arguments
@@ -164,7 +171,8 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "FILE.json", value_parser = place())]
     trace: Option<Place>,
 
-    /// Report how long each kernel took
+    /// Report how long each kernel took, with its place in the source and the shapes of its operands; after
+    /// Ctrl-C too
     #[arg(long)]
     profile: bool,
 
@@ -235,18 +243,21 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// The program `bef-exec`.
-pub fn main(map: Map) -> ExitCode {
+pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
     let matches = match parse(ExecArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
     conclude(match ExecArgs::from_arg_matches(&matches) {
-        Ok(args) => run(&args, map),
+        Ok(mut args) => {
+            args.recognize();
+            run(&args, map, interrupts)
+        }
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
+fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure> {
     if args.wants_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
@@ -285,16 +296,15 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     if args.tfrt_output {
         print(&args.chosen())?;
     }
+    if args.profile || args.trace.is_some() || args.repeat.is_some() {
+        let (profile, trace) = (args.profile, args.trace.clone());
+        interrupt::watch(interrupts, move || _ = statistics(profile, trace.as_ref()));
+    }
     let scope = args.traces_scopes().then(|| TraceScope::begin("Bef Executor"));
     let result = execute(args, map, if counts { counted.clone() } else { base });
     drop(scope);
     let result = result.and(scopes::write());
-    if args.profile {
-        tell(&clocks::table());
-    }
-    if let Some(file) = &args.trace {
-        file.write_pieces(clocks::trace)?;
-    }
+    statistics(args.profile, args.trace.as_ref())?;
     if !counts {
         return result;
     }
@@ -321,6 +331,18 @@ fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Reports what the clocks have measured.
+fn statistics(profile: bool, trace: Option<&Place>) -> Result<(), Failure> {
+    if profile {
+        tell(&clocks::table());
+    }
+    if let Some(file) = trace {
+        file.write_pieces(clocks::trace)?;
+        clocks::lost().iter().for_each(|warning| tell(warning));
+    }
+    Ok(())
 }
 
 impl ExecArgs {
@@ -359,9 +381,24 @@ impl ExecArgs {
         self.output.iter().any(|output| output.place() == Place::Std)
     }
 
-    /// True if the program is a model, by its file name.
+    /// Chooses the format of a file without a known extension by its first bytes. A file that cannot be read
+    /// is reported when it is loaded.
+    fn recognize(&mut self) {
+        if let (None, None, Place::File(path)) = (self.from, self.file.format(), &self.file)
+            && path.is_file()
+        {
+            self.from = content::first_bytes(path).ok().map(|bytes| content::format(&bytes));
+        }
+    }
+
+    /// The format of the program, if the command line says it.
+    fn format(&self) -> Option<Format> {
+        self.from.or_else(|| self.file.format())
+    }
+
+    /// True if the program is known to be a model.
     fn is_model(&self) -> bool {
-        self.file.format().is_some_and(Format::is_model)
+        self.format().is_some_and(Format::is_model)
     }
 
     /// The inputs and results of a model to import: those on the command line, unless given explicitly.
@@ -420,12 +457,20 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         resources = Some(shared);
     }
     let mut result = Ok(());
-    for function in choose(args, &program)? {
+    let chosen = choose(args, &program)?;
+    let is_runnable = |function: &Function| args.wants_values() || function.arguments().is_empty();
+    let first = chosen.iter().find(|function| !function.is_private()).or(chosen.first()).cloned();
+    let nothing_runs = !chosen.iter().any(is_runnable);
+    for function in chosen {
         let resources = resources.clone().unwrap_or_default();
         match session.run(&function, &files, &resources) {
             Err(Failure::Told) if !session.is_over() => result = Err(Failure::Told),
             other => other?,
         }
+    }
+    if let (Some(function), true, false) = (first, nothing_runs, args.tfrt_output) {
+        tell(&format!("error: nothing runs: no arguments are given\n{}", session.example(&function)));
+        return Err(Failure::UsageTold);
     }
     if args.verify_diagnostics { session.verify(&program).and(result) } else { result }
 }
@@ -447,16 +492,13 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
 /// The program in the file.
 fn load(args: &ExecArgs, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
     let place = &args.file;
-    let (format, bytes) = match place {
-        Place::Std => {
-            let bytes = place.read()?;
-            (Format::of_bytes(&bytes), Some(bytes))
-        }
-        Place::File(path) => match Format::of_name(path) {
-            Some(format) => (format, None),
-            None => (Format::of_bytes(&Place::first_bytes(path)?), None),
-        },
+    content::expect_readable(place)?;
+    let bytes = if *place == Place::Std { Some(place.read()?) } else { None };
+    let found = || match &bytes {
+        Some(bytes) => content::expect_ours(place, bytes).map(|()| content::format(bytes)),
+        None => Ok(Format::Mlir),
     };
+    let format = args.format().map_or_else(found, Ok)?;
     format.expect_built(place)?;
     if let Some(option) = args.model.given().filter(|_| !format.is_model()) {
         return Err(Failure::Usage(format!("'{option}' needs a model as input")));

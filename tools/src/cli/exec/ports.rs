@@ -167,6 +167,32 @@ fn number_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Fa
     }
 }
 
+/// An example of `--input` for a port: a literal for a few elements, otherwise a file.
+pub(super) fn example_input(port: &Port, at: usize) -> String {
+    /// The most elements that are written out.
+    const WRITTEN: usize = 4;
+    let name = if port.name().is_empty() { at.to_string() } else { port.name().to_owned() };
+    let known: Option<Vec<usize>> = match port.shape() {
+        Some(dims) => dims.iter().copied().collect(),
+        None if port.dtype().is_some() && !port.ty().starts_with("tensor<") => Some(Vec::new()),
+        None => None,
+    };
+    let elements = known.as_ref().map(|dims| dims.iter().fold(1, |n: usize, &dim| n.saturating_mul(dim)));
+    match (port.dtype(), known, elements) {
+        (Some(dtype), Some(dims), Some(n @ 1..=WRITTEN)) => {
+            let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+            let shape = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join("x")) };
+            let values: Vec<String> = (1..=n).map(|i| (i % 2).to_string()).collect();
+            format!("{name}={dtype}{shape}:{}", values.join(","))
+        }
+        _ => {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            let stem: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(40).collect();
+            format!("{name}={}.npy", if port.name().is_empty() { format!("input{stem}") } else { stem })
+        }
+    }
+}
+
 /// The value of a tensor without dimensions.
 fn scalar(tensor: &HostTensor) -> Result<Option<Value>, befrost_tensor::TensorError> {
     fn only<T: Element>(tensor: &HostTensor) -> Result<Option<T>, befrost_tensor::TensorError> {
@@ -255,6 +281,22 @@ mod tests {
         check("=a=b.npy", None, "a=b.npy");
         check("x=i32:7", Some("x"), "i32:7");
         assert!("x=".parse::<NamedText>().is_err() && "".parse::<NamedText>().is_err());
+    }
+
+    #[test]
+    fn examples_of_inputs() {
+        let check = |name: &str, ty: &str, want: &str| {
+            assert_eq!(example_input(&Port::new(name, ty), 2), want);
+        };
+        check("x", "i32", "x=i32:1");
+        check("", "f32", "2=f32:1");
+        check("x", "tensor<2x2xf32>", "x=f32[2x2]:1,0,1,0");
+        check("x", "tensor<i64>", "x=i64:1");
+        check("a/b:0", "tensor<?x2xf32>", "a/b:0=a_b_0.npy");
+        check("", "tensor<28x28xf32>", "2=input2.npy");
+        check("x", "tensor<*xf32>", "x=x.npy");
+        check("x", "tensor<0xf32>", "x=x.npy");
+        check("s", "!ts.shape", "s=s.npy");
     }
 
     #[test]

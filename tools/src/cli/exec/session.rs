@@ -17,7 +17,8 @@ use befrost_tensor::npy::{self, Array};
 use befrost_tensor::print::exponent;
 
 use super::ExecArgs;
-use super::ports::{ARGUMENT, RESULT, bind, to_array, to_datum};
+use super::interrupt;
+use super::ports::{ARGUMENT, RESULT, bind, example_input, to_array, to_datum};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
@@ -43,9 +44,9 @@ impl<'a> Session<'a> {
         Session { args, allocator, deadline, raised: Arc::default(), to_verify: RefCell::default() }
     }
 
-    /// True after the deadline.
+    /// True after the deadline, or an interrupt.
     pub(super) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        interrupt::is_set() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Compares the errors of all calls with the expectations in the program's texts.
@@ -86,11 +87,19 @@ impl<'a> Session<'a> {
         let (arguments, ports) = (function.arguments(), function.results());
         let wants_values = self.args.wants_values();
         if !wants_values && !arguments.is_empty() {
+            let is_hidden = function.is_private() && !function.is_native() && !self.args.tfrt_output;
+            if is_hidden && self.args.functions.is_empty() {
+                return Ok(());
+            }
             print(&format!("--- Not running '{name}' because it has arguments.\n"))?;
-            if !self.args.functions.is_empty() {
+            if self.args.functions.len() > 1 {
                 tell(&format!("note: give them with --input; the function is {function:?}\n"));
             }
             return Ok(());
+        }
+        if self.args.input.is_empty() && arguments.iter().any(|port| !port.is_chain()) {
+            tell(&format!("error: no arguments are given\n{}", self.example(function)));
+            return Err(Failure::UsageTold);
         }
         let signature = format!("{function:?}");
         let arguments = self.arguments(arguments, &files.inputs, &signature)?;
@@ -128,6 +137,19 @@ impl<'a> Session<'a> {
             }
         }
         if ok { Ok(()) } else { Err(Failure::Told) }
+    }
+
+    /// The signature of a function, and a call of it.
+    pub(super) fn example(&self, function: &Function) -> String {
+        let mut call = format!("bef-exec {}", self.args.file.name());
+        if *function.name() != self.args.model.function {
+            call.push_str(&format!(" --functions {}", function.name()));
+        }
+        let ports = function.arguments().iter().enumerate().filter(|(_, port)| !port.is_chain());
+        for (at, port) in ports {
+            call.push_str(&format!(" --input {}", example_input(port, at)));
+        }
+        format!("note: the function is {function:?}\nnote: call it like this: {call}\n")
     }
 
     /// The scope of a function, if scopes are traced.
@@ -176,8 +198,11 @@ impl<'a> Session<'a> {
                 arguments.iter().map(|argument| argument.copy(self.allocator)).collect::<Result<_, _>>()?;
             let start = Moment::now();
             called = self.call(function, arguments, resources)?;
-            if i >= u64::from(self.args.warmup) {
+            if i >= u64::from(self.args.warmup) && called.limit.is_none() {
                 times.add(start);
+            }
+            if interrupt::is_set() {
+                break;
             }
             if called.limit.is_some() {
                 return Ok(called);
@@ -199,10 +224,13 @@ impl<'a> Session<'a> {
             diagnostics: Some(self.raised.clone()),
             ..CallOptions::default()
         };
+        interrupt::set_running(&options.cancellation);
         let results = function.call_with(arguments, &options);
         let results = results.map_err(|error| Failure::Refused(error.to_string()))?;
-        let is_limit = |error: &&Error| {
-            matches!(error.code(), ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted)
+        let is_limit = |error: &&Error| match error.code() {
+            ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted => true,
+            ErrorCode::Cancelled => interrupt::is_set(),
+            _ => false,
         };
         let limit = options.cancellation.error().filter(is_limit);
         Ok(Called { results, limit: limit.cloned(), raised: self.raised.take() })
@@ -306,7 +334,10 @@ impl<'a> Session<'a> {
             _ => None,
         };
         let what = match compared {
-            Some(Ok(report)) if report.is_match() => return Ok(()),
+            Some(Ok(report)) if report.is_match() => {
+                tell(&format!("result {result} is as expected in '{file}': {report}\n"));
+                return Ok(());
+            }
             Some(Ok(report)) => report.to_string(),
             Some(Err(error)) => error.to_string(),
             None => "one of the two are strings, the other are numbers".to_owned(),

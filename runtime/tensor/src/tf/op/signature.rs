@@ -17,6 +17,8 @@
 //! defaults and functions refer to results by name. Not here: the types allowed for an attribute, and minimal
 //! lengths; the functions check those.
 
+use std::fmt;
+
 use super::types::Type;
 
 /// The operands, results and attributes of an operator.
@@ -82,6 +84,22 @@ pub enum AttrKind {
     Tensor,
     Func,
     List(&'static AttrKind),
+}
+
+impl fmt::Display for AttrKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AttrKind::Type => "type",
+            AttrKind::Int => "int",
+            AttrKind::Float => "float",
+            AttrKind::Bool => "bool",
+            AttrKind::String => "string",
+            AttrKind::Shape => "shape",
+            AttrKind::Tensor => "tensor",
+            AttrKind::Func => "func",
+            AttrKind::List(element) => return write!(f, "list({element})"),
+        })
+    }
 }
 
 /// The default value of an attribute.

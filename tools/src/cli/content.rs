@@ -1,0 +1,210 @@
+//! Recognition of files by their first bytes: the formats that the tools read, and those that must be
+//! converted first, with the way to do it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::files::{Format, Place};
+
+/// The number of bytes that decide.
+pub(super) const N_BYTES: usize = 4096;
+
+/// The magic number of BEF files.
+const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
+
+const FREEZE: &str = "Befrost reads frozen GraphDefs. In Python:
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+    function = tf.saved_model.load(DIRECTORY).signatures['serving_default']
+    graph = convert_variables_to_constants_v2(function).graph.as_graph_def()
+    open('model.pb', 'wb').write(graph.SerializeToString())";
+
+const FREEZE_KERAS: &str = "Befrost reads frozen GraphDefs. In Python:
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+    model = tf.keras.models.load_model(FILE)
+    function = tf.function(model).get_concrete_function(tf.TensorSpec(model.inputs[0].shape, tf.float32))
+    graph = convert_variables_to_constants_v2(function).graph.as_graph_def()
+    open('model.pb', 'wb').write(graph.SerializeToString())";
+
+const TEXT_GRAPH: &str = "Befrost reads binary ones. In Python:
+    from google.protobuf import text_format
+    graph = text_format.Parse(open(FILE).read(), tf.compat.v1.GraphDef())
+    open('model.pb', 'wb').write(graph.SerializeToString())";
+
+/// The format of the first bytes of an input: BEF, a GraphDef or text.
+pub(super) fn format(bytes: &[u8]) -> Format {
+    if bytes.starts_with(&BEF_MAGIC) {
+        Format::Bef
+    } else if is_graphdef(bytes) {
+        Format::GraphDef
+    } else {
+        Format::Mlir
+    }
+}
+
+/// Refuses directories and files of formats that the tools do not read. A file that cannot be read is left to
+/// its reader.
+pub(super) fn expect_readable(place: &Place) -> Result<(), Failure> {
+    let Place::File(path) = place else { return Ok(()) };
+    if path.is_dir() {
+        return Err(match is_saved_model(path) {
+            true => refused(place, &saved_model("the directory of a SavedModel")),
+            false => Failure::Refused(format!("cannot read '{}': Is a directory", place.name())),
+        });
+    }
+    // Reading consumes the bytes of anything but a regular file.
+    if !path.is_file() {
+        return Ok(());
+    }
+    first_bytes(path).map_or(Ok(()), |bytes| expect_ours(place, &bytes))
+}
+
+/// Refuses the first bytes of a format that the tools do not read.
+pub(super) fn expect_ours(place: &Place, bytes: &[u8]) -> Result<(), Failure> {
+    foreign(bytes).map_or(Ok(()), |what| Err(refused(place, &what)))
+}
+
+/// The first bytes of a file.
+pub(super) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(N_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn refused(place: &Place, what: &str) -> Failure {
+    Failure::Refused(format!("{}: this is {what}", place.name()))
+}
+
+fn is_saved_model(directory: &Path) -> bool {
+    ["saved_model.pb", "saved_model.pbtxt"].iter().any(|name| directory.join(name).is_file())
+}
+
+fn saved_model(what: &str) -> String {
+    format!("{what}, whose weights are in files of their own. {FREEZE}")
+}
+
+/// The format of bytes that the tools cannot read, and the way to convert it.
+fn foreign(bytes: &[u8]) -> Option<String> {
+    let text = || {
+        let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default()
+    };
+    let begins = |word: &[u8]| {
+        let rest = text().strip_prefix(word).map(<[u8]>::trim_ascii_start);
+        rest.is_some_and(|rest| rest.starts_with(b"{") || rest.starts_with(b":"))
+    };
+    Some(if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
+        format!("an HDF5 file, such as Keras writes for models and weights. {FREEZE_KERAS}")
+    } else if bytes.starts_with(b"PK\x03\x04") {
+        format!("a zip archive, such as a .keras file. {FREEZE_KERAS}")
+    } else if bytes.get(4..8) == Some(b"TFL3") {
+        "a TensorFlow Lite model. Befrost reads GraphDefs: freeze the model that it was converted from"
+            .to_owned()
+    } else if bytes.starts_with(b"\x93NUMPY") {
+        "an array, no program. Give it as an argument: --input NAME=FILE.npy".to_owned()
+    } else if bytes.starts_with(b"ML\xefR") {
+        "MLIR's bytecode. Befrost reads text: `mlir-opt FILE -o FILE.mlir` writes it".to_owned()
+    } else if begins(b"saved_model_schema_version") {
+        saved_model("a SavedModel as text")
+    } else if [&b"node"[..], b"library", b"versions"].iter().any(|word| begins(word)) {
+        format!("a GraphDef as text. {TEXT_GRAPH}")
+    } else if let Some(version) = first_version(bytes) {
+        match version {
+            SavedModelOrOnnx::SavedModel => saved_model("a SavedModel"),
+            SavedModelOrOnnx::Onnx => onnx(),
+        }
+    } else {
+        return None;
+    })
+}
+
+/// The description of ONNX models.
+pub(super) fn onnx() -> String {
+    "an ONNX model, and importing these is not built yet. Befrost reads GraphDefs: freeze the TensorFlow \
+     model that it comes from, or convert it (`onnx2tf`) and freeze the result"
+        .to_owned()
+}
+
+enum SavedModelOrOnnx {
+    SavedModel,
+    Onnx,
+}
+
+/// The kind of a message that begins with a version number.
+///
+/// ```text
+/// SavedModel: 1: schema version, always 1    2: meta graph, a message that begins with its field 1
+/// ModelProto: 1: IR version, 3 or more       2: name of the producer  3: its version  5, 6, 7: graph  8
+/// ```
+fn first_version(bytes: &[u8]) -> Option<SavedModelOrOnnx> {
+    let rest = bytes.strip_prefix(&[0x08])?;
+    let (version, rest) = varint(rest)?;
+    let (&tag, rest) = rest.split_first()?;
+    match (version, tag) {
+        (1, 0x12) => {
+            let (_, message) = varint(rest)?;
+            (message.first() == Some(&0x0a)).then_some(SavedModelOrOnnx::SavedModel)
+        }
+        (2..=64, 0x12 | 0x1a | 0x22 | 0x28 | 0x32 | 0x3a | 0x42) => Some(SavedModelOrOnnx::Onnx),
+        _ => None,
+    }
+}
+
+/// True for a GraphDef whose first field is a node with a name and an operator.
+fn is_graphdef(bytes: &[u8]) -> bool {
+    let node = || {
+        let (_, node) = varint(bytes.strip_prefix(&[0x0a])?)?;
+        let (n, name) = varint(node.strip_prefix(&[0x0a])?)?;
+        let after = name.get(usize::try_from(n).ok()?..)?;
+        let (n, op) = varint(after.strip_prefix(&[0x12])?)?;
+        let op = op.get(..usize::try_from(n).ok()?)?;
+        (!op.is_empty() && op.iter().all(u8::is_ascii_graphic)).then_some(())
+    };
+    node().is_some()
+}
+
+/// A variable-length number of protobuf, and the bytes behind it.
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let n = 1 + bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
+    let value = bytes[..n].iter().rev().fold(0u64, |value, byte| value << 7 | u64::from(byte & 0x7f));
+    Some((value, &bytes[n..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_by_their_first_bytes() {
+        assert_eq!(format(b"\x0b\xef\x01"), Format::Bef);
+        assert_eq!(format(b"\n\x0d\n\x01x\x12\x08Identity"), Format::GraphDef);
+        assert_eq!(format(b"\n\n\nfunc.func @f()"), Format::Mlir);
+        assert_eq!(format(b"\n\x0d\n\x01x\x12\x08Iden"), Format::Mlir);
+        assert_eq!(format(b""), Format::Mlir);
+    }
+
+    fn check(bytes: &[u8], want: Option<&str>) {
+        let found = foreign(bytes);
+        assert_eq!(found.is_some(), want.is_some(), "{bytes:?}: {found:?}");
+        assert!(found.unwrap_or_default().starts_with(want.unwrap_or_default()), "{bytes:?}: {want:?}");
+    }
+
+    #[test]
+    fn foreign_formats() {
+        check(b"\x08\x01\x12\x80\x20\x0a\x05", Some("a SavedModel"));
+        check(b"\x08\x08\x12\x07pytorch", Some("an ONNX model"));
+        check(b"\x08\x03\x3a\x07", Some("an ONNX model"));
+        check(b"# by hand\n\nnode {\n  name: \"x\"", Some("a GraphDef as text"));
+        check(b"library: {", Some("a GraphDef as text"));
+        check(b"\x89HDF\r\n\x1a\n\0", Some("an HDF5 file"));
+        check(b"PK\x03\x04", Some("a zip archive"));
+        check(b"\x1c\0\0\0TFL3", Some("a TensorFlow Lite model"));
+        check(b"\x93NUMPY\x01\0", Some("an array"));
+        check(b"ML\xefR", Some("MLIR's bytecode"));
+        for ours in [&b""[..], b"\x08", b"\x08\x01", b"\x0b\xef", b"node", b"nodes {", b"func.func @f() {}"] {
+            check(ours, None);
+        }
+        check(b"\n\x0d\n\x01x\x12\x08Identity", None);
+    }
+}
