@@ -65,11 +65,12 @@ impl Attrs for Samples {
     }
 }
 
-/// The type attribute of the first operand that has one, if all operands are tensors of numbers.
+/// The first attribute for the type of an operand that is not one for indices.
 fn varying(signature: &Signature) -> Option<&'static str> {
+    let is_index = |name: &str| ["Index", "Ti", "Tshape"].iter().any(|prefix| name.starts_with(prefix));
     signature.inputs.iter().find_map(|arg: &Arg| match arg.ty {
-        ArgType::Attr(name) => Some(name),
-        ArgType::Is(_) | ArgType::List(_) => None,
+        ArgType::Attr(name) if !is_index(name) => Some(name),
+        ArgType::Attr(_) | ArgType::Is(_) | ArgType::List(_) => None,
     })
 }
 
