@@ -1,4 +1,4 @@
-//! `docs/operators.md`: the ops that run, and the element types of TensorFlow's operators. The page is
+//! `compiler/OPERATORS.md`: the ops that run, and the element types of TensorFlow's operators. The page is
 //! generated; this test fails if it is not current. `UPDATE=1` in the environment writes it.
 //!
 //! The element types of an operator are those for which its function accepts the types of small operands.
@@ -189,7 +189,7 @@ fn page() -> String {
 
 #[test]
 fn the_page_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operators.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../compiler/OPERATORS.md");
     let page = page();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &page).unwrap();
@@ -198,7 +198,7 @@ fn the_page_is_current() {
     let different = found.lines().zip(page.lines()).find(|(found, wanted)| found != wanted);
     assert!(
         found == page,
-        "docs/operators.md is not current: {different:?}; run UPDATE=1 cargo test -p befrost-tools --test supported"
+        "compiler/OPERATORS.md is not current: {different:?}; run UPDATE=1 cargo test -p befrost-tools --test supported"
     );
     assert!(page.contains("| `tf.AddV2` | floats, signed"), "additions take numbers");
 }
