@@ -38,7 +38,7 @@ func.func @fold() -> (i32, i32, i32, i32, i1, i1, i1, f32, f64, f32) {
 // CHECK-DAG: %[[V1:[^ :,#]+]] = tfrt.constant.i32 1
 // CHECK-DAG: %[[V2:[^ :,#]+]] = tfrt.constant.f32 0.000000e+00
 // CHECK: %[[V3:[^ :,#]+]]:2 = tfrt.div.i32 %[[V1]], %[[V0]]
-// CHECK: %[[V4:[^ :,#]+]] = "tfrt.div.f32"(%arg1, %[[V2]]) : (f32, f32) -> f32
+// CHECK: %[[V4:[^ :,#]+]] = tfrt.div.f32 %arg1, %[[V2]]
 // CHECK: %[[V5:[^ :,#]+]] = tfrt.mul.i32 %arg0, %[[V0]]
 // CHECK: %[[V6:[^ :,#]+]] = "tfrt.add.i32"(%[[V1]], %[[V1]], %arg2) : (i32, i32, !tfrt.chain) -> i32
 // CHECK: %[[V7:[^ :,#]+]] = tfrt.equal.i32 %arg0, %arg0

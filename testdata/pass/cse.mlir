@@ -24,7 +24,7 @@ func.func @same(%x: i32) -> (i32, i32, i32) {
 
 // CHECK-LABEL: func.func @different
 // CHECK-COUNT-2: tfrt.constant.i32
-// CHECK-COUNT-2: "tfrt.minus.i32"
+// CHECK-COUNT-2: tfrt.minus.i32
 // CHECK-COUNT-2: tfrt.constant.i32 1 {tag = {{[12]}} : i32}
 func.func @different(%x: i32) -> (i32, i32, i32, i32) {
   %a = tfrt.constant.i32 1

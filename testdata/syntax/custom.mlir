@@ -20,7 +20,7 @@ func.func @basic.i32(%x: i32 {bef.name = "x"}, %ch : !tfrt.chain) -> (i32 {bef.n
   %q, %r = tfrt.div.i32 %x, %a
   // CHECK-NEXT: %4 = tfrt.add.i32 %3#0, %3#1 {note = "sum"}
   %s = tfrt.add.i32 %q, %r {note = "sum"}
-  // CHECK-NEXT: %5 = "tfrt.minus.i32"(%4, %0) : (i32, i32) -> i32
+  // CHECK-NEXT: %5 = tfrt.minus.i32 %4, %0
   %m = "tfrt.minus.i32"(%s, %a) : (i32, i32) -> i32
   // An extra chain at the end is allowed where the kernel takes none; only generic form can say it.
   // CHECK-NEXT: %6 = "tfrt.add.i32"(%5, %0, %arg1) : (i32, i32, !tfrt.chain) -> i32

@@ -1,5 +1,5 @@
-//! Examples of ops with regions or successors, and of those whose operands and attributes are related by rules
-//! of their own.
+//! Examples of ops with regions or successors, and of those with rules of their own for operands and
+//! attributes.
 
 /// Ops that hold programs, with their examples.
 pub(super) const WHOLE: &[(&str, &str)] = &[

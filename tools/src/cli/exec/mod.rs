@@ -12,9 +12,9 @@
 //! options for results, values are required, and an error result is a failure with exit code 1. A timeout is
 //! always a failure.
 //!
-//! `interrupt` ends a run on Ctrl-C. `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
+//! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
 //! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
-//! calls, `profiled` and `fixed` are allocators.
+//! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod clocks;
 mod fixed;
@@ -493,7 +493,12 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
 fn load(args: &ExecArgs, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
-    let bytes = if *place == Place::Std { Some(place.read()?) } else { None };
+    // What is no file can be read only once, so its format is found in all of it.
+    let is_stream = match place {
+        Place::Std => true,
+        Place::File(path) => args.format().is_none() && !path.is_file(),
+    };
+    let bytes = if is_stream { Some(place.read()?) } else { None };
     let found = || match &bytes {
         Some(bytes) => content::expect_ours(place, bytes).map(|()| content::format(bytes)),
         None => Ok(Format::Mlir),
