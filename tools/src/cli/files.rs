@@ -274,7 +274,7 @@ fn remove_abandoned(directory: &Path) {
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // Whoever cannot remove it leaves it to the next one.
+            // A failure leaves it to the next run.
             _ = std::fs::remove_file(entry.path());
         }
     }

@@ -5,7 +5,7 @@
 //!          └── 100 ms later, if a call, the compiler or the loader is still at work ──▶ the process ends
 //! ```
 //!
-//! Kernels stop by themselves (`befrost_tensor::interrupt`). What does not is ended with the process.
+//! Kernels stop by themselves (`befrost_tensor::interrupt`). Work that does not stop ends with the process.
 //! Printing and writing results are not limited: they follow calls that ended in time, or print the reason.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
