@@ -8,7 +8,8 @@
 // RUN: bef-exec %s --seed 1 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --seed 2 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --print-error-code 2>/dev/null | FileCheck %s --check-prefix=CODE
-// RUN: not bef-exec %s --timeout 0 --functions after --work-queue s 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: ir-translate %s -o %t.bef
+// RUN: not bef-exec %t.bef --timeout 0 --functions after --work-queue s 2>&1 | FileCheck %s --check-prefix=TIME
 // RUN: bef-exec %s --timeout 1e6 --functions after 2>&1 | FileCheck %s --check-prefix=AFTER
 
 // CHECK: --- Running 'cancelled':

@@ -1,20 +1,20 @@
 // What would not end by itself is ended by a deadline.
 //
-// RUN: not bef-exec %s --timeout 0.03 --functions loops --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops_later --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops_overlap --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions repeats --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions repeats_later --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions blocks --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions sleeps --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops_later --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops_overlap --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions repeats --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions repeats_later --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions blocks --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions sleeps --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.03 --functions loops_overlap --seed 1 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops_later --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions repeats --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions repeats_later --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions blocks --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions sleeps --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops_later --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions repeats --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions repeats_later --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions blocks --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions sleeps --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --seed 1 2>&1 | FileCheck %s
 
 // CHECK: --- Running '
 // CHECK: {{^}}error: Deadline exceeded{{$}}

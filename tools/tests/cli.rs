@@ -291,3 +291,34 @@ fn times_are_reported_for_each_function() {
     }
     assert_eq!(lines.len(), 3);
 }
+
+/// A deadline covers loading: here, standard input that does not come.
+#[test]
+fn a_deadline_covers_waiting_for_input() {
+    let mut waits = command(EXEC, &["-", "--timeout", "0.1"]);
+    let mut waits = waits.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let input = waits.stdin.take();
+    let output = waits.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: Deadline exceeded while loading\n");
+}
+
+/// Temporary files of killed processes are removed by the next run beside them; those of others stay.
+#[test]
+fn abandoned_files_are_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    // No process has so large a number.
+    let abandoned = file(".befrost-2147483646-abcdef");
+    let others =
+        [format!(".befrost-{}-abcdef", std::process::id()), ".befrost-".into(), ".befrost-x-y".into()];
+    std::fs::write(&abandoned, "half").unwrap();
+    others.iter().for_each(|name| std::fs::write(file(name), "half").unwrap());
+    let out = file("one.bef");
+    let output = run(TRANSLATE, &[&one(), "-o", out.to_str().unwrap()]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(out.exists() && !abandoned.exists());
+    assert!(others.iter().all(|name| file(name).exists()));
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4);
+}

@@ -59,6 +59,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
+/// The most equal weights that are packed: a file with more would grow out of all proportion.
+const MAX_REPEATED: usize = 1 << 18;
+
 /// The ways in which weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Packing {
@@ -165,6 +168,9 @@ impl Packed {
         }
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
+        if tensor.repeated_element().is_some() && tensor.num_elements() > MAX_REPEATED {
+            return None;
+        }
         let packed = match packing {
             Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
             Packing::Contraction { n } => {

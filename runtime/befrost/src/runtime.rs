@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
 use befrost_kernel_api::queue::WorkQueue;
-use befrost_kernel_api::{Error, ErrorCode, Limits, Registry};
-use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_kernel_api::{Error, ErrorCode, Limits, Registry, Value};
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
 
 use crate::error::LoadError;
 use crate::program::Program;
@@ -27,6 +27,7 @@ pub struct RuntimeBuilder {
     queue: String,
     idle_callers: bool,
     allocator: Arc<dyn Allocator>,
+    max_memory: Option<usize>,
     limits: Limits,
     registry: Registry,
 }
@@ -69,6 +70,14 @@ impl RuntimeBuilder {
         RuntimeBuilder { allocator, ..self }
     }
 
+    /// Sets a limit of the bytes that executions hold at a time: tensors, strings and arenas of all calls
+    /// together, and for each call the values of its functions. A request beyond it is an error result, of
+    /// the code `ResourceExhausted`. Constants in a mapped file do not count.
+    #[must_use]
+    pub fn max_memory(self, bytes: usize) -> RuntimeBuilder {
+        RuntimeBuilder { max_memory: Some(bytes), ..self }
+    }
+
     /// Sets the limits, such as the depth of nested calls.
     #[must_use]
     pub fn limits(self, limits: Limits) -> RuntimeBuilder {
@@ -86,7 +95,11 @@ impl RuntimeBuilder {
     /// # Errors
     /// If there is no such queue, or the system cannot create its threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let RuntimeBuilder { queue, idle_callers, allocator, limits, registry } = self;
+        let RuntimeBuilder { queue, idle_callers, mut allocator, max_memory, mut limits, registry } = self;
+        if let Some(bytes) = max_memory {
+            allocator = Arc::new(Limited::new(allocator, bytes));
+            limits.values = limits.values.min(bytes / size_of::<Value>());
+        }
         let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
         let queue = queue.map_err(BuildError)?;
         Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
@@ -100,6 +113,7 @@ impl Runtime {
             queue: "mstd".to_owned(),
             idle_callers: false,
             allocator: Malloc::shared(),
+            max_memory: None,
             limits: Limits::default(),
             registry: befrost_kernels::registry(),
         }

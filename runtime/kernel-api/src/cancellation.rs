@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Before a kernel one flag is loaded. No clock is read, and kernels are counted only if there is a limit.
-//! Blocks of a `parallel_for` load the flag too, and so should long work.
+//! Blocks of a `parallel_for` load the flag too, and so should long work. The kernels of the tensor library
+//! declare it to their loops, wherever these are.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -179,6 +180,12 @@ impl Cancellation {
         }
     }
 
+    /// The number of kernels that may still start, if it is limited.
+    pub fn fuel(&self) -> Option<u64> {
+        // Relaxed: a count that guards no data.
+        self.0.fuel.as_ref().map(|fuel| fuel.load(Ordering::Relaxed))
+    }
+
     /// The deadline.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.deadline
@@ -198,6 +205,11 @@ impl Cancellation {
     #[inline]
     pub fn attention(&self) -> &AtomicBool {
         &self.0.attention
+    }
+
+    /// True if the execution was cancelled: for loops that ask a flag.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0.cancelled
     }
 
     /// Counts a kernel that is about to start.

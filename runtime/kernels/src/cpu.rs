@@ -5,6 +5,7 @@ use befrost_kernel_api::kernel::{Attr, DenseAttr};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element, HostTensor, Shape, ops};
 
+use crate::images::compute;
 use crate::objects::{ShapeValue, Tensor, refused};
 
 /// Adds the kernels of the `cpu` dialect.
@@ -12,9 +13,13 @@ pub fn cpu(registry: &mut Registry) {
     registry.add(kernel!("cpu.constant", constant));
     allocations(registry);
     registry.add(kernel!("cpu.after", |tensor: &Tensor, _: Chain| tensor.clone()));
-    registry.add(kernel!("cpu.matmul.f32", |a: &Tensor, b: &Tensor, out: &Tensor, _: Chain| {
+    registry.add(kernel!("cpu.matmul.f32", |a: &Tensor,
+                                            b: &Tensor,
+                                            out: &Tensor,
+                                            _: Chain,
+                                            cx: &ExecContext| {
         f32s(&[("a", a), ("b", b)])?;
-        ops::matmul(a, b, out).map(|()| Chain).map_err(refused)
+        compute(cx, |_| ops::matmul(a, b, out)).map(|()| Chain)
     }));
     registry.add(kernel!("cpu.bias_add.f32", |x: &Tensor, bias: &Tensor, out: &Tensor, _: Chain| {
         f32s(&[("x", x), ("bias", bias)])?;
@@ -46,16 +51,11 @@ pub(crate) fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor,
     let dtype = DType::from_code(value.dtype as u8)
         .ok_or_else(|| KernelError::invalid(format!("tensors of {} are not supported", value.dtype)))?;
     let shape = Shape::from_i64(value.shape).map_err(refused)?;
-    let elements = if value.splat {
-        let element = value.data.try_read().map_err(|error| refused(error.into()))?;
-        let tensor = HostTensor::splat(dtype, shape.clone(), &element, cx.allocator()).map_err(refused)?;
-        // A view, since constants are read-only.
-        let whole = 0..tensor.buffer().len();
-        tensor.buffer().view(whole).map_err(|error| KernelError::invalid(error.to_string()))?
-    } else {
-        value.data
+    let tensor = match value.splat {
+        true => HostTensor::repeated(dtype, shape, value.data, cx.allocator()),
+        false => HostTensor::from_buffer(dtype, shape, value.data),
     };
-    HostTensor::from_buffer(dtype, shape, elements).map(Tensor).map_err(refused)
+    tensor.map(Tensor).map_err(refused)
 }
 
 macro_rules! allocate {

@@ -9,7 +9,7 @@ use befrost_tensor::tf::{ImageFormat, Padding, Pool2dAttrs};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::objects::{Tensor, refused};
-use crate::workers::Workers;
+use crate::workers;
 
 /// The next `N` operands, all dense tensors.
 pub(crate) struct Tensors<'f, const N: usize>(pub(crate) [&'f Tensor; N]);
@@ -31,11 +31,7 @@ pub(crate) fn compute<R>(
     cx: &ExecContext,
     f: impl FnOnce(&Cx<'_>) -> Result<R, TensorError>,
 ) -> Result<R, KernelError> {
-    let workers = Workers::new(cx);
-    let result = f(&Cx { allocator: cx.allocator(), parallel: &workers });
-    // The result of a cancelled computation is incomplete.
-    workers.finish()?;
-    result.map_err(refused)
+    workers::compute(cx, cx.allocator(), f)
 }
 
 /// Runs a computation on all workers of the queue, and writes the result to `out`.

@@ -11,6 +11,7 @@ use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, Signature}
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::scratch::collected;
 use befrost_tensor::{CooTensor, Dims, HostTensor, Shape, StringTensor, TensorError, print};
 
 /// A `!t.tensor`, or a `tensor<...>` of any element type and shape, in host memory.
@@ -91,7 +92,7 @@ impl WriteOnceStrings {
             }
             read.at(if is_one { 0 } else { at }).unwrap_or_default()
         };
-        let strings: Vec<&[u8]> = (0..self.empty.num_elements()).map(source).collect();
+        let strings = collected((0..self.empty.num_elements()).map(source)).map_err(refused)?;
         let strings = StringTensor::new(self.empty.shape().clone(), &strings, allocator).map_err(refused)?;
         let again = |_| KernelError::new(ErrorCode::FailedPrecondition, "the strings are written already");
         self.written.set(strings).map_err(again)

@@ -120,7 +120,7 @@ fn dense<T: Element>(x: &AnyTensor<'_>, cx: &Cx<'_>) -> Result<HostTensor, Tenso
 fn positions(x: &Tensor) -> Result<Vec<i64>, TensorError> {
     use befrost_tensor::{DType, tf};
     let wide = tf::cast(x, DType::I64, &befrost_tensor::mem::Malloc::shared())?;
-    Ok(wide.read::<i64>()?.to_vec())
+    wide.to_vec::<i64>()
 }
 
 /// Concatenates all tensors but the last into the last.

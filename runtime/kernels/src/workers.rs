@@ -1,26 +1,58 @@
-//! The workers of the queue, for parallel loops of the tensor library.
+//! The workers of the queue, for parallel loops of the tensor library, and the interruption of all its loops.
 
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use befrost_kernel_api::{ExecContext, KernelError};
+use befrost_tensor::TensorError;
+use befrost_tensor::interrupt::interruptible;
+use befrost_tensor::mem::Allocator;
 use befrost_tensor::parallel::Parallel;
+use befrost_tensor::tf::fast::Cx;
 
-/// The workers of a request. Cancellation stops loops early; [`Workers::finish`] reports it.
-pub(crate) struct Workers<'a> {
-    cx: &'a ExecContext,
-    stopped: OnceLock<KernelError>,
+use crate::objects::refused;
+
+/// [`run`] of a computation that may fail.
+pub(crate) fn compute<R>(
+    cx: &ExecContext,
+    allocator: &Arc<dyn Allocator>,
+    f: impl FnOnce(&Cx<'_>) -> Result<R, TensorError>,
+) -> Result<R, KernelError> {
+    run(cx, allocator, f)?.map_err(refused)
 }
 
-impl<'a> Workers<'a> {
-    pub(crate) fn new(cx: &'a ExecContext) -> Workers<'a> {
-        Workers { cx, stopped: OnceLock::new() }
+/// Runs a computation on all workers of the queue, with memory of `allocator`. The cancellation of the
+/// request stops its loops.
+///
+/// # Errors
+/// Of the cancellation: the results of a cancelled computation are incomplete.
+pub(crate) fn run<R>(
+    cx: &ExecContext,
+    allocator: &Arc<dyn Allocator>,
+    f: impl FnOnce(&Cx<'_>) -> R,
+) -> Result<R, KernelError> {
+    let cancellation = &cx.request.cancellation;
+    let workers = Workers { cx, flag: cancellation.flag(), failed: OnceLock::new() };
+    let result = interruptible(workers.flag, || f(&Cx { allocator, parallel: &workers }));
+    if let Some(error) = workers.failed.into_inner() {
+        return Err(error);
     }
+    if cancellation.is_cancelled()
+        && let Some(error) = cancellation.error()
+    {
+        return Err(KernelError::new(error.code(), error.message()));
+    }
+    Ok(result)
+}
 
-    /// Fails if a loop was stopped.
-    pub(crate) fn finish(self) -> Result<(), KernelError> {
-        self.stopped.into_inner().map_or(Ok(()), Err)
-    }
+/// The workers of a request.
+struct Workers<'a> {
+    cx: &'a ExecContext,
+    /// The cancellation of the request.
+    flag: &'a AtomicBool,
+    /// The first error of a loop.
+    failed: OnceLock<KernelError>,
 }
 
 impl Parallel for Workers<'_> {
@@ -30,12 +62,12 @@ impl Parallel for Workers<'_> {
 
     fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {
         let body = |range: std::ops::Range<usize>| {
-            range.for_each(block);
+            interruptible(self.flag, || range.for_each(block));
             Ok(())
         };
         if let Err(error) = self.cx.parallel_for(blocks, 1, &body) {
             // The first error counts.
-            _ = self.stopped.set(error);
+            _ = self.failed.set(error);
         }
     }
 }

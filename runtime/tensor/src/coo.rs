@@ -6,7 +6,8 @@ use bytemuck::Zeroable;
 
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::print::Printed;
+use crate::print::write_elements;
+use crate::scratch::push;
 use crate::{DType, Element, HostTensor, Shape, TensorError};
 
 /// A sparse tensor.
@@ -54,8 +55,8 @@ impl CooTensor {
             let (mut indices, mut values) = (Vec::new(), Vec::new());
             for (i, value) in tensor.read::<T>()?.iter().enumerate() {
                 if *value != zero {
-                    indices.extend(shape.index_of(i).into_iter().map(|index| index as i64));
-                    values.push(*value);
+                    shape.index_of(i).into_iter().try_for_each(|index| push(&mut indices, index as i64))?;
+                    push(&mut values, *value)?;
                 }
             }
             let places = Shape::new(&[values.len(), shape.rank()])?;
@@ -117,18 +118,12 @@ impl CooTensor {
     /// # Errors
     /// If the tensor is being written.
     pub fn text(&self) -> Result<String, TensorError> {
-        let list = |items: Vec<String>| items.join(", ");
-        let indices = self.indices.read::<i64>()?.iter().map(i64::to_string).collect();
-        let values = with_element!(self.dtype(), T => {
-            self.values.read::<T>()?.iter().map(|value| Printed(*value).to_string()).collect()
-        });
-        Ok(format!(
-            "CooHostTensor dtype = {}, shape = {}, indices = [{}], values = [{}]",
-            self.dtype(),
-            self.shape,
-            list(indices),
-            list(values)
-        ))
+        let mut text = format!("CooHostTensor dtype = {}, shape = {}, indices = [", self.dtype(), self.shape);
+        write_elements(&mut text, &self.indices)?;
+        text.push_str("], values = [");
+        write_elements(&mut text, &self.values)?;
+        text.push(']');
+        Ok(text)
     }
 }
 

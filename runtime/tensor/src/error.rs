@@ -121,6 +121,8 @@ pub enum TensorError {
     },
     /// Out of memory.
     Alloc(AllocError),
+    /// The work was [interrupted](crate::interrupt).
+    Interrupted,
     /// The bytes are borrowed elsewhere, or read-only.
     Borrow(BorrowError),
 }
@@ -164,6 +166,7 @@ impl fmt::Display for TensorError {
             }
             TensorError::Invalid { op, problem } => write!(f, "`{op}`: {problem}"),
             TensorError::Alloc(error) => error.fmt(f),
+            TensorError::Interrupted => f.write_str("the work was interrupted"),
             TensorError::Borrow(error) => error.fmt(f),
         }
     }

@@ -8,10 +8,11 @@
 use gemm_common::Parallelism;
 
 use crate::Element;
+use crate::interrupt::is_interrupted;
 
 /// The product of the gemm crate: the numbers of rows, columns and steps; `out`, its column and row strides,
-/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags for
-/// conjugates; threads.
+/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags
+/// for conjugates; threads.
 pub type ProductFn<T> = unsafe fn(
     usize,
     usize,
@@ -121,6 +122,13 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { data, rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride }
     }
 
+    /// The first rows, and the others. The matrix is inside its slice.
+    fn split_rows(self, first: usize) -> (Matrix<'a, T>, Matrix<'a, T>) {
+        let from = first * self.row_stride.unsigned_abs();
+        let below = Matrix { data: &self.data[from..], rows: self.rows - first, ..self };
+        (Matrix { rows: first, ..self }, below)
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -171,7 +179,10 @@ pub fn product<T: GemmElement>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]
     product_into(a, b, (out, steps), false);
 }
 
-/// `out = a * b`, or `out += a * b`, with the given row and column strides of `out`.
+/// The most multiplications of one call of the crate, which cannot be interrupted: some 10 ms.
+const LONG: usize = 1 << 28;
+
+/// `out = a * b`, or `out += a * b`, with the given row and column strides of `out`, until interrupted.
 ///
 /// # Panics
 /// If the inner dimensions differ or a matrix reaches outside of its slice.
@@ -188,6 +199,28 @@ pub(crate) fn product_into<T: GemmElement>(
     }
     let fits = Matrix::strided(&*out, (m, down), (n, across)).is_some();
     assert!(fits && a.is_inside() && b.is_inside(), "a matrix reaches outside of its slice");
+    if m.saturating_mul(k).saturating_mul(n) > LONG {
+        if is_interrupted() {
+            return;
+        }
+        // The longest dimension is halved.
+        let steps = (down, across);
+        if m >= k && m >= n {
+            let (above, below) = a.split_rows(m / 2);
+            product_into(above, b, (&mut *out, steps), add);
+            product_into(below, b, (&mut out[m / 2 * down..], steps), add);
+        } else if n >= k {
+            let (left, right) = b.transposed().split_rows(n / 2);
+            product_into(a, left.transposed(), (&mut *out, steps), add);
+            product_into(a, right.transposed(), (&mut out[n / 2 * across..], steps), add);
+        } else {
+            let (left, right) = a.transposed().split_rows(k / 2);
+            let (above, below) = b.split_rows(k / 2);
+            product_into(left.transposed(), above, (&mut *out, steps), add);
+            product_into(right.transposed(), below, (out, steps), true);
+        }
+        return;
+    }
     if k == 0 {
         if !add {
             (0..m).for_each(|i| (0..n).for_each(|j| out[i * down + j * across] = T::ZERO));

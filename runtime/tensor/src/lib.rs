@@ -26,8 +26,10 @@
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
 //! results in a [`TensorError`] or the module's own error, never a panic.
 //!
+//! Long loops ask [`interrupt`] whether they are to stop.
+//!
 //! Not here: AsyncValues, threads (callers pass a parallel-for), devices, graph semantics. `unsafe` occurs in
-//! `gemm.rs` and `simd` only.
+//! `gemm.rs`, `interrupt.rs` and `simd` only.
 
 pub mod btf;
 mod cache;
@@ -40,6 +42,8 @@ mod error;
 mod fingerprint;
 #[allow(unsafe_code, reason = "the gemm crate takes raw pointers; every extent is checked in this one file")]
 mod gemm;
+#[allow(unsafe_code, reason = "the flag of a thread is borrowed for the length of a call")]
+pub mod interrupt;
 pub mod literal;
 pub mod math;
 pub mod matmul;
@@ -49,6 +53,7 @@ pub mod parallel;
 pub mod print;
 pub mod reference;
 pub mod scalar;
+pub mod scratch;
 mod shape;
 #[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
 pub mod simd;

@@ -14,6 +14,8 @@
 
 use std::sync::Mutex;
 
+use crate::interrupt::is_interrupted;
+
 /// A parallel-for, implemented by the caller's thread pool.
 pub trait Parallel: Sync {
     /// The number of threads to use, at least 1, for work that takes one thread about `work` nanoseconds.
@@ -76,7 +78,8 @@ pub(crate) fn in_parts<T: Send>(
     share(out.chunks_mut(len), parallel, block);
 }
 
-/// Calls `block(i, part)` for each of the given parts, on so many threads as [`Parallel::workers`] permits.
+/// Calls `block(i, part)` for each of the given parts, on so many threads as [`Parallel::workers`] permits,
+/// until interrupted.
 pub(crate) fn each_part<'o, T: Send + 'o>(
     parts: impl Iterator<Item = &'o mut [T]>,
     workers: usize,
@@ -84,9 +87,13 @@ pub(crate) fn each_part<'o, T: Send + 'o>(
     block: impl Fn(usize, &mut [T]) + Sync,
 ) {
     if workers <= 1 {
-        return parts.enumerate().for_each(|(i, part)| block(i, part));
+        return one_by_one(parts, block);
     }
     share(parts, parallel, block);
+}
+
+fn one_by_one<'o, T: 'o>(parts: impl Iterator<Item = &'o mut [T]>, block: impl Fn(usize, &mut [T])) {
+    parts.enumerate().take_while(|_| !is_interrupted()).for_each(|(i, part)| block(i, part));
 }
 
 fn share<'o, T: Send + 'o>(
@@ -94,9 +101,14 @@ fn share<'o, T: Send + 'o>(
     parallel: &dyn Parallel,
     block: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
-    parallel.parallel_for(parts.len(), &|i| {
-        let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
+    let mut shared = Vec::new();
+    // Without memory for the list of parts this thread does all of them.
+    if shared.try_reserve_exact(parts.size_hint().0).is_err() {
+        return one_by_one(parts, block);
+    }
+    shared.extend(parts.map(|part| Mutex::new(Some(part))));
+    parallel.parallel_for(shared.len(), &|i| {
+        let part = shared.get(i).and_then(|part| part.lock().ok()?.take());
         if let Some(part) = part {
             block(i, part);
         }

@@ -18,6 +18,7 @@ use std::fmt::{self, Write};
 use half::{bf16, f16};
 
 use crate::element::with_element;
+use crate::scratch::no_room;
 use crate::{Complex64, Complex128, HostTensor, I1, StringTensor, TensorError};
 
 /// The tensor on one line, without a line end.
@@ -36,10 +37,19 @@ pub fn elements(tensor: &HostTensor) -> Result<String, TensorError> {
     Ok(text)
 }
 
-fn write_elements(text: &mut String, tensor: &HostTensor) -> Result<(), TensorError> {
+/// No element has a longer text with its comma.
+const LONGEST: usize = 64;
+
+/// Makes room in a text.
+fn reserve(text: &mut String, more: usize) -> Result<(), TensorError> {
+    text.try_reserve(more).map_err(|_| no_room::<u8>(text.len().saturating_add(more)))
+}
+
+pub(crate) fn write_elements(text: &mut String, tensor: &HostTensor) -> Result<(), TensorError> {
     with_element!(tensor.dtype(), T => {
         for (i, value) in tensor.read::<T>()?.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
+            reserve(text, LONGEST)?;
             // Writing to a string cannot fail.
             let _ = write!(text, "{comma}{}", Printed(*value));
         }
@@ -52,6 +62,7 @@ fn write_elements(text: &mut String, tensor: &HostTensor) -> Result<(), TensorEr
 pub fn strings(tensor: &StringTensor) -> Result<String, TensorError> {
     let mut text = format!("StringHostTensor shape = {}, values = [", tensor.shape());
     for (i, string) in tensor.read()?.iter().enumerate() {
+        reserve(&mut text, 3 * string.len() + LONGEST)?;
         text.push_str(if i == 0 { "\"" } else { ", \"" });
         for &byte in string {
             // Writing to a string cannot fail.

@@ -67,6 +67,11 @@ impl StringTensor {
         self.shape.num_elements()
     }
 
+    /// The number of bytes of all strings together.
+    pub fn num_bytes(&self) -> usize {
+        self.bytes.num_elements()
+    }
+
     /// Borrows the strings.
     pub fn read(&self) -> Result<Strings<'_>, TensorError> {
         Ok(Strings { bytes: self.bytes.read()?, ends: self.ends.read()? })

@@ -7,16 +7,20 @@
 //! A tensor is a handle. `clone` shares the bytes; two handles of the same bytes may be operands of one
 //! kernel.
 //!
+//! A [repeated](HostTensor::repeated) tensor has the bytes of one element until all of them are asked for.
+//!
 //! Not here: mathematics (`ops`), text and files (`print`, `literal`, `npy`).
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use befrost_mem::{Allocator, Buffer, Malloc, ReadGuard, WriteGuard};
 use bytemuck::{cast_slice, cast_slice_mut};
 
+use crate::interrupt::{STEPS, is_interrupted};
+use crate::scratch::copied;
 use crate::{DType, Element, Shape, TensorError};
 
 /// A dense tensor in host memory.
@@ -24,7 +28,24 @@ use crate::{DType, Element, Shape, TensorError};
 pub struct HostTensor {
     dtype: DType,
     shape: Shape,
+    /// All bytes, or those of one element.
     buffer: Buffer,
+    /// Present if the buffer has one element, which is repeated.
+    repeated: Option<Arc<Repeated>>,
+}
+
+/// The bytes of a tensor of equal elements, once they are asked for.
+struct Repeated {
+    filled: OnceLock<Buffer>,
+    /// Held by the thread that fills them.
+    filling: Mutex<()>,
+    allocator: Arc<dyn Allocator>,
+}
+
+impl Repeated {
+    fn new(allocator: &Arc<dyn Allocator>) -> Repeated {
+        Repeated { filled: OnceLock::new(), filling: Mutex::default(), allocator: allocator.clone() }
+    }
 }
 
 impl HostTensor {
@@ -46,7 +67,7 @@ impl HostTensor {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
         let tensor = HostTensor::allocate(dtype, shape, allocator)?;
-        tensor.write_bytes()?.fill(0);
+        fill(&mut tensor.write_bytes()?, &[0]);
         Ok(tensor)
     }
 
@@ -97,10 +118,34 @@ impl HostTensor {
             return Err(TensorError::BufferSize { want: dtype.size(), got: element.len() });
         }
         let tensor = HostTensor::allocate(dtype, shape, allocator)?;
-        for slot in tensor.write_bytes()?.chunks_exact_mut(element.len()) {
-            slot.copy_from_slice(element);
-        }
+        fill(&mut tensor.write_bytes()?, element);
         Ok(tensor)
+    }
+
+    /// A read-only tensor of one repeated element, which is the only one in memory until all of them are
+    /// asked for. Then `allocator` gives their memory, once for all handles.
+    pub fn repeated(
+        dtype: DType,
+        shape: Shape,
+        element: Buffer,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        shape.num_bytes(dtype)?;
+        let HostTensor { buffer, .. } = HostTensor::from_buffer(dtype, Shape::scalar(), element)?;
+        Ok(HostTensor { dtype, shape, buffer, repeated: Some(Arc::new(Repeated::new(allocator))) })
+    }
+
+    /// The tensor, whose repeated element takes memory from another allocator; other tensors are not changed.
+    pub fn with_allocator(&self, allocator: &Arc<dyn Allocator>) -> HostTensor {
+        let of = |_: &Arc<Repeated>| Arc::new(Repeated::new(allocator));
+        HostTensor { repeated: self.repeated.as_ref().map(of), ..self.clone() }
+    }
+
+    /// The repeated element as a scalar, if the tensor has no other memory of its own.
+    pub fn repeated_element(&self) -> Option<HostTensor> {
+        self.repeated.as_ref()?;
+        let (dtype, shape, buffer) = (self.dtype, Shape::scalar(), self.buffer.clone());
+        Some(HostTensor { dtype, shape, buffer, repeated: None })
     }
 
     /// A tensor over the bytes of a buffer, in the machine's byte order, without a copy.
@@ -113,7 +158,7 @@ impl HostTensor {
         if !buffer.address().is_multiple_of(dtype.align()) {
             return Err(TensorError::Misaligned { dtype });
         }
-        Ok(HostTensor { dtype, shape, buffer })
+        Ok(HostTensor { dtype, shape, buffer, repeated: None })
     }
 
     /// The element type.
@@ -126,9 +171,35 @@ impl HostTensor {
         &self.shape
     }
 
-    /// The buffer.
-    pub fn buffer(&self) -> &Buffer {
-        &self.buffer
+    /// The buffer of all bytes.
+    ///
+    /// # Errors
+    /// If a repeated element has not been written to all places, and there is no memory for them.
+    pub fn buffer(&self) -> Result<&Buffer, TensorError> {
+        match &self.repeated {
+            None => Ok(&self.buffer),
+            Some(repeated) => match repeated.filled.get() {
+                Some(filled) => Ok(filled),
+                None => self.fill(repeated),
+            },
+        }
+    }
+
+    #[cold]
+    fn fill<'a>(&'a self, repeated: &'a Repeated) -> Result<&'a Buffer, TensorError> {
+        let _only = repeated.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(filled) = repeated.filled.get() {
+            return Ok(filled);
+        }
+        let element = self.buffer.try_read()?;
+        let all = HostTensor::splat(self.dtype, self.shape.clone(), &element, &repeated.allocator)?;
+        if is_interrupted() {
+            return Err(TensorError::Interrupted);
+        }
+        // A view, since constants are read-only.
+        let len = all.buffer.len();
+        let view = all.buffer.view(0..len).map_err(|_| TensorError::TooLarge)?; // all of it
+        Ok(repeated.filled.get_or_init(|| view))
     }
 
     /// The number of elements.
@@ -141,7 +212,7 @@ impl HostTensor {
         if shape.num_elements() != self.num_elements() {
             return Err(TensorError::Shape { what: "x", want: shape, got: self.shape.clone() });
         }
-        HostTensor::from_buffer(self.dtype, shape, self.buffer.clone())
+        Ok(HostTensor { shape, ..self.clone() })
     }
 
     /// True if both are handles of the same bytes of the same buffer.
@@ -151,7 +222,7 @@ impl HostTensor {
 
     /// True if a kernel that holds this handle may overwrite the tensor with its result.
     pub fn is_unique(&self) -> bool {
-        self.buffer.is_unique()
+        self.repeated.is_none() && self.buffer.is_unique()
     }
 
     /// Makes this the only handle of its bytes, and writable: copies the tensor unless it is so already. The
@@ -161,8 +232,15 @@ impl HostTensor {
     /// If there is no memory for the copy, or the bytes are being written. The tensor stays as it was.
     pub fn make_unique(&mut self, allocator: &Arc<dyn Allocator>) -> Result<(), TensorError> {
         if !self.is_unique() {
-            let copy = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
-            self.buffer = copy;
+            *self = match &self.repeated {
+                Some(_) => {
+                    HostTensor::splat(self.dtype, self.shape.clone(), &self.buffer.try_read()?, allocator)?
+                }
+                None => {
+                    let buffer = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
+                    HostTensor::from_buffer(self.dtype, self.shape.clone(), buffer)?
+                }
+            };
         }
         Ok(())
     }
@@ -183,15 +261,15 @@ impl HostTensor {
     /// A copy of the elements in row-major order.
     ///
     /// # Errors
-    /// If the elements have another type, or are being written.
+    /// If the elements have another type, or are being written, or there is no memory.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, TensorError> {
-        Ok(self.read::<T>()?.to_vec())
+        copied(&self.read::<T>()?)
     }
 
     /// [`HostTensor::read`], with the operand's role for the message.
     pub fn read_as<T: Element>(&self, what: &'static str) -> Result<Ref<'_, T>, TensorError> {
         self.expect_dtype(what, T::DTYPE)?;
-        Ok(Ref { guard: self.buffer.try_read()?, _of: PhantomData })
+        Ok(Ref { guard: self.buffer()?.try_read()?, _of: PhantomData })
     }
 
     /// Borrows the elements for writing. Fails for another element type, while they are borrowed elsewhere,
@@ -203,17 +281,17 @@ impl HostTensor {
     /// [`HostTensor::write`], with the operand's role for the message.
     pub fn write_as<T: Element>(&self, what: &'static str) -> Result<RefMut<'_, T>, TensorError> {
         self.expect_dtype(what, T::DTYPE)?;
-        Ok(RefMut { guard: self.buffer.try_write()?, _of: PhantomData })
+        Ok(RefMut { guard: self.buffer()?.try_write()?, _of: PhantomData })
     }
 
     /// Borrows the bytes for reading.
     pub fn read_bytes(&self) -> Result<ReadGuard<'_>, TensorError> {
-        Ok(self.buffer.try_read()?)
+        Ok(self.buffer()?.try_read()?)
     }
 
     /// Borrows the bytes for writing.
     pub fn write_bytes(&self) -> Result<WriteGuard<'_>, TensorError> {
-        Ok(self.buffer.try_write()?)
+        Ok(self.buffer()?.try_write()?)
     }
 
     /// Overwrites all elements.
@@ -237,6 +315,24 @@ impl HostTensor {
             Ok(())
         } else {
             Err(TensorError::Shape { what, want: want.clone(), got: self.shape.clone() })
+        }
+    }
+}
+
+/// Writes an element to all places, at the speed of memory, until interrupted.
+fn fill(bytes: &mut [u8], element: &[u8]) {
+    fn each<const N: usize>(bytes: &mut [u8], element: &[u8]) {
+        if let Some(element) = element.first_chunk::<N>() {
+            bytes.as_chunks_mut::<N>().0.fill(*element);
+        }
+    }
+    for part in bytes.chunks_mut(STEPS).take_while(|_| !is_interrupted()) {
+        match element.len() {
+            1 => each::<1>(part, element),
+            2 => each::<2>(part, element),
+            4 => each::<4>(part, element),
+            8 => each::<8>(part, element),
+            _ => each::<16>(part, element),
         }
     }
 }
@@ -284,7 +380,7 @@ impl<T: Element> DerefMut for RefMut<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use befrost_mem::{BorrowError, Limited, Malloc};
+    use befrost_mem::{BorrowError, LeakCheck, Limited, Malloc};
 
     fn shape(dims: &[usize]) -> Shape {
         Shape::new(dims).unwrap()
@@ -309,9 +405,9 @@ mod tests {
         let malloc = Malloc::shared();
         let mut t = HostTensor::from_slice(shape(&[2]), &[1.0f32, 2.0], &malloc).unwrap();
         let (address, none): (_, Arc<dyn Allocator>) =
-            (t.buffer().address(), Arc::new(Limited::new(malloc.clone(), 0)));
+            (t.buffer().unwrap().address(), Arc::new(Limited::new(malloc.clone(), 0)));
         t.make_unique(&none).unwrap();
-        assert_eq!(t.buffer().address(), address);
+        assert_eq!(t.buffer().unwrap().address(), address);
         let other = t.clone();
         assert!(matches!(t.make_unique(&none), Err(TensorError::Alloc(_))));
         assert!(t.shares_buffer(&other));
@@ -319,10 +415,47 @@ mod tests {
         t.write::<f32>().unwrap()[0] = 3.0;
         assert_eq!(*t.read::<f32>().unwrap(), [3.0, 2.0]);
         assert_eq!(*other.read::<f32>().unwrap(), [1.0, 2.0]);
-        let view = other.buffer().view(0..8).unwrap();
+        let view = other.buffer().unwrap().view(0..8).unwrap();
         let mut view = HostTensor::from_buffer(DType::F32, shape(&[2]), view).unwrap();
         view.make_unique(&malloc).unwrap();
         assert!(view.is_unique() && *view.read::<f32>().unwrap() == [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_repeated_element_is_written_once_when_all_are_read() {
+        let leaks = Arc::new(LeakCheck::new(Malloc::shared()));
+        let allocator: Arc<dyn Allocator> = leaks.clone();
+        let element = Buffer::copy_of(&7i32.to_ne_bytes(), &Malloc::shared()).unwrap();
+        let seven =
+            |dims: &[usize]| HostTensor::repeated(DType::I32, shape(dims), element.clone(), &allocator);
+        let mut t = seven(&[2, 3]).unwrap();
+        assert!(!t.is_unique() && leaks.live().blocks == 0);
+        assert_eq!(*t.repeated_element().unwrap().read::<i32>().unwrap(), [7]);
+        let flat = t.reshaped(shape(&[6])).unwrap();
+        assert_eq!(leaks.live().blocks, 0);
+        assert_eq!(*flat.read::<i32>().unwrap(), [7; 6]);
+        assert_eq!(*t.clone().read_bytes().unwrap(), *flat.read_bytes().unwrap());
+        assert_eq!(leaks.live().blocks, 1, "once for all handles");
+        assert_eq!(t.write::<i32>().err(), Some(TensorError::Borrow(BorrowError::ReadOnly)));
+        t.make_unique(&allocator).unwrap();
+        t.write::<i32>().unwrap()[0] = 1;
+        assert_eq!((t.read::<i32>().unwrap()[5], flat.read::<i32>().unwrap()[0]), (7, 7));
+        // Far more than there is.
+        let huge = seven(&[1 << 30, 1 << 20]).unwrap();
+        assert!(matches!(huge.read::<i32>().err(), Some(TensorError::Alloc(_))));
+        assert_eq!(seven(&[1 << 40, 1 << 22]).err(), Some(TensorError::TooLarge));
+        assert!(HostTensor::repeated(DType::I64, shape(&[2]), element.clone(), &allocator).is_err());
+    }
+
+    #[test]
+    fn an_interrupted_fill_is_not_kept() {
+        let malloc = Malloc::shared();
+        let element = Buffer::copy_of(&[7], &malloc).unwrap();
+        let t = HostTensor::repeated(DType::UI8, shape(&[100]), element, &malloc).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let read = crate::interrupt::interruptible(&stop, || t.read::<u8>().map(|x| x[0]));
+        assert_eq!(read, Err(TensorError::Interrupted));
+        assert_eq!(*t.read::<u8>().unwrap(), [7; 100]);
     }
 
     #[test]

@@ -103,11 +103,9 @@ impl Place {
     /// Reads all of it.
     pub(super) fn read(&self) -> Result<Vec<u8>, Failure> {
         match self {
-            Place::Std => {
-                let mut bytes = Vec::new();
-                std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-            }
-            Place::File(path) => std::fs::read(path),
+            Place::Std => up_to(MAX_STREAM, std::io::stdin().lock()),
+            Place::File(path) if length(path).is_some() => std::fs::read(path),
+            Place::File(path) => File::open(path).and_then(|file| up_to(MAX_STREAM, file)),
         }
         .map_err(|error| self.not_read(&error))
     }
@@ -136,8 +134,7 @@ impl Place {
             let bytes = usize::try_from(len).ok().and_then(AlignedBytes::try_zeroed);
             let mut bytes = bytes.ok_or(std::io::ErrorKind::OutOfMemory)?;
             let n = read_as_much(&mut file, &mut bytes)?;
-            let mut rest = Vec::new();
-            file.read_to_end(&mut rest)?;
+            let rest = up_to(MAX_STREAM, &mut file)?;
             if n < bytes.len() || !rest.is_empty() {
                 // It is not a regular file, or it changes.
                 return Ok(AlignedBytes::copy_of(&[bytes.get(..n).unwrap_or_default(), &rest].concat()));
@@ -212,6 +209,20 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
+/// The most bytes of an input without a length, such as standard input or a device.
+const MAX_STREAM: u64 = 4 << 30;
+
+/// Reads to the end, which has to come before the limit.
+fn up_to(limit: u64, source: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("it has more than {limit} bytes, and is no regular file");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
 /// The length of a regular file. If the system does not know it, it is 0.
 fn length(path: &Path) -> Option<usize> {
     let metadata =
@@ -231,6 +242,28 @@ fn read_as_much(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
         }
     }
     Ok(n)
+}
+
+/// The beginning of a temporary file's name. A process id follows, `-` and a random part.
+const TEMPORARY: &str = ".befrost-";
+
+/// Removes the temporary files of processes that were killed. Another process keeps its file locked while it
+/// writes it, so that one of another system with a common directory is not mistaken for a dead one.
+fn remove_abandoned(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY)?.split_once('-'));
+        let process = process.and_then(|(id, _)| rustix::process::Pid::from_raw(id.parse().ok()?));
+        let is_dead = |process| rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH);
+        if process.is_some_and(is_dead)
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            // A failure leaves it to the next run.
+            _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Writes a file, completely or not at all.
@@ -263,12 +296,27 @@ fn write_or_nothing(
     // The system's error for the directory, not for a file in it, whose random name means nothing to the
     // user.
     std::fs::metadata(directory)?;
+    remove_abandoned(directory);
     let mut file = tempfile::Builder::new()
-        .prefix(".befrost-")
+        .prefix(&format!("{TEMPORARY}{}-", std::process::id()))
         .permissions(permissions)
         .tempfile_in(directory)
         .map_err(|error| std::io::Error::from(error.kind()))?;
+    // Not every file system has locks.
+    _ = file.as_file().try_lock();
     write(file.as_file_mut())?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_end_stops_at_the_limit() {
+        assert_eq!(up_to(10, &b"ten bytes."[..]).unwrap(), b"ten bytes.");
+        let refused = up_to(10, std::io::repeat(0)).unwrap_err();
+        assert_eq!(refused.to_string(), "it has more than 10 bytes, and is no regular file");
+    }
 }

@@ -46,7 +46,9 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("bef-format/tests/memory.rs", "an allocator that counts"),
     ("compiler/tests/memory.rs", "an allocator that counts"),
     ("tools/tests/bef/large.rs", "maps files that only the test changes"),
+    ("tools/tests/limits/allocator.rs", "an allocator that refuses requests"),
     ("runtime/tensor/src/gemm.rs", "calls the matrix product, which takes pointers"),
+    ("runtime/tensor/src/interrupt.rs", "the flag of a thread, borrowed by a call"),
     (
         "runtime/tensor/src/simd/mod.rs",
         "calls functions for the instructions that the machine was found to have",

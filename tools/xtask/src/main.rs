@@ -5,6 +5,7 @@
 //! instructions       instructions per kernel in the executor, counted by valgrind
 //! loom               the models of our concurrent code, run through every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_tools::models`
+//! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
 //!
@@ -31,9 +32,10 @@ fn main() -> ExitCode {
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
+        ["refuse-memory"] => refuse_memory(),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate|refuse-memory"
             );
             return ExitCode::from(2);
         }
@@ -51,6 +53,17 @@ fn main() -> ExitCode {
 fn model(words: &[&str]) -> Result<(), String> {
     let text = befrost_tools::models::from_words(words)?;
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
+}
+
+/// Runs the test that refuses a sample of the requests for memory with all of them.
+fn refuse_memory() -> Result<(), String> {
+    let status = Command::new("cargo")
+        .args(["test", "-p", "befrost-tools", "--test", "limits", "refused_request", "--", "--nocapture"])
+        .current_dir(root())
+        .env("BEFROST_REFUSE_ALL", "1")
+        .status()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("a refused request is not an error result".to_owned()) }
 }
 
 /// The repository root.

@@ -32,7 +32,8 @@ pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
 pub fn dense_tensor(cx: &Context, attr: AttrId, allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let (dtype, shape, splat, data) = dense(cx, attr)?;
     if splat {
-        return HostTensor::splat(dtype, shape, data, allocator).ok();
+        let element = Buffer::copy_of(data, allocator).ok()?;
+        return HostTensor::repeated(dtype, shape, element, allocator).ok();
     }
     let buffer = match data.buffer() {
         Some(shared) if shared.address().is_multiple_of(dtype.align()) => shared.clone(),
@@ -86,7 +87,11 @@ pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     let elem = element(cx, Type::Dense(x.dtype()), false);
     let dims: Vec<i64> = x.shape().dims().iter().map(|&dim| dim as i64).collect();
     let ty = tensor(cx, Some(&dims), elem);
-    let bytes = x.buffer().freeze().ok()?;
+    if let Some(element) = x.repeated_element().filter(|_| x.num_elements() > 1) {
+        let data = Blob::from(&element.read_bytes().ok()?[..]);
+        return Some(cx.attr_id(AttrKind::Dense { ty, splat: true, data }));
+    }
+    let bytes = x.buffer().ok()?.freeze().ok()?;
     let size = x.dtype().size();
     let splat = x.num_elements() > 1 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
     let data = if splat { Blob::from(&bytes[..size]) } else { Blob::from(bytes) };
@@ -265,7 +270,7 @@ mod tests {
         let attr = tensor_attr(&mut cx, &made).unwrap();
         assert!(made.write::<f32>().is_err());
         let read = dense_tensor(&cx, attr, &malloc).unwrap();
-        assert_eq!(read.buffer().address(), made.buffer().address());
+        assert_eq!(read.buffer().unwrap().address(), made.buffer().unwrap().address());
         assert!(read.write::<f32>().is_err() && !read.is_unique());
         assert_eq!(tensor_attr(&mut cx, &read), Some(attr));
         drop(made);
@@ -287,7 +292,7 @@ mod tests {
             let kind = AttrKind::Dense { ty: ty(&mut cx, 1000), splat: false, data: Blob::from(part) };
             let attr = cx.attr_id(kind);
             let tensor = dense_tensor(&cx, attr, &malloc).unwrap();
-            assert_eq!(tensor.buffer().address() == file.address(), gap == 0);
+            assert_eq!(tensor.buffer().unwrap().address() == file.address(), gap == 0);
             assert_eq!(tensor.read::<i32>().unwrap()[999], 999);
             assert_eq!(dense_ints(&cx, attr, 1000).as_ref(), Some(&ints));
             assert_eq!((dense_ints(&cx, attr, 999), dense_splat(&cx, attr)), (None, None));

@@ -7,6 +7,7 @@
 //! ```
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
+use befrost_tensor::scratch::collected;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
@@ -80,8 +81,10 @@ pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
 pub(super) fn ints(value: &Value) -> Result<Vec<i64>, KernelError> {
     let x = dense(value)?;
     match x.dtype() {
-        DType::I32 => Ok(x.read::<i32>().map_err(refused)?.iter().map(|&i| i64::from(i)).collect()),
-        DType::I64 => Ok(x.read::<i64>().map_err(refused)?.to_vec()),
+        DType::I32 => {
+            collected(x.read::<i32>().map_err(refused)?.iter().map(|&i| i64::from(i))).map_err(refused)
+        }
+        DType::I64 => x.to_vec().map_err(refused),
         dtype => Err(KernelError::invalid(format!("indices are of type {dtype}, expected i32 or i64"))),
     }
 }

@@ -1,10 +1,11 @@
 //! Attributes of BEF files as attributes of the tensor library.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bef_format::AttrView;
 use befrost_kernel_api::kernel::{KernelUse, RawAttr};
-use befrost_tensor::mem::Malloc;
+use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{AttrKind, Attributes, Attrs, Derived, OpRow, Type};
 use befrost_tensor::{DType, HostTensor, Shape};
@@ -76,22 +77,18 @@ impl UseAttrs<'_> {
         items(&self.raw(name)?, item)
     }
 
-    /// A constant in the file.
+    /// A constant in the file; of equal elements the file has one.
     pub(super) fn constant(&self, name: &str) -> Option<Result<HostTensor, String>> {
         let AttrView::Dense { ty: _, dtype, shape, data, splat } = self.raw(name)?.view else { return None };
         let dtype = DType::from_code(dtype as u8)?;
         let view = || {
             let shape = Shape::from_i64(shape).map_err(|error| error.to_string())?;
             let data = self.0.mapped(data).map_err(|error| error.to_string())?;
-            if !splat {
-                return HostTensor::from_buffer(dtype, shape, data).map_err(|error| error.to_string());
-            }
-            let element = data.try_read().map_err(|error| error.to_string())?;
-            let tensor = HostTensor::splat(dtype, shape.clone(), &element, &Malloc::shared());
-            let tensor = tensor.map_err(|error| error.to_string())?;
-            // A view, since constants are read-only.
-            let whole = tensor.buffer().view(0..tensor.buffer().len()).map_err(|error| error.to_string())?;
-            HostTensor::from_buffer(dtype, shape, whole).map_err(|error| error.to_string())
+            let tensor = match splat {
+                true => HostTensor::repeated(dtype, shape, data, &(Malloc::shared() as Arc<dyn Allocator>)),
+                false => HostTensor::from_buffer(dtype, shape, data),
+            };
+            tensor.map_err(|error| error.to_string())
         };
         Some(view())
     }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::scratch::{collected, no_room, push};
 use befrost_tensor::tf::op::{Op, Operands};
-use befrost_tensor::{HostTensor, StringTensor};
+use befrost_tensor::{DType, HostTensor, StringTensor};
 
 use super::action::tensor;
 use super::operands::dense;
@@ -78,14 +79,16 @@ pub(super) fn by_numbers(
             converted.push(dense(value)?.clone());
             continue;
         };
-        let of_text = |text| {
-            *numbers.entry(text).or_insert_with(|| {
-                texts.push(text);
-                texts.len() as i64 - 1
-            })
-        };
-        let all: Vec<i64> = read.iter().map(of_text).collect();
-        converted.push(HostTensor::from_slice(x.shape().clone(), &all, allocator).map_err(refused)?);
+        let all = HostTensor::allocate(DType::I64, x.shape().clone(), allocator).map_err(refused)?;
+        for (to, text) in all.write::<i64>().map_err(refused)?.iter_mut().zip(read.iter()) {
+            numbers.try_reserve(1).map_err(|_| refused(no_room::<(&[u8], i64)>(texts.len())))?;
+            let next = texts.len() as i64;
+            *to = *numbers.entry(text).or_insert(next);
+            if *to == next {
+                push(&mut texts, text).map_err(refused)?;
+            }
+        }
+        converted.push(all);
     }
     let results = f(converted)?;
     let results = results.into_iter().enumerate().map(|(i, result)| {
@@ -93,8 +96,8 @@ pub(super) fn by_numbers(
             return Ok(tensor(result));
         }
         let numbers = result.read::<i64>()?;
-        let chosen: Vec<&[u8]> =
-            numbers.iter().filter_map(|&number| texts.get(usize::try_from(number).ok()?).copied()).collect();
+        let chosen = numbers.iter().filter_map(|&number| texts.get(usize::try_from(number).ok()?).copied());
+        let chosen = collected(chosen)?;
         let made = StringTensor::new(result.shape().clone(), &chosen, allocator)?;
         Ok(Value::object(Strings(made)))
     });

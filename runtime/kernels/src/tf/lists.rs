@@ -10,6 +10,7 @@ use std::sync::Arc;
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::scratch::push;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
@@ -181,8 +182,7 @@ pub(super) const OPS: &[ActionRow] = &[
                 |items| items.push_back(dense_or(x)?),
                 |items| {
                     let x = items.admit(x)?;
-                    items.slots.push(Some(x));
-                    Ok(())
+                    push(&mut items.slots, Some(x)).map_err(refused)
                 },
             )
         })

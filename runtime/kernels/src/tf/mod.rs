@@ -27,7 +27,7 @@ mod tables;
 mod updates;
 mod variables;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bef_format::AttrView;
 use befrost_kernel_api::kernel::{
@@ -36,9 +36,8 @@ use befrost_kernel_api::kernel::{
 };
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
-use befrost_tensor::{Shape, StringTensor};
+use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
 pub use self::variables::variable_values;
@@ -47,7 +46,7 @@ use self::attrs::{UseAttrs, attributes};
 use self::memory::Memory;
 use self::operands::{Results, dense};
 use crate::objects::{Strings, Tensor, refused};
-use crate::workers::Workers;
+use crate::workers;
 
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
@@ -78,8 +77,10 @@ pub fn operator(row: &'static OpRow) -> Kernel {
     Kernel::lazy(name, move || signature_of_evaluate(row), evaluate)
 }
 
-fn constant(constant: Prepared<'_, Constant>, _: Ignored) -> Results {
-    Results(SmallVec::from_iter([constant.0.0.clone()]))
+fn constant(constant: Prepared<'_, Constant>, _: Ignored, cx: &ExecContext) -> Results {
+    let Constant { value, tensor } = constant.0;
+    let of_request = || Value::object(Tensor(tensor.with_allocator(cx.allocator())));
+    Results(SmallVec::from_iter([value.get_or_init(of_request).clone()]))
 }
 
 fn pass(operands: Rest<'_, Value>) -> Results {
@@ -160,13 +161,8 @@ fn compute(
     if op.memory.may_overwrite {
         values.clear();
     }
-    let workers = Workers::new(cx);
-    let results = (op.eval)(
-        tensors,
-        &Cx { allocator: allocator.as_ref().unwrap_or(cx.allocator()), parallel: &workers },
-    );
-    workers.finish()?;
-    let results = results.map_err(refused)?;
+    let results =
+        workers::compute(cx, allocator.as_ref().unwrap_or(cx.allocator()), |cx| (op.eval)(tensors, cx))?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
 }
 
@@ -177,23 +173,27 @@ fn of_strings(
     values: &[Value],
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
-    let workers = Workers::new(cx);
-    let results = interned::by_numbers(values, is_string, cx.allocator(), |operands| {
-        let results = (op.eval)(operands, &Cx { allocator: cx.allocator(), parallel: &workers });
-        Ok(results.map_err(refused)?.into_vec())
-    });
-    workers.finish()?;
+    let results = workers::run(cx, cx.allocator(), |workers| {
+        interned::by_numbers(values, is_string, cx.allocator(), |operands| {
+            Ok((op.eval)(operands, workers).map_err(refused)?.into_vec())
+        })
+    })?;
     Ok(Results(results?.into()))
 }
 
 /// A constant: a view of the file.
-struct Constant(Value);
+struct Constant {
+    /// Set at the first execution, whose allocator has the memory of equal elements once they are needed.
+    value: OnceLock<Value>,
+    tensor: HostTensor,
+}
 
 impl Prepare for Constant {
     fn prepare(site: &KernelUse<'_>) -> Result<Constant, String> {
-        let tensor =
-            UseAttrs(site).constant("value").ok_or("the attribute 'value' is no dense tensor of numbers")?;
-        Ok(Constant(Value::object(Tensor(tensor?))))
+        let tensor = UseAttrs(site)
+            .constant("value")
+            .ok_or("the attribute 'value' is no dense tensor of numbers")??;
+        Ok(Constant { value: OnceLock::new(), tensor })
     }
 }
 

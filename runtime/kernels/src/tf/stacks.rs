@@ -5,9 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Value};
+use befrost_tensor::scratch::push;
 use befrost_tensor::tf::op::{Op, Type};
 
 use super::action::{ActionRow, action, int};
+use crate::objects::refused;
 
 /// A stack of values.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ pub(super) const OPS: &[ActionRow] = &[
                         values.len()
                     )));
                 }
-                values.push(value.clone());
+                push(values, value.clone()).map_err(refused)?;
                 Ok([value.clone()])
             })
         })

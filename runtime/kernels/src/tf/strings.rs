@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::scratch::{collected, push, with_room};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{
     Complex64, Complex128, DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, fingerprint64,
@@ -65,7 +66,10 @@ pub(super) const OPS: &[ActionRow] = &[
                 (true, false) => String::from_utf8_lossy(text).to_uppercase().into_bytes(),
                 (false, false) => String::from_utf8_lossy(text).to_lowercase().into_bytes(),
             };
-            Ok([strings(x.shape(), &read.iter().map(cased).collect::<Vec<_>>(), cx.allocator())?])
+            // An upper or lower form has at most three times as many bytes.
+            expect_room(3, x.num_bytes(), cx.allocator())?;
+            let all = collected(read.iter().map(cased)).map_err(refused)?;
+            Ok([strings(x.shape(), &all, cx.allocator())?])
         })
     }),
     (&[Op::StringSplitV2], |attrs| {
@@ -83,9 +87,11 @@ pub(super) const OPS: &[ActionRow] = &[
         action(attrs, move |[x], cx| {
             let x = strings_in(x)?;
             let read = x.read().map_err(refused)?;
-            let numbers: Vec<i64> = read.iter().map(|text| (fingerprint64(text) % buckets) as i64).collect();
-            let out = HostTensor::from_slice(x.shape().clone(), &numbers, cx.allocator());
-            Ok([out.map(tensor).map_err(refused)?])
+            let out = HostTensor::allocate(DType::I64, x.shape().clone(), cx.allocator()).map_err(refused)?;
+            for (out, text) in out.write::<i64>().map_err(refused)?.iter_mut().zip(read.iter()) {
+                *out = (fingerprint64(text) % buckets) as i64;
+            }
+            Ok([tensor(out)])
         })
     }),
     (&[Op::StringToNumber], |attrs| {
@@ -183,14 +189,11 @@ fn join(
     let separators = separator.len().saturating_mul(inputs.len());
     expect_room(shape.num_elements(), longest.saturating_add(separators), allocator)?;
     let read = inputs.iter().map(|x| x.read()).collect::<Result<Vec<_>, _>>().map_err(refused)?;
-    let joined: Vec<Vec<u8>> = (0..shape.num_elements())
-        .map(|i| {
-            let own =
-                read.iter().zip(inputs).map(|(read, x)| read.at(if x.shape().rank() > 0 { i } else { 0 }));
-            own.flatten().collect::<Vec<_>>().join(separator)
-        })
-        .collect();
-    strings(&shape, &joined, allocator)
+    let joined = collected((0..shape.num_elements()).map(|i| {
+        let own = read.iter().zip(inputs).map(|(read, x)| read.at(if x.shape().rank() > 0 { i } else { 0 }));
+        own.flatten().collect::<Vec<_>>().join(separator)
+    }));
+    strings(&shape, &joined.map_err(refused)?, allocator)
 }
 
 /// The parts of each string of a vector: coordinates, parts, and the shape of the matrix.
@@ -215,9 +218,13 @@ fn split(
             [] => words(text, most),
             separator => between(text, separator, most),
         };
+        let parts = parts.map_err(refused)?;
         longest = longest.max(parts.len());
-        places.extend((0..parts.len()).flat_map(|column| [row as i64, column as i64]));
-        found.extend(parts);
+        for (column, part) in parts.into_iter().enumerate() {
+            push(&mut places, row as i64).map_err(refused)?;
+            push(&mut places, column as i64).map_err(refused)?;
+            push(&mut found, part).map_err(refused)?;
+        }
     }
     let vector = |dims: &[usize], numbers: &[i64]| {
         let shape = Shape::new(dims)?;
@@ -234,33 +241,33 @@ fn split(
 
 /// The words of a text. The rest behind the `most`-th word is one more word, even if it is empty, as in
 /// TensorFlow.
-fn words(text: &[u8], most: usize) -> Vec<&[u8]> {
+fn words(text: &[u8], most: usize) -> Result<Vec<&[u8]>, TensorError> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let trimmed = |text: &'_ [u8]| text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     let (mut parts, mut rest) = (Vec::new(), &text[trimmed(text)..]);
     while !rest.is_empty() && parts.len() < most {
         let end = rest.iter().position(is_space).unwrap_or(rest.len());
-        parts.push(&rest[..end]);
+        push(&mut parts, &rest[..end])?;
         rest = &rest[end..];
         rest = &rest[trimmed(rest)..];
     }
     if !parts.is_empty() && parts.len() == most {
-        parts.push(rest);
+        push(&mut parts, rest)?;
     }
-    parts
+    Ok(parts)
 }
 
 /// The parts of a text between separators.
-fn between<'a>(text: &'a [u8], separator: &[u8], most: usize) -> Vec<&'a [u8]> {
+fn between<'a>(text: &'a [u8], separator: &[u8], most: usize) -> Result<Vec<&'a [u8]>, TensorError> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while parts.len() < most
         && let Some(at) = rest.windows(separator.len()).position(|window| window == separator)
     {
-        parts.push(&rest[..at]);
+        push(&mut parts, &rest[..at])?;
         rest = &rest[at + separator.len()..];
     }
-    parts.push(rest);
-    parts
+    push(&mut parts, rest)?;
+    Ok(parts)
 }
 
 /// Parts of strings; positions and lengths broadcast with them. A negative position counts from the end.
@@ -278,20 +285,20 @@ fn parts(
     }
     // The positions of the operands' elements, broadcast as numbers are.
     let places = |shape: &Shape| {
-        let numbers: Vec<i64> = (0..shape.num_elements() as i64).collect();
-        HostTensor::from_slice(shape.clone(), &numbers, allocator)
+        let numbers = HostTensor::allocate(DType::I64, shape.clone(), allocator)?;
+        numbers.write::<i64>()?.iter_mut().zip(0..).for_each(|(to, number)| *to = number);
+        Ok::<_, TensorError>(numbers)
     };
     let all = |from: &Shape, with: &Shape| -> Result<(Shape, Vec<i64>), TensorError> {
         use befrost_tensor::tf::{Binary, binary};
         let zeros = HostTensor::zeros(DType::I64, with.clone(), allocator)?;
         let sum = binary(Binary::Add, &places(from)?, &zeros, allocator)?;
-        let numbers = sum.read::<i64>()?.to_vec();
-        Ok((sum.shape().clone(), numbers))
+        Ok((sum.shape().clone(), sum.to_vec::<i64>()?))
     };
     let (result, of_texts) = all(x.shape(), shape).map_err(refused)?;
     let (_, of_numbers) = all(shape, x.shape()).map_err(refused)?;
     let read = x.read().map_err(refused)?;
-    let mut found = Vec::with_capacity(of_texts.len());
+    let mut found = with_room(of_texts.len()).map_err(refused)?;
     for (&text, &number) in of_texts.iter().zip(&of_numbers) {
         let (text, number) = (read.at(text as usize).unwrap_or_default(), number as usize);
         let (position, length) = (positions[number], lengths[number]);
@@ -382,23 +389,23 @@ impl NumberFormat {
             return invalid("AsString", problem);
         }
         let pair = |re: f64, im: f64| format!("({},{})", self.float(re), self.float(im));
-        Ok(match x.dtype() {
-            DType::I1 => x.read::<I1>()?.iter().map(|x| x.is_true().to_string()).collect(),
-            DType::UI64 => x.read::<u64>()?.iter().map(|&x| self.integer(x.into())).collect(),
+        match x.dtype() {
+            DType::I1 => collected(x.read::<I1>()?.iter().map(|x| x.is_true().to_string())),
+            DType::UI64 => collected(x.read::<u64>()?.iter().map(|&x| self.integer(x.into()))),
             DType::Complex64 => {
                 let pair = |x: &Complex64| pair(x.re.into(), x.im.into());
-                x.read::<Complex64>()?.iter().map(pair).collect()
+                collected(x.read::<Complex64>()?.iter().map(pair))
             }
-            DType::Complex128 => x.read::<Complex128>()?.iter().map(|x| pair(x.re, x.im)).collect(),
+            DType::Complex128 => collected(x.read::<Complex128>()?.iter().map(|x| pair(x.re, x.im))),
             _ if is_inexact => {
                 let wide = befrost_tensor::tf::cast(x, DType::F64, &malloc)?;
-                wide.read::<f64>()?.iter().map(|&x| self.float(x)).collect()
+                collected(wide.read::<f64>()?.iter().map(|&x| self.float(x)))
             }
             _ => {
                 let wide = befrost_tensor::tf::cast(x, DType::I64, &malloc)?;
-                wide.read::<i64>()?.iter().map(|&x| self.integer(x.into())).collect()
+                collected(wide.read::<i64>()?.iter().map(|&x| self.integer(x.into())))
             }
-        })
+        }
     }
 
     fn integer(&self, x: i128) -> String {
@@ -494,12 +501,12 @@ mod tests {
         let text = |parts: Vec<&[u8]>| {
             parts.iter().map(|p| String::from_utf8_lossy(p).into_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(text(words(b"  a b\tc ", usize::MAX)), ["a", "b", "c"]);
-        assert_eq!(text(words(b" a  b c ", 1)), ["a", "b c "]);
-        assert_eq!(text(words(b" ab ", 1)), ["ab", ""]);
-        assert_eq!(words(b"  ", 3), Vec::<&[u8]>::new());
-        assert_eq!(text(between(b"a,,b,", b",", usize::MAX)), ["a", "", "b", ""]);
-        assert_eq!(text(between(b"a,,b,", b",", 1)), ["a", ",b,"]);
-        assert_eq!(text(between(b"", b",", usize::MAX)), [""]);
+        assert_eq!(text(words(b"  a b\tc ", usize::MAX).unwrap()), ["a", "b", "c"]);
+        assert_eq!(text(words(b" a  b c ", 1).unwrap()), ["a", "b c "]);
+        assert_eq!(text(words(b" ab ", 1).unwrap()), ["ab", ""]);
+        assert_eq!(words(b"  ", 3).unwrap(), Vec::<&[u8]>::new());
+        assert_eq!(text(between(b"a,,b,", b",", usize::MAX).unwrap()), ["a", "", "b", ""]);
+        assert_eq!(text(between(b"a,,b,", b",", 1).unwrap()), ["a", ",b,"]);
+        assert_eq!(text(between(b"", b",", usize::MAX).unwrap()), [""]);
     }
 }

@@ -332,7 +332,7 @@ fn updates_write_in_place() {
     let address = |handle: &Value| {
         let values = variable_values(&c.0.request.resources).unwrap();
         let name = ResourceName::from(handle.to_string().split('\'').nth(1).unwrap());
-        values.iter().find(|(of, _)| *of == name).unwrap().1.buffer().address()
+        values.iter().find(|(of, _)| *of == name).unwrap().1.buffer().unwrap().address()
     };
     let before = state.each_ref().map(address);
     let (rate, half) = (value("f32:0.25"), [0.5f32; N]);

@@ -5,7 +5,7 @@ use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::mem::{ALIGNMENT, Buffer};
 
-use crate::objects::Tensor;
+use crate::objects::{Tensor, refused};
 
 /// A `!ht.host_buffer`.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(super) fn add(registry: &mut Registry) {
         "get_buffer_slice" => slice;
     }
     registry.add(kernel!("tfrt_dht.get_buffer", |tensor: &Tensor, _: Chain| {
-        (HostBuffer(tensor.buffer().clone()), Chain)
+        Ok::<_, KernelError>((HostBuffer(tensor.buffer().map_err(refused)?.clone()), Chain))
     }));
     registry.add(kernel!("tfrt_dht.print_buffer", |buffer: &HostBuffer, _: Chain, cx: &ExecContext| {
         cx.print(&format!("{}\n", buffer.display())).map(|()| Chain)

@@ -5,6 +5,7 @@
 
 use befrost_kernel_api::kernel::{RawAttr, StrAttr};
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_tensor::scratch::copied;
 use befrost_tensor::tf::{
     Binary, Compare, Pool, Reduce, Unary, arg_extreme, binary, broadcast_to, cast, compare, pool, reduce,
     slice, softmax, transpose, unary,
@@ -78,7 +79,7 @@ fn part<T: Element>(
     cx: &ExecContext,
 ) -> Result<HostTensor, TensorError> {
     typed::<T>(&[x])?;
-    let begin = begin.read_as::<i64>("begin")?.to_vec();
+    let begin = copied(&begin.read_as::<i64>("begin")?)?;
     let size: Vec<i64> = out.shape().dims().iter().map(|&dim| dim as i64).collect();
     slice(x, &begin, &size, cx.allocator())
 }

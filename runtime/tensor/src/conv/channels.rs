@@ -5,6 +5,7 @@
 
 use super::Conv2d;
 use crate::TensorError;
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::matmul::{Epilogue, expect_len};
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 use crate::simd::{Fold, Isa, WindowRun};
@@ -74,15 +75,19 @@ impl Conv2d {
         let lines_each = units_per_part(out.len() / line, self.work_of_taps(), parallel);
         let one_line = |at: usize, out: &mut [f32]| {
             let (batch, y) = (at / rows, at % rows);
-            let mut lines = Vec::with_capacity(height.filter.min(height.input));
+            let mut lines = Vec::with_capacity(height.filter.min(height.input)); // no more than the image has
             for i in height.inside(y) {
                 let line = batch * height.input + y * height.stride + i * height.dilation - height.pad.0;
                 let line = &image[line * width.input * channels..][..width.input * channels];
                 lines.push((i * width.filter, line));
             }
+            // Windows of up to `STEPS` elements in all are computed without a question.
+            let window = width.filter.min(width.input).saturating_mul(lines.len()).saturating_mul(channels);
+            let most = (STEPS / window.max(1)).next_multiple_of(4).max(4);
+            let is_long = most < cols;
             let mut x = 0;
-            while x < cols {
-                let count = if whole.contains(&x) { whole.end - x } else { 1 };
+            while x < cols && !(is_long && is_interrupted()) {
+                let count = if whole.contains(&x) { (whole.end - x).min(most) } else { 1 };
                 let inside = width.inside(x);
                 let place = x * width.stride + inside.start * width.dilation;
                 let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };

@@ -4,11 +4,18 @@
 //! of a line are evenly spaced. Windows share pixels, so an image is processed by one thread. The gradient of
 //! the filters is summed over the lines in parts; the number of parts depends on the shape only.
 
+use std::sync::OnceLock;
+
 use super::Conv2d;
 use crate::TensorError;
+use crate::interrupt::is_interrupted;
 use crate::matmul::expect_len;
 use crate::parallel::{Parallel, each_part};
+use crate::scratch::{copied, filled};
 use crate::simd::{Isa, NO_TAP};
+
+/// The number of taps of a line after which a loop asks whether to stop.
+const TAPS: usize = 64;
 
 /// The most partial sums of the filter gradient.
 const PARTS: usize = 16;
@@ -30,6 +37,7 @@ impl Conv2d {
                 let weights = &filters[tap.number * self.channels..][..self.channels];
                 isa.add_products(tap.of_windows(dy), weights, tap.of_image(image));
             });
+            Ok(())
         })
     }
 
@@ -52,10 +60,7 @@ impl Conv2d {
         let (line_len, pixels) = (self.out.1 * self.channels, self.height.input * self.width.input);
         let lines_each = (self.batch * self.out.0).div_ceil(PARTS);
         let parts = (self.batch * self.out.0).div_ceil(lines_each);
-        let mut sums = Vec::new();
-        let len = parts.checked_mul(self.k).ok_or(TensorError::TooLarge)?;
-        sums.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
-        sums.resize(len, 0.0);
+        let mut sums = filled(parts.checked_mul(self.k).ok_or(TensorError::TooLarge)?, 0.0)?;
         let isa = Isa::detect();
         let workers = parallel.workers(self.work_of_taps());
         each_part(sums.chunks_mut(self.k), workers, parallel, |part, sums| {
@@ -91,7 +96,7 @@ impl Conv2d {
         let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
         self.by_image(dy, out, parallel, |line, dy, n, out| {
             let image = &image[n * out.len()..][..out.len()];
-            let (mut best, mut at) = (vec![0.0; len], vec![NO_TAP; len]);
+            let (mut best, mut at) = (filled(len, 0.0)?, filled(len, NO_TAP)?);
             self.each_tap(line, |tap| {
                 let pixels = (&image[tap.start..], tap.step);
                 let (best, at) = (&mut best[tap.windows.clone()], &mut at[tap.windows.clone()]);
@@ -101,6 +106,7 @@ impl Conv2d {
                 let number = (tap.number as u32, self.channels);
                 isa.add_where(tap.of_windows(dy), tap.of_windows(&at), number, tap.of_image(out));
             });
+            Ok(())
         })
     }
 
@@ -111,10 +117,10 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let (isa, ones) = (Isa::detect(), vec![1.0; self.channels]); // no more than the gradient has
+        let (isa, ones) = (Isa::detect(), filled(self.channels, 1.0)?);
         self.by_image(dy, out, parallel, |line, dy, _, out| {
             let rows = self.height.inside(line).len();
-            let mut parts = dy.to_vec();
+            let mut parts = copied(dy)?;
             for (x, part) in parts.chunks_exact_mut(self.channels).enumerate() {
                 let count = (rows * self.width.inside(x).len()) as f32;
                 part.iter_mut().for_each(|part| *part /= count);
@@ -122,6 +128,7 @@ impl Conv2d {
             self.each_tap(line, |tap| {
                 isa.add_products(tap.of_windows(&parts), &ones, tap.of_image(out));
             });
+            Ok(())
         })
     }
 
@@ -132,7 +139,7 @@ impl Conv2d {
         dy: &[f32],
         image: &mut [f32],
         parallel: &dyn Parallel,
-        f: impl Fn(usize, &[f32], usize, &mut [f32]) + Sync,
+        f: impl Fn(usize, &[f32], usize, &mut [f32]) -> Result<(), TensorError> + Sync,
     ) -> Result<(), TensorError> {
         self.expect_image(image)?;
         self.expect_gradient(dy)?;
@@ -140,33 +147,44 @@ impl Conv2d {
             return Ok(());
         }
         let (lines, len) = (self.out.0, self.out.1 * self.channels);
+        let failed = OnceLock::new();
         each_part(
             image.chunks_mut(self.height.input * self.width.input * self.channels),
             parallel.workers(self.work_of_taps()),
             parallel,
             |n, image| {
                 for (line, dy) in dy[n * lines * len..][..lines * len].chunks_exact(len).enumerate() {
-                    f(line, dy, n, image);
+                    if let Err(error) = f(line, dy, n, image) {
+                        failed.get_or_init(|| error);
+                        return;
+                    }
                 }
             },
         );
-        Ok(())
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
     fn expect_gradient(&self, dy: &[f32]) -> Result<(), TensorError> {
         expect_len(self.rows, self.channels, dy.len())
     }
 
-    /// Calls `f` for each tap that lies inside the image for some windows of a line, in order.
+    /// Calls `f` for each tap that lies inside the image for some windows of a line, in order, until
+    /// interrupted.
     fn each_tap(&self, line: usize, mut f: impl FnMut(&Tap)) {
         let Conv2d { channels, height, width, out: (_, cols), .. } = *self;
         // The range of taps inside the image moves down with the window's position. A window outside the
         // image has an empty range.
         let taps = width.inside(cols - 1).start..width.inside(0).end.min(width.filter);
         for i in height.inside(line) {
+            if is_interrupted() {
+                return;
+            }
             let row = line * height.stride + i * height.dilation - height.pad.0;
             for j in taps.clone() {
                 let windows = width.with(j, cols);
+                if j % TAPS == TAPS - 1 && is_interrupted() {
+                    return;
+                }
                 if !windows.is_empty() {
                     let col = windows.start * width.stride + j * width.dilation - width.pad.0;
                     f(&Tap {

@@ -4,8 +4,10 @@ use super::{Conv2d, WindowRows};
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::gemm::Matrix;
+use crate::interrupt::is_interrupted;
 use crate::matmul::{Epilogue, expect_len, matmul};
 use crate::parallel::Parallel;
+use crate::scratch::filled;
 
 /// The most elements laid out at a time, unless one window has more.
 const LAID_OUT: usize = CACHE.l2_floats(2);
@@ -25,7 +27,7 @@ impl Conv2d {
         self.expect_image(image)?;
         let windows = WindowRows { conv: self, image };
         let mut space = space(self.block(), self.k)?;
-        for first in (0..self.rows).step_by(self.block()) {
+        for first in (0..self.rows).step_by(self.block()).take_while(|_| !is_interrupted()) {
             let count = self.block().min(self.rows - first);
             let space = &mut space[..count * self.k];
             for (row, out) in (first..).zip(space.chunks_exact_mut(self.k.max(1))) {
@@ -49,7 +51,7 @@ impl Conv2d {
         let outs = filter.rows();
         expect_len(self.rows, outs, dy.len())?;
         let mut space = space(self.block(), self.k)?;
-        for first in (0..self.rows).step_by(self.block()) {
+        for first in (0..self.rows).step_by(self.block()).take_while(|_| !is_interrupted()) {
             let count = self.block().min(self.rows - first);
             let space = &mut space[..count * self.k];
             let dy = Matrix::new(&dy[first * outs..][..count * outs], count, outs);
@@ -78,9 +80,5 @@ impl Conv2d {
 }
 
 fn space(rows: usize, k: usize) -> Result<Vec<f32>, TensorError> {
-    let len = rows.checked_mul(k).ok_or(TensorError::TooLarge)?;
-    let mut space = Vec::new();
-    space.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
-    space.resize(len, 0.0);
-    Ok(space)
+    filled(rows.checked_mul(k).ok_or(TensorError::TooLarge)?, 0.0)
 }

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use super::WindowRows;
 use crate::TensorError;
+use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even, finish, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
@@ -92,6 +93,9 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
             let xs = x..cols.min(x + self.strip);
             space.kept = [None; REACH];
             for (line, out) in (first..).zip(out.chunks_exact_mut(cols * n)) {
+                if line % 8 == 7 && is_interrupted() {
+                    break;
+                }
                 self.tiles(line, xs.clone(), &mut space, &mut out[x * n..]);
             }
         }

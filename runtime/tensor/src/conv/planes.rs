@@ -14,6 +14,7 @@ use std::cell::Cell;
 use super::{Window, WindowRows};
 use crate::TensorError;
 use crate::cache::CACHE;
+use crate::interrupt::is_interrupted;
 use crate::math::transpose_part;
 use crate::matmul::{AlignedStep, ColumnSource, Epilogue, expect_len, finish};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
@@ -134,6 +135,9 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
             let epilogue = self.epilogue.part(col, 0);
             let (mut y, mut x) = (0, 0);
             for first in (0..count).step_by(ACROSS) {
+                if first % (8 * ACROSS) == 0 && is_interrupted() {
+                    return;
+                }
                 let end = count.min(first + ACROSS);
                 self.isa.planes(&planes, first..end, (b, outs), &epilogue, block);
                 let mut at = first;

@@ -24,8 +24,10 @@ use std::sync::OnceLock;
 use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
+use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, even, expect_len, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
+use crate::scratch::{grow, with_room};
 use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
 
 /// The output patch size.
@@ -104,8 +106,7 @@ impl Winograd {
         expect_len(self.conv.k, out_channels, filters.len())?;
         let len = PackedMatrix::packed_len(self.k, out_channels)?;
         let pair = channels * out_channels; // within the product that was checked
-        let mut transformed = Vec::new();
-        transformed.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
+        let mut transformed = with_room(len)?;
         for down in self.patch.filter_rows() {
             for across in self.patch.filter_rows() {
                 for start in (0..pair).step_by(STRIP) {
@@ -214,10 +215,9 @@ impl ResultBand<'_> {
         let m_step = patches * n + GAP;
         let mut space = SCRATCH.take();
         let WinogradScratch { a, m } = &mut space;
-        let m = grow(m, positions * m_step)?;
-        let more = (positions * tiles * segments).saturating_sub(a.len());
-        a.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
-        a.resize(a.len() + more, bytemuck::Zeroable::zeroed());
+        grow(m, (positions * m_step).div_ceil(PANEL), bytemuck::Zeroable::zeroed)?;
+        let m: &mut [f32] = bytemuck::cast_slice_mut(m);
+        grow(a, positions * tiles * segments, bytemuck::Zeroable::zeroed)?;
         let a = &mut a[..positions * tiles * segments];
         let v: &mut [f32] = bytemuck::cast_slice_mut(a);
         let mut pixels = [[&[][..]; 6]; 6];
@@ -288,6 +288,9 @@ fn multiply(
         m.fill(0.0);
     }
     for (panel, col) in (0..n).step_by(PANEL).enumerate() {
+        if is_interrupted() {
+            return;
+        }
         let b = &filters.panel(panel)[steps.clone()];
         for (first, a) in (0..patches).step_by(rows_each).zip(a.chunks(segments.max(1))) {
             let out = &mut m[first * n + col..];
@@ -304,13 +307,6 @@ fn multiply(
             }
         }
     }
-}
-
-fn grow(space: &mut Vec<AlignedStep>, len: usize) -> Result<&mut [f32], TensorError> {
-    let more = len.div_ceil(PANEL).saturating_sub(space.len());
-    space.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
-    space.resize(space.len() + more, bytemuck::Zeroable::zeroed());
-    Ok(bytemuck::cast_slice_mut(space))
 }
 
 /// Scratch memory of a thread.

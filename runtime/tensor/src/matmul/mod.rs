@@ -35,6 +35,7 @@ pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::gemm::Matrix;
+use crate::interrupt::is_interrupted;
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 pub use crate::simd::Epilogue;
 use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
@@ -53,6 +54,8 @@ const BLOCKS: usize = 7;
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
 const NEAR: usize = CACHE.l2_floats(4);
+/// The number of tiles after which a loop asks whether to stop: some 100 us.
+const TILES: usize = 4;
 /// Elements of a packed matrix that are read per nanosecond for a single row.
 const READS_PER_NS: usize = 16;
 
@@ -173,6 +176,9 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     fn one_row(&self, row: &[f32], b: &PackedMatrix<'_>, first_panel: usize, out: &mut [f32]) {
         let mut sums: PanelStep = [0.0; PANEL];
         for (panel, out) in (first_panel..).zip(out.chunks_mut(PANEL)) {
+            if panel % TILES == TILES - 1 && is_interrupted() {
+                return;
+            }
             self.isa.row(row, b.panel(panel), &mut sums);
             let width = out.len();
             out.copy_from_slice(&sums[..width]);
@@ -198,7 +204,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             self.lay_out(first + rows.start..first + rows.end, steps.clone(), a);
         };
         // One block even if k is 0: it writes the empty sums.
-        for from in (0..k.max(1)).step_by(steps_each) {
+        'steps: for from in (0..k.max(1)).step_by(steps_each) {
             let steps = from..k.min(from + steps_each);
             for first_tile in (0..tiles).step_by(tiles_each) {
                 let some = first_tile..tiles.min(first_tile + tiles_each);
@@ -210,8 +216,14 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 }
                 for first_panel in (0..panels).step_by(panels_each) {
                     let block = first_panel..panels.min(first_panel + panels_each);
+                    if block.start > 0 && is_interrupted() {
+                        break 'steps;
+                    }
                     self.b.prepare(block.clone(), steps.clone(), &mut space.b);
                     for (i, tile) in some.clone().enumerate() {
+                        if i % TILES == TILES - 1 && is_interrupted() {
+                            break 'steps;
+                        }
                         if !are_kept {
                             lay_out(tile, &steps, &mut space.a[0]);
                         }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
+use crate::scratch::filled;
 use crate::simd::{Isa, PANEL, PanelStep, Row};
 
 /// A panel step aligned to cache lines: a load that crosses two lines costs a fifth of the speed.
@@ -57,9 +58,7 @@ impl PackedMatrix<'_> {
     fn pack_any(b: Matrix<'_, f32>) -> Result<PackedMatrix<'static>, TensorError> {
         let (k, n) = (b.rows(), b.cols());
         let len = PackedMatrix::packed_len(k, n)? / PANEL;
-        let mut panels = Vec::new();
-        panels.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
-        panels.resize(len, AlignedStep([0.0; PANEL]));
+        let mut panels = filled(len, AlignedStep([0.0; PANEL]))?;
         if k > 0 {
             for (panel, steps) in panels.chunks_exact_mut(k).enumerate() {
                 pack_panel(&b, panel, 0, bytemuck::cast_slice_mut(steps));

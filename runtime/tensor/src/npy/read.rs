@@ -10,6 +10,7 @@ use befrost_mem::Allocator;
 use crate::npy::header::{self, Header, NpyElement};
 use crate::npy::strings::{self, Array};
 use crate::npy::{MAGIC, NpyError};
+use crate::scratch::filled;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Real headers have a few hundred bytes; NumPy itself refuses more than 10,000 unless asked.
@@ -74,13 +75,17 @@ pub fn read_array(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Resu
 
     let want = header.shape.num_elements().checked_mul(header.element.size());
     let want = want.filter(|&want| isize::try_from(want).is_ok()).ok_or(TensorError::TooLarge)?;
-    let elements = read_up_to(&mut reader, want + 1)?;
-    match elements.len() {
-        got if got < want => Err(NpyError::Truncated { want, got }),
-        got if got > want => Err(NpyError::Trailing),
-        _ => array_of(header, &elements, allocator),
+    let first = read_up_to(&mut reader, want.min(FIRST))?;
+    if first.len() < want.min(FIRST) {
+        return Err(NpyError::Truncated { want, got: first.len() });
     }
+    let array = array_of(&header, (&first, want), &mut reader, allocator)?;
+    if read_up_to(&mut reader, 1)?.is_empty() { Ok(array) } else { Err(NpyError::Trailing) }
 }
+
+/// The bytes of elements that are read before memory for all of them is asked for: a header may promise
+/// anything.
+const FIRST: usize = 1 << 20;
 
 /// Reads the next `limit` bytes, or fewer at the end of the file. Memory grows with the bytes read.
 fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError> {
@@ -89,27 +94,36 @@ fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError>
     Ok(bytes)
 }
 
-fn array_of(header: Header, elements: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
-    let Header { element, fortran_order, shape } = header;
-    let (dtype, big_endian) = match element {
+/// The array of `want` bytes, of which the first have been read.
+fn array_of(
+    header: &Header,
+    (first, want): (&[u8], usize),
+    reader: &mut impl Read,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Array, NpyError> {
+    let Header { ref element, fortran_order, ref shape } = *header;
+    let (dtype, big_endian) = match *element {
         NpyElement::Number { dtype, big_endian } => (dtype, big_endian),
         NpyElement::String { kind, size } => {
-            let mut ordered = Vec::new();
+            let mut elements = filled(want, 0)?;
+            fill(&mut elements, first, reader)?;
             if fortran_order {
-                ordered.resize(elements.len(), 0);
-                copy_transposed(&shape, size, elements, &mut ordered);
+                let mut ordered = filled(want, 0)?;
+                copy_transposed(shape, size, &elements, &mut ordered);
+                elements = ordered;
             }
-            let elements = if fortran_order { &ordered } else { elements };
-            return strings::of_elements(kind, size, &shape, elements, allocator).map(Array::Strings);
+            return strings::of_elements(kind, size, shape, &elements, allocator).map(Array::Strings);
         }
     };
     let tensor = HostTensor::allocate(dtype, shape.clone(), allocator)?;
     {
         let mut out = tensor.write_bytes()?;
         if fortran_order {
-            copy_transposed(&shape, dtype.size(), elements, &mut out);
+            let mut elements = filled(want, 0u8)?;
+            fill(&mut elements, first, reader)?;
+            copy_transposed(shape, dtype.size(), &elements, &mut out);
         } else {
-            out.copy_from_slice(elements);
+            fill(&mut out, first, reader)?;
         }
         if big_endian != cfg!(target_endian = "big") {
             swap_bytes(dtype, &mut out);
@@ -119,6 +133,27 @@ fn array_of(header: Header, elements: &[u8], allocator: &Arc<dyn Allocator>) -> 
         }
     }
     Ok(Array::Numbers(tensor))
+}
+
+/// Fills `all` with the bytes that were read, and those that follow.
+fn fill(all: &mut [u8], first: &[u8], reader: &mut impl Read) -> Result<(), NpyError> {
+    let want = all.len();
+    let (start, rest) = all.split_at_mut(first.len());
+    start.copy_from_slice(first);
+    let mut got = first.len();
+    for part in rest.chunks_mut(FIRST) {
+        let mut at = 0;
+        while at < part.len() {
+            match reader.read(&mut part[at..]) {
+                Ok(0) => return Err(NpyError::Truncated { want, got: got + at }),
+                Ok(n) => at += n,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        got += part.len();
+    }
+    Ok(())
 }
 
 /// Copies elements of `size` bytes from Fortran order to C order.

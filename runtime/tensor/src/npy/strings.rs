@@ -12,6 +12,7 @@ use std::sync::Arc;
 use befrost_mem::Allocator;
 
 use super::{NpyError, write};
+use crate::scratch::{collected, push, with_room};
 use crate::{HostTensor, Shape, StringTensor, TensorError};
 
 /// The contents of a file.
@@ -55,12 +56,12 @@ pub(super) fn of_elements(
 ) -> Result<StringTensor, NpyError> {
     let elements = elements.chunks_exact(size.max(1));
     let made = match kind {
-        Characters::Bytes => {
-            StringTensor::new(shape.clone(), &elements.map(trimmed).collect::<Vec<_>>(), allocator)
-        }
+        Characters::Bytes => StringTensor::new(shape.clone(), &collected(elements.map(trimmed))?, allocator),
         Characters::CodePoints { big_endian } => {
-            let texts: Option<Vec<String>> = elements.map(|element| text(element, big_endian)).collect();
-            let texts = texts.ok_or(NpyError::Character)?;
+            let mut texts = with_room(shape.num_elements())?;
+            for element in elements {
+                push(&mut texts, text(element, big_endian).ok_or(NpyError::Character)?)?;
+            }
             StringTensor::new(shape.clone(), &texts, allocator)
         }
     };

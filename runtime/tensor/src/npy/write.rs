@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::npy::{MAGIC, NpyError};
+use crate::scratch::reserve;
 use crate::{DType, HostTensor, Shape};
 
 /// Writes a file, replacing an existing one. After an error the file may be incomplete.
@@ -31,7 +32,7 @@ pub fn to_bytes(tensor: &HostTensor) -> Result<Vec<u8>, NpyError> {
     };
     let mut bytes = prelude(descr, tensor.shape())?;
     let elements = tensor.read_bytes()?;
-    bytes.reserve(elements.len());
+    reserve(&mut bytes, elements.len())?;
     if cfg!(target_endian = "big") {
         let number = tensor.dtype().size() / if tensor.dtype().name().starts_with("complex") { 2 } else { 1 };
         elements.chunks_exact(number).for_each(|element| bytes.extend(element.iter().rev()));

@@ -7,6 +7,10 @@
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
 use super::vector::Vector;
+use crate::interrupt::is_interrupted;
+
+/// The fewest taps of a line after which a reduction asks whether to stop.
+const LONG: usize = 1 << 9;
 
 /// A reduction of a window's pixels, channel by channel.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +129,9 @@ unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const
         let zero = V::splat(if KIND == MAX { f32::NEG_INFINITY } else { 0.0 });
         let mut acc = [[zero; 2]; 4];
         for &(tap, line) in lines {
+            if taps > LONG && is_interrupted() {
+                break;
+            }
             for j in 0..taps {
                 let weights = if KIND == WEIGHTED { (tap + first_tap + j) * channels + from } else { 0 };
                 let weights = if KIND == WEIGHTED { &filter[weights..][..n] } else { filter };

@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use super::fast::{self, Cx};
 use crate::error::invalid;
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
+use crate::scratch::{collected, push, reserve, stable_sort};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The parameters of a selection.
@@ -69,15 +71,19 @@ impl PartialOrd for Candidate {
 
 impl Suppression {
     /// The selected boxes with their scores, best first.
-    fn select(&self, boxes: &dyn Fn(usize) -> Corners, scores: &[f32]) -> Vec<(usize, f32)> {
+    fn select(
+        &self,
+        boxes: &dyn Fn(usize) -> Corners,
+        scores: &[f32],
+    ) -> Result<Vec<(usize, f32)>, TensorError> {
         let is_soft = self.soft_nms_sigma > 0.0;
         let scale = if is_soft { -0.5 / self.soft_nms_sigma } else { 0.0 };
         let scores = scores.iter().enumerate().filter(|(_, score)| **score > self.score_threshold);
         // -0 and 0 are equal scores.
-        let mut queue: BinaryHeap<Candidate> =
-            scores.map(|(at, &score)| Candidate { score: score + 0.0, at, compared: 0 }).collect();
+        let candidates = scores.map(|(at, &score)| Candidate { score: score + 0.0, at, compared: 0 });
+        let mut queue = BinaryHeap::from(collected(candidates)?);
         let mut selected: Vec<(usize, f32)> = Vec::new();
-        while selected.len() < self.max_output_size {
+        while selected.len() < self.max_output_size && !is_interrupted() {
             let Some(mut next) = queue.pop() else { break };
             let before = next.score;
             let mut is_excluded = false;
@@ -97,12 +103,12 @@ impl Suppression {
                 continue;
             }
             if next.score == before {
-                selected.push((next.at, next.score));
+                push(&mut selected, (next.at, next.score))?;
             } else if next.score > self.score_threshold {
-                queue.push(next);
+                queue.push(next); // it was there before
             }
         }
-        selected
+        Ok(selected)
     }
 }
 
@@ -157,7 +163,7 @@ pub fn non_max_suppression(
     }
     let selected = {
         let (boxes, scores) = (boxes.read::<f32>()?, scores.read::<f32>()?);
-        by.select(&|at| [0, 1, 2, 3].map(|i| boxes[4 * at + i]), &scores)
+        by.select(&|at| [0, 1, 2, 3].map(|i| boxes[4 * at + i]), &scores)?
     };
     let shape = Shape::new(&[if is_padded { by.max_output_size } else { selected.len() }])?;
     let positions = HostTensor::zeros(DType::I32, shape.clone(), cx.allocator)?;
@@ -229,12 +235,12 @@ pub fn combined_non_max_suppression(
                     let position = (image * n + at) * per_box + if per_box > 1 { class } else { 0 };
                     [0, 1, 2, 3].map(|i| boxes[4 * position + i])
                 };
-                let of_class: Vec<f32> =
-                    (0..n).map(|at| scores[(image * n + at) * classes + class]).collect();
-                let selected = by.per_class.select(&corners, &of_class);
+                let of_class = collected((0..n).map(|at| scores[(image * n + at) * classes + class]))?;
+                let selected = by.per_class.select(&corners, &of_class)?;
+                reserve(&mut found, selected.len())?;
                 found.extend(selected.into_iter().map(|(at, score)| (score, class, corners(at))));
             }
-            found.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+            stable_sort(&mut found, |(a, ..), (b, ..)| b.total_cmp(a))?;
             found.truncate(room);
             counts[image] = i32::try_from(found.len()).map_err(|_| TensorError::TooLarge)?;
             for (i, (score, class, corners)) in found.into_iter().enumerate() {

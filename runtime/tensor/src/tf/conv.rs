@@ -18,7 +18,9 @@ use std::sync::Arc;
 use super::numeric::{Domain, Number};
 use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding, window_of};
 use crate::element::with_element;
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
+use crate::scratch::filled;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The attributes of a convolution.
@@ -116,8 +118,8 @@ impl ConvGeometry {
         first..first + self.to
     }
 
-    fn forward<T: Number>(&self, image: &[T], filter: &[T], out: &mut [T]) {
-        let mut sums = vec![T::Wide::ZERO; self.result.channels];
+    fn forward<T: Number>(&self, image: &[T], filter: &[T], out: &mut [T]) -> Result<(), TensorError> {
+        let mut sums = filled(self.result.channels, T::Wide::ZERO)?;
         for (n, y, x) in self.result.pixels() {
             sums.fill(T::Wide::ZERO);
             self.windows.for_each_tap((y, x), |tap, (row, col)| {
@@ -136,14 +138,24 @@ impl ConvGeometry {
                 out[at + o * self.result.channel_step()] = T::narrow(*sum);
             }
         }
+        Ok(())
     }
 
-    fn by_input<T: Number>(&self, taps: (usize, usize), filter: &[T], dy: &[T], out: &mut [T]) {
-        let mut sums = vec![T::Wide::ZERO; self.image.channels];
+    fn by_input<T: Number>(
+        &self,
+        taps: (usize, usize),
+        filter: &[T],
+        dy: &[T],
+        out: &mut [T],
+    ) -> Result<(), TensorError> {
+        let mut sums = filled(self.image.channels, T::Wide::ZERO)?;
         let ImageWindows { rows, cols, counts } = &self.windows;
         for (n, row, col) in self.image.pixels() {
             sums.fill(T::Wide::ZERO);
             for i in 0..taps.0 {
+                if is_interrupted() {
+                    return Ok(());
+                }
                 let Some(y) = window_of(rows, counts.0, row, i) else { continue };
                 for j in 0..taps.1 {
                     let Some(x) = window_of(cols, counts.1, col, j) else { continue };
@@ -162,15 +174,25 @@ impl ConvGeometry {
                 out[at + c * self.image.channel_step()] = T::narrow(*sum);
             }
         }
+        Ok(())
     }
 
-    fn by_filter<T: Number>(&self, taps: (usize, usize), image: &[T], dy: &[T], out: &mut [T]) {
-        let mut sums = vec![T::Wide::ZERO; self.result.channels];
+    fn by_filter<T: Number>(
+        &self,
+        taps: (usize, usize),
+        image: &[T],
+        dy: &[T],
+        out: &mut [T],
+    ) -> Result<(), TensorError> {
+        let mut sums = filled(self.result.channels, T::Wide::ZERO)?;
         let ImageWindows { rows, cols, counts } = &self.windows;
         for (i, j) in (0..taps.0).flat_map(|i| (0..taps.1).map(move |j| (i, j))) {
             for channel in 0..self.from {
                 sums.fill(T::Wide::ZERO);
                 for (n, row, col) in self.image.pixels() {
+                    if col == 0 && is_interrupted() {
+                        return Ok(());
+                    }
                     let window = window_of(rows, counts.0, row, i).zip(window_of(cols, counts.1, col, j));
                     let Some((y, x)) = window else { continue };
                     let (pixel, at) = (self.image.pixel(n, row, col), self.result.pixel(n, y, x));
@@ -187,6 +209,7 @@ impl ConvGeometry {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -227,7 +250,7 @@ pub fn conv2d(
     let geometry = ConvGeometry::new(op, x.shape(), filter.shape(), attrs)?;
     computed(op, x, filter, geometry.result_shape.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
-            geometry.forward::<T>(&x.read::<T>()?, &filter.read::<T>()?, &mut out.write::<T>()?);
+            geometry.forward::<T>(&x.read::<T>()?, &filter.read::<T>()?, &mut out.write::<T>()?)?;
         });
         Ok(())
     })
@@ -248,7 +271,7 @@ pub fn conv2d_backprop_input(
     computed(op, dy, filter, input.clone(), allocator, |out| {
         let taps = plane_of(filter.shape());
         with_element!(dy.dtype(), T => {
-            geometry.by_input::<T>(taps, &filter.read::<T>()?, &dy.read::<T>()?, &mut out.write::<T>()?);
+            geometry.by_input::<T>(taps, &filter.read::<T>()?, &dy.read::<T>()?, &mut out.write::<T>()?)?;
         });
         Ok(())
     })
@@ -267,7 +290,7 @@ pub fn conv2d_backprop_filter(
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     computed(op, x, dy, filter.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
-            geometry.by_filter::<T>(plane_of(filter), &x.read::<T>()?, &dy.read::<T>()?, &mut out.write::<T>()?);
+            geometry.by_filter::<T>(plane_of(filter), &x.read::<T>()?, &dy.read::<T>()?, &mut out.write::<T>()?)?;
         });
         Ok(())
     })

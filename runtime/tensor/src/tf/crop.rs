@@ -7,6 +7,7 @@ use super::fast::{self, Cx};
 use super::real::expect_float;
 use super::resize::image_dims;
 use crate::error::invalid;
+use crate::scratch::{collected, try_collected};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The attributes of a crop.
@@ -39,13 +40,13 @@ impl Boxes {
             _ => return invalid(op, format!("{}, expected [n, 4] and [n]", shapes())),
         };
         let given = indices.read_as::<i32>("box_ind")?;
-        let images = given.iter().map(|&i| usize::try_from(i).ok().filter(|&i| i < batch).ok_or(i));
-        let images = match images.collect::<Result<Vec<usize>, i32>>() {
-            Ok(images) => images,
-            Err(i) => return invalid(op, format!("box_ind {i} is not in [0, {batch})")),
+        let image = |&i: &i32| match usize::try_from(i) {
+            Ok(image) if image < batch => Ok(image),
+            _ => invalid(op, format!("box_ind {i} is not in [0, {batch})")),
         };
+        let images = try_collected(given.iter().map(image))?;
         let corners = boxes.read_as::<f32>("boxes")?;
-        let corners = corners.chunks_exact(4).take(n).map(|b| [b[0], b[1], b[2], b[3]]).collect();
+        let corners = collected(corners.chunks_exact(4).take(n).map(|b| [b[0], b[1], b[2], b[3]]))?;
         Ok(Boxes { images, corners })
     }
 }

@@ -10,7 +10,9 @@ use std::f64::consts::PI;
 use super::fast::{self, Cx};
 use super::numeric::Domain;
 use crate::error::invalid;
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
+use crate::scratch::{collected, filled};
 use crate::{Complex128, DType, HostTensor, Shape, TensorError};
 
 /// `e^(i angle)`.
@@ -33,15 +35,15 @@ struct Chirp {
 }
 
 impl Plan {
-    fn new(n: usize) -> Plan {
+    fn new(n: usize) -> Result<Plan, TensorError> {
         let padded = if n.is_power_of_two() { n } else { (2 * n).next_power_of_two() };
-        let roots = (0..padded / 2).map(|k| unit(-2.0 * PI * k as f64 / padded as f64)).collect();
+        let roots = collected((0..padded / 2).map(|k| unit(-2.0 * PI * k as f64 / padded as f64)))?;
         let mut plan = Plan { n, roots, chirp: None };
         if padded != n {
             // The squares modulo 2n keep the angles small.
             let square = |k: usize| (k as u128 * k as u128 % (2 * n as u128)) as f64;
-            let factors: Vec<Complex128> = (0..n).map(|k| unit(-PI * square(k) / n as f64)).collect();
-            let mut spectrum = vec![Complex128::ZERO; padded];
+            let factors = collected((0..n).map(|k| unit(-PI * square(k) / n as f64)))?;
+            let mut spectrum = filled(padded, Complex128::ZERO)?;
             for (k, factor) in factors.iter().enumerate() {
                 spectrum[k] = factor.conjugated();
                 spectrum[(padded - k) % padded] = factor.conjugated();
@@ -49,7 +51,7 @@ impl Plan {
             plan.powers(&mut spectrum);
             plan.chirp = Some(Chirp { factors, spectrum });
         }
-        plan
+        Ok(plan)
     }
 
     /// The transform of a length that is a power of two.
@@ -66,7 +68,7 @@ impl Plan {
             }
         }
         let mut half = 1;
-        while half < n {
+        while half < n && !is_interrupted() {
             let step = n / (2 * half);
             for block in x.chunks_exact_mut(2 * half) {
                 let (low, high) = block.split_at_mut(half);
@@ -79,12 +81,16 @@ impl Plan {
         }
     }
 
-    /// The forward transform in place; `scratch` is as long as the plan's padded length.
-    fn forward(&self, x: &mut [Complex128], scratch: &mut Vec<Complex128>) {
+    /// Space for the transforms of one length.
+    fn scratch(&self) -> Result<Vec<Complex128>, TensorError> {
+        filled(self.chirp.as_ref().map_or(0, |chirp| chirp.spectrum.len()), Complex128::ZERO)
+    }
+
+    /// The forward transform in place.
+    fn forward(&self, x: &mut [Complex128], scratch: &mut [Complex128]) {
         let Some(Chirp { factors, spectrum }) = &self.chirp else { return self.powers(x) };
-        scratch.clear();
-        scratch.extend(x.iter().zip(factors).map(|(x, factor)| x.times(*factor)));
-        scratch.resize(spectrum.len(), Complex128::ZERO);
+        scratch.fill(Complex128::ZERO);
+        scratch.iter_mut().zip(x.iter().zip(factors)).for_each(|(to, (x, factor))| *to = x.times(*factor));
         self.powers(scratch);
         // The inverse transform is that of the conjugates.
         scratch.iter_mut().zip(spectrum).for_each(|(x, factor)| *x = x.times(*factor).conjugated());
@@ -97,7 +103,7 @@ impl Plan {
     }
 
     /// The transform in place; the inverse is divided by the length.
-    fn run(&self, x: &mut [Complex128], is_inverse: bool, scratch: &mut Vec<Complex128>) {
+    fn run(&self, x: &mut [Complex128], is_inverse: bool, scratch: &mut [Complex128]) {
         if !is_inverse {
             return self.forward(x, scratch);
         }
@@ -109,20 +115,21 @@ impl Plan {
 }
 
 /// Transforms along one axis of a row-major tensor: `outer` blocks of `n` rows of `inner` numbers.
-fn along(x: &mut [Complex128], n: usize, inner: usize, is_inverse: bool) {
-    let plan = Plan::new(n);
-    let (mut line, mut scratch) = (vec![Complex128::ZERO; n], Vec::new());
-    for block in x.chunks_exact_mut(n * inner) {
+fn along(x: &mut [Complex128], n: usize, inner: usize, is_inverse: bool) -> Result<(), TensorError> {
+    let plan = Plan::new(n)?;
+    let (mut line, mut scratch) = (filled(n, Complex128::ZERO)?, plan.scratch()?);
+    for block in x.chunks_exact_mut(n * inner).take_while(|_| !is_interrupted()) {
         if inner == 1 {
             plan.run(block, is_inverse, &mut scratch);
             continue;
         }
-        for i in 0..inner {
+        for i in (0..inner).take_while(|_| !is_interrupted()) {
             line.iter_mut().zip(block[i..].iter().step_by(inner)).for_each(|(to, from)| *to = *from);
             plan.run(&mut line, is_inverse, &mut scratch);
             block[i..].iter_mut().step_by(inner).zip(&line).for_each(|(to, from)| *to = *from);
         }
     }
+    Ok(())
 }
 
 /// A tensor of complex numbers in double precision while it is transformed.
@@ -137,7 +144,7 @@ impl Spectrum {
         if self.x.num_elements() > 0 {
             let mut x = self.x.write::<Complex128>()?;
             for axis in axes {
-                along(&mut x, self.dims[axis], self.dims[axis + 1..].iter().product(), is_inverse);
+                along(&mut x, self.dims[axis], self.dims[axis + 1..].iter().product(), is_inverse)?;
             }
         }
         Ok(())
@@ -313,14 +320,14 @@ mod tests {
             let x: Vec<Complex128> =
                 (0..n).map(|i| Complex128 { re: (i * i % 7) as f64, im: (i % 5) as f64 - 2.0 }).collect();
             let mut y = x.clone();
-            along(&mut y, n, 1, false);
+            along(&mut y, n, 1, false).unwrap();
             for (k, y) in y.iter().enumerate() {
                 let term =
                     |(i, x): (usize, &Complex128)| x.times(unit(-2.0 * PI * (i * k % n) as f64 / n as f64));
                 let sum = x.iter().enumerate().map(term).fold(Complex128::ZERO, Complex128::plus);
                 assert!((sum.re - y.re).hypot(sum.im - y.im) < 1e-11, "{n} {k}: {sum:?} {y:?}");
             }
-            along(&mut y, n, 1, true);
+            along(&mut y, n, 1, true).unwrap();
             assert!(x.iter().zip(&y).all(|(a, b)| (a.re - b.re).hypot(a.im - b.im) < 1e-12), "{n}");
         }
     }

@@ -14,13 +14,14 @@ use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::{collected, copied, no_room, push, reserve, try_collected, with_room};
 use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The elements of an index tensor.
 pub(super) fn indices_of(op: &'static str, indices: &HostTensor) -> Result<Vec<i64>, TensorError> {
     match indices.dtype() {
-        DType::I32 => Ok(indices.read_as::<i32>("indices")?.iter().map(|&i| i64::from(i)).collect()),
-        DType::I64 => Ok(indices.read_as::<i64>("indices")?.to_vec()),
+        DType::I32 => collected(indices.read_as::<i32>("indices")?.iter().map(|&i| i64::from(i))),
+        DType::I64 => copied(&indices.read_as::<i64>("indices")?),
         dtype => Err(TensorError::Unsupported { op, dtype }),
     }
 }
@@ -33,17 +34,13 @@ pub(super) fn positions(
     shape: &Shape,
 ) -> Result<Vec<usize>, TensorError> {
     let found = indices_of(op, indices)?;
-    found
-        .iter()
-        .enumerate()
-        .map(|(at, &i)| match usize::try_from(i) {
-            Ok(position) if position < limit => Ok(position),
-            _ => {
-                let at = indices.shape().index_of(at);
-                invalid(op, format!("indices{at:?} = {i} is not in [0, {limit}) of shape {shape}"))
-            }
-        })
-        .collect()
+    try_collected(found.iter().enumerate().map(|(at, &i)| match usize::try_from(i) {
+        Ok(position) if position < limit => Ok(position),
+        _ => {
+            let at = indices.shape().index_of(at);
+            invalid(op, format!("indices{at:?} = {i} is not in [0, {limit}) of shape {shape}"))
+        }
+    }))
 }
 
 /// The slices of `shape` that rows of indices select: their offsets in elements, and the shape of a slice.
@@ -56,7 +53,7 @@ fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<
     let slice = Shape::new(rest)?;
     let strides = strides(shape);
     let found = indices_of(op, indices)?;
-    let mut offsets = Vec::with_capacity(found.len() / depth);
+    let mut offsets = with_room(found.len() / depth)?;
     for row in found.chunks_exact(depth) {
         let mut offset = 0;
         for ((&i, &dim), &stride) in row.iter().zip(indexed).zip(&strides) {
@@ -338,11 +335,15 @@ pub fn unique(
             let is_nan = slice.iter().any(|value| value.widen().is_nan());
             // Adding zero removes the sign of zero.
             let key = slice.iter().map(|value| T::narrow(value.widen().plus(Domain::ZERO)));
-            let key = key.flat_map(|value| bytemuck::bytes_of(&value).to_vec()).collect();
-            let at = if is_nan { next } else { *seen.entry(key).or_insert(next) };
+            let at = if is_nan {
+                next
+            } else {
+                seen.try_reserve(1).map_err(|_| no_room::<(Vec<u8>, usize)>(next))?;
+                *seen.entry(bytes_of(key, slice.len())?).or_insert(next)
+            };
             if at == next {
-                distinct.extend_from_slice(slice);
-                counts.push(0);
+                slice.iter().try_for_each(|&value| push(&mut distinct, value))?;
+                push(&mut counts, 0)?;
             }
             counts[at] += 1;
             *place = at as i64;
@@ -355,6 +356,14 @@ pub fn unique(
         let counts = HostTensor::from_slice(Shape::new(&[counts.len()])?, &counts, allocator)?;
         Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
     })
+}
+
+/// The bytes of `n` elements.
+fn bytes_of<T: Number>(elements: impl Iterator<Item = T>, n: usize) -> Result<Vec<u8>, TensorError> {
+    let mut bytes = Vec::new();
+    reserve(&mut bytes, n.saturating_mul(size_of::<T>()))?;
+    elements.for_each(|element| bytes.extend_from_slice(bytemuck::bytes_of(&element)));
+    Ok(bytes)
 }
 
 /// `ListDiff`: the elements of the vector `x` that are not in the vector `y`, in order, and their positions
@@ -378,11 +387,22 @@ pub fn list_diff(
         return Err(TensorError::IndexRange { n: x.num_elements() });
     }
     with_element!(x.dtype(), T => {
-        let key = |value: &T| bytemuck::bytes_of(&T::narrow(value.widen().plus(Domain::ZERO))).to_vec();
-        let unwanted: HashSet<Vec<u8>> = y.read::<T>()?.iter().map(key).collect(); // looked up only
+        let key = |value: &T| {
+            let mut key = [0; 16]; // the largest element
+            let value = T::narrow(value.widen().plus(Domain::ZERO));
+            let bytes = bytemuck::bytes_of(&value);
+            key[..bytes.len()].copy_from_slice(bytes);
+            key
+        };
+        let mut unwanted: HashSet<[u8; 16]> = HashSet::new(); // looked up only
+        unwanted.try_reserve(y.num_elements()).map_err(|_| no_room::<[u8; 16]>(y.num_elements()))?;
+        unwanted.extend(y.read::<T>()?.iter().map(key));
         let from = x.read::<T>()?;
-        let (values, places): (Vec<T>, Vec<i64>) =
-            from.iter().zip(0i64..).filter(|(value, _)| !unwanted.contains(&key(value))).map(|(value, i)| (*value, i)).unzip();
+        let (mut values, mut places): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
+        for (value, i) in from.iter().zip(0i64..).filter(|(value, _)| !unwanted.contains(&key(value))) {
+            push(&mut values, *value)?;
+            push(&mut places, i)?;
+        }
         let shape = Shape::new(&[values.len()])?;
         let places = HostTensor::from_slice(shape.clone(), &places, allocator)?;
         Ok([HostTensor::from_slice(shape, &values, allocator)?, cast(&places, to, allocator)?])

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::shapes::{expand_dims, squeeze};
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::{collected, filled, try_collected, with_room};
 use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
 /// Copies `len` bytes of every row: `(bytes, offset in a row, length of a row)` on either side.
@@ -64,14 +65,14 @@ pub fn pack(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let Some(&first) = inputs.first() else { return invalid("Pack", "no operands".to_owned()) };
-    let mut expanded = Vec::with_capacity(inputs.len());
+    let mut expanded = with_room(inputs.len())?;
     for x in inputs {
         x.expect_shape("values", first.shape())?;
         expanded.push(expand_dims(x, axis)?);
     }
     // Counted from the end of the new shape, whose rank is one larger.
     let axis = if axis < 0 { axis + first.shape().rank() as i64 + 1 } else { axis };
-    concat(&expanded.iter().collect::<Vec<_>>(), axis, allocator)
+    concat(&collected(&expanded)?, axis, allocator)
 }
 
 /// The most parts without elements: their number is not bounded by the bytes of the tensor.
@@ -88,8 +89,8 @@ pub fn unpack(
     if n > x.num_elements().max(MAX_EMPTY) {
         return invalid("Unpack", format!("{n} empty slices of shape {}", x.shape()));
     }
-    let parts = split_v(x, &vec![1; n], axis, allocator)?;
-    parts.iter().map(|part| squeeze(part, &[at as i64])).collect()
+    let parts = split_v(x, &filled(n, 1)?, axis, allocator)?;
+    try_collected(parts.iter().map(|part| squeeze(part, &[at as i64])))
 }
 
 /// `Split` into `n` equal parts along an axis.
@@ -107,7 +108,7 @@ pub fn split(
             format!("axis {at} of shape {} cannot be split into {n} equal parts", x.shape()),
         );
     }
-    split_v(x, &vec![(len / n) as i64; n], axis, allocator)
+    split_v(x, &filled(n, (len / n) as i64)?, axis, allocator)
 }
 
 /// `SplitV` into parts of these lengths along an axis; one length may be -1 and takes the rest.
@@ -130,7 +131,7 @@ pub fn split_v(
         _ => {
             return invalid(
                 "SplitV",
-                format!("axis {at} of shape {} cannot be split into {sizes:?}", x.shape()),
+                format!("axis {at} of shape {} cannot be split into these {} sizes", x.shape(), sizes.len()),
             );
         }
     };
@@ -142,7 +143,7 @@ pub fn split_v(
     let mut dims = x.shape().dims().to_vec();
     let from = x.read_bytes()?;
     let mut start = 0;
-    let mut parts = Vec::with_capacity(sizes.len());
+    let mut parts = with_room(sizes.len())?;
     for &size in sizes {
         dims[at] = if size == -1 { rest } else { size as usize }; // not negative: summed above
         let part = HostTensor::allocate(x.dtype(), Shape::new(&dims)?, allocator)?;

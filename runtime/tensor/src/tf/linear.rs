@@ -15,7 +15,9 @@ use std::fmt::Debug;
 
 use super::complex::complex_div;
 use super::numeric::Domain;
-use crate::{Complex128, Element};
+use crate::interrupt::is_interrupted;
+use crate::scratch::{collected, copied, filled, push, stable_sort, with_room};
+use crate::{Complex128, Element, TensorError};
 
 /// A number of a matrix.
 pub(super) trait Scalar: Domain + Element + Debug {
@@ -73,16 +75,16 @@ pub(super) fn adjoint<T: Scalar>(x: &[T], rows: usize, columns: usize, to: &mut 
     }
 }
 
-fn identity<T: Scalar>(n: usize) -> Vec<T> {
-    let mut x = vec![T::ZERO; n * n];
+fn identity<T: Scalar>(n: usize) -> Result<Vec<T>, TensorError> {
+    let mut x = filled(n * n, T::ZERO)?;
     x.iter_mut().step_by(n + 1).for_each(|x| *x = T::ONE);
-    x
+    Ok(x)
 }
 
 /// The lower triangular factor of a Hermitian matrix, of which the lower triangle is read, in place. False
 /// if the matrix is not positive definite.
 pub(super) fn cholesky<T: Scalar>(x: &mut [T], n: usize) -> bool {
-    for j in 0..n {
+    for j in (0..n).take_while(|_| !is_interrupted()) {
         let (_, below) = x.split_at_mut(j * n);
         let square = below[..j].iter().fold(below[j].real(), |sum, x| sum - x.abs() * x.abs());
         if square.is_nan() || square <= 0.0 {
@@ -110,9 +112,9 @@ pub(super) struct Lu<T> {
 }
 
 impl<T: Scalar> Lu<T> {
-    pub(super) fn new(x: &[T], n: usize) -> Lu<T> {
-        let mut lu = Lu { n, factors: x.to_vec(), order: (0..n).collect(), is_odd: false };
-        for j in 0..n {
+    pub(super) fn new(x: &[T], n: usize) -> Result<Lu<T>, TensorError> {
+        let mut lu = Lu { n, factors: copied(x)?, order: collected(0..n)?, is_odd: false };
+        for j in (0..n).take_while(|_| !is_interrupted()) {
             let size = |lu: &Lu<T>, i: usize| lu.factors[i * n + j].abs();
             let pivot = (j..n).fold(j, |best, i| if size(&lu, i) > size(&lu, best) { i } else { best });
             if pivot != j {
@@ -133,7 +135,7 @@ impl<T: Scalar> Lu<T> {
                 }
             }
         }
-        lu
+        Ok(lu)
     }
 
     fn pivots(&self) -> impl Iterator<Item = T> {
@@ -178,7 +180,7 @@ pub(super) fn solve_triangular<T: Scalar>(
     right: &mut [T],
     columns: usize,
 ) {
-    for step in 0..n {
+    for step in (0..n).take_while(|_| !is_interrupted()) {
         let i = if is_lower { step } else { n - 1 - step };
         let known = if is_lower { 0..i } else { i + 1..n };
         for k in known {
@@ -194,12 +196,16 @@ pub(super) fn solve_triangular<T: Scalar>(
 }
 
 /// The factors Q `[m, k]` and R `[k, n]` of a matrix `[m, n]`; `k` is `m`, or the smaller of both.
-pub(super) fn qr<T: Scalar>(x: &[T], (m, n): (usize, usize), k: usize) -> (Vec<T>, Vec<T>) {
-    let mut r = x.to_vec();
+pub(super) fn qr<T: Scalar>(
+    x: &[T],
+    (m, n): (usize, usize),
+    k: usize,
+) -> Result<(Vec<T>, Vec<T>), TensorError> {
+    let mut r = copied(x)?;
     let steps = m.min(n);
-    let mut reflections: Vec<(Vec<T>, T)> = Vec::with_capacity(steps);
-    for j in 0..steps {
-        let mut v: Vec<T> = (j..m).map(|i| r[i * n + j]).collect();
+    let mut reflections: Vec<(Vec<T>, T)> = with_room(steps)?;
+    for j in (0..steps).take_while(|_| !is_interrupted()) {
+        let mut v = collected((j..m).map(|i| r[i * n + j]))?;
         let (first, tail) = (v[0], v[1..].iter().map(|x| x.abs() * x.abs()).sum::<f64>());
         let imaginary = first.minus(T::from_real(first.real())).abs();
         if tail <= f64::MIN_POSITIVE && imaginary * imaginary <= f64::MIN_POSITIVE {
@@ -217,14 +223,14 @@ pub(super) fn qr<T: Scalar>(x: &[T], (m, n): (usize, usize), k: usize) -> (Vec<T
         reflections.push((v, tau));
     }
     // The reflections of the unit vectors, last one first.
-    let mut q = vec![T::ZERO; m * k];
+    let mut q = filled(m * k, T::ZERO)?;
     (0..k).for_each(|i| q[i * k + i] = T::ONE);
-    for (v, tau) in reflections.iter().rev() {
+    for (v, tau) in reflections.iter().rev().take_while(|_| !is_interrupted()) {
         let j = m - v.len();
         reflect(v, tau.conjugated(), &mut q[j * k..], k, 0);
     }
     r.truncate(k * n);
-    (q, r)
+    Ok((q, r))
 }
 
 /// Applies `1 - tau v v^H` to the rows of a matrix, from column `from` on.
@@ -264,19 +270,17 @@ fn rotate<T: Scalar>((cosine, sine, phase): (f64, f64, T), p: &mut T, q: &mut T)
 
 /// The eigenvalues of a Hermitian matrix in ascending order, and the eigenvectors as columns. The lower
 /// triangle is read.
-pub(super) fn eigen<T: Scalar>(x: &[T], n: usize) -> (Vec<f64>, Vec<T>) {
-    let mut a: Vec<T> = (0..n * n)
-        .map(|at| match (at / n, at % n) {
-            (i, j) if i == j => T::from_real(x[at].real()),
-            (i, j) if i > j => x[at],
-            (i, j) => x[j * n + i].conjugated(),
-        })
-        .collect();
-    let mut v: Vec<T> = identity(n);
+pub(super) fn eigen<T: Scalar>(x: &[T], n: usize) -> Result<(Vec<f64>, Vec<T>), TensorError> {
+    let mut a = collected((0..n * n).map(|at| match (at / n, at % n) {
+        (i, j) if i == j => T::from_real(x[at].real()),
+        (i, j) if i > j => x[at],
+        (i, j) => x[j * n + i].conjugated(),
+    }))?;
+    let mut v: Vec<T> = identity(n)?;
     for _ in 0..MAX_SWEEPS {
         let mut is_done = true;
         for p in 0..n {
-            for q in p + 1..n {
+            for q in (p + 1..n).take_while(|_| !is_interrupted()) {
                 let (on_p, on_q, beside) = (a[p * n + p].real(), a[q * n + q].real(), a[p * n + q]);
                 if beside.abs() <= (on_p.abs() + on_q.abs()) * f64::EPSILON * f64::EPSILON {
                     continue;
@@ -299,11 +303,11 @@ pub(super) fn eigen<T: Scalar>(x: &[T], n: usize) -> (Vec<f64>, Vec<T>) {
             break;
         }
     }
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| a[i * n + i].real().total_cmp(&a[j * n + j].real()));
-    let values = order.iter().map(|&i| a[i * n + i].real()).collect();
-    let vectors = (0..n * n).map(|at| v[at / n * n + order[at % n]]).collect();
-    (values, vectors)
+    let mut order = collected(0..n)?;
+    stable_sort(&mut order, |&i, &j| a[i * n + i].real().total_cmp(&a[j * n + j].real()))?;
+    let values = collected(order.iter().map(|&i| a[i * n + i].real()))?;
+    let vectors = collected((0..n * n).map(|at| v[at / n * n + order[at % n]]))?;
+    Ok((values, vectors))
 }
 
 /// A matrix `[m, n]` by its singular values: their number is the smaller of both.
@@ -317,23 +321,27 @@ pub(super) struct Singular<T> {
 }
 
 /// The singular values and vectors of a matrix `[m, n]`. `is_full` asks for a whole basis of vectors.
-pub(super) fn singular<T: Scalar>(x: &[T], (m, n): (usize, usize), is_full: bool) -> Singular<T> {
+pub(super) fn singular<T: Scalar>(
+    x: &[T],
+    (m, n): (usize, usize),
+    is_full: bool,
+) -> Result<Singular<T>, TensorError> {
     if m < n {
-        let mut turned = vec![T::ZERO; n * m];
+        let mut turned = filled(n * m, T::ZERO)?;
         adjoint(x, m, n, &mut turned);
-        let Singular { values, left, right } = singular(&turned, (n, m), is_full);
-        return Singular { values, left: right, right: left };
+        let Singular { values, left, right } = singular(&turned, (n, m), is_full)?;
+        return Ok(Singular { values, left: right, right: left });
     }
     // Squares of numbers in [-1, 1] do not overflow.
     let scale = x.iter().map(|x| x.abs()).fold(0.0, f64::max);
     let scale = if scale > 0.0 { scale } else { 1.0 };
     // The columns of the matrix and of the right vectors, as rows.
-    let mut columns: Vec<T> = (0..m * n).map(|at| x[at % m * n + at / m].scaled(1.0 / scale)).collect();
-    let mut right: Vec<T> = identity(n);
+    let mut columns = collected((0..m * n).map(|at| x[at % m * n + at / m].scaled(1.0 / scale)))?;
+    let mut right: Vec<T> = identity(n)?;
     for _ in 0..MAX_SWEEPS {
         let mut is_done = true;
         for p in 0..n {
-            for q in p + 1..n {
+            for q in (p + 1..n).take_while(|_| !is_interrupted()) {
                 let (above, below) = columns.split_at_mut(q * m);
                 let (a, b) = (&mut above[p * m..][..m], &mut below[..m]);
                 let square = |x: &[T]| x.iter().map(|x| x.abs() * x.abs()).sum::<f64>();
@@ -351,30 +359,30 @@ pub(super) fn singular<T: Scalar>(x: &[T], (m, n): (usize, usize), is_full: bool
         }
     }
     let norm = |x: &[T]| x.iter().map(|x| x.abs() * x.abs()).sum::<f64>().sqrt();
-    let norms: Vec<f64> = columns.chunks_exact(m.max(1)).map(norm).collect();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| norms[j].total_cmp(&norms[i]));
+    let norms = collected(columns.chunks_exact(m.max(1)).map(norm))?;
+    let mut order = collected(0..n)?;
+    stable_sort(&mut order, |&i, &j| norms[j].total_cmp(&norms[i]))?;
     let k = if is_full { m } else { n };
-    let mut basis: Vec<Vec<T>> = Vec::with_capacity(k);
+    let mut basis: Vec<Vec<T>> = with_room(k)?;
     let negligible = norms.iter().copied().fold(0.0, f64::max) * f64::EPSILON * m as f64;
     for &i in order.iter().take_while(|&&i| norms[i] > negligible) {
-        basis.push(columns[i * m..][..m].iter().map(|x| x.scaled(1.0 / norms[i])).collect());
+        basis.push(collected(columns[i * m..][..m].iter().map(|x| x.scaled(1.0 / norms[i])))?);
     }
-    complete(&mut basis, k, m);
-    Singular {
-        values: order.iter().map(|&i| norms[i] * scale).collect(),
-        left: (0..m * k).map(|at| basis[at % k][at / k]).collect(),
-        right: (0..n * n).map(|at| right[order[at % n] * n + at / n]).collect(),
-    }
+    complete(&mut basis, k, m)?;
+    Ok(Singular {
+        values: collected(order.iter().map(|&i| norms[i] * scale))?,
+        left: collected((0..m * k).map(|at| basis[at % k][at / k]))?,
+        right: collected((0..n * n).map(|at| right[order[at % n] * n + at / n]))?,
+    })
 }
 
 /// Extends orthonormal vectors of length `m` to `k` of them.
-fn complete<T: Scalar>(basis: &mut Vec<Vec<T>>, k: usize, m: usize) {
-    for axis in 0..m {
+fn complete<T: Scalar>(basis: &mut Vec<Vec<T>>, k: usize, m: usize) -> Result<(), TensorError> {
+    for axis in (0..m).take_while(|_| !is_interrupted()) {
         if basis.len() == k {
-            return;
+            return Ok(());
         }
-        let mut v = vec![T::ZERO; m];
+        let mut v = filled(m, T::ZERO)?;
         v[axis] = T::ONE;
         // Twice is enough.
         for _ in 0..2 {
@@ -388,8 +396,12 @@ fn complete<T: Scalar>(basis: &mut Vec<Vec<T>>, k: usize, m: usize) {
         // Of m unit vectors one at least has this length outside of a smaller space.
         if norm > 0.5 / (m as f64).sqrt() {
             v.iter_mut().for_each(|x| *x = x.scaled(1.0 / norm));
-            basis.push(v);
+            push(basis, v)?;
         }
     }
-    basis.resize(k, vec![T::ZERO; m]); // of matrices that are not finite
+    // Of matrices that are not finite, and after an interruption.
+    while basis.len() < k {
+        push(basis, filled(m, T::ZERO)?)?;
+    }
+    Ok(())
 }

@@ -13,6 +13,7 @@ use super::joins::{concat, pack, unpack};
 use super::partial::PartialShape;
 use super::slices::slice;
 use crate::mem::Allocator;
+use crate::scratch::{collected, filled, grow, push, try_collected};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// A list of tensors of one element type.
@@ -35,7 +36,7 @@ impl TensorList {
     /// `TensorListReserve`: `n` empty slots.
     pub fn reserve(dtype: DType, element: PartialShape, n: i64) -> Result<TensorList, TensorError> {
         let mut list = TensorList::empty(dtype, element);
-        list.slots = vec![None; slots("TensorListReserve", n)?];
+        list.slots = filled(slots("TensorListReserve", n)?, None)?;
         Ok(list)
     }
 
@@ -49,7 +50,7 @@ impl TensorList {
         let mut list = TensorList::empty(x.dtype(), element.clone());
         for part in parts {
             list.check("TensorListFromTensor", &part)?;
-            list.slots.push(Some(part));
+            push(&mut list.slots, Some(part))?;
         }
         Ok(list)
     }
@@ -96,7 +97,7 @@ impl TensorList {
             let x = slot.as_ref();
             x.map(|x| HostTensor::zeros(x.dtype(), x.shape().clone(), allocator)).transpose()
         };
-        let slots = self.slots.iter().map(zeros).collect::<Result<_, _>>()?;
+        let slots = try_collected(self.slots.iter().map(zeros))?;
         Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
     }
 
@@ -120,14 +121,14 @@ impl TensorList {
             (Some(a), Some(b)) => binary(Binary::Add, a, b, allocator).map(Some),
             (a, b) => Ok(a.clone().or_else(|| b.clone())),
         };
-        let slots = self.slots.iter().zip(&other.slots).map(sum).collect::<Result<_, _>>()?;
+        let slots = try_collected(self.slots.iter().zip(&other.slots).map(sum))?;
         Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
     }
 
     /// `TensorListPushBack`.
     pub fn push_back(mut self, x: &HostTensor) -> Result<TensorList, TensorError> {
         self.check("TensorListPushBack", x)?;
-        self.slots.push(Some(x.clone()));
+        push(&mut self.slots, Some(x.clone()))?;
         Ok(self)
     }
 
@@ -195,7 +196,7 @@ impl TensorList {
         let op = "TensorListSetItem";
         self.check(op, x)?;
         if resize && index >= 0 && index as u64 >= self.len() as u64 {
-            self.slots.resize(slots(op, index.saturating_add(1))?, None);
+            grow(&mut self.slots, slots(op, index.saturating_add(1))?, || None)?;
         }
         let at = self.slot(op, index)?;
         self.slots[at] = Some(x.clone());
@@ -204,7 +205,9 @@ impl TensorList {
 
     /// `TensorListResize`.
     pub fn resize(mut self, n: i64) -> Result<TensorList, TensorError> {
-        self.slots.resize(slots("TensorListResize", n)?, None);
+        let n = slots("TensorListResize", n)?;
+        grow(&mut self.slots, n, || None)?;
+        self.slots.truncate(n);
         Ok(self)
     }
 
@@ -215,7 +218,7 @@ impl TensorList {
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
     ) -> Result<Vec<HostTensor>, TensorError> {
-        self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)).collect()
+        try_collected(self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)))
     }
 
     /// `TensorListStack`: the elements along a new first axis. `n` is the required number, or -1.
@@ -236,7 +239,7 @@ impl TensorList {
         if all.is_empty() {
             return self.nothing(op, element, &[0], allocator);
         }
-        pack(&all.iter().collect::<Vec<_>>(), 0, allocator)
+        pack(&collected(&all)?, 0, allocator)
     }
 
     /// `TensorListGather`: the elements at these indices along a new first axis.
@@ -247,14 +250,12 @@ impl TensorList {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
         let op = "TensorListGather";
-        let found = indices
-            .iter()
-            .map(|&i| self.filled(op, self.slots[self.slot(op, i)?].as_ref(), element, allocator))
-            .collect::<Result<Vec<_>, _>>()?;
+        let item = |&i| self.filled(op, self.slots[self.slot(op, i)?].as_ref(), element, allocator);
+        let found = try_collected(indices.iter().map(item))?;
         if found.is_empty() {
             return self.nothing(op, element, &[0], allocator);
         }
-        pack(&found.iter().collect::<Vec<_>>(), 0, allocator)
+        pack(&collected(&found)?, 0, allocator)
     }
 
     /// `TensorListConcatV2`: the elements concatenated along their first axis, and their lengths along it.
@@ -270,8 +271,8 @@ impl TensorList {
             let rows = rows.map_or(PartialShape::unknown(), |dims| PartialShape::new(dims.to_vec()));
             return Ok((self.nothing(op, &rows, &[0], allocator)?, Vec::new()));
         }
-        let lengths = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
-        Ok((concat(&all.iter().collect::<Vec<_>>(), 0, allocator)?, lengths))
+        let lengths = collected(all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)))?;
+        Ok((concat(&collected(&all)?, 0, allocator)?, lengths))
     }
 
     /// `TensorListSplit`: consecutive parts of `x` of these lengths along its first axis.
@@ -283,7 +284,8 @@ impl TensorList {
     ) -> Result<TensorList, TensorError> {
         let op = "TensorListSplit";
         let refused = || {
-            let problem = format!("lengths {lengths:?} do not add up to the first of shape {}", x.shape());
+            let problem =
+                format!("{} lengths do not add up to the first of shape {}", lengths.len(), x.shape());
             TensorError::Invalid { op, problem }
         };
         let rank = x.shape().rank();
@@ -297,7 +299,7 @@ impl TensorList {
             size[0] = length;
             let part = slice(x, &begin, &size, allocator)?;
             list.check(op, &part)?;
-            list.slots.push(Some(part));
+            push(&mut list.slots, Some(part))?;
             begin[0] += length;
         }
         if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }

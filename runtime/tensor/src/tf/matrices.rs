@@ -9,6 +9,8 @@ use super::numeric::{Domain, Number};
 use super::walk::{broadcast_axes, broadcast_shape, offsets};
 use crate::element::with_element;
 use crate::error::invalid;
+use crate::interrupt::is_interrupted;
+use crate::scratch::{collected, copied, filled, push, try_collected};
 use crate::{Complex128, DType, Element, HostTensor, Shape, TensorError};
 
 /// Evaluates a block with f64 or [`Complex128`], the type of double precision of the dtype, as `$t`.
@@ -94,7 +96,7 @@ pub fn determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorErro
     let op = "MatrixDeterminant";
     let (batch, n) = squares(op, "input", x)?;
     with_scalar!(op, x.dtype(), T => each::<T>(x, Shape::new(batch)?, (n * n, 1), cx, |from, to| {
-        to[0] = Lu::new(from, n).determinant();
+        to[0] = Lu::new(from, n)?.determinant();
         Ok(())
     }))
 }
@@ -107,10 +109,9 @@ pub fn log_determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<[HostTensor; 2], T
     with_scalar!(op, x.dtype(), T => {
         let mut logs: Vec<T> = Vec::new();
         let signs = each::<T>(x, shape.clone(), (n * n, 1), cx, |from, to| {
-            let (sign, log) = Lu::new(from, n).log_determinant();
+            let (sign, log) = Lu::new(from, n)?.log_determinant();
             to[0] = sign;
-            logs.push(T::from_real(log));
-            Ok(())
+            push(&mut logs, T::from_real(log))
         })?;
         let logs = HostTensor::from_slice(shape, &logs, cx.allocator)?;
         Ok([signs, fast::cast(&logs, x.dtype(), cx)?])
@@ -118,12 +119,12 @@ pub fn log_determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<[HostTensor; 2], T
 }
 
 /// The matrix, or its conjugate transpose.
-fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Vec<T> {
-    let mut turned = x.to_vec();
+fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Result<Vec<T>, TensorError> {
+    let mut turned = copied(x)?;
     if is_adjoint {
         linear::adjoint(x, n, n, &mut turned);
     }
-    turned
+    Ok(turned)
 }
 
 fn singular_error<T>(op: &'static str) -> Result<T, TensorError> {
@@ -135,11 +136,11 @@ pub fn inverse(x: &HostTensor, is_adjoint: bool, cx: &Cx<'_>) -> Result<HostTens
     let op = "MatrixInverse";
     let (_, n) = squares(op, "input", x)?;
     with_scalar!(op, x.dtype(), T => each::<T>(x, x.shape().clone(), (n * n, n * n), cx, |from, to| {
-        let lu = Lu::new(&turned(from, n, is_adjoint), n);
+        let lu = Lu::new(&turned(from, n, is_adjoint)?, n)?;
         if lu.is_singular() {
             return singular_error(op);
         }
-        let mut unit = vec![T::ZERO; n * n];
+        let mut unit = filled(n * n, T::ZERO)?;
         unit.iter_mut().step_by(n + 1).for_each(|x| *x = T::ONE);
         lu.solve(&unit, n, to);
         Ok(())
@@ -186,9 +187,9 @@ pub fn solve(
             let places = offsets(&axes, |axis| axis.a).zip(offsets(&axes, |axis| axis.b));
             for ((a, b), out) in places.zip(out.chunks_exact_mut(n * columns)) {
                 let (x, right) = (&x[a * n * n..][..n * n], &right[b * n * columns..][..n * columns]);
-                let x = turned(x, n, is_adjoint);
+                let x = turned(x, n, is_adjoint)?;
                 if solver == Solver::General {
-                    let lu = Lu::new(&x, n);
+                    let lu = Lu::new(&x, n)?;
                     if lu.is_singular() {
                         return singular_error(op);
                     }
@@ -219,7 +220,7 @@ impl<T: Scalar> Parts<T> {
         (batch, n): (&[usize], usize),
         shapes: &[&[usize]],
         cx: &Cx<'_>,
-        f: impl Fn(&[T]) -> Vec<Vec<T>>,
+        f: impl Fn(&[T]) -> Result<Vec<Vec<T>>, TensorError>,
     ) -> Result<Vec<HostTensor>, TensorError> {
         let zeros = |last: &&[usize]| HostTensor::zeros(T::DTYPE, shape(batch, last)?, cx.allocator);
         let parts = Parts::<T> {
@@ -229,8 +230,8 @@ impl<T: Scalar> Parts<T> {
         if parts.tensors.iter().any(|part| part.num_elements() > 0) {
             let wide = fast::cast(x, T::DTYPE, cx)?;
             let from = wide.read::<T>()?;
-            for i in 0..batch.iter().product() {
-                for (part, matrix) in parts.tensors.iter().zip(f(&from[i * n..][..n])) {
+            for i in (0..batch.iter().product()).take_while(|_| !is_interrupted()) {
+                for (part, matrix) in parts.tensors.iter().zip(f(&from[i * n..][..n])?) {
                     part.write::<T>()?[i * matrix.len()..][..matrix.len()].copy_from_slice(&matrix);
                 }
             }
@@ -245,8 +246,8 @@ pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>,
     let (batch, m, n) = matrices(op, "input", x)?;
     let k = if is_full { m } else { m.min(n) };
     with_scalar!(op, x.dtype(), T => Parts::<T>::of_each(x, (batch, m * n), &[&[m, k], &[k, n]], cx, |x| {
-        let (q, r) = linear::qr(x, (m, n), k);
-        vec![q, r]
+        let (q, r) = linear::qr(x, (m, n), k)?;
+        Ok(vec![q, r])
     }))
 }
 
@@ -268,10 +269,10 @@ pub fn self_adjoint_eigen(
     with_scalar!(op, x.dtype(), T => {
         let mut results = Parts::<T>::of_each(x, (batch, n * n), shapes, cx, |x| {
             if !x.iter().all(|x| x.is_finite()) {
-                return vec![vec![T::from_real(f64::NAN); n], vec![T::from_real(f64::NAN); n * n]];
+                return try_collected([n, n * n].map(|len| filled(len, T::from_real(f64::NAN))));
             }
-            let (values, vectors) = linear::eigen(x, n);
-            vec![values.into_iter().map(T::from_real).collect(), vectors]
+            let (values, vectors) = linear::eigen(x, n)?;
+            Ok(vec![collected(values.into_iter().map(T::from_real))?, vectors])
         })?;
         if !has_vectors {
             results.push(none(x.dtype(), cx)?);
@@ -296,10 +297,11 @@ pub fn svd(
     with_scalar!(op, x.dtype(), T => {
         let mut results = Parts::<T>::of_each(x, (batch, m * n), shapes, cx, |x| {
             if !x.iter().all(|x| x.is_finite()) {
-                return [k, m * left, n * right].map(|len| vec![T::from_real(f64::NAN); len]).into();
+                let lengths = [k, m * left, n * right];
+                return try_collected(lengths.map(|len| filled(len, T::from_real(f64::NAN))));
             }
-            let found = linear::singular(x, (m, n), is_full);
-            vec![found.values.into_iter().map(T::from_real).collect(), found.left, found.right]
+            let found = linear::singular(x, (m, n), is_full)?;
+            Ok(vec![collected(found.values.into_iter().map(T::from_real))?, found.left, found.right])
         })?;
         while results.len() < 3 {
             results.push(none(x.dtype(), cx)?);

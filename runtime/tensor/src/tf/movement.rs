@@ -9,6 +9,7 @@ use super::slices::slice;
 use super::walk::{AxisMap, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::collected;
 use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
 /// `Transpose`: axis `i` of the result is axis `perm[i]` of `x`.
@@ -21,7 +22,8 @@ pub fn transpose(
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
     gather_offsets(x, shape, &[], allocator, || {
-        axes.iter().map(|&a| AxisMap::Step { len: dims[a], start: 0, step: strides[a] as isize }).collect()
+        let step = |&a: &usize| AxisMap::Step { len: dims[a], start: 0, step: strides[a] as isize };
+        Ok(axes.iter().map(step).collect())
     })
 }
 
@@ -34,7 +36,7 @@ pub fn broadcast_to(
     if x.shape().rank() > shape.rank() || broadcast_shape(x.shape(), shape)? != *shape {
         return Err(TensorError::Broadcast { a: x.shape().clone(), b: shape.clone() });
     }
-    gather_offsets(x, shape.clone(), &[], allocator, || broadcast_maps(x.shape(), shape))
+    gather_offsets(x, shape.clone(), &[], allocator, || Ok(broadcast_maps(x.shape(), shape)))
 }
 
 /// `Tile`: repeated `multiples[i]` times along axis `i`.
@@ -55,7 +57,8 @@ pub fn tile(
     };
     gather_offsets(x, Shape::new(&tiled)?, &[], allocator, || {
         let axes = dims.iter().zip(&tiled).zip(strides(x.shape()));
-        axes.map(|((&dim, &len), s)| AxisMap::Table((0..len).map(|i| i % dim * s).collect())).collect()
+        let table = |((&dim, &len), s)| Ok(AxisMap::Table(collected((0..len).map(|i: usize| i % dim * s))?));
+        axes.map(table).collect()
     })
 }
 
@@ -68,12 +71,11 @@ pub fn reverse(
     let set = axis_set("ReverseV2", x.shape(), axes)?;
     gather_offsets(x, x.shape().clone(), &[], allocator, || {
         let dims = x.shape().dims().iter().zip(strides(x.shape()));
-        dims.zip(&set)
-            .map(|((&len, s), &backwards)| match backwards {
-                true => AxisMap::Step { len, start: (len - 1) * s, step: -(s as isize) },
-                false => AxisMap::Step { len, start: 0, step: s as isize },
-            })
-            .collect()
+        let step = |((&len, s), &backwards): ((&usize, usize), &bool)| match backwards {
+            true => AxisMap::Step { len, start: (len - 1) * s, step: -(s as isize) },
+            false => AxisMap::Step { len, start: 0, step: s as isize },
+        };
+        Ok(dims.zip(&set).map(step).collect())
     })
 }
 
@@ -96,7 +98,7 @@ pub fn roll(
         dims.zip(&by_axis)
             .map(|((&len, s), &shift)| {
                 let source = |i: usize| (i as i128 - shift).rem_euclid(len as i128) as usize * s;
-                AxisMap::Table((0..len).map(source).collect())
+                Ok(AxisMap::Table(collected((0..len).map(source))?))
             })
             .collect()
     })

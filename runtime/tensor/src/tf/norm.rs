@@ -10,7 +10,9 @@ use super::real::reals;
 use super::reduce::{Reduce, reduce};
 use super::unary::cast;
 use super::window::ImageFormat;
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::mem::Allocator;
+use crate::scratch::{collected, filled};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// `BiasAdd`: adds a vector along the channels of a tensor of rank 2 or more: the last axis (NHWC) or axis 1
@@ -126,18 +128,18 @@ impl Channels {
     }
 
     /// The mean over each channel of a function of the channel and the element's position.
-    fn means(&self, len: usize, f: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-        let mut sums = vec![0.0; self.count]; // as long as the vectors that were read
+    fn means(&self, len: usize, f: impl Fn(usize, usize) -> f64) -> Result<Vec<f64>, TensorError> {
+        let mut sums = filled(self.count, 0.0)?;
         (0..len).for_each(|at| sums[self.of(at)] += f(self.of(at), at));
         sums.iter_mut().for_each(|sum| *sum /= self.n);
-        sums
+        Ok(sums)
     }
 
     /// Mean and variance; NaN for no elements.
-    fn moments(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mean = self.means(x.len(), |_, at| x[at]);
-        let variance = self.means(x.len(), |c, at| (x[at] - mean[c]) * (x[at] - mean[c]));
-        (mean, variance)
+    fn moments(&self, x: &[f64]) -> Result<(Vec<f64>, Vec<f64>), TensorError> {
+        let mean = self.means(x.len(), |_, at| x[at])?;
+        let variance = self.means(x.len(), |c, at| (x[at] - mean[c]) * (x[at] - mean[c]))?;
+        Ok((mean, variance))
     }
 }
 
@@ -202,7 +204,7 @@ pub fn batch_norm_training(
     scale.expect_shape("scale", &Shape::new(&[channels.count])?)?;
     let (mean, variance) = {
         let wide = reals(op, x, allocator)?;
-        channels.moments(&wide.read::<f64>()?)
+        channels.moments(&wide.read::<f64>()?)?
     };
     let y = normalize(op, x, (scale, offset), (&mean, &variance), attrs, allocator)?;
     let [mean, variance, batch_mean, batch_variance] =
@@ -227,11 +229,10 @@ pub(super) fn moments_after(
         }
         let old = vector("FusedBatchNormV3", what, old, new.len(), allocator)?;
         let old = old.read::<f64>()?;
-        let blended: Vec<f64> =
-            old.iter().zip(&new).map(|(old, new)| old * (1.0 - factor) + new * factor).collect();
+        let blended = collected(old.iter().zip(&new).map(|(old, new)| old * (1.0 - factor) + new * factor))?;
         rounded(dtype, &blended, allocator)
     };
-    let corrected = variance.iter().map(|v| v * n / (n - 1.0).max(1.0)).collect();
+    let corrected = collected(variance.iter().map(|v| v * n / (n - 1.0).max(1.0)))?;
     let reserved = [rounded(dtype, &mean, allocator)?, rounded(dtype, &variance, allocator)?];
     let [batch_mean, batch_variance] = reserved;
     Ok([
@@ -262,15 +263,15 @@ pub fn batch_norm_grad(
     let scales = vector(op, "scale", scale, channels.count, allocator)?;
     let (values, gradients) = (reals(op, x, allocator)?, reals(op, dy, allocator)?);
     let (mean, variance, scales) = (mean.read::<f64>()?, variance.read::<f64>()?, scales.read::<f64>()?);
-    let deviation: Vec<f64> = variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()).collect();
+    let deviation = collected(variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()))?;
     let (by_scale, by_offset) = {
         // The normalized images and the means over them first, then the gradient, which needs the means.
         let (mut x, dy) = (values.write::<f64>()?, gradients.read::<f64>()?);
         x.iter_mut()
             .enumerate()
             .for_each(|(at, x)| *x = (*x - mean[channels.of(at)]) / deviation[channels.of(at)]);
-        let by_scale = channels.means(x.len(), |_, at| dy[at] * x[at]);
-        let by_offset = channels.means(x.len(), |_, at| dy[at]);
+        let by_scale = channels.means(x.len(), |_, at| dy[at] * x[at])?;
+        let by_offset = channels.means(x.len(), |_, at| dy[at])?;
         for (at, (x, dy)) in x.iter_mut().zip(dy.iter()).enumerate() {
             let c = channels.of(at);
             let through_moments = if is_training { by_offset[c] + *x * by_scale[c] } else { 0.0 };
@@ -308,9 +309,18 @@ impl LrnAttrs {
             ..channel.saturating_add(self.radius).saturating_add(1).min(channels)
     }
 
+    /// The number of channels whose sums are computed before the next question whether to stop.
+    fn questions(&self, channels: usize) -> usize {
+        (STEPS / self.near(channels / 2, channels).len().max(1)).max(1)
+    }
+
     /// The scales of the channels of a pixel.
     fn scales(&self, pixel: &[f64], scales: &mut [f64]) {
+        let questions = self.questions(pixel.len());
         for (c, scale) in scales.iter_mut().enumerate() {
+            if c % questions == 0 && is_interrupted() {
+                return;
+            }
             let squares: f64 = pixel[self.near(c, pixel.len())].iter().map(|x| x * x).sum();
             *scale = self.bias + self.alpha * squares;
         }
@@ -338,8 +348,9 @@ pub fn lrn(
 ) -> Result<HostTensor, TensorError> {
     let (wide, channels) = pixels("LRN", x, allocator)?;
     if wide.num_elements() > 0 {
-        let mut scales = vec![0.0; channels];
-        for pixel in wide.write::<f64>()?.chunks_exact_mut(channels) {
+        let mut scales = filled(channels, 0.0)?;
+        let mut pixels = wide.write::<f64>()?;
+        for pixel in pixels.chunks_exact_mut(channels).take_while(|_| !is_interrupted()) {
             attrs.scales(pixel, &mut scales);
             for (x, scale) in pixel.iter_mut().zip(&scales) {
                 *x /= scale.powf(attrs.beta);
@@ -364,13 +375,16 @@ pub fn lrn_grad(
         (pixels(op, x, allocator)?, pixels(op, y, allocator)?, pixels(op, dy, allocator)?);
     let dx = HostTensor::zeros(DType::F64, x.shape().clone(), allocator)?;
     if dx.num_elements() > 0 {
-        let mut scales = vec![0.0; channels];
+        let (mut scales, questions) = (filled(channels, 0.0)?, attrs.questions(channels));
         let (xs, ys, dys, mut dxs) =
             (x_wide.read::<f64>()?, y.read::<f64>()?, dy.read::<f64>()?, dx.write::<f64>()?);
         let given = xs.chunks_exact(channels).zip(ys.chunks_exact(channels)).zip(dys.chunks_exact(channels));
         for (((x, y), dy), dx) in given.zip(dxs.chunks_exact_mut(channels)) {
             attrs.scales(x, &mut scales);
             for c in 0..channels {
+                if c % questions == 0 && is_interrupted() {
+                    break;
+                }
                 let slope = -2.0 * attrs.alpha * attrs.beta * y[c] / scales[c];
                 for near in attrs.near(c, channels) {
                     let own = if near == c { scales[c].powf(-attrs.beta) } else { 0.0 };

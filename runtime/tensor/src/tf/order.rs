@@ -13,6 +13,7 @@ use super::reduce::axis_last;
 use super::unary::cast;
 use crate::element::with_element;
 use crate::mem::Allocator;
+use crate::scratch::{collected, stable_sort};
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
@@ -99,8 +100,9 @@ pub fn top_k(
         }
         let (from, mut top, mut at) = (x.read::<T>()?, values.write::<T>()?, places.write::<i32>()?);
         for ((row, top), at) in from.chunks_exact(len).zip(top.chunks_exact_mut(k)).zip(at.chunks_exact_mut(k)) {
-            let mut order: Vec<usize> = (0..len).collect();
-            order.sort_by(|&i, &j| descending(&row[i], &row[j]));
+            let mut order = collected(0..len)?;
+            // The order of equal elements is that of their positions.
+            order.sort_unstable_by(|&i, &j| descending(&row[i], &row[j]).then(i.cmp(&j)));
             for ((top, at), &i) in top.iter_mut().zip(at).zip(&order) {
                 (*top, *at) = (row[i], i as i32); // checked above
             }
@@ -125,7 +127,7 @@ pub fn sort(
         let mut to = out.write::<T>()?;
         to.copy_from_slice(&transposed.read::<T>()?);
         for row in to.chunks_exact_mut(len.max(1)) {
-            row.sort_by(|a, b| if descend { descending(a, b) } else { descending(b, a) });
+            stable_sort(row, |a, b| if descend { descending(a, b) } else { descending(b, a) })?;
         }
     });
     if transposed.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }

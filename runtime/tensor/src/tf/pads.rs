@@ -7,6 +7,7 @@ use super::walk::{AxisMap, OUTSIDE, Offsets, gather_offsets, strides};
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::collected;
 use crate::{HostTensor, Shape, TensorError};
 
 /// The contents of the padding.
@@ -51,7 +52,12 @@ fn padded(
 }
 
 /// The offset maps of a nonempty padded tensor.
-fn sources(shape: &Shape, padded: &Shape, befores: &[usize], mode: PadMode<'_>) -> Vec<AxisMap> {
+fn sources(
+    shape: &Shape,
+    padded: &Shape,
+    befores: &[usize],
+    mode: PadMode<'_>,
+) -> Result<Vec<AxisMap>, TensorError> {
     let axes = shape.dims().iter().zip(padded.dims()).zip(befores).zip(strides(shape));
     axes.map(|(((&dim, &len), &before), stride)| {
         let source = |i: usize| match (i.checked_sub(before), mode) {
@@ -62,7 +68,7 @@ fn sources(shape: &Shape, padded: &Shape, befores: &[usize], mode: PadMode<'_>) 
             (None, PadMode::Reflect) => (before - i) * stride,
             (None, PadMode::Symmetric) => (before - i - 1) * stride,
         };
-        AxisMap::Table((0..len).map(source).collect())
+        Ok(AxisMap::Table(collected((0..len).map(source))?))
     })
     .collect()
 }
@@ -111,7 +117,7 @@ pub fn mirror_pad_grad(
     if dy.num_elements() > 0 {
         with_element!(dy.dtype(), T => {
             let (from, mut to) = (dy.read::<T>()?, out.write::<T>()?);
-            for (dy, at) in from.iter().zip(Offsets::new(sources(&shape, dy.shape(), &befores, mode))) {
+            for (dy, at) in from.iter().zip(Offsets::new(sources(&shape, dy.shape(), &befores, mode)?)) {
                 to[at] = T::narrow(to[at].widen().plus(dy.widen()));
             }
         });

@@ -12,7 +12,9 @@ use super::reduce::far_end;
 use super::unary::cast;
 use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding};
 use crate::element::with_element;
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
+use crate::scratch::with_room;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The reduction of a pooling window.
@@ -62,14 +64,19 @@ impl PoolGeometry {
     }
 
     /// Calls `f` for each element of the result with its position and the positions of the image elements in
-    /// its window.
-    fn for_each(&self, mut f: impl FnMut(usize, &[usize])) {
+    /// its window, until interrupted.
+    fn for_each(&self, mut f: impl FnMut(usize, &[usize])) -> Result<(), TensorError> {
         if self.result_shape.num_elements() == 0 {
-            return;
+            return Ok(());
         }
-        let mut covered = Vec::new();
+        let ImageWindows { rows, cols, .. } = &self.windows;
+        let most = rows.filter.min(rows.input).saturating_mul(cols.filter.min(cols.input));
+        let mut covered = with_room(most)?;
         for (n, y, x) in self.result.pixels() {
             for c in 0..self.image.channels {
+                if is_interrupted() {
+                    return Ok(());
+                }
                 covered.clear();
                 self.windows.for_each_tap((y, x), |_, (row, col)| {
                     covered.push(self.image.pixel(n, row, col) + c * self.image.channel_step());
@@ -77,6 +84,7 @@ impl PoolGeometry {
                 f(self.result.pixel(n, y, x) + c * self.result.channel_step(), &covered);
             }
         }
+        Ok(())
     }
 }
 
@@ -115,7 +123,7 @@ pub fn pool(
                     T::narrow(sum.over(covered.len()))
                 }
             };
-        });
+        })?;
     });
     Ok(out)
 }
@@ -132,7 +140,7 @@ fn spread(
     let sums = HostTensor::zeros(DType::F64, shape.clone(), allocator)?;
     {
         let (dy, mut to) = (dy.read::<f64>()?, sums.write::<f64>()?);
-        geometry.for_each(|at, covered| f(dy[at], covered, &mut to));
+        geometry.for_each(|at, covered| f(dy[at], covered, &mut to))?;
     }
     cast(&sums, dtype, allocator)
 }

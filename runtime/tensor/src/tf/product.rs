@@ -15,7 +15,9 @@ use std::sync::Arc;
 use super::numeric::{Domain, Number};
 use super::walk::{Axis, broadcast_shape, offsets, repeating, strides};
 use crate::element::with_element;
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::mem::Allocator;
+use crate::scratch::collected;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` belongs to at least
@@ -38,12 +40,21 @@ pub(super) fn contract<T: Number>(
         None => (Axis { len: 1, a: 0, b: 0 }, summed),
     };
     // At most as many entries as an operand has elements.
-    let rows: Vec<(usize, usize)> = offsets(rows, |axis| axis.a).zip(offsets(rows, |axis| axis.b)).collect();
+    let rows = collected(offsets(rows, |axis| axis.a).zip(offsets(rows, |axis| axis.b)))?;
     let outer = offsets(free, |axis| axis.a).zip(offsets(free, |axis| axis.b));
+    let mut left = STEPS;
     for (out, (a, b)) in out.write::<T>()?.iter_mut().zip(outer) {
-        let sum = rows.iter().fold(T::Wide::ZERO, |sum, &(row_a, row_b)| {
-            (0..last.len).fold(sum, |sum, i| sum.plus(term(a + row_a + i * last.a, b + row_b + i * last.b)))
-        });
+        let mut sum = T::Wide::ZERO;
+        for &(row_a, row_b) in &rows {
+            left = match left.checked_sub(last.len) {
+                Some(left) => left,
+                None if is_interrupted() => return Ok(()),
+                None => STEPS,
+            };
+            for i in 0..last.len {
+                sum = sum.plus(term(a + row_a + i * last.a, b + row_b + i * last.b));
+            }
+        }
         *out = T::narrow(sum);
     }
     Ok(())

@@ -9,6 +9,7 @@
 
 use super::fast::Cx;
 use crate::error::invalid;
+use crate::scratch::collected;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The numbers of quantized values.
@@ -97,7 +98,7 @@ impl Ranges {
         min.expect_shape("min", &shape)?;
         max.expect_shape("max", &shape)?;
         let (min, max) = (min.read_as::<f32>("min")?, max.read_as::<f32>("max")?);
-        Ok(Ranges(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)).collect()))
+        Ok(Ranges(collected(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)))?))
     }
 
     /// The range of each element in turn.

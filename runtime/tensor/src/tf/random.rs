@@ -15,6 +15,7 @@ use super::fast::{self, Cx};
 use super::philox::{Philox, WORDS, Words, pair, unit_f32, unit_f64};
 use super::real::expect_float;
 use crate::error::invalid;
+use crate::scratch::{collected, filled};
 use crate::{DType, Element, HostTensor, Shape, TensorError};
 
 /// The generator of a stateful operator. Each use takes the next part of the stream.
@@ -232,7 +233,7 @@ pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Res
         return Ok(x.clone());
     }
     let mut words = generator.take(((n - 1) as u64).div_ceil(WORDS as u64)).words();
-    let mut order: Vec<usize> = (0..n).collect(); // at most the number of elements
+    let mut order = collected(0..n)?;
     for i in 0..n - 1 {
         let left = (n - i) as u32; // as in TensorFlow, for more slices too
         order.swap(i, i + words.next().checked_rem(left).unwrap_or(0) as usize);
@@ -273,7 +274,7 @@ pub fn multinomial(
         let reserved = per_row.wrapping_mul(batch as u64).wrapping_mul(RESERVED);
         let mut words = generator.take(reserved).words();
         let (logits, mut to) = (logits.read::<f64>()?, out.write::<i64>()?);
-        let mut sums = vec![0.0; classes];
+        let mut sums = filled(classes, 0.0)?;
         for (logits, to) in logits.chunks_exact(classes).zip(to.chunks_exact_mut(n)) {
             let finite = || logits.iter().copied().filter(|x| x.is_finite());
             let max = finite().fold(f64::MIN, f64::max);

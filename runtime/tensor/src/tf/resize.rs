@@ -17,6 +17,7 @@ use super::real::expect_float;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::collected;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The attributes of a resizing.
@@ -149,8 +150,8 @@ impl ResizedAxis {
         taps
     }
 
-    fn all<T>(&self, f: impl Fn(&ResizedAxis, usize) -> T) -> Vec<T> {
-        (0..self.to).map(|i| f(self, i)).collect()
+    fn all<T>(&self, f: impl Fn(&ResizedAxis, usize) -> T) -> Result<Vec<T>, TensorError> {
+        collected((0..self.to).map(|i| f(self, i)))
     }
 }
 
@@ -192,14 +193,14 @@ pub fn resize(
         let mut out = result.write::<f32>()?;
         match interpolation {
             Interpolation::Bilinear => {
-                let (ys, xs) = (down.all(ResizedAxis::between), across.all(ResizedAxis::between));
+                let (ys, xs) = (down.all(ResizedAxis::between)?, across.all(ResizedAxis::between)?);
                 each_line(&mut out, (width * channels, height), 4, cx, |n, y, out| {
                     let Between { low, high, part } = ys[y];
                     interpolate_linear((line(n, low), line(n, high)), part, &xs, out);
                 });
             }
             Interpolation::Bicubic => {
-                let (ys, xs) = (down.all(ResizedAxis::cubic_taps), across.all(ResizedAxis::cubic_taps));
+                let (ys, xs) = (down.all(ResizedAxis::cubic_taps)?, across.all(ResizedAxis::cubic_taps)?);
                 each_line(&mut out, (width * channels, height), 32, cx, |n, y, out| {
                     interpolate_cubic(ys[y].map(|(row, weight)| (line(n, row), weight)), &xs, out);
                 });
@@ -282,7 +283,7 @@ pub fn resize_grad(
                 spread(
                     &dy,
                     dims,
-                    (&down.all(ResizedAxis::linear_taps), &across.all(ResizedAxis::linear_taps)),
+                    (&down.all(ResizedAxis::linear_taps)?, &across.all(ResizedAxis::linear_taps)?),
                     &mut sums,
                 );
             }
@@ -290,7 +291,7 @@ pub fn resize_grad(
                 spread(
                     &dy,
                     dims,
-                    (&down.all(ResizedAxis::cubic_taps), &across.all(ResizedAxis::cubic_taps)),
+                    (&down.all(ResizedAxis::cubic_taps)?, &across.all(ResizedAxis::cubic_taps)?),
                     &mut sums,
                 );
             }
@@ -338,7 +339,7 @@ pub fn resize_nearest(
         return Ok(result);
     }
     let (ys, across) = (ResizedAxis::new(rows, height, attrs), ResizedAxis::new(columns, width, attrs));
-    let xs = across.all(ResizedAxis::nearest);
+    let xs = across.all(ResizedAxis::nearest)?;
     let pixel = channels * images.dtype().size();
     {
         let from = images.read_bytes()?;

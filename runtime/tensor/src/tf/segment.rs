@@ -8,6 +8,7 @@ use super::numeric::{Domain, Number, named_ops};
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::{filled, grow, push, try_collected};
 use crate::{HostTensor, Shape, TensorError};
 
 named_ops! {
@@ -181,6 +182,9 @@ pub fn dynamic_stitch(
     Ok(out)
 }
 
+/// The most partitions: their number comes from outside and says nothing about the data.
+const MAX_PARTITIONS: usize = 1 << 20;
+
 /// `DynamicPartition`: tensor `p` of the `n` results has the rows of `x` whose number in `partitions` (i32)
 /// is `p`, in order. The shape of `x` begins with the shape of the partitions.
 pub fn dynamic_partition(
@@ -190,6 +194,9 @@ pub fn dynamic_partition(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let op = "DynamicPartition";
+    if n > MAX_PARTITIONS {
+        return invalid(op, format!("{n} partitions, at most {MAX_PARTITIONS} are possible"));
+    }
     let rank = partitions.shape().rank();
     if x.shape().dims().get(..rank) != Some(partitions.shape().dims()) {
         let problem = format!("partitions of shape {} do not begin shape {}", partitions.shape(), x.shape());
@@ -197,12 +204,12 @@ pub fn dynamic_partition(
     }
     let rest = &x.shape().dims()[rank..];
     let found = super::index::positions(op, partitions, n, x.shape())?;
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); n.min(found.len())];
+    let mut rows: Vec<Vec<usize>> = filled(n.min(found.len()), Vec::new())?;
     for (row, &partition) in found.iter().enumerate() {
         if rows.len() <= partition {
-            rows.resize(partition + 1, Vec::new()); // below n, which is the number of results
+            grow(&mut rows, partition + 1, Vec::new)?; // below n, which is the number of results
         }
-        rows[partition].push(row);
+        push(&mut rows[partition], row)?;
     }
     let len = rest.iter().product::<usize>() * x.dtype().size();
     let from = x.read_bytes()?;
@@ -217,7 +224,7 @@ pub fn dynamic_partition(
         }
         Ok(out)
     };
-    (0..n).map(part).collect()
+    try_collected((0..n).map(part))
 }
 
 /// `DenseBincount`, `Bincount`: for each number below `size`, its number of occurrences in a vector (or in

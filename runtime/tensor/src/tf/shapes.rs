@@ -7,6 +7,7 @@ use super::unary::cast;
 use super::walk::broadcast_shape;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::filled;
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 /// A mask of axes, each of which must be listed once.
@@ -162,7 +163,7 @@ pub fn invert_permutation(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Res
     let &[n] = x.shape().dims() else {
         return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() });
     };
-    let mut inverse = vec![-1i64; n];
+    let mut inverse = filled(n, -1i64)?;
     for (i, p) in super::index::positions(op, x, n, x.shape())?.into_iter().enumerate() {
         if std::mem::replace(&mut inverse[p], i as i64) != -1 {
             return invalid(op, format!("{p} occurs twice in a permutation of shape {}", x.shape()));

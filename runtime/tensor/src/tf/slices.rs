@@ -34,7 +34,7 @@ pub fn slice(
     let shape = Shape::new(&ranges.iter().map(|&(_, len)| len).collect::<Vec<_>>())?;
     gather_offsets(x, shape, &[], allocator, || {
         let axes = ranges.iter().zip(strides(x.shape()));
-        axes.map(|(&(start, len), s)| AxisMap::Step { len, start: start * s, step: s as isize }).collect()
+        Ok(axes.map(|(&(start, len), s)| AxisMap::Step { len, start: start * s, step: s as isize }).collect())
     })
 }
 
@@ -74,7 +74,7 @@ pub fn strided_slice(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (shape, maps) = plan("StridedSlice", x.shape(), range)?;
-    gather_offsets(x, shape, &[], allocator, || maps)
+    gather_offsets(x, shape, &[], allocator, || Ok(maps))
 }
 
 /// `StridedSliceGrad`: zeros of the original shape, with `dy`, of the slice's shape, at the slice.

@@ -8,6 +8,7 @@ use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::scratch::{collected, copied, push, try_collected, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The positions of elements of a tensor, from a list of their coordinates.
@@ -18,7 +19,7 @@ fn positions(
     is_checked: bool,
 ) -> Result<Vec<usize>, TensorError> {
     let (rank, strides) = (shape.rank().max(1), strides(shape));
-    let mut found: Vec<usize> = Vec::with_capacity(coordinates.len() / rank);
+    let mut found: Vec<usize> = with_room(coordinates.len() / rank)?;
     for (i, index) in coordinates.chunks_exact(rank).enumerate() {
         let mut at = 0;
         for ((&along, &dim), &stride) in index.iter().zip(shape.dims()).zip(&strides) {
@@ -71,7 +72,7 @@ pub fn sparse_to_dense(
     };
     let coordinates = indices_of(op, indices)?;
     let places = positions(op, &coordinates, &shape, is_checked)?;
-    let fill = default.read_bytes()?.to_vec();
+    let fill = copied(&default.read_bytes()?)?;
     let out = HostTensor::splat(values.dtype(), shape, &fill, allocator)?;
     {
         let (from, mut to) = (values.read_bytes()?, out.write_bytes()?);
@@ -139,9 +140,11 @@ pub fn sparse_dense_matmul(
 /// The row splits of a ragged tensor: ascending from 0.
 fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usize>, TensorError> {
     let found = indices_of(op, splits)?;
-    let splits_: Option<Vec<usize>> = found.iter().map(|&at| usize::try_from(at).ok()).collect();
-    match splits_ {
-        Some(ends) if splits.shape().rank() == 1 && ends.first() == Some(&0) && ends.is_sorted() => Ok(ends),
+    let refused = |at: &i64| invalid(op, format!("a row split is {at}"));
+    let ends = try_collected(found.iter().map(|at| usize::try_from(*at).or_else(|_| refused(at))));
+    match ends {
+        Err(error @ TensorError::Alloc(_)) => Err(error),
+        Ok(ends) if splits.shape().rank() == 1 && ends.first() == Some(&0) && ends.is_sorted() => Ok(ends),
         _ => invalid(op, format!("row splits of shape {} must ascend from 0", splits.shape())),
     }
 }
@@ -176,7 +179,7 @@ pub fn ragged_gather(
     let mut rows = Vec::new();
     for (i, &index) in indices_of(op, indices)?.iter().enumerate() {
         match usize::try_from(index).ok().filter(|&row| row < n_rows) {
-            Some(row) => rows.push(row..row + 1),
+            Some(row) => push(&mut rows, row..row + 1)?,
             None => return invalid(op, format!("indices[{i}] = {index} is not in [0, {n_rows})")),
         }
     }
@@ -190,7 +193,7 @@ pub fn ragged_gather(
     }
     for ends in &given {
         let sum = |sum: usize, len: usize| sum.checked_add(len).ok_or(TensorError::TooLarge);
-        let inner: Vec<_> = rows.iter().map(|range| ends[range.start]..ends[range.end]).collect();
+        let inner = collected(rows.iter().map(|range| ends[range.start]..ends[range.end]))?;
         let n = rows.iter().try_fold(0, |n, range| sum(n, range.len()))?;
         let last = inner.iter().try_fold(0, |n, range| sum(n, range.len()))?;
         let mut total = 0;

@@ -105,7 +105,7 @@ pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
             return Err(TensorError::Invalid { op: "Bitcast", problem });
         }
     };
-    HostTensor::from_buffer(to, Shape::new(&dims)?, x.buffer().clone())
+    HostTensor::from_buffer(to, Shape::new(&dims)?, x.buffer()?.clone())
 }
 
 /// `Cast` with the attribute `Truncate`: a narrower float is truncated, not rounded.

@@ -8,6 +8,7 @@ use super::real::expect_float;
 use super::window::{axis, taps, window_of};
 use crate::conv::Window;
 use crate::error::invalid;
+use crate::interrupt::is_interrupted;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Three numbers: along depth, height and width.
@@ -77,6 +78,9 @@ impl Windows {
             |i: usize, j: usize, k: usize| i.wrapping_mul(b).wrapping_add(j).wrapping_mul(c).wrapping_add(k);
         for (i, z) in taps(&self.axes[0], at[0]) {
             for (j, y) in taps(&self.axes[1], at[1]) {
+                if is_interrupted() {
+                    return;
+                }
                 for (k, x) in taps(&self.axes[2], at[2]) {
                     f(number(i, j, k), self.pixel(batch, [z, y, x]));
                 }
@@ -242,6 +246,9 @@ impl Windows {
         let [n_z, n_y, n_x] = self.counts;
         for (i, z) in windows(0) {
             for (j, y) in windows(1) {
+                if is_interrupted() {
+                    return;
+                }
                 for (k, x) in windows(2) {
                     f((i * b + j) * c + k, ((batch * n_z + z) * n_y + y) * n_x + x);
                 }

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError};
 
@@ -178,15 +179,21 @@ pub(crate) fn gather_offsets(
     shape: Shape,
     pad: &[u8],
     allocator: &Arc<dyn Allocator>,
-    maps: impl FnOnce() -> Vec<AxisMap>,
+    maps: impl FnOnce() -> Result<Vec<AxisMap>, TensorError>,
 ) -> Result<HostTensor, TensorError> {
     let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
     if out.num_elements() > 0 {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
-        let mut maps = maps();
+        let mut maps = maps()?;
         let last = maps.pop().unwrap_or(AxisMap::Step { len: 1, start: 0, step: 0 });
         let rows = to.chunks_exact_mut(last.len() * x.dtype().size());
+        let mut left = STEPS;
         for (row, start) in rows.zip(Offsets::new(maps)) {
+            left = match left.checked_sub(last.len()) {
+                Some(left) => left,
+                None if is_interrupted() => break,
+                None => STEPS,
+            };
             match x.dtype().size() {
                 1 => gather_row::<1>(&from, pad, start, &last, row),
                 2 => gather_row::<2>(&from, pad, start, &last, row),

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::conv::Window;
+use crate::interrupt::is_interrupted;
 use crate::{HostTensor, Shape, TensorError};
 
 /// The order of the axes of images: `data_format`.
@@ -142,9 +143,12 @@ impl ImageWindows {
     }
 
     /// Calls `f` for each tap of window (y, x) inside the image: its row and column in the window, then in
-    /// the image.
+    /// the image; until interrupted.
     pub(super) fn for_each_tap(&self, (y, x): Plane, mut f: impl FnMut(Plane, Plane)) {
         for (i, row) in taps(&self.rows, y) {
+            if is_interrupted() {
+                return;
+            }
             for (j, col) in taps(&self.cols, x) {
                 f((i, j), (row, col));
             }

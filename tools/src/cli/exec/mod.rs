@@ -17,6 +17,7 @@
 //! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod clocks;
+mod deadline;
 mod fixed;
 mod interrupt;
 mod ports;
@@ -40,6 +41,7 @@ use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
 use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
+use befrost_tensor::npy::Array;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
@@ -47,6 +49,7 @@ use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
+use deadline::{Deadline, Work};
 use fixed::Fixed;
 pub use interrupt::Interrupts;
 use ports::{NamedText, same_tensor};
@@ -127,13 +130,17 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 
-    /// Cancel the execution after so many seconds
+    /// Cancel the execution so many seconds after the start of the tool: loading and compiling count
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Cancel a call when so many kernels have started
+    /// Cancel the execution when so many kernels have started, in all calls together
     #[arg(long, value_name = "KERNELS")]
     fuel: Option<u64>,
+
+    /// Refuse memory for tensors, and for the values of calls, beyond so many bytes: an error result
+    #[arg(long, value_name = "BYTES")]
+    max_memory: Option<usize>,
 
     /// Compare the tensors of a BEF file with their checksum, which loading does not
     #[arg(long)]
@@ -425,13 +432,17 @@ impl ExecArgs {
 }
 
 fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
+    let deadline = Deadline::after(args.timeout)?;
     let queue = match (args.seed, &args.work_queue) {
         (Some(seed), _) => format!("seeded:{seed}"),
         (None, Some(queue)) => queue.clone(),
         (None, None) => "mstd".to_owned(),
     };
     let runtime = Runtime::builder().work_queue(&queue).idle_callers(args.tfrt_output);
-    let mut runtime = runtime.allocator(allocator.clone());
+    let mut runtime = runtime.allocator(allocator);
+    if let Some(bytes) = args.max_memory {
+        runtime = runtime.max_memory(bytes);
+    }
     if args.traces_scopes() && args.tracing_level == "debug" {
         runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
     } else if args.profile || args.trace.is_some() {
@@ -439,17 +450,19 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     }
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
-    let read =
-        |named: &[NamedText]| named.iter().map(|named| named.array(&allocator)).collect::<Result<_, _>>();
+    let allocator = runtime.allocator();
+    let read = |named: &[NamedText]| -> Result<Vec<Array>, Failure> {
+        deadline.limit(Work::Loading, || named.iter().map(|named| named.array(allocator)).collect())
+    };
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
-    let program = match load(args, &runtime, map)? {
+    let program = match deadline.limit(Work::Loading, || load(args, &deadline, &runtime, map))? {
         Ok(program) => program,
         Err(error) if args.verify_diagnostics && !error.kernel_uses().is_empty() => {
             return verify_uses(error.kernel_uses());
         }
         Err(error) => return Err(refused(&args.file, &error)),
     };
-    let session = Session::new(args, &allocator);
+    let session = Session::new(args, &deadline, allocator);
     let mut resources = None;
     if let Some(name) = &args.init_function {
         let shared = befrost::Resources::default();
@@ -464,7 +477,7 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     for function in chosen {
         let resources = resources.clone().unwrap_or_default();
         match session.run(&function, &files, &resources) {
-            Err(Failure::Told) if !session.is_over() => result = Err(Failure::Told),
+            Err(Failure::Told) if !deadline.is_over() && !interrupt::is_set() => result = Err(Failure::Told),
             other => other?,
         }
     }
@@ -490,7 +503,12 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
 }
 
 /// The program in the file.
-fn load(args: &ExecArgs, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
+fn load(
+    args: &ExecArgs,
+    deadline: &Deadline,
+    runtime: &Runtime,
+    map: Map,
+) -> Result<Result<Program, LoadError>, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
     // What is no file can be read only once, so its format is found in all of it.
@@ -526,7 +544,8 @@ fn load(args: &ExecArgs, runtime: &Runtime, map: Map) -> Result<Result<Program, 
         (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
         (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
     };
-    let compiled = compile::to_bef(&place.name(), input, &args.level, &args.passes)?;
+    let compile = || compile::to_bef(&place.name(), input, &args.level, &args.passes);
+    let compiled = deadline.limit(Work::Compiling, compile)?;
     Ok(runtime.load_bytes(&compiled))
 }
 

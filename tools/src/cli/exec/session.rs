@@ -1,11 +1,10 @@
 //! Function calls, and their output.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
-use std::time::Instant;
 
 use befrost::{
     CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Program, Resources, Value,
@@ -17,6 +16,7 @@ use befrost_tensor::npy::{self, Array};
 use befrost_tensor::print::exponent;
 
 use super::ExecArgs;
+use super::deadline::{Deadline, Work};
 use super::interrupt;
 use super::ports::{ARGUMENT, RESULT, bind, example_input, to_array, to_datum};
 use super::raised::{Raised, sources, verify};
@@ -28,25 +28,23 @@ use crate::cli::files::{Format, Place};
 /// One run of the program `bef-exec`.
 pub(super) struct Session<'a> {
     args: &'a ExecArgs,
+    deadline: &'a Deadline,
     allocator: &'a Arc<dyn Allocator>,
-    /// The time at which all calls must have ended.
-    deadline: Option<Instant>,
+    /// The number of kernels that may still start.
+    fuel: Cell<Option<u64>>,
     raised: Arc<Raised>,
     /// All errors of all functions, with `--verify-diagnostics`.
     to_verify: RefCell<Vec<Error>>,
 }
 
 impl<'a> Session<'a> {
-    /// Starts the clock.
-    pub(super) fn new(args: &'a ExecArgs, allocator: &'a Arc<dyn Allocator>) -> Session<'a> {
-        // A time out of range is no deadline.
-        let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Session { args, allocator, deadline, raised: Arc::default(), to_verify: RefCell::default() }
-    }
-
-    /// True after the deadline, or an interrupt.
-    pub(super) fn is_over(&self) -> bool {
-        interrupt::is_set() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    pub(super) fn new(
+        args: &'a ExecArgs,
+        deadline: &'a Deadline,
+        allocator: &'a Arc<dyn Allocator>,
+    ) -> Session<'a> {
+        let fuel = Cell::new(args.fuel);
+        Session { args, deadline, allocator, fuel, raised: Arc::default(), to_verify: RefCell::default() }
     }
 
     /// Compares the errors of all calls with the expectations in the program's texts.
@@ -219,13 +217,14 @@ impl<'a> Session<'a> {
         resources: &Resources,
     ) -> Result<Called, Failure> {
         let options = CallOptions {
-            cancellation: Cancellation::limited(self.deadline, self.args.fuel),
+            cancellation: Cancellation::limited(self.deadline.at(), self.fuel.get()),
             resources: resources.clone(),
             diagnostics: Some(self.raised.clone()),
             ..CallOptions::default()
         };
         interrupt::set_running(&options.cancellation);
-        let results = function.call_with(arguments, &options);
+        let results = self.deadline.limit(Work::Executing, || function.call_with(arguments, &options));
+        self.fuel.set(options.cancellation.fuel());
         let results = results.map_err(|error| Failure::Refused(error.to_string()))?;
         let is_limit = |error: &&Error| match error.code() {
             ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted => true,

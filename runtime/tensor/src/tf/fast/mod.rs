@@ -50,6 +50,7 @@ pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
 
 use crate::cache::CACHE;
+use crate::interrupt::{STEPS, is_interrupted};
 
 use crate::mem::Allocator;
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, Serial, in_parts, nanoseconds, units_per_part};
@@ -78,9 +79,29 @@ impl<'a> Cx<'a> {
         Cx { allocator, parallel: &Serial }
     }
 
-    /// Splits `out` into parts of whole units and calls `block(first, part)` for each; `first` is the
-    /// position of the part's first element. `cost` is the cost of an element in additions.
+    /// Splits `out` into parts of whole units and calls `block(first, part)` for each, until interrupted;
+    /// `first` is the position of the part's first element. `cost` is the cost of an element in additions.
     pub(in crate::tf) fn parts<T: Send>(
+        &self,
+        out: &mut [T],
+        (unit, cost): (usize, usize),
+        block: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let unit = unit.max(1);
+        // A piece is interruptible as a whole only.
+        let piece = (STEPS / cost.max(1)).div_ceil(unit).max(1).saturating_mul(unit);
+        self.large_parts(out, (unit, cost), |first, part| {
+            for (i, piece) in (0..).step_by(piece).zip(part.chunks_mut(piece)) {
+                if i > 0 && is_interrupted() {
+                    return;
+                }
+                block(first + i, piece);
+            }
+        });
+    }
+
+    /// [`Cx::parts`] for blocks that ask themselves whether to stop.
+    fn large_parts<T: Send>(
         &self,
         out: &mut [T],
         (unit, cost): (usize, usize),

@@ -5,6 +5,7 @@ use super::super::norm::{all_but_channels, channels_of, moments_after};
 use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
 use super::elementwise::binary;
 use super::{BLOCK, Cx, reduce};
+use crate::scratch::collected;
 use crate::simd::Isa;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -46,15 +47,15 @@ pub fn batch_norm(
     for (what, x) in [("mean", mean), ("variance", variance), ("scale", scale), ("offset", offset)] {
         x.expect_shape(what, &vector)?;
     }
-    let factors = factors(&wide(scale)?, &wide(variance)?, attrs);
+    let factors = factors(&wide(scale)?, &wide(variance)?, attrs)?;
     let (mean, offset) = (mean.read::<f32>()?, offset.read::<f32>()?);
     normalize(x, (count, step), (&mean, &factors, &offset), cx)
 }
 
 /// The factor of each channel: `scale / sqrt(variance + epsilon)`.
-fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Vec<f32> {
+fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Result<Vec<f32>, TensorError> {
     let factor = |(s, v): (&f64, &f64)| (s / (v + f64::from(attrs.epsilon)).sqrt()) as f32;
-    scale.iter().zip(variance).map(factor).collect()
+    collected(scale.iter().zip(variance).map(factor))
 }
 
 /// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`; in place.
@@ -143,14 +144,14 @@ impl Images {
     }
 
     fn vector(&self, f: impl Fn(usize) -> f64, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        let values: Vec<f32> = (0..self.channels).map(|c| f(c) as f32).collect();
+        let values = collected((0..self.channels).map(|c| f(c) as f32))?;
         HostTensor::from_slice(Shape::new(&[self.channels])?, &values, cx.allocator)
     }
 }
 
 /// A vector's elements in f64.
 fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
-    Ok(x.read::<f32>()?.iter().map(|&x| f64::from(x)).collect())
+    collected(x.read::<f32>()?.iter().map(|&x| f64::from(x)))
 }
 
 /// See [`reference::batch_norm_training`]. The centered images have a small mean of their own, since they are
@@ -175,15 +176,15 @@ pub fn batch_norm_training(
         variance if variance < 0.0 => 0.0,
         variance => variance,
     };
-    let variance: Vec<f64> = norm.iter().zip(&rests).map(variance).collect();
+    let variance = collected(norm.iter().zip(&rests).map(variance))?;
     let y = {
         let (rest, offset) = (rest.read::<f32>()?, offset.read::<f32>()?);
-        let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)[..], &offset[..]);
+        let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)?[..], &offset[..]);
         normalize(centered, (images.channels, images.step), by, cx)?
     };
     // If the mean is infinite, the rest is not finite.
     let corrected = |(&mean, &rest): (&f64, &f64)| if rest.is_finite() { mean + rest } else { mean };
-    let mean = means.iter().zip(&rests).map(corrected).collect();
+    let mean = collected(means.iter().zip(&rests).map(corrected))?;
     let [mean, variance, batch_mean, batch_variance] =
         moments_after(images.n, (mean, variance), DType::F32, running, attrs, cx.allocator)?;
     Ok([y, mean, variance, batch_mean, batch_variance])

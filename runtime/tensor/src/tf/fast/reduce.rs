@@ -8,6 +8,7 @@ use super::super::{Reduce, reference};
 use super::elementwise::{by_f32, is_half};
 use super::{BLOCK, Cx};
 use crate::math;
+use crate::scratch::filled;
 use crate::simd::{Gather, Isa};
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -73,7 +74,7 @@ pub fn reduce(
     };
     let (from, mut to) = (transposed.read::<f32>()?, out.write::<f32>()?);
     if !to.is_empty() {
-        run(gather, &from, extents, &mut to, finish, cx);
+        run(gather, &from, extents, &mut to, finish, cx)?;
     }
     drop(to);
     Ok(out)
@@ -86,10 +87,10 @@ fn run(
     out: &mut [f32],
     finish: impl Fn(f64) -> f32 + Sync,
     cx: &Cx<'_>,
-) {
+) -> Result<(), TensorError> {
     let isa = Isa::detect();
     if inner == 1 && count > LONG {
-        let mut parts = vec![0.0; count.div_ceil(LONG)];
+        let mut parts = filled(count.div_ceil(LONG), 0.0)?;
         for (out, row) in out.iter_mut().zip(x.chunks_exact(count)) {
             cx.parts(&mut parts, (1, LONG), |first, parts| {
                 for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
@@ -98,14 +99,15 @@ fn run(
             });
             *out = finish(parts.iter().fold(gather.start(), |acc, &part| gather.join(acc, part)));
         }
-        return;
+        return Ok(());
     }
     if inner == 1 {
-        return cx.parts(out, (1, count), |first, out| {
+        cx.parts(out, (1, count), |first, out| {
             for (i, out) in (first..).zip(out) {
                 *out = finish(isa.gather_row(gather, &x[i * count..][..count]));
             }
         });
+        return Ok(());
     }
     let unit = if outer == 1 { COLUMNS } else { inner };
     cx.parts(out, (unit, count), |first, out| {
@@ -127,6 +129,7 @@ fn run(
             }
         }
     });
+    Ok(())
 }
 
 /// See [`reference::softmax`]; in place.

@@ -219,7 +219,8 @@ impl Weights {
         };
         let want = weights.count()?.checked_mul(size_of::<f32>()).and_then(|len| len.checked_add(HEADER));
         let dims = weights.dims;
-        if want != Some(bytes.num_elements()) || !bytes.buffer().address().is_multiple_of(align_of::<f32>()) {
+        if want != Some(bytes.num_elements()) || !bytes.buffer()?.address().is_multiple_of(align_of::<f32>())
+        {
             let problem =
                 format!("{} bytes are not those of weights of shape {dims:?}", bytes.num_elements());
             return invalid(OP, problem);

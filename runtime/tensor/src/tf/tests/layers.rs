@@ -277,7 +277,7 @@ fn training_steps_follow_their_formulas() {
 fn training_steps_write_in_place() {
     let (m, none) = (&malloc(), &(Arc::new(Limited::new(malloc(), 0)) as Arc<dyn Allocator>));
     let (grad, rate) = (vector(&[2.0f64, -1.0]), tensor(&[], &[0.5]));
-    let address = |x: &HostTensor| x.buffer().address();
+    let address = |x: &HostTensor| x.buffer().unwrap().address();
     let (mut var, mut accum) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]));
     let before = [address(&var), address(&accum)];
     apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, none).unwrap();

@@ -1,7 +1,8 @@
 //! Operators that move elements, or gather and scatter them by index.
 
-use super::{count_in, int_in, ints_in, of, of_many, owning, shape_in};
+use super::{MAX_INTS, count_in, int_in, ints_in, many_ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
+use crate::scratch::copied;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
@@ -49,7 +50,7 @@ pub(in crate::tf::op) fn reverse(attrs: &Attributes<'_>) -> Made {
 
 pub(in crate::tf::op) fn roll(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[x, shift, axis], m| {
-        tf::roll(x, &ints_in("Roll", "shift", shift)?, &ints_in("Roll", "axis", axis)?, m)
+        tf::roll(x, &many_ints_in("Roll", "shift", shift)?, &many_ints_in("Roll", "axis", axis)?, m)
     })
 }
 
@@ -104,7 +105,7 @@ pub(in crate::tf::op) fn split(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn split_v(attrs: &Attributes<'_>) -> Made {
     let n = attrs.count("num_split")?;
     of(attrs, move |[x, sizes, axis], m| {
-        let sizes = ints_in("SplitV", "size_splits", sizes)?;
+        let sizes = many_ints_in("SplitV", "size_splits", sizes)?;
         if sizes.len() != n {
             return invalid("SplitV", format!("{} sizes, expected {n}", sizes.len()));
         }
@@ -330,7 +331,7 @@ pub(in crate::tf::op) fn matrix_set_diag_v2(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn reverse_sequence(attrs: &Attributes<'_>) -> Made {
     let (seq, batch) = (attrs.int("seq_dim")?, attrs.int("batch_dim")?);
     of(attrs, move |[x, lengths], m| {
-        tf::reverse_sequence(x, &ints_in("ReverseSequence", "seq_lengths", lengths)?, seq, batch, m)
+        tf::reverse_sequence(x, &many_ints_in("ReverseSequence", "seq_lengths", lengths)?, seq, batch, m)
     })
 }
 
@@ -368,7 +369,7 @@ fn element_in(
 ) -> Result<Vec<u8>, TensorError> {
     element.expect_dtype(what, x.dtype())?;
     match element.num_elements() {
-        1 => Ok(element.read_bytes()?.to_vec()),
+        1 => copied(&element.read_bytes()?),
         _ => invalid(op, format!("`{what}` is no scalar")),
     }
 }
@@ -410,7 +411,7 @@ fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
 /// The paddings in an operand: a row of two per axis.
 fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
     match x.shape().dims() {
-        [_, 2] => {
+        [0..=MAX_INTS, 2] => {
             let flat = super::indices_of(op, x)?;
             Ok(flat.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
         }

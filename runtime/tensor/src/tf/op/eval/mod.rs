@@ -102,8 +102,8 @@ pub fn owning_many<R: IntoResults>(
 
 /// The value of an operand that is a single index or axis.
 pub(super) fn int_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<i64, TensorError> {
-    match (x.num_elements(), indices_of(op, x)?.first()) {
-        (1, Some(&int)) => Ok(int),
+    match x.num_elements() {
+        1 => Ok(indices_of(op, x)?.first().copied().unwrap_or(0)),
         _ => invalid(op, format!("`{what}` has shape {}, expected one element", x.shape())),
     }
 }
@@ -114,8 +114,23 @@ pub(super) fn count_in(op: &'static str, what: &'static str, x: &HostTensor) -> 
     usize::try_from(given).or_else(|_| invalid(op, format!("`{what}` is {given}")))
 }
 
-/// The values of an operand that is a vector of axes, positions or sizes, or a scalar.
+/// The most numbers in a list of axes, or with one number per axis: more than any tensor or mask of axes has.
+pub(super) const MAX_INTS: usize = 1 << 10;
+
+/// The values of an operand that is a vector of axes, or has a position or size per axis, or a scalar.
 pub(super) fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i64>, TensorError> {
+    match x.num_elements() {
+        0..=MAX_INTS => many_ints_in(op, what, x),
+        _ => invalid(op, format!("`{what}` has shape {}, more numbers than a tensor has axes", x.shape())),
+    }
+}
+
+/// The values of an operand that is a vector of any length, or a scalar.
+pub(super) fn many_ints_in(
+    op: &'static str,
+    what: &'static str,
+    x: &HostTensor,
+) -> Result<Vec<i64>, TensorError> {
     match x.shape().rank() {
         0 | 1 => indices_of(op, x),
         _ => invalid(op, format!("`{what}` has shape {}, expected a vector", x.shape())),

@@ -24,6 +24,7 @@ pub(super) mod strings;
 pub(super) mod volumes;
 
 use super::attrs::{Attributes, Attrs};
+use super::eval::MAX_INTS;
 use super::signature::Signature;
 use super::types::Type;
 use crate::error::invalid;
@@ -179,12 +180,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The integers of an operand that is a constant vector or scalar.
+    /// The integers of an operand that is a constant vector or scalar, and not long.
     ///
     /// # Errors
     /// If it has a higher rank, or another type.
     pub fn ints(&self, i: usize) -> Result<Option<Vec<i64>>, TensorError> {
         match self.operand(i)?.constant {
+            Some(x) if x.num_elements() > MAX_INTS => Ok(None),
             Some(x) if x.shape().rank() < 2 => indices_of(self.op(), x).map(Some),
             Some(x) => self.refuse(format!("operand {i} has rank {}, expected a vector", x.shape().rank())),
             None => Ok(None),
@@ -194,9 +196,9 @@ impl<'a> Node<'a> {
     /// The integer of an operand that is a constant of one element.
     fn int(&self, i: usize) -> Result<Option<i64>, TensorError> {
         let Some(x) = self.operand(i)?.constant else { return Ok(None) };
-        match &indices_of(self.op(), x)?[..] {
-            &[int] => Ok(Some(int)),
-            other => self.refuse(format!("operand {i} has {} numbers, expected one", other.len())),
+        match x.num_elements() {
+            1 => Ok(indices_of(self.op(), x)?.first().copied()),
+            n => self.refuse(format!("operand {i} has {n} numbers, expected one")),
         }
     }
 

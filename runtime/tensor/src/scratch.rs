@@ -1,0 +1,117 @@
+//! Vectors for intermediate results, whose memory is asked for fallibly.
+//!
+//! Everything whose size depends on data is made here, or belongs to a tensor. The standard library's
+//! functions end the process if the system refuses. The errors are [`TensorError::Alloc`].
+
+use std::cmp::Ordering;
+
+use crate::TensorError;
+use crate::mem::AllocError;
+
+/// The error for a refused list of `len` elements.
+pub fn no_room<T>(len: usize) -> TensorError {
+    TensorError::Alloc(AllocError::OutOfMemory { size: len.saturating_mul(size_of::<T>()) })
+}
+
+/// Makes room for `more` elements, exactly.
+pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), TensorError> {
+    vec.try_reserve_exact(more).map_err(|_| no_room::<T>(vec.len().saturating_add(more)))
+}
+
+/// An empty vector with room for `len` elements.
+pub fn with_room<T>(len: usize) -> Result<Vec<T>, TensorError> {
+    let mut vec = Vec::new();
+    reserve(&mut vec, len)?;
+    Ok(vec)
+}
+
+/// A vector of `len` equal elements.
+pub fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, TensorError> {
+    let mut vec = with_room(len)?;
+    vec.resize(len, value);
+    Ok(vec)
+}
+
+/// Appends an element, to room that grows by doubling.
+pub fn push<T>(vec: &mut Vec<T>, value: T) -> Result<(), TensorError> {
+    if vec.len() == vec.capacity() {
+        vec.try_reserve(1).map_err(|_| no_room::<T>(vec.len().saturating_mul(2)))?;
+    }
+    vec.push(value);
+    Ok(())
+}
+
+/// Makes the vector at least `len` elements long.
+pub fn grow<T>(vec: &mut Vec<T>, len: usize, value: impl FnMut() -> T) -> Result<(), TensorError> {
+    if len > vec.len() {
+        reserve(vec, len - vec.len())?;
+        vec.resize_with(len, value);
+    }
+    Ok(())
+}
+
+/// The elements of a slice.
+pub fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>, TensorError> {
+    let mut vec = with_room(items.len())?;
+    vec.extend_from_slice(items);
+    Ok(vec)
+}
+
+/// The elements of an iterator.
+pub fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>, TensorError> {
+    let mut items = items.into_iter();
+    let least = items.size_hint().0;
+    let mut vec = with_room(least)?;
+    vec.extend(items.by_ref().take(least));
+    items.try_for_each(|item| push(&mut vec, item))?;
+    Ok(vec)
+}
+
+/// The elements of an iterator, or its first error.
+pub fn try_collected<T>(
+    items: impl IntoIterator<Item = Result<T, TensorError>>,
+) -> Result<Vec<T>, TensorError> {
+    let mut items = items.into_iter();
+    let mut vec = with_room(items.size_hint().1.unwrap_or(0))?;
+    items.try_for_each(|item| push(&mut vec, item?))?;
+    Ok(vec)
+}
+
+/// Sorts, and keeps the order of equal elements.
+pub fn stable_sort<T: Copy>(
+    items: &mut [T],
+    compare: impl Fn(&T, &T) -> Ordering,
+) -> Result<(), TensorError> {
+    let mut numbered = collected(items.iter().copied().zip(0usize..))?;
+    numbered.sort_unstable_by(|(a, i), (b, j)| compare(a, b).then(i.cmp(j)));
+    items.iter_mut().zip(numbered).for_each(|(item, (sorted, _))| *item = sorted);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_made_and_refused() {
+        assert_eq!(filled(3, 7u8).unwrap(), [7, 7, 7]);
+        assert_eq!(collected((0..9).filter(|i| i % 2 == 0)).unwrap(), [0, 2, 4, 6, 8]);
+        assert_eq!(collected(0..4).unwrap(), [0, 1, 2, 3]);
+        assert_eq!(copied(&[1, 2]).unwrap(), [1, 2]);
+        assert_eq!(try_collected((0..3).map(Ok)).unwrap(), [0, 1, 2]);
+        assert_eq!(
+            try_collected((0..3).map(|i| if i < 1 { Ok(i) } else { Err(TensorError::TooLarge) })),
+            Err(TensorError::TooLarge)
+        );
+        let size = usize::MAX / 4 * 4;
+        assert_eq!(filled(usize::MAX / 4, 0u32), Err(TensorError::Alloc(AllocError::OutOfMemory { size })));
+        let mut pairs = [(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd')];
+        stable_sort(&mut pairs, |a, b| a.0.cmp(&b.0)).unwrap();
+        assert_eq!(pairs, [(1, 'b'), (1, 'd'), (2, 'a'), (2, 'c')]);
+        let mut vec = vec![1];
+        grow(&mut vec, 3, || 0).unwrap();
+        grow(&mut vec, 2, || 0).unwrap();
+        assert_eq!(vec, [1, 0, 0]);
+        assert!(grow(&mut vec, usize::MAX, || 0).is_err());
+    }
+}
