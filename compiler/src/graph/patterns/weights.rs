@@ -17,7 +17,6 @@ use crate::build::Builder;
 use crate::build::query::{bytes_of, data_format, dims, dtype, flag, ints, is_used_once, producer_if, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
-use crate::graph::constant_fold::MAX_GROWN;
 use crate::ir::OpId;
 use crate::ir::{DYNAMIC, Module, ValueId};
 use befrost_tensor::DType;
@@ -30,6 +29,9 @@ struct Factor {
     /// The axis along which the factor varies.
     axis: Option<usize>,
 }
+
+/// Limit on the bytes of weights that are copied because others use them unscaled.
+const MAX_COPIED: usize = 100 << 10;
 
 /// Limit on the operators between a factor and the product.
 const MAX_DEPTH: usize = 8;
@@ -159,7 +161,7 @@ fn accepts(m: &Module, value: ValueId, axis: Option<usize>, depth: usize) -> boo
 /// Whether the weights of a product are a constant that is not too large to be copied if others use it too.
 fn has_own_weights(m: &Module, op: OpId) -> bool {
     let weights = m.operand(op, 1);
-    let is_small = || bytes_of(m, m.value_type(weights)).is_some_and(|bytes| bytes <= MAX_GROWN);
+    let is_small = || bytes_of(m, m.value_type(weights)).is_some_and(|bytes| bytes <= MAX_COPIED);
     constant_of(m, weights).is_some()
         && dims(m, weights).is_some()
         && (is_used_once(m, weights) || is_small())
