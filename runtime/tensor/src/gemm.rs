@@ -10,8 +10,8 @@ use gemm_common::Parallelism;
 use crate::Element;
 
 /// The product of the gemm crate: the numbers of rows, columns and steps; `out`, its column and row strides,
-/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags for
-/// conjugates; threads.
+/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags
+/// for conjugates; threads.
 pub type ProductFn<T> = unsafe fn(
     usize,
     usize,
