@@ -293,7 +293,7 @@ mod tests {
         assert!(report.is_match());
         assert_eq!(
             report.to_string(),
-            "all 4 elements agree; worst at [2]: got 300.0, want 300.001, error 9.766e-4"
+            "all 4 elements agree; worst at [2]: got 300.0, want 300.001, error 1.007e-3"
         );
     }
 

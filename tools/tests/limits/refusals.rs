@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use befrost::mem::{AllocError, Allocator, Block, LeakCheck, Malloc};
-use befrost::{CompileOptions, Datum, ErrorCode, Function, HostTensor, Runtime, Source, compile_with, npy};
+use befrost::{CompileOptions, Datum, ErrorCode, Function, Runtime, Source, Value, compile_with};
+use befrost_kernels::Strings;
+use befrost_tensor::npy::{self, Array};
 use serde_json::Value as Json;
 
 /// The number of refused requests of a graph.
@@ -78,9 +80,12 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
     let refuses = Arc::new(RefusesOne { inner: leaks.clone(), left: AtomicU64::new(u64::MAX) });
     let runtime = Runtime::builder().work_queue("s").allocator(refuses.clone()).build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let inputs: Vec<HostTensor> = items(&run["feeds"])
+    let inputs: Vec<Array> = items(&run["feeds"])
         .iter()
-        .map(|feed| npy::read_file(&case.join(feed["file"].as_str().unwrap_or_default()), &Malloc::shared()))
+        .map(|feed| {
+            let file = case.join(feed["file"].as_str().unwrap_or_default());
+            npy::read_array_file(&file, &Malloc::shared())
+        })
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     {
@@ -108,8 +113,12 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
 }
 
 /// The results, each with its bytes in other memory.
-fn call(main: &Function, inputs: &[HostTensor]) -> Result<Vec<Datum>, String> {
-    let inputs: Vec<Datum> = inputs.iter().map(|input| input.clone().into()).collect();
+fn call(main: &Function, inputs: &[Array]) -> Result<Vec<Datum>, String> {
+    let datum = |input: &Array| match input {
+        Array::Numbers(tensor) => Datum::from(tensor.clone()),
+        Array::Strings(strings) => Datum::from(Value::object(Strings(strings.clone()))),
+    };
+    let inputs: Vec<Datum> = inputs.iter().map(datum).collect();
     main.call(inputs).map_err(|error| error.to_string())
 }
 

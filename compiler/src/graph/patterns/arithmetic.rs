@@ -3,9 +3,8 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
-use super::constant::patterns;
+use super::rule::{apply, is_float, patterns, replacement, same_type};
 use super::weights::{pad_of_convolution, scale_weights};
-use super::{apply, is_float, replacement, same_type};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, producer_if, splat};
 use crate::dialects::tf::operator;

@@ -3,20 +3,14 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{apply, branches, is_float, passing, permutation, replacement};
+use super::rule::{apply, is_float, patterns, permutation, replacement};
+use super::{branches, passing};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, has_no_edges, producer_if, splat};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
-
-macro_rules! patterns {
-    ($($name:literal $benefit:literal $rule:ident;)*) => {
-        &[$(Pattern { name: $name, benefit: $benefit, rewrite: |r: &mut Rewriter<'_>, op: OpId| -> Change { apply(r, op, $rule) } },)*]
-    };
-}
-pub(super) use patterns;
 
 /// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {

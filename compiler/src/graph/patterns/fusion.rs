@@ -10,11 +10,10 @@
 //! Conv2D(x, w) ─▶ FusedBatchNormV3 of constants        Conv2D(x, w*scale) ─▶ BiasAdd
 //! ```
 
-use super::constant::patterns;
 use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
-use super::{apply, operand_orders, same_type};
+use super::rule::{apply, operand_orders, patterns, same_type};
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, flag, is_used_once, producer_if, shape};
 use crate::dialects::tf::operator;

@@ -17,7 +17,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{operand_orders, replacement, ty};
+use super::rule::{operand_orders, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, has_no_edges, ints, is_used_once, producer_if, shape, splat};
 use crate::dialects::tf::operator;

@@ -1,6 +1,6 @@
 //! Operators that return an operand unchanged for their attributes and shapes.
 
-use super::permutation;
+use super::rule::permutation;
 use crate::build::query::{dims, flag, ints, shape};
 use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};

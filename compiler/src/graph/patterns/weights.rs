@@ -12,7 +12,7 @@
 
 use befrost_tensor::tf::op::Op;
 
-use super::{is_float, operand_orders, replacement};
+use super::rule::{is_float, operand_orders, permutation, replacement};
 use crate::build::Builder;
 use crate::build::query::{bytes_of, data_format, dims, dtype, flag, ints, is_used_once, producer_if, shape};
 use crate::dialects::tf::operator;
@@ -144,7 +144,7 @@ fn accepts(m: &Module, value: ValueId, axis: Option<usize>, depth: usize) -> boo
             }
             Op::Transpose => {
                 let inner = match axis {
-                    Some(axis) => Some(*super::permutation(m, m.operand(op, 1))?.get(axis)? as usize),
+                    Some(axis) => Some(*permutation(m, m.operand(op, 1))?.get(axis)? as usize),
                     None => None,
                 };
                 accepts(m, x, inner, depth - 1)
@@ -201,7 +201,7 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor) -> Option<Val
             let inner = match (axis, kind) {
                 (None, _) => None,
                 (Some(axis), Op::Reshape) => Some(axis_before_reshape(m, op, axis)?),
-                (Some(axis), _) => Some(*super::permutation(m, m.operand(op, 1))?.get(axis)? as usize),
+                (Some(axis), _) => Some(*permutation(m, m.operand(op, 1))?.get(axis)? as usize),
             };
             let to = m.operand(op, 1);
             let x = scaled(b, x, Factor { constant, axis: inner })?;

@@ -94,7 +94,7 @@ fn custom_forms() {
     %0 = tfrt.constant.i32 42
     %1:2 = tfrt.div.i32 %arg0, %0
     %2 = tfrt.add.i32 %1#0, %1#1 {note = \"x\"}
-    %3 = \"tfrt.minus.i32\"(%2, %0) : (i32, i32) -> i32
+    %3 = tfrt.minus.i32 %2, %0
     %4 = tfrt.constant.i1 true
     %5 = tfrt.constant.f32 -1.000000e-03
     %6 = tfrt.new.chain
@@ -405,7 +405,7 @@ fn syntax_errors() {
     check_errors("\"t.x\"() ({\n#a = 1\n}) : () -> ()", &["2:1 E0203"]);
     check_errors("\"t.x\"(%0) : () -> ()", &["1:13 E0206"]);
     check_errors("\"t.x\"() {a, a = 1} : () -> ()", &["1:13 E0213"]);
-    check_errors("tfrt.minus.i32 %a, %b", &["1:1 E0205"]);
+    check_errors("tf.Sub %a, %b", &["1:1 E0205"]);
 }
 
 #[test]
@@ -527,7 +527,7 @@ func.func @h() {
             "3:24 E0204",
             "4:22 E0201",
             "6:26 E0207",
-            "7:8 E0301",
+            "7:8 E0310",
             "8:21 E0302",
             "9:35 E0206",
             "10:3 E0303",
