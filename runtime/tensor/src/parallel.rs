@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! work in ns ─▶ Parallel::workers ─1─▶ one part, on the calling thread
-//!                                └─n─▶ 2n parts ─▶ Parallel::parallel_for
+//!                                └─n─▶ 4n parts ─▶ Parallel::parallel_for
 //! ```
 //!
 //! A function estimates how long one thread takes for its work and asks how many threads to use. The answer
@@ -52,14 +52,14 @@ pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
     (operations / per_ns) as u64
 }
 
-/// The number of units in a part, of `all` units that take one thread `work` nanoseconds. Two parts per
+/// The number of units in a part, of `all` units that take one thread `work` nanoseconds. Four parts per
 /// worker, so that a slow one does not delay the others; `all` for one worker.
 pub(crate) fn units_per_part(all: usize, work: u64, parallel: &dyn Parallel) -> usize {
     match parallel.workers(work) {
         0 | 1 => all,
         workers => {
             let most = usize::try_from(work / MIN_PART).unwrap_or(usize::MAX);
-            all.div_ceil(workers.saturating_mul(2).min(most).max(1))
+            all.div_ceil(workers.saturating_mul(4).min(most).max(1))
         }
     }
 }
