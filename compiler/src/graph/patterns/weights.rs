@@ -52,12 +52,10 @@ pub(super) fn scale_weights(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId
         (Some((at, _)), None) => Some(at + rank - factor_dims.len()),
         _ => return None,
     };
-    if !accepts(m, x, axis, MAX_DEPTH) {
-        return None;
-    }
+    passing(m, x)?;
     let flat: Vec<i64> = if axis.is_some() { vec![factor_dims.iter().product()] } else { vec![] };
     let factor = Factor { constant: reshaped(b, c, &flat)?, axis };
-    scaled(b, x, factor)
+    scaled(b, x, factor, MAX_DEPTH)
 }
 
 /// A constant in another shape.
@@ -113,51 +111,6 @@ fn addend(m: &Module, op: OpId) -> Option<(ValueId, usize)> {
     }
 }
 
-/// Whether [`scaled`] succeeds for `value` and a factor along `axis`.
-fn accepts(m: &Module, value: ValueId, axis: Option<usize>, depth: usize) -> bool {
-    let holds = || {
-        let (op, kind) = passing(m, value).filter(|_| depth > 0)?;
-        let x = m.operand(op, 0);
-        Some(match kind {
-            Op::BiasAdd => {
-                let is_along = |axis: usize| match data_format(m, op) {
-                    "NHWC" => shape(m, value).is_some_and(|shape| axis + 1 == shape.len()),
-                    _ => axis == 1,
-                };
-                constant_of(m, m.operand(op, 1)).is_some()
-                    && axis.is_none_or(is_along)
-                    && accepts(m, x, axis, depth - 1)
-            }
-            Op::Add | Op::AddV2 | Op::Sub => {
-                let (x, other) = addend(m, op)?;
-                let constant = dims(m, m.operand(op, other))?;
-                m.value_type(x) == m.value_type(value)
-                    && constant.len() <= shape(m, x)?.len()
-                    && accepts(m, x, axis, depth - 1)
-            }
-            Op::Reshape => {
-                let inner = match axis {
-                    Some(axis) => Some(axis_before_reshape(m, op, axis)?),
-                    None => None,
-                };
-                accepts(m, x, inner, depth - 1)
-            }
-            Op::Transpose => {
-                let inner = match axis {
-                    Some(axis) => Some(*permutation(m, m.operand(op, 1))?.get(axis)? as usize),
-                    None => None,
-                };
-                accepts(m, x, inner, depth - 1)
-            }
-            Op::MatMul => {
-                has_own_weights(m, op) && axis.is_none_or(|axis| axis == 1) && shape(m, value)?.len() == 2
-            }
-            _ => has_own_weights(m, op) && axis.is_none_or(|axis| axis == channels(m, op)),
-        })
-    };
-    holds().unwrap_or(false)
-}
-
 /// Whether the weights of a product are a constant that is not too large to be copied if others use it too.
 fn has_own_weights(m: &Module, op: OpId) -> bool {
     let weights = m.operand(op, 1);
@@ -167,22 +120,34 @@ fn has_own_weights(m: &Module, op: OpId) -> bool {
         && (is_used_once(m, weights) || is_small())
 }
 
-/// `value` times a factor, by other weights of the product that it comes from.
-fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor) -> Option<ValueId> {
+/// `value` times a factor, by other weights of the product that it comes from, which is at most `depth`
+/// operators away.
+fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor, depth: usize) -> Option<ValueId> {
     let m = b.ir();
     let (op, kind) = passing(m, value)?;
+    let depth = depth.checked_sub(1)?;
     let Factor { constant, axis } = factor;
     let x = m.operand(op, 0);
     match kind {
         Op::BiasAdd => {
             let (bias, format) = (m.operand(op, 1), m.attr_named(op, "data_format"));
-            let x = scaled(b, x, factor)?;
+            let is_along = |axis: usize| match data_format(m, op) {
+                "NHWC" => shape(m, value).is_some_and(|shape| axis + 1 == shape.len()),
+                _ => axis == 1,
+            };
+            if constant_of(m, bias).is_none() || !axis.is_none_or(is_along) {
+                return None;
+            }
+            let x = scaled(b, x, factor, depth)?;
             let bias = b.one(Op::Mul, &[bias, constant]).ok()?;
             b.op(Op::BiasAdd, &[x, bias]).maybe_attr("data_format", format).like(value).one().ok()
         }
         Op::Add | Op::AddV2 | Op::Sub => {
             let (x, other) = addend(m, op)?;
             let (rank, addend) = (shape(m, x)?.len(), m.operand(op, other));
+            if m.value_type(x) != m.value_type(value) || dims(m, addend)?.len() > rank {
+                return None;
+            }
             // The addend may lack the leading axes.
             let aligned = match axis {
                 Some(axis) => {
@@ -192,7 +157,7 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor) -> Option<Val
                 }
                 None => constant,
             };
-            let x = scaled(b, x, factor)?;
+            let x = scaled(b, x, factor, depth)?;
             let addend = b.one(Op::Mul, &[addend, aligned]).ok()?;
             let operands = if other == 1 { [x, addend] } else { [addend, x] };
             replacement(b, op, kind, &operands)
@@ -204,10 +169,15 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor) -> Option<Val
                 (Some(axis), _) => Some(*permutation(m, m.operand(op, 1))?.get(axis)? as usize),
             };
             let to = m.operand(op, 1);
-            let x = scaled(b, x, Factor { constant, axis: inner })?;
+            let x = scaled(b, x, Factor { constant, axis: inner }, depth)?;
             replacement(b, op, kind, &[x, to])
         }
         _ => {
+            let own_axis = if kind == Op::MatMul { 1 } else { channels(m, op) };
+            let fits = kind != Op::MatMul || shape(m, value)?.len() == 2;
+            if !fits || !has_own_weights(m, op) || axis.is_some_and(|axis| axis != own_axis) {
+                return None;
+            }
             let weights = m.operand(op, 1);
             let weight_dims = dims(m, weights)?.to_vec();
             let spread = match (axis, kind) {
