@@ -221,7 +221,12 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let known = resolved.of(&kernel);
         let signature = &known.signature;
         let operands = kernel.operands();
-        let mode = |i: usize| kernel.operand_mode(i as u32);
+        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
+        let is_any = kernel.is_any() && signature.takes_all_in_any_state();
+        let mode = |i: usize| match kernel.operand_mode(i as u32) {
+            OperandMode::Required if is_any => OperandMode::Lenient,
+            mode => mode,
+        };
         let n = n_passed(&kernel, signature, |i| image.type_name(function.register_type(operands[i])));
         let passed = operands.iter().enumerate().take(n).map(|(i, &register)| match mode(i) {
             OperandMode::Required | OperandMode::Lenient => register,
@@ -242,8 +247,6 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
-        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
-        let is_any = kernel.is_any() && signature.takes_all_in_any_state();
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
         let ready_count = match kernel.is_any() && !is_any {
             true => (0..operands.len()).filter(is_counted).count() as u32,
