@@ -48,6 +48,8 @@ pub(crate) struct KernelPlan {
     pub(crate) n_results: u16,
     /// Whether the kernel runs when the first of its data operands is final.
     pub(crate) is_any: bool,
+    /// Whether its required operands may be errors or dead.
+    pub(crate) observes: bool,
     /// Number of events that the kernel waits for.
     pub(crate) ready_count: u32,
     /// Whether the kernel's results are final when it has run. False for kernels that call functions.
@@ -244,7 +246,11 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
                 && i < n
                 && (i < signature.operands.len() || reads_rest)
         };
-        let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
+        let observes = signature.observes;
+        let propagates = |&i: &usize| match mode(i) {
+            OperandMode::Required => !observes,
+            mode => mode == OperandMode::Order,
+        };
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
@@ -273,6 +279,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             // The file has 16 bits for this number.
             n_results: kernel.n_results() as u16,
             is_any,
+            observes,
             ready_count,
             is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
             defers: signature.completion == Completion::Async,

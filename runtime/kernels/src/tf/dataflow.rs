@@ -3,7 +3,7 @@
 //! | kernel | results |
 //! |---|---|
 //! | `tf._Switch(data, predicate)` | the data where it is false, where it is true, completion; dead on the other side |
-//! | `tf._SwitchN(data, index)` | the data on each way; dead on all but one |
+//! | `tf._SwitchCase(data, index)` | the data on each way; dead on all but one |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |
 //! | `tf._IsLive(value)` | whether the value is not dead |
@@ -11,9 +11,8 @@
 //! | `tf._Dead()` | dead |
 //! | `tf._Fetch(value)` | the value, or an error if it is dead |
 //!
-//! They take their operands in any state, so that deadness and errors do not skip them. All but `tf._Merge` need
-//! final operands: each is an operand twice, lenient to be read, and with mode *after* to be waited for.
-//! Iterations are `tfrt.while`; everything else is strict, and dead if an operand is dead. The rules are those
+//! They take their operands in any final state, so that deadness and errors do not skip them; `tf._Merge`
+//! already at its first live operand, where its use says so (`bef.nonstrict`). Iterations are `tfrt.while`; everything else is strict, and dead if an operand is dead. The rules are those
 //! of `semantics.md`, "Dataflow control flow".
 
 use std::borrow::Cow;
@@ -30,29 +29,34 @@ use crate::objects::{Tensor, refused};
 pub(super) fn add(registry: &mut Registry) {
     // Whether the predicate is the condition of a loop.
     let is_loop_cond = vec![AttrSpec::of::<bool>()];
-    registry.add(kernel("tf._Switch", Signature { attrs: is_loop_cond, ..lenient(2) }, switch));
-    registry.add(kernel("tf._SwitchN", lenient(2), switch_n));
-    registry.add(kernel("tf._Merge", lenient(0), merge));
+    registry.add(kernel("tf._Switch", Signature { attrs: is_loop_cond, ..observer(2) }, switch));
+    registry.add(kernel("tf._SwitchCase", observer(2), switch_n));
+    registry.add(kernel("tf._Merge", observer(0), merge));
     registry.add(befrost_kernel_api::kernel!("tf._IndexTensor", |number: i32| {
         HostTensor::from_vec([], vec![number]).map(Tensor).map_err(refused)
     }));
     let results = vec![bool::TYPES];
-    registry.add(kernel("tf._IsLive", Signature { results, rest_results: None, ..lenient(1) }, is_live));
+    registry.add(kernel("tf._IsLive", Signature { results, rest_results: None, ..observer(1) }, is_live));
     let results = vec![Chain::TYPES];
-    registry.add(kernel("tf._Join", Signature { results, rest_results: None, ..lenient(0) }, join));
-    registry.add(kernel("tf._Dead", lenient(0), |frame| all(frame, &Value::Dead)));
-    registry.add(kernel("tf._Fetch", lenient(1), fetch));
+    registry.add(kernel("tf._Join", Signature { results, rest_results: None, ..observer(0) }, join));
+    registry.add(kernel("tf._Dead", observer(0), |frame| all(frame, &Value::Dead)));
+    registry.add(kernel("tf._Fetch", observer(1), fetch));
 }
 
 fn kernel(name: &'static str, signature: Signature, run: fn(&mut KernelFrame<'_>) -> Outcome) -> Kernel {
     Kernel::new(name, signature, run)
 }
 
-/// The signature of a kernel with any results that takes `n` operands and more in any state.
-fn lenient(n: usize) -> Signature {
-    let rest = if n == 0 { Some(&[][..]) } else { None };
-    let operands = vec![&[][..]; n];
-    Signature { operands, rest, rest_results: Some(&[]), takes_any_state: true, ..Signature::default() }
+/// The signature of a kernel with any results that takes `n` operands, or any number, in any final state.
+fn observer(n: usize) -> Signature {
+    Signature {
+        operands: vec![&[]; n],
+        rest: if n == 0 { Some(&[]) } else { None },
+        rest_results: Some(&[]),
+        takes_any_state: true,
+        observes: true,
+        ..Signature::default()
+    }
 }
 
 /// All results are `value`.
@@ -64,7 +68,7 @@ fn all(frame: &mut KernelFrame<'_>, value: &Value) -> Outcome {
 /// The final value of an operand.
 fn final_operand<'f>(frame: &'f KernelFrame<'_>, i: usize) -> Result<&'f Value, Outcome> {
     frame.operand(i).ok_or_else(|| {
-        let message = format!("operand #{i} is not final: it must be waited for by an `after` operand too");
+        let message = format!("operand #{i} is not final: it must not be lenient");
         Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message))
     })
 }
