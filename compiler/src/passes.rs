@@ -28,6 +28,7 @@ pub fn passes() -> &'static [Pass] {
         graph::pattern_passes::ARITHMETIC,
         graph::constant_fold::PASS,
         graph::dataflow::native::PASS,
+        graph::dataflow::FUNCTIONALIZE,
         graph::fuse_elementwise::PASS,
         graph::layout::PASS,
         graph::licm::PASS,

@@ -232,6 +232,7 @@ fn with_regions(r: &mut Registry) {
     r.add(
         OpDef::new("tf.Yield", "ends a region with its results")
             .operand_with("results", T::Any, Arity::Variadic, OperandMode::Required)
+            .pure()
             .traits(Traits::TERMINATOR.and(Traits::YIELD))
             .parents(&["tf.IfRegion", "tf.CaseRegion", "tf.WhileRegion"])
             .lowered_by(OUTLINE_REGIONS),
