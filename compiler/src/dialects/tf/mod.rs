@@ -195,7 +195,14 @@ fn dataflow(r: &mut Registry) {
     r.add(def("tf._Merge", "the first operand that is not dead, its number, and its completion"));
     r.add(def("tf._IndexTensor", "a number as a tensor"));
     r.add(def("tf._IsLive", "whether a value is not dead"));
-    r.add(def("tf._Join", "a chain behind values that may be dead"));
+    // Its chains are no control edges: it takes them dead or not.
+    r.add(
+        OpDef::new("tf._Join", "a chain behind values that may be dead")
+            .operand_with("values", T::Any, Arity::Variadic, OperandMode::Required)
+            .result("chain", T::Is(KnownType::Chain))
+            .pure()
+            .kernel(),
+    );
     r.add(def("tf._Dead", "a dead value"));
     r.add(def("tf._Fetch", "a value that must not be dead"));
 }

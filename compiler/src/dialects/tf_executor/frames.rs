@@ -322,11 +322,15 @@ impl<'m> Finder<'m> {
         let merges = |(user, _): (OpId, usize)| Primitive::of(m, user) == Some(Primitive::Merge);
         let outputs: Vec<ValueId> = m.results(source).collect();
         let is_used = outputs.first().is_some_and(|&value| m.users(value).any(merges));
-        let is_misused = outputs.iter().any(|&value| {
-            (value == outputs[0] || is_chain(m, value)) && !m.users(value).all(merges)
-        });
+        let is_misused = outputs
+            .iter()
+            .any(|&value| (value == outputs[0] || is_chain(m, value)) && !m.users(value).all(merges));
         if !is_used || is_misused {
-            self.wrong.push(errors::token(m, source, "only a Merge may use what comes from an iteration before"));
+            self.wrong.push(errors::token(
+                m,
+                source,
+                "only a Merge may use what comes from an iteration before",
+            ));
         }
     }
 

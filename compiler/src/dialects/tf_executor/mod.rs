@@ -35,9 +35,7 @@
 mod errors;
 pub mod frames;
 
-use super::{
-    Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T,
-};
+use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
 use crate::ir::{BlockId, KnownType, Module, OpId, TypeId, ValueId};
 
@@ -214,7 +212,11 @@ pub(super) fn ops(r: &mut Registry) {
                 .verifier(verify_same),
         )
     };
-    r.add(one(Primitive::Exit, "the operand out of its frame, from the iteration in which it is live", "input"));
+    r.add(one(
+        Primitive::Exit,
+        "the operand out of its frame, from the iteration in which it is live",
+        "input",
+    ));
     r.add(one(Primitive::LoopCond, "the condition of a frame", "input"));
     // Neither is pure: two sources are two values.
     r.add(plain(

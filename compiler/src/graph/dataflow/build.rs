@@ -11,9 +11,7 @@ use super::plan::{Branch, Node, Step};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::{Primitive, is_chain};
-use crate::ir::{
-    AttrKind, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, Traits, TypeId, ValueId,
-};
+use crate::ir::{AttrKind, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, Traits, TypeId, ValueId};
 use crate::pass::Rewriter;
 use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
 
@@ -68,7 +66,8 @@ impl<'a, 'm> Builder<'a, 'm> {
     fn operands(&self, op: OpId) -> Vec<ValueId> {
         let m = self.r.ir();
         let is_constant = m.traits(op).has(Traits::CONSTANT);
-        let (edges, data): (Vec<ValueId>, Vec<ValueId>) = m.operands(op).partition(|&value| is_chain(m, value));
+        let (edges, data): (Vec<ValueId>, Vec<ValueId>) =
+            m.operands(op).partition(|&value| is_chain(m, value));
         let mut operands: Vec<ValueId> = data.into_iter().map(|value| self.now(value)).collect();
         if !is_constant {
             operands.extend(self.edges(&edges));
@@ -150,7 +149,8 @@ impl<'a, 'm> Builder<'a, 'm> {
         let edges: Vec<ValueId> = m.operands(op).filter(|&operand| is_chain(m, operand)).collect();
         let edges = self.edges(&edges);
         let m = self.r.ir();
-        let (data, chains): (Vec<ValueId>, Vec<ValueId>) = m.results(op).partition(|&result| !is_chain(m, result));
+        let (data, chains): (Vec<ValueId>, Vec<ValueId>) =
+            m.results(op).partition(|&result| !is_chain(m, result));
         let is_watched = chains.iter().any(|&chain| !m.is_unused(chain));
         // The number of a Merge's input is a choice of its own.
         let n = if Primitive::of(m, op) == Some(Primitive::Merge) { 1 } else { data.len() };
@@ -193,7 +193,11 @@ impl<'a, 'm> Builder<'a, 'm> {
             }
             for &(value, of) in crossing {
                 let value = self.now(value);
-                yielded.push(if of == number { value } else { self.zero(self.r.ir().value_type(value), block) });
+                yielded.push(if of == number {
+                    value
+                } else {
+                    self.zero(self.r.ir().value_type(value), block)
+                });
             }
             self.r.create_named(InsertionPoint::End(block), loc, "tf.Yield", &yielded, &[], &[]);
         }
@@ -241,7 +245,11 @@ impl<'a, 'm> Builder<'a, 'm> {
     }
 
     /// A constant with the attribute that a function makes.
-    fn constant(&mut self, block: BlockId, attr: impl Fn(&mut Context) -> Option<crate::ir::AttrId>) -> ValueId {
+    fn constant(
+        &mut self,
+        block: BlockId,
+        attr: impl Fn(&mut Context) -> Option<crate::ir::AttrId>,
+    ) -> ValueId {
         let attr = attr(self.r.cx()).unwrap_or_else(|| self.r.cx().bool_attr(false));
         let ty = self.r.ir().cx.attr_type(attr).unwrap_or(CHAIN);
         let at = InsertionPoint::End(block);

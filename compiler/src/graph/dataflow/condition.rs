@@ -274,9 +274,9 @@ impl Conditions {
         self.set(m, op, when.clone());
         let known = match is_number {
             // A number that no branch has selects the last one.
-            true => query::ints(m, predicate).and_then(|n| n.first().copied()).map(|n| {
-                usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)
-            }),
+            true => query::ints(m, predicate)
+                .and_then(|n| n.first().copied())
+                .map(|n| usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)),
             false => query::splat(m, predicate).map(|value| usize::from(value != 0.0)),
         };
         if let Some(known) = known {

@@ -53,22 +53,26 @@ impl Functionalizer<'_, '_, '_> {
         let &[cond] = &of.conds[..] else {
             return Err((first, format!("its loop has {} conditions", of.conds.len())));
         };
-        let when = of.enters.iter().fold(Liveness::always(), |when, &enter| when.and(&conditions.of_op(enter)));
+        let when =
+            of.enters.iter().fold(Liveness::always(), |when, &enter| when.and(&conditions.of_op(enter)));
         if when == Liveness::Never {
             return Ok(None);
         }
         if conditions.of_op(cond) != when {
             return Err((cond, "the condition is live without some of the values that enter".to_owned()));
         }
-        let (invariants, starts): (Vec<OpId>, Vec<OpId>) = of.enters.iter().partition(|&&enter| is_constant(m, enter));
+        let (invariants, starts): (Vec<OpId>, Vec<OpId>) =
+            of.enters.iter().partition(|&&enter| is_constant(m, enter));
         for &enter in &starts {
-            let is_start = |(user, _): (OpId, usize)| of.variables.iter().any(|variable| variable.merge == user);
+            let is_start =
+                |(user, _): (OpId, usize)| of.variables.iter().any(|variable| variable.merge == user);
             if !m.results(enter).all(|result| is_chain(m, result) || m.users(result).all(is_start)) {
                 return Err((enter, "it is used in the first iteration only".to_owned()));
             }
         }
         let decision = m.result(cond, 0);
-        let holds = |literals: &Literals| literals.iter().find(|&&(p, _)| p == decision).map(|&(_, branch)| branch);
+        let holds =
+            |literals: &Literals| literals.iter().find(|&&(p, _)| p == decision).map(|&(_, branch)| branch);
         let (mut condition, mut body, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for (node, literals) in self.nodes(frame)? {
             match holds(&literals) {
@@ -84,7 +88,8 @@ impl Functionalizer<'_, '_, '_> {
             let copies = self.copies(&condition, nodes)?;
             nodes.extend(copies.into_iter().map(|op| (Node::Copy(op), region(branch))));
         }
-        let plan = |nodes: Vec<(Node, Literals)>, region: &Literals| Nodes::new(m, conditions, nodes)?.plan(region);
+        let plan =
+            |nodes: Vec<(Node, Literals)>, region: &Literals| Nodes::new(m, conditions, nodes)?.plan(region);
         let condition = plan(condition, &Literals::new())?;
         let body = plan(body, &region(1))?;
         let after = plan(after, &region(0))?;
@@ -129,7 +134,11 @@ impl Functionalizer<'_, '_, '_> {
     }
 
     /// The ops of the condition that other nodes use, with what these use.
-    fn copies(&self, condition: &[(Node, Literals)], nodes: &[(Node, Literals)]) -> Result<Vec<OpId>, Refused> {
+    fn copies(
+        &self,
+        condition: &[(Node, Literals)],
+        nodes: &[(Node, Literals)],
+    ) -> Result<Vec<OpId>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let computed: FxHashSet<OpId> = condition
             .iter()
@@ -178,17 +187,20 @@ impl Functionalizer<'_, '_, '_> {
         let (of, loc) = (self.frames.frame(frame), m.loc(*cond));
         let parallel = of.parallel_iterations;
         let enters = of.enters.clone();
-        let mut operands: Vec<ValueId> = variables.iter().map(|variable| m.operand(variable.enter, 0)).collect();
+        let mut operands: Vec<ValueId> =
+            variables.iter().map(|variable| m.operand(variable.enter, 0)).collect();
         let mut edges: Vec<ValueId> =
             enters.iter().flat_map(|&enter| m.operands(enter)).filter(|&value| is_chain(m, value)).collect();
         edges.sort_unstable();
         edges.dedup();
         operands.extend(edges);
-        let is_watched =
-            exits.iter().any(|&exit| m.results(exit).any(|result| is_chain(m, result) && !m.is_unused(result)));
+        let is_watched = exits
+            .iter()
+            .any(|&exit| m.results(exit).any(|result| is_chain(m, result) && !m.is_unused(result)));
         let types: Vec<TypeId> =
             variables.iter().map(|variable| m.value_type(m.result(variable.merge, 0))).collect();
-        let results: Vec<TypeId> = types.iter().copied().chain(is_watched.then_some(KnownType::Chain.id())).collect();
+        let results: Vec<TypeId> =
+            types.iter().copied().chain(is_watched.then_some(KnownType::Chain.id())).collect();
         let made = self.r.create_named(at, loc, "tf.WhileRegion", &operands, &results, &[]);
         if parallel != PARALLEL_ITERATIONS {
             let name = self.r.cx().str_id("parallel_iterations");

@@ -88,7 +88,11 @@ impl Functionalizer<'_, '_, '_> {
     fn run(mut self) {
         // Inner frames follow the frames that contain them.
         for frame in self.frames.ids().rev() {
-            if self.frames.ids().any(|inner| self.frames.frame(inner).parent == Some(frame) && self.left.contains(&inner)) {
+            if self
+                .frames
+                .ids()
+                .any(|inner| self.frames.frame(inner).parent == Some(frame) && self.left.contains(&inner))
+            {
                 self.left.insert(frame);
                 continue;
             }
@@ -139,7 +143,9 @@ impl Functionalizer<'_, '_, '_> {
                     nodes.push((Node::Op(op), literals));
                 }
                 Some(_) => {}
-                None if m.op_name_str(op) == ISLAND => return Err((op, "islands are not taken apart".to_owned())),
+                None if m.op_name_str(op) == ISLAND => {
+                    return Err((op, "islands are not taken apart".to_owned()));
+                }
                 None => nodes.push((Node::Op(op), literals)),
             }
         }
@@ -187,7 +193,8 @@ fn sort(r: &mut Rewriter<'_>, graph: OpId) {
                 continue;
             }
             todo.push((op, true));
-            let from = tf_executor::frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
+            let from =
+                tf_executor::frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
             todo.extend(from.filter(|&from| m.parent_block(from) == Some(block)).map(|from| (from, false)));
         }
     }
@@ -205,7 +212,8 @@ fn n_outputs(m: &Module, switch: OpId) -> usize {
 fn is_gated(m: &Module, op: OpId) -> bool {
     let is_constant = |user: OpId| tf::operator(m, user) == Some(Op::Const);
     m.operands(op).any(|value| is_chain(m, value))
-        || m.results(op).any(|result| is_chain(m, result) && m.users(result).any(|(user, _)| !is_constant(user)))
+        || m.results(op)
+            .any(|result| is_chain(m, result) && m.users(result).any(|(user, _)| !is_constant(user)))
 }
 
 /// The value that a primitive with a gate passes on, unless it is a choice.

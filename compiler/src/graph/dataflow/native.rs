@@ -379,10 +379,12 @@ impl Lowering<'_, '_, '_> {
         }
         let types: Vec<TypeId> = args.iter().map(|&(_, ty)| ty).collect();
         let in_flight = self.r.cx().int_attr(KnownType::I64.id(), known.parallel_iterations);
-        let mut modes = vec!["lenient"; operands.len()];
-        modes[0] = "required";
-        let attrs = [("body_fn", symbol), ("parallel_iterations", in_flight)];
-        let made = self.kernel("tfrt.while", &operands, &modes, &types, &attrs, first, at);
+        let [required, lenient] = ["required", "lenient"].map(|mode| self.r.cx().str_attr(mode));
+        let mut modes = vec![lenient; operands.len()];
+        modes[0] = required;
+        let modes = self.r.cx().array_attr(&modes);
+        let attrs = [("body_fn", symbol), ("parallel_iterations", in_flight), ("bef.operand_modes", modes)];
+        let made = self.op("tfrt.while", &operands, &types, &attrs, first, at);
         let results: Vec<ValueId> = self.m().results(made).collect();
         for (&(carried, _), result) in args.iter().zip(results) {
             let Carried::Exit { exit } = carried else { continue };
@@ -397,14 +399,12 @@ impl Lowering<'_, '_, '_> {
 
     fn switch(&mut self, op: OpId, name: &str, at: InsertionPoint) {
         let operands: Vec<ValueId> = self.m().operands(op).collect();
-        let mut modes = vec!["required"; 2];
-        modes.resize(operands.len(), "order");
         let results: Vec<TypeId> = self.m().results(op).map(|value| self.m().value_type(value)).collect();
         let is_loop_cond = self.conds.contains(&op);
         let is_loop_cond = self.r.cx().bool_attr(is_loop_cond);
         let attrs = [("is_loop_cond", is_loop_cond)];
         let attrs = if name == "tf._Switch" { &attrs[..] } else { &[] };
-        let made = self.kernel(name, &operands, &modes, &results, attrs, op, at);
+        let made = self.op(name, &operands, &results, attrs, op, at);
         let values: Vec<ValueId> = self.m().results(made).collect();
         self.r.replace_op(op, &values);
     }
@@ -412,17 +412,15 @@ impl Lowering<'_, '_, '_> {
     fn merge(&mut self, op: OpId, at: InsertionPoint) {
         let mut operands: Vec<ValueId> = data_operands(self.m(), op).collect();
         let edges: Vec<ValueId> = self.m().operands(op).skip(operands.len()).collect();
-        let mut modes = vec!["lenient"; operands.len()];
         if !edges.is_empty() {
             // Deadness of a control edge does not skip a Merge.
             operands.push(self.join(&edges, op, at));
-            modes.push("order");
         }
         let old: Vec<ValueId> = self.m().results(op).collect();
         let mut types: Vec<TypeId> = old.iter().map(|&value| self.m().value_type(value)).collect();
         types[1] = KnownType::I32.id();
         let any = self.r.cx().attr_id(AttrKind::Unit);
-        let made = self.kernel("tf._Merge", &operands, &modes, &types, &[("bef.nonstrict", any)], op, at);
+        let made = self.op("tf._Merge", &operands, &types, &[("bef.nonstrict", any)], op, at);
         let mut values: Vec<ValueId> = self.m().results(made).collect();
         if self.m().is_unused(old[1]) {
             values[1] = old[1];
@@ -445,9 +443,7 @@ impl Lowering<'_, '_, '_> {
             let from = self.m().defining_op(value).unwrap_or(graph);
             let ty = self.m().value_type(self.m().result(graph, i));
             let operands: Vec<ValueId> = std::iter::once(value).chain(edges.iter().copied()).collect();
-            let modes = ["required", "order"];
-            let made = self.kernel("tf._Fetch", &operands, &modes[..operands.len()], &[ty], &[], from, at);
-            results.push(self.m().result(made, 0));
+            results.push(self.make("tf._Fetch", &operands, ty, &[], from, at));
         }
         self.r.replace_op(graph, &results);
     }
@@ -484,10 +480,9 @@ impl Lowering<'_, '_, '_> {
 
     /// The first value that is not dead.
     fn first_live(&mut self, values: &[ValueId], ty: TypeId, at: InsertionPoint) -> ValueId {
-        let modes = vec!["lenient"; values.len()];
         let (any, types) = (self.r.cx().attr_id(AttrKind::Unit), [ty, KnownType::I32.id()]);
         let attrs = [("bef.nonstrict", any)];
-        let made = self.kernel("tf._Merge", values, &modes, &types, &attrs, self.function, at);
+        let made = self.op("tf._Merge", values, &types, &attrs, self.function, at);
         self.m().result(made, 0)
     }
 
@@ -524,29 +519,22 @@ impl Lowering<'_, '_, '_> {
         from: OpId,
         at: InsertionPoint,
     ) -> ValueId {
-        let loc = self.m().loc(from);
-        let made = self.r.create_named(at, loc, name, operands, &[result], attrs);
+        let made = self.op(name, operands, &[result], attrs, from, at);
         self.m().result(made, 0)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what an op is made of")]
-    fn kernel(
+    /// Creates an op at the location of `from`.
+    fn op(
         &mut self,
         name: &str,
         operands: &[ValueId],
-        modes: &[&str],
         results: &[TypeId],
         attrs: &[(&str, AttrId)],
         from: OpId,
         at: InsertionPoint,
     ) -> OpId {
-        let cx = self.r.cx();
-        let modes: Vec<AttrId> = modes.iter().map(|mode| cx.str_attr(mode)).collect();
-        let modes = cx.array_attr(&modes);
-        let attrs: Vec<(&str, AttrId)> =
-            attrs.iter().copied().chain([("bef.operand_modes", modes)]).collect();
         let loc = self.m().loc(from);
-        self.r.create_named(at, loc, name, operands, results, &attrs)
+        self.r.create_named(at, loc, name, operands, results, attrs)
     }
 }
 

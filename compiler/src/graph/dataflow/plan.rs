@@ -197,7 +197,9 @@ impl<'a> Nodes<'a> {
         let used = used.into_iter().flat_map(|value| conditions.waited_for(m, value));
         let used = used.map(|value| (value, self.node_of(value)));
         let placeholder = |select: usize| conditions.selects[select].predicate;
-        let chosen = chosen.into_iter().map(|select| (placeholder(select), self.of.get(&Node::Select(select)).copied()));
+        let chosen = chosen
+            .into_iter()
+            .map(|select| (placeholder(select), self.of.get(&Node::Select(select)).copied()));
         used.chain(chosen).collect()
     }
 
@@ -318,9 +320,7 @@ impl Planner<'_, '_> {
         for (predicate, nodes) in by_predicate {
             // A choice by it that belongs to a branch of another predicate.
             let is_inner = |&i: &usize| {
-                self.is_left[i]
-                    && self.choice(i) == Some(*predicate)
-                    && of.literals[i].len() > region.len()
+                self.is_left[i] && self.choice(i) == Some(*predicate) && of.literals[i].len() > region.len()
             };
             if nodes.iter().any(is_inner) || !self.is_known(*predicate) {
                 continue;
@@ -350,7 +350,12 @@ impl Planner<'_, '_> {
     }
 
     /// A conditional with these nodes.
-    fn branch(&mut self, predicate: ValueId, closure: &[usize], region: &Literals) -> Result<Branch, Refused> {
+    fn branch(
+        &mut self,
+        predicate: ValueId,
+        closure: &[usize],
+        region: &Literals,
+    ) -> Result<Branch, Refused> {
         let of = self.nodes;
         let n = of.conditions.predicate(predicate).map_or(0, |predicate| predicate.branches);
         let (mut branches, mut selects) = (vec![Vec::new(); n], Vec::new());
