@@ -32,7 +32,13 @@ pub(super) fn no_switch(m: &Module, merge: OpId) -> Diagnostic {
 }
 
 /// E0726: one name, two frames.
-pub(super) fn two_parents(m: &Module, enter: OpId, frame: &str, first: OpId, parents: [&str; 2]) -> Diagnostic {
+pub(super) fn two_parents(
+    m: &Module,
+    enter: OpId,
+    frame: &str,
+    first: OpId,
+    parents: [&str; 2],
+) -> Diagnostic {
     let [this, other] = parents;
     let message = format!(
         "{} enters frame '{frame}' from {this}, but {} enters it from {other}",

@@ -1,8 +1,7 @@
-//! `tf-functionalize-control-flow`: conditionals and loops of functions from the primitives of dataflow control
-//! flow.
+//! `tf-functionalize-control-flow`: conditionals and loops of the primitives of dataflow control flow.
 //!
 //! ```text
-//! tf_executor.graph {Switch, Merge, Enter, ...}  ──▶  tf.IfRegion, tf.CaseRegion, tf.WhileRegion, in the function
+//! tf_executor.graph {Switch, Merge, Enter, ...}  ──▶  tf.IfRegion, tf.CaseRegion, tf.WhileRegion
 //!
 //! frames (of the dialect)     which loop an op belongs to
 //! condition                   under which predicates it is live
@@ -10,14 +9,15 @@
 //! loops, build                the ops with regions
 //! ```
 //!
-//! Loops come first, inner ones before outer ones. A loop becomes one op of the frame around it, with its Enters
-//! as operands and its Exits as results; then its ops are in no frame any more. What is left when all loops are
-//! gone are conditionals. `tf-outline-regions`, which follows, makes functions of the regions: values from
-//! outside, the loop's invariants among them, become arguments there.
+//! Loops come first, inner ones before outer ones. A loop becomes one op of the frame around it, with its
+//! Enters as operands and its Exits as results; then its ops are in no frame any more. What is left when
+//! all loops are gone are conditionals. `tf-outline-regions`, which follows, makes functions of the
+//! regions: values from outside, the loop's invariants among them, become arguments there.
 //!
-//! A loop or a conditional that has no such form stays as it is, and the frames around it with it; a remark names
-//! the op. All that is found out about a frame is found out before it is changed. The order of effects is that
-//! of the control edges: an edge out of a conditional or a loop becomes one from the whole of it.
+//! A loop or a conditional that has no such form stays as it is, and the frames around it with it; a remark
+//! names the op. All that is found out about a frame is found out before it is changed. The order of
+//! effects is that of the control edges: an edge out of a conditional or a loop becomes one from the whole
+//! of it.
 //!
 //! A fetched value that is dead is an error (of an Assert) that names it.
 
@@ -30,7 +30,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashSet;
 
 use self::condition::{Conditions, Literals, Liveness, Refused};
-use self::plan::{Node, Nodes};
+use self::plan::{Nodes, PlanNode};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::at_op;
 use crate::dialects::tf;
@@ -87,7 +87,11 @@ impl Functionalizer<'_, '_, '_> {
     fn run(mut self) {
         // Inner frames follow the frames that contain them.
         for frame in self.frames.ids().rev() {
-            if self.frames.ids().any(|inner| self.frames.frame(inner).parent == Some(frame) && self.left.contains(&inner)) {
+            if self
+                .frames
+                .ids()
+                .any(|inner| self.frames.frame(inner).parent == Some(frame) && self.left.contains(&inner))
+            {
                 self.left.insert(frame);
                 continue;
             }
@@ -121,7 +125,7 @@ impl Functionalizer<'_, '_, '_> {
     }
 
     /// The nodes of a frame that are live, with the literals of the frame.
-    fn nodes(&self, frame: FrameId) -> Result<Vec<(Node, Literals)>, Refused> {
+    fn nodes(&self, frame: FrameId) -> Result<Vec<(PlanNode, Literals)>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let variables: FxHashSet<OpId> =
             self.frames.frame(frame).variables.iter().map(|variable| variable.merge).collect();
@@ -132,21 +136,23 @@ impl Functionalizer<'_, '_, '_> {
                 Some(Primitive::Switch | Primitive::SwitchN | Primitive::Merge)
                     if is_gated(m, op) && !variables.contains(&op) =>
                 {
-                    nodes.push((Node::Gate(op), literals));
+                    nodes.push((PlanNode::Gate(op), literals));
                 }
                 Some(Primitive::Exit | Primitive::Sink | Primitive::LoopCond) => {
-                    nodes.push((Node::Op(op), literals));
+                    nodes.push((PlanNode::Op(op), literals));
                 }
                 Some(_) => {}
-                None if m.op_name_str(op) == ISLAND => return Err((op, "islands are not taken apart".to_owned())),
-                None => nodes.push((Node::Op(op), literals)),
+                None if m.op_name_str(op) == ISLAND => {
+                    return Err((op, "islands are not taken apart".to_owned()));
+                }
+                None => nodes.push((PlanNode::Op(op), literals)),
             }
         }
         for (i, select) in conditions.selects.iter().enumerate() {
             if self.frames.of_op(select.op) == frame
                 && let Some(literals) = conditions.in_frame(&Liveness::When(select.when.clone()), frame)
             {
-                nodes.push((Node::Select(i), literals));
+                nodes.push((PlanNode::Select(i), literals));
             }
         }
         Ok(nodes)
@@ -186,7 +192,8 @@ fn sort(r: &mut Rewriter<'_>, graph: OpId) {
                 continue;
             }
             todo.push((op, true));
-            let from = tf_executor::frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
+            let from =
+                tf_executor::frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
             todo.extend(from.filter(|&from| m.parent_block(from) == Some(block)).map(|from| (from, false)));
         }
     }
@@ -204,7 +211,8 @@ fn n_outputs(m: &Module, switch: OpId) -> usize {
 fn is_gated(m: &Module, op: OpId) -> bool {
     let is_constant = |user: OpId| tf::operator(m, user) == Some(Op::Const);
     m.operands(op).any(|value| is_chain(m, value))
-        || m.results(op).any(|result| is_chain(m, result) && m.users(result).any(|(user, _)| !is_constant(user)))
+        || m.results(op)
+            .any(|result| is_chain(m, result) && m.users(result).any(|(user, _)| !is_constant(user)))
 }
 
 /// The value that a primitive with a gate passes on, unless it is a choice.
