@@ -9,11 +9,11 @@
 //!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));
 //! ```
 //!
-//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are
-//! made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example
-//! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with `index`,
-//! `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with `tf_sync`), `tf`, `tf_executor`.
-//! Passes read the parts of an op through its typed [`view`].
+//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others
+//! are made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked
+//! example of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with
+//! `index`, `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with
+//! `tf_sync`), `tf`, `tf_executor`. Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;

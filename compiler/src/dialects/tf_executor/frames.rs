@@ -5,10 +5,10 @@
 //!      ◀────Exit──────       ◀────Exit──────
 //! ```
 //!
-//! An op runs in the frame of its inputs, and so do its results, but for two: an Enter's result is in the frame
-//! that it names, an Exit's in the parent of its input's frame. Ops without inputs and what is defined outside
-//! of the graph are in the root frame, which is no loop. One pass over the block, which is in order, finds all
-//! frames.
+//! An op runs in the frame of its inputs, and so do its results, but for two: an Enter's result is in the
+//! frame that it names, an Exit's in the parent of its input's frame. Ops without inputs and what is
+//! defined outside of the graph are in the root frame, which is no loop. One pass over the block, which is
+//! in order, finds all frames.
 //!
 //! A loop's variable is a Merge of an Enter and of a NextIteration's source. In every iteration but the first
 //! the Merge has what the sink of the same token was given in the iteration before.
@@ -40,7 +40,7 @@ const PARALLEL_ITERATIONS: i64 = 10;
 
 /// A frame.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub struct FrameData {
     /// The frame whose values enter; `None` for the root.
     pub parent: Option<FrameId>,
     /// Its name; `None` for the root.
@@ -75,7 +75,7 @@ pub struct LoopVariable {
 /// The frames of a graph.
 #[derive(Default)]
 pub struct Frames {
-    frames: Arena<FrameId, Frame>,
+    frames: Arena<FrameId, FrameData>,
     ops: FxHashMap<OpId, FrameId>,
     /// The results of Enters and Exits, whose frame is not that of the op.
     crossing: FxHashMap<ValueId, FrameId>,
@@ -96,7 +96,7 @@ impl Frames {
     }
 
     /// A frame.
-    pub fn frame(&self, frame: FrameId) -> &Frame {
+    pub fn frame(&self, frame: FrameId) -> &FrameData {
         &self.frames[frame]
     }
 
@@ -161,7 +161,7 @@ struct Finder<'m> {
 impl<'m> Finder<'m> {
     fn new(m: &'m Module) -> Finder<'m> {
         let mut frames = Frames::default();
-        frames.frames.push(Frame { parallel_iterations: 1, ..Frame::default() });
+        frames.frames.push(FrameData { parallel_iterations: 1, ..FrameData::default() });
         let (by_name, uncertain) = Default::default();
         Finder { m, frames, by_name, uncertain, wrong: Vec::new() }
     }
@@ -251,11 +251,11 @@ impl<'m> Finder<'m> {
         let parallel = m.attr_named(op, "parallel_iterations").and_then(|attr| m.cx.as_int(attr));
         let frames = &mut self.frames.frames;
         let frame = *self.by_name.entry(name).or_insert_with(|| {
-            frames.push(Frame {
+            frames.push(FrameData {
                 parent: Some(parent),
                 name: Some(name),
                 parallel_iterations: parallel.unwrap_or(PARALLEL_ITERATIONS).max(1),
-                ..Frame::default()
+                ..FrameData::default()
             })
         });
         let known = frames[frame].parent;

@@ -2,7 +2,7 @@
 //! NextIteration and LoopCond, in graphs.
 //!
 //! ```text
-//! %r = tf_executor.graph -> tensor<i32> {                                  // 0 + 1 + ... while it is < %limit
+//! %r = tf_executor.graph -> tensor<i32> {        // 0 + 1 + ... while it is < %limit
 //!   %next, %token = tf_executor.NextIteration.Source : () -> (tensor<i32>, !tf_executor.token)
 //!   %l = tf_executor.Enter %limit frame "w" constant true : (tensor<i32>) -> tensor<i32>
 //!   %e = tf_executor.Enter %zero frame "w" : (tensor<i32>) -> tensor<i32>
@@ -19,18 +19,19 @@
 //! ```
 //!
 //! Names, attributes and the order of operands and results are those of MLIR's dialect of this name. Three
-//! things are simpler. Ops of `tf` stand in the graph directly; an island is only a group that lives or dies
-//! as one. A control edge is a `!tfrt.chain`, as everywhere in the op graph: last among the operands, and last
-//! among the results where something waits for the op. MLIR's `!tf_executor.control` would be a second type
-//! for the same thing. And the results of a graph are written, which MLIR takes from its `fetch`. The
-//! primitives on references to variables (`RefSwitch` ...) are the same ops on tensors of references.
+//! things are simpler. Ops of `tf` stand in the graph directly; an island is only a group that lives or
+//! dies as one. A control edge is a `!tfrt.chain`, as everywhere in the op graph: last among the operands,
+//! and last among the results where something waits for the op. MLIR's `!tf_executor.control` would be a
+//! second type for the same thing. And the results of a graph are written, which MLIR takes from its
+//! `fetch`. The primitives on references to variables (`RefSwitch` ...) are the same ops on tensors of
+//! references.
 //!
 //! A value is live or dead besides being an error; `semantics.md` says which ops forward deadness. So no pass
 //! may touch a graph as if it were straight-line code: `tf-functionalize-control-flow` makes calls of
 //! functions of it (`graph/dataflow`), in front of all others.
 //!
-//! A graph is acyclic: a NextIteration is a `Source` in front of the Merge and a `Sink` behind the loop's body,
-//! tied by a token. [`frames`] finds the loops, and refuses graphs whose loops are none.
+//! A graph is acyclic: a NextIteration is a `Source` in front of the Merge and a `Sink` behind the loop's
+//! body, tied by a token. [`frames`] finds the loops, and refuses graphs whose loops are none.
 
 mod errors;
 pub mod frames;

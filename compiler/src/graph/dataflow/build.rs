@@ -1,13 +1,13 @@
 //! Execution of plans: ops move into place, and conditionals get regions.
 //!
-//! A value is replaced where its users are placed: what it is by then, [`Builder::now`], is the value behind
-//! Switches, the result of a conditional that it crossed, an argument of a loop's region.
+//! A value is replaced where its users are placed. Its present value, [`Builder::now`], is the one behind
+//! Switches, the result of a conditional that it crossed, or an argument of a loop's region.
 
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashMap;
 
-use super::condition::{Conditions, Replaced, Source};
-use super::plan::{Branch, Node, Step};
+use super::condition::{Chosen, Conditions, Replaced};
+use super::plan::{Branch, PlanNode, PlanStep};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::{Primitive, is_chain};
@@ -26,7 +26,7 @@ pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
 pub(super) struct Builder<'a, 'm> {
     pub(super) r: &'a mut Rewriter<'m>,
     conditions: &'a Conditions,
-    /// What values are by now.
+    /// The present values of those that were replaced.
     pub(super) replaced: FxHashMap<ValueId, ValueId>,
     /// The values of the choices so far.
     selected: FxHashMap<usize, ValueId>,
@@ -39,7 +39,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         Builder { r, conditions, replaced, selected, n_conditionals: 0 }
     }
 
-    /// What a value is by now.
+    /// The present value of a value.
     pub(super) fn now(&self, value: ValueId) -> ValueId {
         let mut value = self.conditions.behind(value);
         while let Some(&next) = self.replaced.get(&value) {
@@ -49,15 +49,15 @@ impl<'a, 'm> Builder<'a, 'm> {
     }
 
     /// Executes steps at a place.
-    pub(super) fn steps(&mut self, steps: &[Step], at: InsertionPoint) {
+    pub(super) fn steps(&mut self, steps: &[PlanStep], at: InsertionPoint) {
         for step in steps {
             match step {
-                Step::Node(Node::Op(op)) => self.place(*op, at),
-                Step::Node(Node::Copy(op)) => self.copy(*op, at),
-                Step::Node(Node::Gate(op)) => self.gate(*op, at),
+                PlanStep::PlanNode(PlanNode::Op(op)) => self.place(*op, at),
+                PlanStep::PlanNode(PlanNode::Copy(op)) => self.copy(*op, at),
+                PlanStep::PlanNode(PlanNode::Gate(op)) => self.gate(*op, at),
                 // A choice is made with its conditional.
-                Step::Node(Node::Select(_)) => {}
-                Step::Branch(branch) => self.conditional(branch, at),
+                PlanStep::PlanNode(PlanNode::Select(_)) => {}
+                PlanStep::Branch(branch) => self.conditional(branch, at),
             }
         }
     }
@@ -231,13 +231,13 @@ impl<'a, 'm> Builder<'a, 'm> {
         let select = &self.conditions.selects[select];
         let m = self.r.ir();
         match select.of[branch] {
-            Source::Input(op, i) => self.now(m.operand(op, i)),
-            Source::Select(inner) => self.selected[&inner],
-            Source::Number(number) => {
+            Chosen::Input(op, i) => self.now(m.operand(op, i)),
+            Chosen::Select(inner) => self.selected[&inner],
+            Chosen::Number(number) => {
                 let value = f64::from(number);
                 self.constant(block, |cx| tf::scalar_attr(cx, value, befrost_tensor::DType::I32))
             }
-            Source::Dead(op, i) => {
+            Chosen::Dead(op, i) => {
                 let text = format!("the fetched value of {} is dead", shown(m, m.operand(op, i)));
                 self.dead(&text, select.ty, block)
             }

@@ -6,17 +6,17 @@
 //! %m = Merge(%a, %b)            %m is always live                 where %a is live if p = 0, %b if p = 1
 //! ```
 //!
-//! A condition is a set of *literals*: predicates, each with the branch that it must take. An op is live if all
-//! its inputs are, so its literals are theirs. A Merge's are found by cases: a predicate of which every branch is
-//! the condition of an input, as are all others alike, is a choice between those inputs, and no condition of the
-//! Merge. With more inputs the choices are nested ([`Select`]).
+//! A condition is a set of *literals*: predicates, each with the branch that it must take. An op is live if
+//! all its inputs are, so its literals are theirs. A Merge's are found by cases: a predicate of which every
+//! branch is the condition of an input, as are all others alike, is a choice between those inputs, and no
+//! condition of the Merge. With more inputs the choices are nested ([`Select`]).
 //!
-//! A loop is live if all values that enter it are. That is what the primitives mean only if its condition needs
-//! a live value wherever a variable does; other loops are refused. Inside of a loop the literals of the frames
-//! around it go along, and end with those of its own frame at the Exit.
+//! A loop is live if all values that enter it are. That is what the primitives mean only if its condition
+//! needs a live value wherever a variable does; other loops are refused. Inside of a loop the literals of
+//! the frames around it go along, and end with those of its own frame at the Exit.
 //!
-//! What has no such condition, such as a Merge that may get no live input, is refused with the reason, for the
-//! frame of the op. Its results are live if themselves are: a predicate of their own.
+//! What has no such condition, such as a Merge that may get no live input, is refused with the reason, for
+//! the frame of the op. Its results are live if themselves are: a predicate of their own.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -74,7 +74,7 @@ impl Liveness {
 
 /// A value that a [`Select`] chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum Chosen {
     /// An operand of an op.
     Input(OpId, usize),
     /// The result of another choice.
@@ -92,22 +92,22 @@ pub(super) struct Select {
     pub(super) when: Literals,
     pub(super) predicate: ValueId,
     /// One for each branch of the predicate.
-    pub(super) of: Vec<Source>,
+    pub(super) of: Vec<Chosen>,
     pub(super) ty: TypeId,
     /// The op that it is for.
     pub(super) op: OpId,
-    /// What it replaces: a result of a Merge, or an operand of the graph's end.
+    /// The value that it replaces: a result of a Merge, or an operand of the graph's end.
     pub(super) replaces: Option<Replaced>,
 }
 
-/// What the value of a choice replaces.
+/// The value that a choice replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Replaced {
     Result(ValueId),
     Operand(usize),
 }
 
-/// What a predicate selects by.
+/// How a predicate selects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Predicate {
     pub(super) branches: usize,
@@ -127,7 +127,7 @@ pub(super) struct Conditions {
     pub(super) selects: Vec<Select>,
     /// The choice that is the value of a Merge's result, or of an operand of the graph's end.
     select_of: FxHashMap<(OpId, Replaced), usize>,
-    /// What Switches pass on, and Merges that have one live input: the value behind a value.
+    /// The value behind each result of a Switch, and of a Merge that has one live input.
     behind: FxHashMap<ValueId, ValueId>,
     /// The same through gates and Identities: the value that decides.
     decides: FxHashMap<ValueId, ValueId>,
@@ -242,7 +242,8 @@ impl Conditions {
         }
     }
 
-    /// The values behind a value that something waits for: those that a ControlTrigger waits for instead of it.
+    /// The values behind a value that something waits for: those that a ControlTrigger waits for instead of
+    /// it.
     pub(super) fn waited_for(&self, m: &Module, value: ValueId) -> Vec<ValueId> {
         let (mut todo, mut seen, mut found) = (vec![value], FxHashSet::default(), Vec::new());
         while let Some(value) = todo.pop() {
@@ -343,10 +344,10 @@ impl Conditions {
         }
         let results: Vec<ValueId> = m.results(op).collect();
         let (output, index) = (results[0], results[1]);
-        let value = |i| Source::Input(op, i);
+        let value = |i| Chosen::Input(op, i);
         self.select(op, &choice, &when, m.value_type(output), Replaced::Result(output), &value);
         if !m.is_unused(index) {
-            let number = |i| Source::Number(i as i32);
+            let number = |i| Chosen::Number(i as i32);
             self.select(op, &choice, &when, m.value_type(index), Replaced::Result(index), &number);
         }
         Liveness::When(when)
@@ -387,10 +388,10 @@ impl Conditions {
         when: &Literals,
         ty: TypeId,
         replaces: Replaced,
-        value: &dyn Fn(usize) -> Source,
+        value: &dyn Fn(usize) -> Chosen,
     ) {
         let when = Liveness::When(when.clone());
-        if let Source::Select(top) = self.nested(op, choice, &when, ty, value) {
+        if let Chosen::Select(top) = self.nested(op, choice, &when, ty, value) {
             self.selects[top].replaces = Some(replaces);
             self.select_of.insert((op, replaces), top);
         }
@@ -403,8 +404,8 @@ impl Conditions {
         choice: &Choice,
         when: &Liveness,
         ty: TypeId,
-        value: &dyn Fn(usize) -> Source,
-    ) -> Source {
+        value: &dyn Fn(usize) -> Chosen,
+    ) -> Chosen {
         let (predicate, of) = match choice {
             Choice::Input(i) => return value(*i),
             Choice::Of { predicate, of } => (*predicate, of),
@@ -413,18 +414,18 @@ impl Conditions {
         let of = of.iter().enumerate().map(inner).collect();
         let when = if let Liveness::When(literals) = when { literals.clone() } else { Literals::new() };
         self.selects.push(Select { when, predicate, of, ty, op, replaces: None });
-        Source::Select(self.selects.len() - 1)
+        Chosen::Select(self.selects.len() - 1)
     }
 
     /// Fetched values that may be dead are chosen between themselves and an error.
     fn fetch(&mut self, m: &Module, op: OpId) {
         for (i, value) in data_operands(m, op).enumerate() {
-            let dead = Source::Dead(op, i);
+            let dead = Chosen::Dead(op, i);
             let Liveness::When(mut left) = self.of_value(value) else {
                 self.refuse(ROOT, op, format!("{} is always dead", super::shown(m, value)));
                 continue;
             };
-            let mut source = Source::Input(op, i);
+            let mut source = Chosen::Input(op, i);
             // Inner choices first: their predicates may depend on the outer ones.
             while let Some(at) = self.innermost(&left) {
                 let (predicate, branch) = left.remove(at);
@@ -432,9 +433,9 @@ impl Conditions {
                 let of = (0..n).map(|b| if b == branch { source } else { dead }).collect();
                 let (when, ty) = (left.clone(), m.value_type(value));
                 self.selects.push(Select { when, predicate, of, ty, op, replaces: None });
-                source = Source::Select(self.selects.len() - 1);
+                source = Chosen::Select(self.selects.len() - 1);
             }
-            if let Source::Select(top) = source {
+            if let Chosen::Select(top) = source {
                 self.selects[top].replaces = Some(Replaced::Operand(i));
                 self.select_of.insert((op, Replaced::Operand(i)), top);
             }

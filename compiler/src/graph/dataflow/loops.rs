@@ -12,7 +12,7 @@
 use rustc_hash::FxHashSet;
 
 use super::condition::{Literals, Liveness, Refused};
-use super::plan::{Node, Nodes, Step};
+use super::plan::{Nodes, PlanNode, PlanStep};
 use super::{Functionalizer, build};
 use crate::dialects::tf_executor::frames::{FrameId, LoopVariable, inputs, is_constant};
 use crate::dialects::tf_executor::{Primitive, block_of, is_chain, node};
@@ -30,9 +30,9 @@ struct Loop {
     exits: Vec<OpId>,
     /// When it is live.
     when: Liveness,
-    condition: Vec<Step>,
-    body: Vec<Step>,
-    after: Vec<Step>,
+    condition: Vec<PlanStep>,
+    body: Vec<PlanStep>,
+    after: Vec<PlanStep>,
 }
 
 impl Functionalizer<'_, '_, '_> {
@@ -86,10 +86,11 @@ impl Functionalizer<'_, '_, '_> {
         self.check_edges(&of.variables)?;
         for (nodes, branch) in [(&mut body, 1), (&mut after, 0)] {
             let copies = self.copies(&condition, nodes)?;
-            nodes.extend(copies.into_iter().map(|op| (Node::Copy(op), region(branch))));
+            nodes.extend(copies.into_iter().map(|op| (PlanNode::Copy(op), region(branch))));
         }
-        let plan =
-            |nodes: Vec<(Node, Literals)>, region: &Literals| Nodes::new(m, conditions, nodes)?.plan(region);
+        let plan = |nodes: Vec<(PlanNode, Literals)>, region: &Literals| {
+            Nodes::new(m, conditions, nodes)?.plan(region)
+        };
         let condition = plan(condition, &Literals::new())?;
         let body = plan(body, &region(1))?;
         let after = plan(after, &region(0))?;
@@ -100,9 +101,9 @@ impl Functionalizer<'_, '_, '_> {
     /// The ends of the regions must be live whenever their region is.
     fn check_ends(
         &self,
-        condition: &[(Node, Literals)],
-        body: &[(Node, Literals)],
-        after: &[(Node, Literals)],
+        condition: &[(PlanNode, Literals)],
+        body: &[(PlanNode, Literals)],
+        after: &[(PlanNode, Literals)],
         regions: &[Literals; 3],
     ) -> Result<(), Refused> {
         let m = self.m();
@@ -110,7 +111,7 @@ impl Functionalizer<'_, '_, '_> {
         let parts = [condition, body, after];
         for ((nodes, region), own) in parts.into_iter().zip(regions).zip(ends) {
             for (node, literals) in nodes {
-                let Node::Op(op) = *node else { continue };
+                let PlanNode::Op(op) = *node else { continue };
                 let Some(end) = Primitive::of(m, op) else { continue };
                 if end != own {
                     return Err((op, "it is on the wrong side of the loop's condition".to_owned()));
@@ -136,23 +137,23 @@ impl Functionalizer<'_, '_, '_> {
     /// The ops of the condition that other nodes use, with what these use.
     fn copies(
         &self,
-        condition: &[(Node, Literals)],
-        nodes: &[(Node, Literals)],
+        condition: &[(PlanNode, Literals)],
+        nodes: &[(PlanNode, Literals)],
     ) -> Result<Vec<OpId>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let computed: FxHashSet<OpId> = condition
             .iter()
             .map(|&(node, _)| match node {
-                Node::Op(op) | Node::Copy(op) | Node::Gate(op) => op,
-                Node::Select(select) => conditions.selects[select].op,
+                PlanNode::Op(op) | PlanNode::Copy(op) | PlanNode::Gate(op) => op,
+                PlanNode::Select(select) => conditions.selects[select].op,
             })
             .collect();
         let mut todo: Vec<ValueId> = Vec::new();
         for &(node, _) in nodes {
             match node {
-                Node::Op(op) | Node::Copy(op) => todo.extend(inputs(m, op)),
-                Node::Gate(op) => todo.extend(m.operands(op)),
-                Node::Select(select) => {
+                PlanNode::Op(op) | PlanNode::Copy(op) => todo.extend(inputs(m, op)),
+                PlanNode::Gate(op) => todo.extend(m.operands(op)),
+                PlanNode::Select(select) => {
                     let select = &conditions.selects[select];
                     todo.push(select.predicate);
                     todo.extend(m.operands(select.op));
@@ -217,7 +218,7 @@ impl Functionalizer<'_, '_, '_> {
             let (value, outer) = (m.result(enter, 0), m.operand(enter, 0));
             builder.replaced.insert(value, outer);
         }
-        let ends: [(&[Step], Vec<OpId>); 2] =
+        let ends: [(&[PlanStep], Vec<OpId>); 2] =
             [(condition, vec![*cond]), (body, variables.iter().map(|variable| variable.sink).collect())];
         for (steps, ends) in ends {
             let region = builder.r.add_region(made);
@@ -246,12 +247,12 @@ impl Functionalizer<'_, '_, '_> {
     }
 
     /// Makes a loop and what follows it a part of the frame around it, and erases what is left of its frame.
-    fn leave(&mut self, frame: FrameId, made: OpId, when: &Liveness, after: &[Step]) {
+    fn leave(&mut self, frame: FrameId, made: OpId, when: &Liveness, after: &[PlanStep]) {
         let m = self.r.ir();
         self.conditions.set(m, made, when.clone());
         let mut kept = vec![made];
         for step in after {
-            if let Step::Node(Node::Op(op)) = step
+            if let PlanStep::PlanNode(PlanNode::Op(op)) = step
                 && Primitive::of(m, *op).is_none()
             {
                 self.conditions.set(m, *op, when.clone());

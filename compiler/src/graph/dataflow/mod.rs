@@ -1,8 +1,7 @@
-//! `tf-functionalize-control-flow`: conditionals and loops of functions from the primitives of dataflow control
-//! flow.
+//! `tf-functionalize-control-flow`: conditionals and loops of the primitives of dataflow control flow.
 //!
 //! ```text
-//! tf_executor.graph {Switch, Merge, Enter, ...}  ──▶  tf.IfRegion, tf.CaseRegion, tf.WhileRegion, in the function
+//! tf_executor.graph {Switch, Merge, Enter, ...}  ──▶  tf.IfRegion, tf.CaseRegion, tf.WhileRegion
 //!
 //! frames (of the dialect)     which loop an op belongs to
 //! condition                   under which predicates it is live
@@ -10,14 +9,15 @@
 //! loops, build                the ops with regions
 //! ```
 //!
-//! Loops come first, inner ones before outer ones. A loop becomes one op of the frame around it, with its Enters
-//! as operands and its Exits as results; then its ops are in no frame any more. What is left when all loops are
-//! gone are conditionals. `tf-outline-regions`, which follows, makes functions of the regions: values from
-//! outside, the loop's invariants among them, become arguments there.
+//! Loops come first, inner ones before outer ones. A loop becomes one op of the frame around it, with its
+//! Enters as operands and its Exits as results; then its ops are in no frame any more. What is left when
+//! all loops are gone are conditionals. `tf-outline-regions`, which follows, makes functions of the
+//! regions: values from outside, the loop's invariants among them, become arguments there.
 //!
-//! A loop or a conditional that has no such form stays as it is, and the frames around it with it; a remark names
-//! the op. All that is found out about a frame is found out before it is changed. The order of effects is that
-//! of the control edges: an edge out of a conditional or a loop becomes one from the whole of it.
+//! A loop or a conditional that has no such form stays as it is, and the frames around it with it; a remark
+//! names the op. All that is found out about a frame is found out before it is changed. The order of
+//! effects is that of the control edges: an edge out of a conditional or a loop becomes one from the whole
+//! of it.
 //!
 //! A fetched value that is dead is an error (of an Assert) that names it.
 
@@ -31,7 +31,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashSet;
 
 use self::condition::{Conditions, Literals, Liveness, Refused};
-use self::plan::{Node, Nodes};
+use self::plan::{Nodes, PlanNode};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::at_op;
 use crate::dialects::tf;
@@ -126,7 +126,7 @@ impl Functionalizer<'_, '_, '_> {
     }
 
     /// The nodes of a frame that are live, with the literals of the frame.
-    fn nodes(&self, frame: FrameId) -> Result<Vec<(Node, Literals)>, Refused> {
+    fn nodes(&self, frame: FrameId) -> Result<Vec<(PlanNode, Literals)>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let variables: FxHashSet<OpId> =
             self.frames.frame(frame).variables.iter().map(|variable| variable.merge).collect();
@@ -137,23 +137,23 @@ impl Functionalizer<'_, '_, '_> {
                 Some(Primitive::Switch | Primitive::SwitchN | Primitive::Merge)
                     if is_gated(m, op) && !variables.contains(&op) =>
                 {
-                    nodes.push((Node::Gate(op), literals));
+                    nodes.push((PlanNode::Gate(op), literals));
                 }
                 Some(Primitive::Exit | Primitive::Sink | Primitive::LoopCond) => {
-                    nodes.push((Node::Op(op), literals));
+                    nodes.push((PlanNode::Op(op), literals));
                 }
                 Some(_) => {}
                 None if m.op_name_str(op) == ISLAND => {
                     return Err((op, "islands are not taken apart".to_owned()));
                 }
-                None => nodes.push((Node::Op(op), literals)),
+                None => nodes.push((PlanNode::Op(op), literals)),
             }
         }
         for (i, select) in conditions.selects.iter().enumerate() {
             if self.frames.of_op(select.op) == frame
                 && let Some(literals) = conditions.in_frame(&Liveness::When(select.when.clone()), frame)
             {
-                nodes.push((Node::Select(i), literals));
+                nodes.push((PlanNode::Select(i), literals));
             }
         }
         Ok(nodes)

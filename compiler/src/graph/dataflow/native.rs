@@ -24,7 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::dialects::tf_executor::frames::{Frame, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant};
+use crate::dialects::tf_executor::frames::{FrameData, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant};
 use crate::dialects::tf_executor::{
     self, FRAME, GRAPH, ISLAND, Primitive, block_of, data_operands, is_chain,
 };
@@ -278,7 +278,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Creates the arguments of a frame's function, in place of what enters and of the Merges of variables.
-    fn arguments(&mut self, known: &Frame, block: BlockId) -> Vec<(Carried, TypeId)> {
+    fn arguments(&mut self, known: &FrameData, block: BlockId) -> Vec<(Carried, TypeId)> {
         let mut args = Vec::new();
         let mut add = |this: &mut Self, carried, ty| {
             args.push((carried, ty));

@@ -17,15 +17,15 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::condition::{Conditions, Literals, Refused, Replaced, Source};
+use super::condition::{Chosen, Conditions, Literals, Refused, Replaced};
 use crate::dialects::tf_executor::frames::inputs;
 use crate::dialects::tf_executor::{FETCH, Primitive, is_chain};
 use crate::ir::{Module, OpId, Traits, ValueId};
 use crate::rewrite::would_be_trivially_dead;
 
-/// What is put in a place.
+/// An element of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Node {
+pub(super) enum PlanNode {
     /// An op, which is moved; or the end of a region, which is given its operands.
     Op(OpId),
     /// An op of another region, which is copied.
@@ -38,9 +38,9 @@ pub(super) enum Node {
 
 /// A part of a plan.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum PlanStep {
     /// One node, which is no choice.
-    Node(Node),
+    PlanNode(PlanNode),
     /// A conditional.
     Branch(Branch),
 }
@@ -49,7 +49,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) predicate: ValueId,
-    pub(super) branches: Vec<Vec<Step>>,
+    pub(super) branches: Vec<Vec<PlanStep>>,
     /// The choices between its results.
     pub(super) selects: Vec<usize>,
     /// The values that cross its border, with their branches.
@@ -62,8 +62,8 @@ pub(super) struct Branch {
 pub(super) struct Nodes<'a> {
     m: &'a Module,
     conditions: &'a Conditions,
-    list: Vec<Node>,
-    of: FxHashMap<Node, usize>,
+    list: Vec<PlanNode>,
+    of: FxHashMap<PlanNode, usize>,
     literals: Vec<Literals>,
     /// The values that each node uses, with the node of each, if it is one of these.
     uses: Vec<Vec<(ValueId, Option<usize>)>>,
@@ -72,13 +72,13 @@ pub(super) struct Nodes<'a> {
 }
 
 /// True if a node stays even if nothing uses it.
-fn is_wanted(m: &Module, node: Node) -> bool {
+fn is_wanted(m: &Module, node: PlanNode) -> bool {
     match node {
-        Node::Op(op) => {
+        PlanNode::Op(op) => {
             let is_end = Primitive::of(m, op).is_some() || m.op_name_str(op) == FETCH;
             is_end || !would_be_trivially_dead(m, op)
         }
-        Node::Copy(_) | Node::Gate(_) | Node::Select(_) => false,
+        PlanNode::Copy(_) | PlanNode::Gate(_) | PlanNode::Select(_) => false,
     }
 }
 
@@ -90,7 +90,7 @@ impl<'a> Nodes<'a> {
     pub(super) fn new(
         m: &'a Module,
         conditions: &'a Conditions,
-        mut given: Vec<(Node, Literals)>,
+        mut given: Vec<(PlanNode, Literals)>,
     ) -> Result<Nodes<'a>, Refused> {
         let mut nodes = Nodes {
             m,
@@ -115,7 +115,7 @@ impl<'a> Nodes<'a> {
         Ok(nodes)
     }
 
-    fn set(&mut self, nodes: Vec<(Node, Literals)>) {
+    fn set(&mut self, nodes: Vec<(PlanNode, Literals)>) {
         self.of = nodes.iter().enumerate().map(|(i, &(node, _))| (node, i)).collect();
         (self.list, self.literals) = nodes.into_iter().unzip();
         self.uses = (0..self.list.len()).map(|i| self.uses_of(i)).collect();
@@ -154,8 +154,8 @@ impl<'a> Nodes<'a> {
     /// The op that a node is or is for.
     fn op(&self, i: usize) -> OpId {
         match self.list[i] {
-            Node::Op(op) | Node::Copy(op) | Node::Gate(op) => op,
-            Node::Select(select) => self.conditions.selects[select].op,
+            PlanNode::Op(op) | PlanNode::Copy(op) | PlanNode::Gate(op) => op,
+            PlanNode::Select(select) => self.conditions.selects[select].op,
         }
     }
 
@@ -165,8 +165,8 @@ impl<'a> Nodes<'a> {
         let mut used: Vec<ValueId> = self.literals[i].iter().map(|&(predicate, _)| predicate).collect();
         let mut chosen: Vec<usize> = Vec::new();
         match self.list[i] {
-            Node::Op(op) | Node::Copy(op) if m.traits(op).has(Traits::CONSTANT) => {}
-            Node::Op(op) | Node::Copy(op) => {
+            PlanNode::Op(op) | PlanNode::Copy(op) if m.traits(op).has(Traits::CONSTANT) => {}
+            PlanNode::Op(op) | PlanNode::Copy(op) => {
                 let is_fetch = m.op_name_str(op) == FETCH;
                 for (i, value) in inputs(m, op).into_iter().enumerate() {
                     match conditions.select_of(op, Replaced::Operand(i)).filter(|_| is_fetch) {
@@ -175,21 +175,21 @@ impl<'a> Nodes<'a> {
                     }
                 }
             }
-            Node::Gate(op) => {
+            PlanNode::Gate(op) => {
                 match conditions.select_of(op, Replaced::Result(m.result(op, 0))) {
                     Some(select) => chosen.push(select),
                     None => used.push(super::gated(m, conditions, op)),
                 }
                 used.extend(m.operands(op).filter(|&value| is_chain(m, value)));
             }
-            Node::Select(select) => {
+            PlanNode::Select(select) => {
                 let select = &conditions.selects[select];
                 used.push(select.predicate);
                 for &source in &select.of {
                     match source {
-                        Source::Input(op, i) => used.push(m.operand(op, i)),
-                        Source::Select(inner) => chosen.push(inner),
-                        Source::Number(_) | Source::Dead(..) => {}
+                        Chosen::Input(op, i) => used.push(m.operand(op, i)),
+                        Chosen::Select(inner) => chosen.push(inner),
+                        Chosen::Number(_) | Chosen::Dead(..) => {}
                     }
                 }
             }
@@ -199,15 +199,15 @@ impl<'a> Nodes<'a> {
         let placeholder = |select: usize| conditions.selects[select].predicate;
         let chosen = chosen
             .into_iter()
-            .map(|select| (placeholder(select), self.of.get(&Node::Select(select)).copied()));
+            .map(|select| (placeholder(select), self.of.get(&PlanNode::Select(select)).copied()));
         used.chain(chosen).collect()
     }
 
     /// The node that gives a value.
     fn node_of(&self, value: ValueId) -> Option<usize> {
         let op = self.m.defining_op(value)?;
-        let select = self.conditions.select_of(op, Replaced::Result(value)).map(Node::Select);
-        let nodes = [Some(Node::Gate(op)), Some(Node::Op(op)), Some(Node::Copy(op)), select];
+        let select = self.conditions.select_of(op, Replaced::Result(value)).map(PlanNode::Select);
+        let nodes = [Some(PlanNode::Gate(op)), Some(PlanNode::Op(op)), Some(PlanNode::Copy(op)), select];
         nodes.into_iter().flatten().find_map(|node| self.of.get(&node).copied())
     }
 
@@ -215,7 +215,7 @@ impl<'a> Nodes<'a> {
     ///
     /// # Errors
     /// An op whose place is not found, with the reason.
-    pub(super) fn plan(&self, region: &Literals) -> Result<Vec<Step>, Refused> {
+    pub(super) fn plan(&self, region: &Literals) -> Result<Vec<PlanStep>, Refused> {
         let all: Vec<usize> = (0..self.list.len()).collect();
         Planner { nodes: self, is_left: vec![true; self.list.len()] }.region(&all, region)
     }
@@ -249,7 +249,7 @@ impl Ready {
 }
 
 impl Planner<'_, '_> {
-    fn region(&mut self, nodes: &[usize], region: &Literals) -> Result<Vec<Step>, Refused> {
+    fn region(&mut self, nodes: &[usize], region: &Literals) -> Result<Vec<PlanStep>, Refused> {
         let of = self.nodes;
         // The nodes by the predicates of their further literals; a choice also counts for its own predicate.
         let mut by_predicate: Vec<(ValueId, Vec<usize>)> = Vec::new();
@@ -276,7 +276,7 @@ impl Planner<'_, '_> {
         let mut steps = Vec::new();
         loop {
             while let Some(Reverse(i)) = ready.ready.pop() {
-                steps.push(Step::Node(of.list[i]));
+                steps.push(PlanStep::PlanNode(of.list[i]));
                 self.is_left[i] = false;
                 ready.placed(&of.users[i]);
             }
@@ -287,7 +287,7 @@ impl Planner<'_, '_> {
                 self.is_left[i] = false;
                 ready.placed(&of.users[i]);
             }
-            steps.push(Step::Branch(branch));
+            steps.push(PlanStep::Branch(branch));
         }
         match nodes.iter().find(|&&i| self.is_left[i]) {
             None => Ok(steps),
@@ -298,7 +298,7 @@ impl Planner<'_, '_> {
     /// The predicate of a choice.
     fn choice(&self, i: usize) -> Option<ValueId> {
         match self.nodes.list[i] {
-            Node::Select(select) => Some(self.nodes.conditions.selects[select].predicate),
+            PlanNode::Select(select) => Some(self.nodes.conditions.selects[select].predicate),
             _ => None,
         }
     }
@@ -308,8 +308,8 @@ impl Planner<'_, '_> {
         self.nodes.uses[i].iter().filter_map(|&(_, from)| from).filter(|&from| self.is_left[from])
     }
 
-    /// The next conditional: its predicate and its nodes. The first for which nothing remains, else the one with
-    /// the most nodes.
+    /// The next conditional: its predicate and its nodes. The first for which nothing remains, else the one
+    /// with the most nodes.
     fn next(
         &self,
         by_predicate: &[(ValueId, Vec<usize>)],
@@ -362,7 +362,7 @@ impl Planner<'_, '_> {
         for &i in closure {
             match (of.list[i], of.literals[i].iter().find(|&&(p, _)| p == predicate)) {
                 (_, Some(&(_, branch))) => branches[branch].push(i),
-                (Node::Select(select), None) => selects.push(select),
+                (PlanNode::Select(select), None) => selects.push(select),
                 (_, None) => return Err((of.op(i), "it is in no branch".to_owned())),
             }
         }
