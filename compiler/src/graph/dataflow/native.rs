@@ -24,7 +24,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::dialects::tf_executor::frames::{FrameData, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant};
+use crate::dialects::tf_executor::frames::{
+    FrameData, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant,
+};
 use crate::dialects::tf_executor::{
     self, FRAME, GRAPH, ISLAND, Primitive, block_of, data_operands, is_chain,
 };
