@@ -37,6 +37,7 @@ pub fn passes() -> &'static [Pass] {
         graph::memory::PASS,
         graph::control_edges::PASS,
         graph::pattern_passes::REMAP,
+        graph::scalars::PASS,
         graph::shape_inference::PASS,
         graph::lower::PASS,
     ];

@@ -99,9 +99,9 @@ impl Constant {
         Constant { splat: true, values: vec![value] }
     }
 
-    /// The number of a scalar or splat.
+    /// The number of a scalar or splat, or of a single element.
     pub fn single(&self) -> Option<Scalar> {
-        if self.splat { self.values.first().copied() } else { None }
+        if self.splat || self.values.len() == 1 { self.values.first().copied() } else { None }
     }
 
     /// The first position of `value`.

@@ -19,6 +19,7 @@ pub(crate) mod outline_regions;
 pub(crate) mod pack_weights;
 pub(crate) mod pattern_passes;
 mod patterns;
+pub(crate) mod scalars;
 pub(crate) mod shape_inference;
 
 pub(crate) use effects::callees;
@@ -53,6 +54,7 @@ pub fn pipeline(level: u8) -> &'static str {
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-executor-to-kernels,tf-to-kernels,\
+             inline{dialect=tfrt max-new-ops=131072},tf-scalars-to-arith,\
              tf-plan-memory)"
         }
     }

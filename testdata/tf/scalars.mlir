@@ -1,0 +1,91 @@
+// Arithmetic on tensors of rank 0 happens in registers.
+//
+// RUN: ir-opt %s --tf-outline-regions --tf-to-kernels --tf-scalars-to-arith | FileCheck %s
+// RUN: bef-exec %s -O0 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s -O2 --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s -O2 --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
+
+// A loop's counter, its limit and its condition are scalars; what is no scalar stays.
+// CHECK-LABEL: func.func private @count_cond(%arg0: i32, %arg1: tensor<2xf32>, %arg2: i32, {{.*}}) -> i1
+// CHECK: arith.cmpi slt, %arg0, %arg2 : i32
+// CHECK-LABEL: func.func private @count_body(%arg0: i32, %arg1: tensor<2xf32>
+// CHECK: arith.addi %arg0, %{{.*}} : i32
+// CHECK: "tf.AddV2"{{.*}} tensor<2xf32>
+// CHECK-LABEL: func.func @count()
+// CHECK-NOT: "tf.Less"
+// CHECK: tfrt.while {{.*}}(i32, tensor<2xf32>, i32, i32, tensor<2xf32>) -> (i32,
+// CHECK: tensor.from_elements
+// EXEC-LABEL: 'count' returned
+// EXEC-SAME: array(5,
+// EXEC-SAME: array([ 5., 10.]
+func.func @count() -> (tensor<i32>, tensor<2xf32>) {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %five = "tf.Const"() {value = dense<5> : tensor<i32>} : () -> tensor<i32>
+  %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %start = "tf.Const"() {value = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %n, %sum = "tf.WhileRegion"(%zero, %start) ({
+  ^bb0(%i: tensor<i32>, %s: tensor<2xf32>):
+    %go = "tf.Less"(%i, %five) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "tf.Yield"(%go) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i32>, %s: tensor<2xf32>):
+    %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %t = "tf.AddV2"(%s, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    "tf.Yield"(%next, %t) : (tensor<i32>, tensor<2xf32>) -> ()
+  }) : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)
+  tfrt.return %n, %sum : tensor<i32>, tensor<2xf32>
+}
+
+// Comparisons with NaN, integers that wrap around, and a branch on scalars.
+// CHECK-LABEL: func.func @values
+// CHECK: arith.cmpf une
+// CHECK: arith.cmpf olt
+// CHECK: arith.addi
+// CHECK: arith.andi
+// EXEC-LABEL: 'values' returned
+// EXEC-SAME: array(True,
+// EXEC-SAME: array(False,
+// EXEC-SAME: array(-2147483648,
+// EXEC-SAME: array(False,
+// EXEC-SAME: array(0.75,
+func.func @values() -> (tensor<i1>, tensor<i1>, tensor<i32>, tensor<i1>, tensor<f64>) {
+  %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %nan = "tf.Div"(%zero, %zero) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %unequal = "tf.NotEqual"(%nan, %nan) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %less = "tf.Less"(%nan, %zero) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %max = "tf.Const"() {value = dense<2147483647> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %min = "tf.AddV2"(%max, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %and = "tf.LogicalAnd"(%unequal, %less) : (tensor<i1>, tensor<i1>) -> tensor<i1>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f64>} : () -> tensor<f64>
+  %quarter = "tf.Mul"(%half, %half) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %y = "tf.IfRegion"(%unequal) ({
+    %sum = "tf.AddV2"(%half, %quarter) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+    "tf.Yield"(%sum) : (tensor<f64>) -> ()
+  }, {
+    "tf.Yield"(%half) : (tensor<f64>) -> ()
+  }) : (tensor<i1>) -> tensor<f64>
+  tfrt.return %unequal, %less, %min, %and, %y : tensor<i1>, tensor<i1>, tensor<i32>, tensor<i1>, tensor<f64>
+}
+
+// Unknown ranks, and numbers as predicates, stay with the operators.
+// CHECK-LABEL: func.func @stays
+// CHECK: "tf.AddV2"
+// CHECK: "tf._Predicate"
+// EXEC-LABEL: 'stays' returned
+// EXEC-SAME: array([2.]
+// EXEC-SAME: array(3,
+func.func @stays() -> (tensor<*xf32>, tensor<i32>) {
+  %x = "tf.Const"() {value = dense<[1.0]> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = "tf.Identity"(%x) : (tensor<1xf32>) -> tensor<*xf32>
+  %sum = "tf.AddV2"(%y, %y) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %z = "tf.IfRegion"(%three) ({
+    "tf.Yield"(%three) : (tensor<i32>) -> ()
+  }, {
+    %n = "tf.Neg"(%three) : (tensor<i32>) -> tensor<i32>
+    "tf.Yield"(%n) : (tensor<i32>) -> ()
+  }) : (tensor<i32>) -> tensor<i32>
+  tfrt.return %sum, %z : tensor<*xf32>, tensor<i32>
+}
