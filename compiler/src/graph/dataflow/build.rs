@@ -7,7 +7,7 @@ use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashMap;
 
 use super::condition::{Chosen, Conditions, Replaced};
-use super::plan::{Branch, PlanNode, PlanStep};
+use super::plan::{Branch, Crossing, PlanNode, PlanStep};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::{Primitive, is_chain};
@@ -163,18 +163,18 @@ impl<'a, 'm> Builder<'a, 'm> {
 
     /// Makes a conditional.
     fn conditional(&mut self, branch: &Branch, at: InsertionPoint) {
-        let Branch { predicate, branches, selects, crossing, completed } = branch;
+        let Branch { predicate, branches, selects, crossing: Crossing { values, chains } } = branch;
         self.n_conditionals += 1;
         let conditions = self.conditions;
         let is_number = conditions.predicate(*predicate).is_some_and(|predicate| predicate.is_number);
         let name = if is_number { "tf.CaseRegion" } else { "tf.IfRegion" };
         let mut types: Vec<TypeId> = selects.iter().map(|&select| conditions.selects[select].ty).collect();
-        for &(value, _) in crossing {
+        for &(value, _) in values {
             let m = self.r.ir();
             let element = m.cx.element(m.value_type(value));
             types.push(tf::tensor(self.r.cx(), None, element));
         }
-        if !completed.is_empty() {
+        if !chains.is_empty() {
             types.push(CHAIN);
         }
         let m = self.r.ir();
@@ -191,7 +191,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             for &select in selects {
                 yielded.push(self.source(select, number, block));
             }
-            for &(value, of) in crossing {
+            for &(value, of) in values {
                 let value = self.now(value);
                 yielded.push(if of == number {
                     value
@@ -216,11 +216,11 @@ impl<'a, 'm> Builder<'a, 'm> {
                 self.replaced.insert(value, result);
             }
         }
-        for (&(value, _), &result) in crossing.iter().zip(&results[selects.len()..]) {
+        for (&(value, _), &result) in values.iter().zip(&results[selects.len()..]) {
             let value = self.now(value);
             self.replaced.insert(value, result);
         }
-        for &chain in completed {
+        for &chain in chains {
             let chain = self.now(chain);
             self.replaced.extend(results.last().map(|&done| (chain, done)));
         }

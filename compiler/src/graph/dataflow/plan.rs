@@ -52,10 +52,16 @@ pub(super) struct Branch {
     pub(super) branches: Vec<Vec<PlanStep>>,
     /// The choices between its results.
     pub(super) selects: Vec<usize>,
-    /// The values that cross its border, with their branches.
-    pub(super) crossing: Vec<(ValueId, usize)>,
-    /// The chains that do.
-    pub(super) completed: Vec<ValueId>,
+    pub(super) crossing: Crossing,
+}
+
+/// The border of a conditional: what later steps use of its inside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crossing {
+    /// Values, with their branches.
+    pub(super) values: Vec<(ValueId, usize)>,
+    /// Completions of ops, which become that of the conditional.
+    pub(super) chains: Vec<ValueId>,
 }
 
 /// Nodes with what they depend on.
@@ -366,7 +372,7 @@ impl Planner<'_, '_> {
                 (_, None) => return Err((of.op(i), "it is in no branch".to_owned())),
             }
         }
-        let (crossing, completed) = self.crossing(&branches, closure)?;
+        let crossing = self.crossing(&branches, closure)?;
         let mut planned = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {
             let mut literals = region.clone();
@@ -374,18 +380,14 @@ impl Planner<'_, '_> {
             literals.sort_unstable();
             planned.push(self.region(nodes, &literals)?);
         }
-        Ok(Branch { predicate, branches: planned, selects, crossing, completed })
+        Ok(Branch { predicate, branches: planned, selects, crossing })
     }
 
     /// The values and chains of branches that nodes outside use.
-    fn crossing(
-        &self,
-        branches: &[Vec<usize>],
-        closure: &[usize],
-    ) -> Result<(Vec<(ValueId, usize)>, Vec<ValueId>), Refused> {
+    fn crossing(&self, branches: &[Vec<usize>], closure: &[usize]) -> Result<Crossing, Refused> {
         let (of, m) = (self.nodes, self.nodes.m);
         let closure: FxHashSet<usize> = closure.iter().copied().collect();
-        let (mut crossing, mut completed) = (Vec::new(), Vec::new());
+        let mut crossing = Crossing::default();
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
         for (branch, nodes) in branches.iter().enumerate() {
             for &(user, value) in nodes.iter().flat_map(|&i| &of.users[i]) {
@@ -393,15 +395,15 @@ impl Planner<'_, '_> {
                     continue;
                 }
                 if is_chain(m, value) {
-                    completed.push(value);
+                    crossing.chains.push(value);
                 } else if super::build::has_zero(m, m.value_type(value)) {
-                    crossing.push((value, branch));
+                    crossing.values.push((value, branch));
                 } else {
                     let shown = super::shown(m, value);
                     return Err((of.op(user), format!("it uses {shown}, which is in another conditional")));
                 }
             }
         }
-        Ok((crossing, completed))
+        Ok(crossing)
     }
 }
