@@ -30,13 +30,15 @@ pub(super) struct Builder<'a, 'm> {
     pub(super) replaced: FxHashMap<ValueId, ValueId>,
     /// The values of the choices so far.
     selected: FxHashMap<usize, ValueId>,
+    /// The ops that were placed or made.
+    pub(super) placed: Vec<OpId>,
     pub(super) n_conditionals: u64,
 }
 
 impl<'a, 'm> Builder<'a, 'm> {
     pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> Builder<'a, 'm> {
         let (replaced, selected) = Default::default();
-        Builder { r, conditions, replaced, selected, n_conditionals: 0 }
+        Builder { r, conditions, replaced, selected, placed: Vec::new(), n_conditionals: 0 }
     }
 
     /// The present value of a value.
@@ -102,6 +104,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let m = self.r.ir();
         if Primitive::of(m, op).is_none() && !is_fetch(m, op) {
             self.r.move_to(op, at);
+            self.placed.push(op);
         }
     }
 
@@ -119,6 +122,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
         let new = NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
         let made = self.r.create(at, new);
+        self.placed.push(made);
         let m = self.r.ir();
         self.replaced.extend(m.results(op).zip(m.results(made)));
     }
@@ -135,7 +139,9 @@ impl<'a, 'm> Builder<'a, 'm> {
         let operands = [&[value], edges].concat();
         let ty = self.r.ir().value_type(value);
         let results: &[TypeId] = if is_watched { &[ty, CHAIN] } else { &[ty] };
-        self.r.create_named(at, loc, Op::Identity.op_name(), &operands, results, &[])
+        let made = self.r.create_named(at, loc, Op::Identity.op_name(), &operands, results, &[]);
+        self.placed.push(made);
+        made
     }
 
     /// Places the gate of a Switch or a Merge.
@@ -210,7 +216,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             self.selected.insert(select, result);
             // A gate replaces its Merge itself.
             if let Some(Replaced::Result(value)) = conditions.selects[select].replaces
-                && !(super::is_gated(self.r.ir(), conditions.selects[select].op)
+                && !(conditions.is_gated(conditions.selects[select].op)
                     && value == self.r.ir().result(conditions.selects[select].op, 0))
             {
                 self.replaced.insert(value, result);

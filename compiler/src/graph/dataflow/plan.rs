@@ -321,32 +321,47 @@ impl Planner<'_, '_> {
         by_predicate: &[(ValueId, Vec<usize>)],
         region: &Literals,
     ) -> Option<(ValueId, Vec<usize>)> {
-        let of = self.nodes;
         let mut best: Option<(ValueId, Vec<usize>)> = None;
         for (predicate, nodes) in by_predicate {
-            // A choice by it that belongs to a branch of another predicate.
-            let is_inner = |&i: &usize| {
-                self.is_left[i] && self.choice(i) == Some(*predicate) && of.literals[i].len() > region.len()
-            };
-            if nodes.iter().any(is_inner) || !self.is_known(*predicate) {
+            if !self.is_known(*predicate) {
                 continue;
             }
+            let wanted = self.not_inner(*predicate, nodes, region);
             let mut closure: Vec<usize> = Vec::new();
             let mut inside: FxHashSet<usize> = FxHashSet::default();
-            let left = || nodes.iter().copied().filter(|&i| self.is_left[i]);
-            for i in left() {
+            for &i in &wanted {
                 if self.left(i).all(|from| inside.contains(&from)) && inside.insert(i) {
                     closure.push(i);
                 }
             }
-            if closure.len() == left().count() {
-                return Some((*predicate, closure));
-            }
             if closure.len() > best.as_ref().map_or(0, |(_, best)| best.len()) {
+                let is_all = closure.len() == wanted.len();
                 best = Some((*predicate, closure));
+                if is_all {
+                    break;
+                }
             }
         }
         best
+    }
+
+    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a branch of
+    /// another predicate.
+    fn not_inner(&self, predicate: ValueId, nodes: &[usize], region: &Literals) -> Vec<usize> {
+        let of = self.nodes;
+        let has = |i: usize| of.literals[i].iter().any(|&(p, _)| p == predicate);
+        let is_inner_choice =
+            |i: usize| self.choice(i) == Some(predicate) && of.literals[i].len() > region.len() && !has(i);
+        let mut inner: FxHashSet<usize> = FxHashSet::default();
+        for &i in nodes.iter().rev().filter(|&&i| self.is_left[i]) {
+            let is_inner_user =
+                |&(user, _): &(usize, ValueId)| is_inner_choice(user) || inner.contains(&user);
+            let users = &of.users[i];
+            if is_inner_choice(i) || !users.is_empty() && users.iter().all(is_inner_user) {
+                inner.insert(i);
+            }
+        }
+        nodes.iter().copied().filter(|&i| self.is_left[i] && !inner.contains(&i)).collect()
     }
 
     /// True if the value of a predicate has a place.
