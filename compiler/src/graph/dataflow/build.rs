@@ -6,7 +6,7 @@
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashMap;
 
-use super::condition::{Chosen, Conditions, Replaced};
+use super::condition::{Chosen, Conditions, Literals, Replaced};
 use super::plan::{Branch, Crossing, PlanNode, PlanStep};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
@@ -28,6 +28,8 @@ pub(super) struct Builder<'a, 'm> {
     conditions: &'a Conditions,
     /// The present values of those that were replaced.
     pub(super) replaced: FxHashMap<ValueId, ValueId>,
+    /// The literals of the region that is being built.
+    literals: Literals,
     /// The values of the choices so far.
     selected: FxHashMap<usize, ValueId>,
     /// The ops that were placed or made.
@@ -37,15 +39,16 @@ pub(super) struct Builder<'a, 'm> {
 
 impl<'a, 'm> Builder<'a, 'm> {
     pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> Builder<'a, 'm> {
-        let (replaced, selected) = Default::default();
-        Builder { r, conditions, replaced, selected, placed: Vec::new(), n_conditionals: 0 }
+        let (replaced, literals, selected) = Default::default();
+        Builder { r, conditions, replaced, literals, selected, placed: Vec::new(), n_conditionals: 0 }
     }
 
     /// The present value of a value.
     pub(super) fn now(&self, value: ValueId) -> ValueId {
-        let mut value = self.conditions.behind(value);
+        let behind = |value| self.conditions.behind_under(self.r.ir(), value, &self.literals);
+        let mut value = behind(value);
         while let Some(&next) = self.replaced.get(&value) {
-            value = self.conditions.behind(next);
+            value = behind(next);
         }
         value
     }
@@ -80,7 +83,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// Control edges by now.
     pub(super) fn edges(&self, edges: &[ValueId]) -> Vec<ValueId> {
         let m = self.r.ir();
-        let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge));
+        let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge, &self.literals));
         let mut found: Vec<ValueId> = waited.map(|edge| self.now(edge)).collect();
         // The completion of a primitive that is gone: its operands are there.
         found.retain(|&edge| m.defining_op(edge).is_none_or(|from| Primitive::of(m, from).is_none()));
@@ -169,7 +172,7 @@ impl<'a, 'm> Builder<'a, 'm> {
 
     /// Makes a conditional.
     fn conditional(&mut self, branch: &Branch, at: InsertionPoint) {
-        let Branch { predicate, branches, selects, crossing: Crossing { values, chains } } = branch;
+        let Branch { predicate, branches, selects, crossing: Crossing { values, chosen, chains } } = branch;
         self.n_conditionals += 1;
         let conditions = self.conditions;
         let is_number = conditions.predicate(*predicate).is_some_and(|predicate| predicate.is_number);
@@ -192,6 +195,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         for number in order {
             let region = self.r.add_region(made);
             let block = self.r.add_block(region);
+            self.literals.push((*predicate, number));
             self.steps(&branches[number], InsertionPoint::End(block));
             let mut yielded = Vec::new();
             for &select in selects {
@@ -206,6 +210,7 @@ impl<'a, 'm> Builder<'a, 'm> {
                 });
             }
             self.r.create_named(InsertionPoint::End(block), loc, "tf.Yield", &yielded, &[], &[]);
+            self.literals.pop();
         }
         if would_be_trivially_dead(self.r.ir(), made) {
             let (name, yes) = (self.r.cx().str_id("is_stateless"), self.r.cx().bool_attr(true));
@@ -225,6 +230,10 @@ impl<'a, 'm> Builder<'a, 'm> {
         for (&(value, _), &result) in values.iter().zip(&results[selects.len()..]) {
             let value = self.now(value);
             self.replaced.insert(value, result);
+        }
+        for (value, select) in chosen {
+            let value = self.now(*value);
+            self.replaced.insert(value, self.selected[select]);
         }
         for &chain in chains {
             let chain = self.now(chain);

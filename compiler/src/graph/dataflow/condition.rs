@@ -250,10 +250,10 @@ impl Conditions {
 
     /// The values behind a value that something waits for: those that a ControlTrigger waits for instead of
     /// it.
-    pub(super) fn waited_for(&self, m: &Module, value: ValueId) -> Vec<ValueId> {
+    pub(super) fn waited_for(&self, m: &Module, value: ValueId, literals: &[Literal]) -> Vec<ValueId> {
         let (mut todo, mut seen, mut found) = (vec![value], FxHashSet::default(), Vec::new());
         while let Some(value) = todo.pop() {
-            let value = self.behind(value);
+            let value = self.behind_under(m, value, literals);
             let from = m.defining_op(value);
             match from.filter(|&op| Primitive::of(m, op) == Some(Primitive::ControlTrigger)) {
                 Some(trigger) if seen.insert(trigger) => todo.extend(m.operands(trigger)),
@@ -286,6 +286,7 @@ impl Conditions {
                 .map(|n| usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)),
             false => query::splat(m, predicate).map(|value| usize::from(value != 0.0)),
         };
+        let known = known.or_else(|| self.implied(m, &when, predicate));
         if let Some(known) = known {
             for (i, result) in results.into_iter().enumerate() {
                 self.values.insert(result, if i == known { when.clone() } else { Liveness::Never });
@@ -336,6 +337,39 @@ impl Conditions {
         self.decides.insert(result, self.decides(operand));
         if Primitive::of(m, op).is_some() && !self.gated.contains(&op) {
             self.behind.insert(result, self.behind(operand));
+        }
+    }
+
+    /// The branch of a predicate, or of one that enters a loop as this one, under a condition that names it.
+    fn implied(&self, m: &Module, when: &Liveness, mut predicate: ValueId) -> Option<usize> {
+        let Liveness::When(literals) = when else { return None };
+        loop {
+            if let Some(&(_, branch)) = literals.iter().find(|&&(p, _)| p == predicate) {
+                return Some(branch);
+            }
+            let enter =
+                m.defining_op(predicate).filter(|&op| Primitive::of(m, op) == Some(Primitive::Enter))?;
+            predicate = self.decides(m.operand(enter, 0));
+        }
+    }
+
+    /// The value behind a value where these literals hold, which decide choices.
+    pub(super) fn behind_under(&self, m: &Module, mut value: ValueId, literals: &[Literal]) -> ValueId {
+        loop {
+            value = self.behind(value);
+            let decided = || {
+                let op = m.defining_op(value).filter(|op| !self.gated.contains(op))?;
+                let select = &self.selects[self.select_of(op, Replaced::Result(value))?];
+                let &(_, branch) = literals.iter().find(|&&(p, _)| p == select.predicate)?;
+                match select.of[branch] {
+                    Chosen::Input(op, i) => Some(m.operand(op, i)),
+                    Chosen::Select(_) | Chosen::Number(_) | Chosen::Dead(..) => None,
+                }
+            };
+            match decided() {
+                Some(next) => value = next,
+                None => return value,
+            }
         }
     }
 

@@ -162,7 +162,7 @@ impl Functionalizer<'_, '_, '_> {
         }
         let (mut copies, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some(value) = todo.pop() {
-            for value in conditions.waited_for(m, value) {
+            for value in conditions.waited_for(m, value, &[]) {
                 let Some(op) = m.defining_op(value).filter(|op| computed.contains(op)) else { continue };
                 // The condition itself is known in its branches.
                 if Primitive::of(m, op) == Some(Primitive::LoopCond) || !seen.insert(op) {

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::condition::{Chosen, Conditions, Literals, Refused, Replaced};
+use super::condition::{Chosen, Conditions, Literal, Literals, Refused, Replaced};
 use crate::dialects::tf_executor::frames::inputs;
 use crate::dialects::tf_executor::{FETCH, Primitive, is_chain};
 use crate::ir::{Module, OpId, Traits, ValueId};
@@ -60,6 +60,8 @@ pub(super) struct Branch {
 pub(super) struct Crossing {
     /// Values, with their branches.
     pub(super) values: Vec<(ValueId, usize)>,
+    /// Values that are one of a choice, which stands for them.
+    pub(super) chosen: Vec<(ValueId, usize)>,
     /// Completions of ops, which become that of the conditional.
     pub(super) chains: Vec<ValueId>,
 }
@@ -168,7 +170,14 @@ impl<'a> Nodes<'a> {
     /// The values that a node uses, its predicates included, with the nodes that they come from.
     fn uses_of(&self, i: usize) -> Vec<(ValueId, Option<usize>)> {
         let (m, conditions) = (self.m, self.conditions);
-        let mut used: Vec<ValueId> = self.literals[i].iter().map(|&(predicate, _)| predicate).collect();
+        let here = &self.literals[i];
+        let mut found = Vec::new();
+        let mut add = |value: ValueId, literals: &[Literal]| {
+            for value in conditions.waited_for(m, value, literals) {
+                found.push((value, self.node_of(value)));
+            }
+        };
+        here.iter().for_each(|&(predicate, _)| add(predicate, here));
         let mut chosen: Vec<usize> = Vec::new();
         match self.list[i] {
             PlanNode::Op(op) | PlanNode::Copy(op) if m.traits(op).has(Traits::CONSTANT) => {}
@@ -177,36 +186,36 @@ impl<'a> Nodes<'a> {
                 for (i, value) in inputs(m, op).into_iter().enumerate() {
                     match conditions.select_of(op, Replaced::Operand(i)).filter(|_| is_fetch) {
                         Some(select) => chosen.push(select),
-                        None => used.push(value),
+                        None => add(value, here),
                     }
                 }
             }
             PlanNode::Gate(op) => {
                 match conditions.select_of(op, Replaced::Result(m.result(op, 0))) {
                     Some(select) => chosen.push(select),
-                    None => used.push(super::gated(m, conditions, op)),
+                    None => add(super::gated(m, conditions, op), here),
                 }
-                used.extend(m.operands(op).filter(|&value| is_chain(m, value)));
+                m.operands(op).filter(|&value| is_chain(m, value)).for_each(|edge| add(edge, here));
             }
             PlanNode::Select(select) => {
                 let select = &conditions.selects[select];
-                used.push(select.predicate);
-                for &source in &select.of {
+                add(select.predicate, here);
+                for (branch, &source) in select.of.iter().enumerate() {
                     match source {
-                        Chosen::Input(op, i) => used.push(m.operand(op, i)),
+                        Chosen::Input(op, i) => {
+                            let mut there = here.clone();
+                            there.push((select.predicate, branch));
+                            add(m.operand(op, i), &there);
+                        }
                         Chosen::Select(inner) => chosen.push(inner),
                         Chosen::Number(_) | Chosen::Dead(..) => {}
                     }
                 }
             }
         }
-        let used = used.into_iter().flat_map(|value| conditions.waited_for(m, value));
-        let used = used.map(|value| (value, self.node_of(value)));
-        let placeholder = |select: usize| conditions.selects[select].predicate;
-        let chosen = chosen
-            .into_iter()
-            .map(|select| (placeholder(select), self.of.get(&PlanNode::Select(select)).copied()));
-        used.chain(chosen).collect()
+        let node = |select: usize| self.of.get(&PlanNode::Select(select)).copied();
+        found.extend(chosen.into_iter().map(|select| (conditions.selects[select].predicate, node(select))));
+        found
     }
 
     /// The node that gives a value.
@@ -321,6 +330,7 @@ impl Planner<'_, '_> {
         by_predicate: &[(ValueId, Vec<usize>)],
         region: &Literals,
     ) -> Option<(ValueId, Vec<usize>)> {
+        let of = self.nodes;
         let mut best: Option<(ValueId, Vec<usize>)> = None;
         for (predicate, nodes) in by_predicate {
             if !self.is_known(*predicate) {
@@ -329,8 +339,14 @@ impl Planner<'_, '_> {
             let wanted = self.not_inner(*predicate, nodes, region);
             let mut closure: Vec<usize> = Vec::new();
             let mut inside: FxHashSet<usize> = FxHashSet::default();
+            // The results of choices are there behind the conditional only.
+            let is_inside = |from: usize, inside: &FxHashSet<usize>| {
+                let is_result =
+                    self.choice(from) == Some(*predicate) && of.literals[from].len() == region.len();
+                inside.contains(&from) && !is_result
+            };
             for &i in &wanted {
-                if self.left(i).all(|from| inside.contains(&from)) && inside.insert(i) {
+                if self.left(i).all(|from| is_inside(from, &inside)) && inside.insert(i) {
                     closure.push(i);
                 }
             }
@@ -387,7 +403,7 @@ impl Planner<'_, '_> {
                 (_, None) => return Err((of.op(i), "it is in no branch".to_owned())),
             }
         }
-        let crossing = self.crossing(&branches, closure)?;
+        let crossing = self.crossing(&branches, closure, &selects)?;
         let mut planned = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {
             let mut literals = region.clone();
@@ -399,7 +415,12 @@ impl Planner<'_, '_> {
     }
 
     /// The values and chains of branches that nodes outside use.
-    fn crossing(&self, branches: &[Vec<usize>], closure: &[usize]) -> Result<Crossing, Refused> {
+    fn crossing(
+        &self,
+        branches: &[Vec<usize>],
+        closure: &[usize],
+        selects: &[usize],
+    ) -> Result<Crossing, Refused> {
         let (of, m) = (self.nodes, self.nodes.m);
         let closure: FxHashSet<usize> = closure.iter().copied().collect();
         let mut crossing = Crossing::default();
@@ -411,6 +432,8 @@ impl Planner<'_, '_> {
                 }
                 if is_chain(m, value) {
                     crossing.chains.push(value);
+                } else if let Some(select) = self.choice_of(value, branch, selects) {
+                    crossing.chosen.push((value, select));
                 } else if super::build::has_zero(m, m.value_type(value)) {
                     crossing.values.push((value, branch));
                 } else {
@@ -420,5 +443,18 @@ impl Planner<'_, '_> {
             }
         }
         Ok(crossing)
+    }
+
+    /// The choice among these that has a value in a branch.
+    fn choice_of(&self, value: ValueId, branch: usize, selects: &[usize]) -> Option<usize> {
+        let Nodes { m, conditions, .. } = *self.nodes;
+        let has = |&select: &usize| {
+            let select = &conditions.selects[select];
+            let mut literals = select.when.clone();
+            literals.push((select.predicate, branch));
+            let Chosen::Input(op, i) = select.of[branch] else { return false };
+            conditions.behind_under(m, m.operand(op, i), &literals) == value
+        };
+        selects.iter().copied().find(has)
     }
 }
