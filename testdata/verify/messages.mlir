@@ -117,7 +117,7 @@ func.func @dialects(%x: tensor<i1>) {
   // CHECK: messages.mlir:[[@LINE+4]]:3: error[E0310]: unknown dialect `foo` of the operation `foo.bar`
   // CHECK: help: write unregistered operations in generic form and pass --allow-unregistered-dialect
   // CHECK: note: the dialects are arith, btf, builtin, cf,
-  // CHECK-SAME: tf, tf_sync, tfrt, tfrt_dht
+  // CHECK-SAME: tf, tf_executor, tf_sync, tfrt, tfrt_dht
   "foo.bar"() : () -> ()
   // CHECK: messages.mlir:[[@LINE+2]]:8: error[E0310]: unknown dialect `tfr` of the operation `tfr.add.i32`
   // CHECK: help: did you mean `tfrt.add.i32`?

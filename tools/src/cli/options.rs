@@ -182,6 +182,10 @@ pub(super) struct LevelArgs {
     /// Print where -O2 has placed the results of each function of an op graph in memory, and how much that is
     #[arg(long)]
     pub(super) print_memory_plan: bool,
+
+    /// Keep TensorFlow 1's dataflow control flow as it is, instead of making conditionals and loops of it
+    #[arg(long)]
+    pub(super) no_functionalize: bool,
 }
 
 /// The passes to run, and their instrumentation.

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use befrost_compiler::diag::{Diagnostic, Source};
+use befrost_compiler::dialects::tf_executor::FUNCTIONALIZE;
 use befrost_compiler::ir::{Module, OpId};
 use befrost_compiler::pass::{
     Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, timing_report,
@@ -77,6 +78,9 @@ impl Passes {
     pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
         let of_level = |level: LevelArgs| Some((level, default_pipeline(&module, level.level)?));
         if let Some((level, mut pipeline)) = self.level.and_then(of_level) {
+            if level.no_functionalize {
+                pipeline = pipeline.replace(&format!("{FUNCTIONALIZE},"), "");
+            }
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
             }

@@ -6,8 +6,8 @@
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashMap;
 
-use super::condition::{Chosen, Conditions, Replaced};
-use super::plan::{Branch, PlanNode, PlanStep};
+use super::condition::{Chosen, Conditions, Literals, Replaced};
+use super::plan::{Branch, Crossing, PlanNode, PlanStep};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::{Primitive, is_chain};
@@ -28,22 +28,27 @@ pub(super) struct Builder<'a, 'm> {
     conditions: &'a Conditions,
     /// The present values of those that were replaced.
     pub(super) replaced: FxHashMap<ValueId, ValueId>,
+    /// The literals of the region that is being built.
+    literals: Literals,
     /// The values of the choices so far.
     selected: FxHashMap<usize, ValueId>,
+    /// The ops that were placed or made.
+    pub(super) placed: Vec<OpId>,
     pub(super) n_conditionals: u64,
 }
 
 impl<'a, 'm> Builder<'a, 'm> {
     pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> Builder<'a, 'm> {
-        let (replaced, selected) = Default::default();
-        Builder { r, conditions, replaced, selected, n_conditionals: 0 }
+        let (replaced, literals, selected) = Default::default();
+        Builder { r, conditions, replaced, literals, selected, placed: Vec::new(), n_conditionals: 0 }
     }
 
     /// The present value of a value.
     pub(super) fn now(&self, value: ValueId) -> ValueId {
-        let mut value = self.conditions.behind(value);
+        let behind = |value| self.conditions.behind_under(self.r.ir(), value, &self.literals);
+        let mut value = behind(value);
         while let Some(&next) = self.replaced.get(&value) {
-            value = self.conditions.behind(next);
+            value = behind(next);
         }
         value
     }
@@ -78,7 +83,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// Control edges by now.
     pub(super) fn edges(&self, edges: &[ValueId]) -> Vec<ValueId> {
         let m = self.r.ir();
-        let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge));
+        let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge, &self.literals));
         let mut found: Vec<ValueId> = waited.map(|edge| self.now(edge)).collect();
         // The completion of a primitive that is gone: its operands are there.
         found.retain(|&edge| m.defining_op(edge).is_none_or(|from| Primitive::of(m, from).is_none()));
@@ -102,6 +107,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let m = self.r.ir();
         if Primitive::of(m, op).is_none() && !is_fetch(m, op) {
             self.r.move_to(op, at);
+            self.placed.push(op);
         }
     }
 
@@ -119,6 +125,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
         let new = NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
         let made = self.r.create(at, new);
+        self.placed.push(made);
         let m = self.r.ir();
         self.replaced.extend(m.results(op).zip(m.results(made)));
     }
@@ -135,7 +142,9 @@ impl<'a, 'm> Builder<'a, 'm> {
         let operands = [&[value], edges].concat();
         let ty = self.r.ir().value_type(value);
         let results: &[TypeId] = if is_watched { &[ty, CHAIN] } else { &[ty] };
-        self.r.create_named(at, loc, Op::Identity.op_name(), &operands, results, &[])
+        let made = self.r.create_named(at, loc, Op::Identity.op_name(), &operands, results, &[]);
+        self.placed.push(made);
+        made
     }
 
     /// Places the gate of a Switch or a Merge.
@@ -163,18 +172,18 @@ impl<'a, 'm> Builder<'a, 'm> {
 
     /// Makes a conditional.
     fn conditional(&mut self, branch: &Branch, at: InsertionPoint) {
-        let Branch { predicate, branches, selects, crossing, completed } = branch;
+        let Branch { predicate, branches, selects, crossing: Crossing { values, chosen, chains } } = branch;
         self.n_conditionals += 1;
         let conditions = self.conditions;
         let is_number = conditions.predicate(*predicate).is_some_and(|predicate| predicate.is_number);
         let name = if is_number { "tf.CaseRegion" } else { "tf.IfRegion" };
         let mut types: Vec<TypeId> = selects.iter().map(|&select| conditions.selects[select].ty).collect();
-        for &(value, _) in crossing {
+        for &(value, _) in values {
             let m = self.r.ir();
             let element = m.cx.element(m.value_type(value));
             types.push(tf::tensor(self.r.cx(), None, element));
         }
-        if !completed.is_empty() {
+        if !chains.is_empty() {
             types.push(CHAIN);
         }
         let m = self.r.ir();
@@ -186,12 +195,13 @@ impl<'a, 'm> Builder<'a, 'm> {
         for number in order {
             let region = self.r.add_region(made);
             let block = self.r.add_block(region);
+            self.literals.push((*predicate, number));
             self.steps(&branches[number], InsertionPoint::End(block));
             let mut yielded = Vec::new();
             for &select in selects {
                 yielded.push(self.source(select, number, block));
             }
-            for &(value, of) in crossing {
+            for &(value, of) in values {
                 let value = self.now(value);
                 yielded.push(if of == number {
                     value
@@ -200,6 +210,7 @@ impl<'a, 'm> Builder<'a, 'm> {
                 });
             }
             self.r.create_named(InsertionPoint::End(block), loc, "tf.Yield", &yielded, &[], &[]);
+            self.literals.pop();
         }
         if would_be_trivially_dead(self.r.ir(), made) {
             let (name, yes) = (self.r.cx().str_id("is_stateless"), self.r.cx().bool_attr(true));
@@ -210,17 +221,21 @@ impl<'a, 'm> Builder<'a, 'm> {
             self.selected.insert(select, result);
             // A gate replaces its Merge itself.
             if let Some(Replaced::Result(value)) = conditions.selects[select].replaces
-                && !(super::is_gated(self.r.ir(), conditions.selects[select].op)
+                && !(conditions.is_gated(conditions.selects[select].op)
                     && value == self.r.ir().result(conditions.selects[select].op, 0))
             {
                 self.replaced.insert(value, result);
             }
         }
-        for (&(value, _), &result) in crossing.iter().zip(&results[selects.len()..]) {
+        for (&(value, _), &result) in values.iter().zip(&results[selects.len()..]) {
             let value = self.now(value);
             self.replaced.insert(value, result);
         }
-        for &chain in completed {
+        for (value, select) in chosen {
+            let value = self.now(*value);
+            self.replaced.insert(value, self.selected[select]);
+        }
+        for &chain in chains {
             let chain = self.now(chain);
             self.replaced.extend(results.last().map(|&done| (chain, done)));
         }

@@ -25,8 +25,8 @@ use smallvec::SmallVec;
 use crate::build::query;
 use crate::dialects::tf;
 use crate::dialects::tf_executor::frames::{FrameId, Frames, ROOT, inputs};
-use crate::dialects::tf_executor::{FETCH, Primitive, block_of, data_operands, node};
-use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::dialects::tf_executor::{FETCH, Primitive, block_of, data_operands, is_chain, node};
+use crate::ir::{Module, OpId, Traits, TypeId, ValueId};
 
 /// The most literals of a condition, and so the deepest nest of conditionals.
 const MAX_LITERALS: usize = 64;
@@ -125,6 +125,8 @@ pub(super) struct Conditions {
     ops: FxHashMap<OpId, Liveness>,
     predicates: FxHashMap<ValueId, Predicate>,
     pub(super) selects: Vec<Select>,
+    /// The Switches and Merges that wait for control edges, or that an op that is no constant waits for.
+    gated: FxHashSet<OpId>,
     /// The choice that is the value of a Merge's result, or of an operand of the graph's end.
     select_of: FxHashMap<(OpId, Replaced), usize>,
     /// The value behind each result of a Switch, and of a Merge that has one live input.
@@ -142,6 +144,7 @@ impl Conditions {
             ops: FxHashMap::default(),
             predicates: FxHashMap::default(),
             selects: Vec::new(),
+            gated: FxHashSet::default(),
             select_of: FxHashMap::default(),
             behind: FxHashMap::default(),
             decides: FxHashMap::default(),
@@ -151,6 +154,9 @@ impl Conditions {
         let variables: FxHashSet<OpId> =
             frames.ids().flat_map(|id| &frames.frame(id).variables).map(|variable| variable.merge).collect();
         for op in m.ops_in(block) {
+            if has_gate(m, op) && !variables.contains(&op) {
+                found.gated.insert(op);
+            }
             found.op(m, frames, &variables, op);
         }
         found
@@ -244,10 +250,10 @@ impl Conditions {
 
     /// The values behind a value that something waits for: those that a ControlTrigger waits for instead of
     /// it.
-    pub(super) fn waited_for(&self, m: &Module, value: ValueId) -> Vec<ValueId> {
+    pub(super) fn waited_for(&self, m: &Module, value: ValueId, literals: &[Literal]) -> Vec<ValueId> {
         let (mut todo, mut seen, mut found) = (vec![value], FxHashSet::default(), Vec::new());
         while let Some(value) = todo.pop() {
-            let value = self.behind(value);
+            let value = self.behind_under(m, value, literals);
             let from = m.defining_op(value);
             match from.filter(|&op| Primitive::of(m, op) == Some(Primitive::ControlTrigger)) {
                 Some(trigger) if seen.insert(trigger) => todo.extend(m.operands(trigger)),
@@ -280,6 +286,7 @@ impl Conditions {
                 .map(|n| usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)),
             false => query::splat(m, predicate).map(|value| usize::from(value != 0.0)),
         };
+        let known = known.or_else(|| self.implied(m, &when, predicate));
         if let Some(known) = known {
             for (i, result) in results.into_iter().enumerate() {
                 self.values.insert(result, if i == known { when.clone() } else { Liveness::Never });
@@ -297,9 +304,27 @@ impl Conditions {
         }
     }
 
+    /// True if a Switch or a Merge waits for control edges, or an op that is no constant waits for it.
+    pub(super) fn is_gated(&self, op: OpId) -> bool {
+        self.gated.contains(&op)
+    }
+
     /// The value behind a value, which is no result of a Switch without a gate.
-    pub(super) fn behind(&self, value: ValueId) -> ValueId {
-        self.behind.get(&value).copied().unwrap_or(value)
+    pub(super) fn behind(&self, mut value: ValueId) -> ValueId {
+        while let Some(&behind) = self.behind.get(&value) {
+            value = behind;
+        }
+        value
+    }
+
+    /// Records that a value is another one by now.
+    pub(super) fn replace(&mut self, old: ValueId, new: ValueId) {
+        self.behind.insert(old, new);
+    }
+
+    /// True if an op switches by this predicate.
+    pub(super) fn switches_by(&self, m: &Module, op: OpId, predicate: ValueId) -> bool {
+        Primitive::of(m, op) == Some(Primitive::Switch) && self.decides(m.operand(op, 1)) == predicate
     }
 
     /// The value that decides in the end: Identities and Switches have the value of their operands.
@@ -310,8 +335,41 @@ impl Conditions {
     /// Records that a result of an op is one of its operands.
     fn passes(&mut self, m: &Module, op: OpId, result: ValueId, operand: ValueId) {
         self.decides.insert(result, self.decides(operand));
-        if Primitive::of(m, op).is_some() && !super::is_gated(m, op) {
+        if Primitive::of(m, op).is_some() && !self.gated.contains(&op) {
             self.behind.insert(result, self.behind(operand));
+        }
+    }
+
+    /// The branch of a predicate, or of one that enters a loop as this one, under a condition that names it.
+    fn implied(&self, m: &Module, when: &Liveness, mut predicate: ValueId) -> Option<usize> {
+        let Liveness::When(literals) = when else { return None };
+        loop {
+            if let Some(&(_, branch)) = literals.iter().find(|&&(p, _)| p == predicate) {
+                return Some(branch);
+            }
+            let enter =
+                m.defining_op(predicate).filter(|&op| Primitive::of(m, op) == Some(Primitive::Enter))?;
+            predicate = self.decides(m.operand(enter, 0));
+        }
+    }
+
+    /// The value behind a value where these literals hold, which decide choices.
+    pub(super) fn behind_under(&self, m: &Module, mut value: ValueId, literals: &[Literal]) -> ValueId {
+        loop {
+            value = self.behind(value);
+            let decided = || {
+                let op = m.defining_op(value).filter(|op| !self.gated.contains(op))?;
+                let select = &self.selects[self.select_of(op, Replaced::Result(value))?];
+                let &(_, branch) = literals.iter().find(|&&(p, _)| p == select.predicate)?;
+                match select.of[branch] {
+                    Chosen::Input(op, i) => Some(m.operand(op, i)),
+                    Chosen::Select(_) | Chosen::Number(_) | Chosen::Dead(..) => None,
+                }
+            };
+            match decided() {
+                Some(next) => value = next,
+                None => return value,
+            }
         }
     }
 
@@ -451,6 +509,16 @@ impl Conditions {
         let is_inner = |&(p, _): &Literal| !literals.iter().any(|&(other, _)| other != p && needs(other, p));
         literals.iter().position(is_inner).or(literals.len().checked_sub(1))
     }
+}
+
+/// True for a Switch or a Merge with control edges that have to be kept. Constants wait for nothing.
+fn has_gate(m: &Module, op: OpId) -> bool {
+    let is_watched = |result: ValueId| {
+        is_chain(m, result) && m.users(result).any(|(user, _)| !m.traits(user).has(Traits::CONSTANT))
+    };
+    let primitive = Primitive::of(m, op);
+    matches!(primitive, Some(Primitive::Switch | Primitive::SwitchN | Primitive::Merge))
+        && (m.operands(op).any(|value| is_chain(m, value)) || m.results(op).any(is_watched))
 }
 
 /// Which input of a Merge is live.

@@ -162,7 +162,7 @@ impl Functionalizer<'_, '_, '_> {
         }
         let (mut copies, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some(value) = todo.pop() {
-            for value in conditions.waited_for(m, value) {
+            for value in conditions.waited_for(m, value, &[]) {
                 let Some(op) = m.defining_op(value).filter(|op| computed.contains(op)) else { continue };
                 // The condition itself is known in its branches.
                 if Primitive::of(m, op) == Some(Primitive::LoopCond) || !seen.insert(op) {
@@ -231,37 +231,36 @@ impl Functionalizer<'_, '_, '_> {
             builder.r.create_named(at, loc, "tf.Yield", &yielded, &[], &[]);
         }
         builder.replaced.extend(merged.iter().copied().zip(results.iter().copied()));
+        builder.placed.clear();
         builder.steps(after, at);
+        let mut left = Vec::new();
         for &exit in exits {
             let value = given(&mut builder, exit, at);
             let outputs: Vec<ValueId> = builder.r.ir().results(exit).collect();
-            builder.r.replace(outputs[0], value);
-            if let (Some(&completion), Some(&done)) = (outputs.get(1), results.get(types.len())) {
-                builder.r.replace(completion, done);
-            }
+            left.push((outputs[0], value));
+            left.extend(outputs.get(1).copied().zip(results.get(types.len()).copied()));
         }
+        let mut kept = std::mem::take(&mut builder.placed);
+        kept.push(made);
         let n_conditionals = builder.n_conditionals;
         self.cx.count("num-conditionals", n_conditionals);
         self.cx.count("num-loops", 1);
-        self.leave(frame, made, when, after);
+        for (old, new) in left {
+            self.r.replace(old, new);
+            self.conditions.replace(old, new);
+        }
+        self.leave(frame, when, kept);
     }
 
-    /// Makes a loop and what follows it a part of the frame around it, and erases what is left of its frame.
-    fn leave(&mut self, frame: FrameId, made: OpId, when: &Liveness, after: &[PlanStep]) {
+    /// Makes ops, of a loop and what follows it, a part of the frame around it, and erases the rest of its frame.
+    fn leave(&mut self, frame: FrameId, when: &Liveness, kept: Vec<OpId>) {
         let m = self.r.ir();
-        self.conditions.set(m, made, when.clone());
-        let mut kept = vec![made];
-        for step in after {
-            if let PlanStep::PlanNode(PlanNode::Op(op)) = step
-                && Primitive::of(m, *op).is_none()
-            {
-                self.conditions.set(m, *op, when.clone());
-                kept.push(*op);
-            }
+        for &op in &kept {
+            self.conditions.set(m, op, when.clone());
         }
         let Some(parent) = self.frames.frame(frame).parent else { return };
         let enters = self.frames.frame(frame).enters.clone();
-        let block = m.parent_block(made);
+        let block = block_of(m, self.graph);
         let gone: Vec<OpId> = std::mem::take(&mut self.ops[frame.0 as usize])
             .into_iter()
             .chain(enters.iter().copied())
@@ -270,7 +269,8 @@ impl Functionalizer<'_, '_, '_> {
         self.ops[parent.0 as usize].retain(|op| !enters.contains(op));
         self.ops[parent.0 as usize].extend(kept);
         for &op in &gone {
-            self.r.set_operands(op, &[]);
+            let inside: Vec<OpId> = self.r.ir().walk(op).collect();
+            inside.into_iter().for_each(|op| self.r.set_operands(op, &[]));
         }
         for op in gone {
             self.r.erase(op);

@@ -27,14 +27,12 @@ mod loops;
 pub(crate) mod native;
 mod plan;
 
-use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashSet;
 
 use self::condition::{Conditions, Literals, Liveness, Refused};
 use self::plan::{Nodes, PlanNode};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::at_op;
-use crate::dialects::tf;
 use crate::dialects::tf_executor::frames::{FrameId, Frames, ROOT};
 use crate::dialects::tf_executor::{self, FETCH, GRAPH, ISLAND, Primitive, block_of, is_chain, node};
 use crate::ir::{Module, OpId, ValueId};
@@ -128,16 +126,22 @@ impl Functionalizer<'_, '_, '_> {
     /// The nodes of a frame that are live, with the literals of the frame.
     fn nodes(&self, frame: FrameId) -> Result<Vec<(PlanNode, Literals)>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
-        let variables: FxHashSet<OpId> =
-            self.frames.frame(frame).variables.iter().map(|variable| variable.merge).collect();
         let mut nodes = Vec::new();
         for &op in &self.ops[frame.0 as usize] {
             let Some(literals) = conditions.in_frame(&conditions.of_op(op), frame) else { continue };
             match Primitive::of(m, op) {
                 Some(Primitive::Switch | Primitive::SwitchN | Primitive::Merge)
-                    if is_gated(m, op) && !variables.contains(&op) =>
+                    if conditions.is_gated(op) =>
                 {
-                    nodes.push((PlanNode::Gate(op), literals));
+                    // The Switches of a loop's variables are ways into the body and out of the loop.
+                    let decision = self.frames.frame(frame).conds.first().map(|&cond| m.result(cond, 0));
+                    match decision.filter(|&decision| conditions.switches_by(m, op, decision)) {
+                        Some(decision) => nodes.extend([0, 1].map(|branch| {
+                            let literals = Literals::from_slice(&[(decision, branch)]);
+                            (PlanNode::Gate(op), literals)
+                        })),
+                        None => nodes.push((PlanNode::Gate(op), literals)),
+                    }
                 }
                 Some(Primitive::Exit | Primitive::Sink | Primitive::LoopCond) => {
                     nodes.push((PlanNode::Op(op), literals));
@@ -206,14 +210,6 @@ fn sort(r: &mut Rewriter<'_>, graph: OpId) {
 /// The data results of a Switch.
 fn n_outputs(m: &Module, switch: OpId) -> usize {
     m.results(switch).filter(|&result| !is_chain(m, result)).count()
-}
-
-/// True if a Switch or a Merge waits for control edges, or an op that is no constant waits for it.
-fn is_gated(m: &Module, op: OpId) -> bool {
-    let is_constant = |user: OpId| tf::operator(m, user) == Some(Op::Const);
-    m.operands(op).any(|value| is_chain(m, value))
-        || m.results(op)
-            .any(|result| is_chain(m, result) && m.users(result).any(|(user, _)| !is_constant(user)))
 }
 
 /// The value that a primitive with a gate passes on, unless it is a choice.

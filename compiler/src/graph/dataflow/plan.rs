@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::condition::{Chosen, Conditions, Literals, Refused, Replaced};
+use super::condition::{Chosen, Conditions, Literal, Literals, Refused, Replaced};
 use crate::dialects::tf_executor::frames::inputs;
 use crate::dialects::tf_executor::{FETCH, Primitive, is_chain};
 use crate::ir::{Module, OpId, Traits, ValueId};
@@ -52,10 +52,18 @@ pub(super) struct Branch {
     pub(super) branches: Vec<Vec<PlanStep>>,
     /// The choices between its results.
     pub(super) selects: Vec<usize>,
-    /// The values that cross its border, with their branches.
-    pub(super) crossing: Vec<(ValueId, usize)>,
-    /// The chains that do.
-    pub(super) completed: Vec<ValueId>,
+    pub(super) crossing: Crossing,
+}
+
+/// The border of a conditional: what later steps use of its inside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crossing {
+    /// Values, with their branches.
+    pub(super) values: Vec<(ValueId, usize)>,
+    /// Values that are one of a choice, which stands for them.
+    pub(super) chosen: Vec<(ValueId, usize)>,
+    /// Completions of ops, which become that of the conditional.
+    pub(super) chains: Vec<ValueId>,
 }
 
 /// Nodes with what they depend on.
@@ -162,7 +170,14 @@ impl<'a> Nodes<'a> {
     /// The values that a node uses, its predicates included, with the nodes that they come from.
     fn uses_of(&self, i: usize) -> Vec<(ValueId, Option<usize>)> {
         let (m, conditions) = (self.m, self.conditions);
-        let mut used: Vec<ValueId> = self.literals[i].iter().map(|&(predicate, _)| predicate).collect();
+        let here = &self.literals[i];
+        let mut found = Vec::new();
+        let mut add = |value: ValueId, literals: &[Literal]| {
+            for value in conditions.waited_for(m, value, literals) {
+                found.push((value, self.node_of(value)));
+            }
+        };
+        here.iter().for_each(|&(predicate, _)| add(predicate, here));
         let mut chosen: Vec<usize> = Vec::new();
         match self.list[i] {
             PlanNode::Op(op) | PlanNode::Copy(op) if m.traits(op).has(Traits::CONSTANT) => {}
@@ -171,36 +186,36 @@ impl<'a> Nodes<'a> {
                 for (i, value) in inputs(m, op).into_iter().enumerate() {
                     match conditions.select_of(op, Replaced::Operand(i)).filter(|_| is_fetch) {
                         Some(select) => chosen.push(select),
-                        None => used.push(value),
+                        None => add(value, here),
                     }
                 }
             }
             PlanNode::Gate(op) => {
                 match conditions.select_of(op, Replaced::Result(m.result(op, 0))) {
                     Some(select) => chosen.push(select),
-                    None => used.push(super::gated(m, conditions, op)),
+                    None => add(super::gated(m, conditions, op), here),
                 }
-                used.extend(m.operands(op).filter(|&value| is_chain(m, value)));
+                m.operands(op).filter(|&value| is_chain(m, value)).for_each(|edge| add(edge, here));
             }
             PlanNode::Select(select) => {
                 let select = &conditions.selects[select];
-                used.push(select.predicate);
-                for &source in &select.of {
+                add(select.predicate, here);
+                for (branch, &source) in select.of.iter().enumerate() {
                     match source {
-                        Chosen::Input(op, i) => used.push(m.operand(op, i)),
+                        Chosen::Input(op, i) => {
+                            let mut there = here.clone();
+                            there.push((select.predicate, branch));
+                            add(m.operand(op, i), &there);
+                        }
                         Chosen::Select(inner) => chosen.push(inner),
                         Chosen::Number(_) | Chosen::Dead(..) => {}
                     }
                 }
             }
         }
-        let used = used.into_iter().flat_map(|value| conditions.waited_for(m, value));
-        let used = used.map(|value| (value, self.node_of(value)));
-        let placeholder = |select: usize| conditions.selects[select].predicate;
-        let chosen = chosen
-            .into_iter()
-            .map(|select| (placeholder(select), self.of.get(&PlanNode::Select(select)).copied()));
-        used.chain(chosen).collect()
+        let node = |select: usize| self.of.get(&PlanNode::Select(select)).copied();
+        found.extend(chosen.into_iter().map(|select| (conditions.selects[select].predicate, node(select))));
+        found
     }
 
     /// The node that gives a value.
@@ -318,29 +333,51 @@ impl Planner<'_, '_> {
         let of = self.nodes;
         let mut best: Option<(ValueId, Vec<usize>)> = None;
         for (predicate, nodes) in by_predicate {
-            // A choice by it that belongs to a branch of another predicate.
-            let is_inner = |&i: &usize| {
-                self.is_left[i] && self.choice(i) == Some(*predicate) && of.literals[i].len() > region.len()
-            };
-            if nodes.iter().any(is_inner) || !self.is_known(*predicate) {
+            if !self.is_known(*predicate) {
                 continue;
             }
+            let wanted = self.not_inner(*predicate, nodes, region);
             let mut closure: Vec<usize> = Vec::new();
             let mut inside: FxHashSet<usize> = FxHashSet::default();
-            let left = || nodes.iter().copied().filter(|&i| self.is_left[i]);
-            for i in left() {
-                if self.left(i).all(|from| inside.contains(&from)) && inside.insert(i) {
+            // The results of choices are there behind the conditional only.
+            let is_inside = |from: usize, inside: &FxHashSet<usize>| {
+                let is_result =
+                    self.choice(from) == Some(*predicate) && of.literals[from].len() == region.len();
+                inside.contains(&from) && !is_result
+            };
+            for &i in &wanted {
+                if self.left(i).all(|from| is_inside(from, &inside)) && inside.insert(i) {
                     closure.push(i);
                 }
             }
-            if closure.len() == left().count() {
-                return Some((*predicate, closure));
-            }
             if closure.len() > best.as_ref().map_or(0, |(_, best)| best.len()) {
+                let is_all = closure.len() == wanted.len();
                 best = Some((*predicate, closure));
+                if is_all {
+                    break;
+                }
             }
         }
         best
+    }
+
+    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a branch of
+    /// another predicate.
+    fn not_inner(&self, predicate: ValueId, nodes: &[usize], region: &Literals) -> Vec<usize> {
+        let of = self.nodes;
+        let has = |i: usize| of.literals[i].iter().any(|&(p, _)| p == predicate);
+        let is_inner_choice =
+            |i: usize| self.choice(i) == Some(predicate) && of.literals[i].len() > region.len() && !has(i);
+        let mut inner: FxHashSet<usize> = FxHashSet::default();
+        for &i in nodes.iter().rev().filter(|&&i| self.is_left[i]) {
+            let is_inner_user =
+                |&(user, _): &(usize, ValueId)| is_inner_choice(user) || inner.contains(&user);
+            let users = &of.users[i];
+            if is_inner_choice(i) || !users.is_empty() && users.iter().all(is_inner_user) {
+                inner.insert(i);
+            }
+        }
+        nodes.iter().copied().filter(|&i| self.is_left[i] && !inner.contains(&i)).collect()
     }
 
     /// True if the value of a predicate has a place.
@@ -366,7 +403,7 @@ impl Planner<'_, '_> {
                 (_, None) => return Err((of.op(i), "it is in no branch".to_owned())),
             }
         }
-        let (crossing, completed) = self.crossing(&branches, closure)?;
+        let crossing = self.crossing(&branches, closure, &selects)?;
         let mut planned = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {
             let mut literals = region.clone();
@@ -374,7 +411,7 @@ impl Planner<'_, '_> {
             literals.sort_unstable();
             planned.push(self.region(nodes, &literals)?);
         }
-        Ok(Branch { predicate, branches: planned, selects, crossing, completed })
+        Ok(Branch { predicate, branches: planned, selects, crossing })
     }
 
     /// The values and chains of branches that nodes outside use.
@@ -382,10 +419,11 @@ impl Planner<'_, '_> {
         &self,
         branches: &[Vec<usize>],
         closure: &[usize],
-    ) -> Result<(Vec<(ValueId, usize)>, Vec<ValueId>), Refused> {
+        selects: &[usize],
+    ) -> Result<Crossing, Refused> {
         let (of, m) = (self.nodes, self.nodes.m);
         let closure: FxHashSet<usize> = closure.iter().copied().collect();
-        let (mut crossing, mut completed) = (Vec::new(), Vec::new());
+        let mut crossing = Crossing::default();
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
         for (branch, nodes) in branches.iter().enumerate() {
             for &(user, value) in nodes.iter().flat_map(|&i| &of.users[i]) {
@@ -393,15 +431,30 @@ impl Planner<'_, '_> {
                     continue;
                 }
                 if is_chain(m, value) {
-                    completed.push(value);
+                    crossing.chains.push(value);
+                } else if let Some(select) = self.choice_of(value, branch, selects) {
+                    crossing.chosen.push((value, select));
                 } else if super::build::has_zero(m, m.value_type(value)) {
-                    crossing.push((value, branch));
+                    crossing.values.push((value, branch));
                 } else {
                     let shown = super::shown(m, value);
                     return Err((of.op(user), format!("it uses {shown}, which is in another conditional")));
                 }
             }
         }
-        Ok((crossing, completed))
+        Ok(crossing)
+    }
+
+    /// The choice among these that has a value in a branch.
+    fn choice_of(&self, value: ValueId, branch: usize, selects: &[usize]) -> Option<usize> {
+        let Nodes { m, conditions, .. } = *self.nodes;
+        let has = |&select: &usize| {
+            let select = &conditions.selects[select];
+            let mut literals = select.when.clone();
+            literals.push((select.predicate, branch));
+            let Chosen::Input(op, i) = select.of[branch] else { return false };
+            conditions.behind_under(m, m.operand(op, i), &literals) == value
+        };
+        selects.iter().copied().find(has)
     }
 }
