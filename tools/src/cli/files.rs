@@ -4,15 +4,17 @@
 //! renamed. Where that is impossible (`/dev/null`, a pipe) it is written directly.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Cursor, IsTerminal, Read, Write};
+use std::io::{Cursor, IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use bef_format::AlignedBytes;
+use bef_format::write::Parts;
 use clap::ValueEnum;
 
 use super::content;
 use super::failure::{Failure, not_written, tell};
+use super::progress::Metered;
 
 /// A file, or `-`: standard input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +117,7 @@ impl Place {
         match self {
             Place::File(path) if let Some(len) = length(path) => {
                 let file = File::open(path).map_err(|error| self.not_read(&error))?;
+                let file = Metered::new(file, format!("reading {}", self.name()), len);
                 Ok(Stream { bytes: Box::new(file), len })
             }
             _ => {
@@ -166,19 +169,35 @@ impl Place {
         };
         match self {
             Place::Std => write(&mut std::io::stdout().lock()).map_err(not_written),
-            Place::File(path) => write_file(path, write),
+            Place::File(path) => write_file(path, |file| write(file)),
         }
     }
 
     /// Writes binary data: never to a terminal.
-    pub(super) fn write_binary<'p>(&self, parts: impl IntoIterator<Item = &'p [u8]>) -> Result<(), Failure> {
-        let write = |out: &mut dyn Write| parts.into_iter().try_for_each(|part| out.write_all(part));
+    pub(super) fn write_binary(&self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
             Place::Std => {
                 self.expect_no_terminal()?;
-                write(&mut std::io::stdout().lock()).map_err(not_written)
+                std::io::stdout().lock().write_all(bytes).map_err(not_written)
             }
-            Place::File(path) => write_file(path, write),
+            Place::File(path) => write_file(path, |file| file.write_all(bytes)),
+        }
+    }
+
+    /// Writes a BEF file: never to a terminal.
+    pub(super) fn write_bef(&self, file: &Parts) -> Result<(), Failure> {
+        let title = format!("writing {}", self.name());
+        match self {
+            Place::Std => {
+                self.expect_no_terminal()?;
+                let mut out = Metered::new(std::io::stdout().lock(), title, file.n_bytes());
+                file.write_in_order(&mut out).map_err(not_written)
+            }
+            Place::File(path) => write_file(path, |out| {
+                let can_seek = out.stream_position().is_ok();
+                let mut out = Metered::new(out, title, file.n_bytes());
+                if can_seek { file.write_to_file(&mut out) } else { file.write_in_order(&mut out) }
+            }),
         }
     }
 
@@ -267,14 +286,14 @@ fn remove_abandoned(directory: &Path) {
 }
 
 /// Writes a file, completely or not at all.
-fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+fn write_file(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
     write_or_nothing(path, write)
         .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
 }
 
 fn write_or_nothing(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut target = path.to_owned();
     let mut permissions = Permissions::from_mode(0o666);

@@ -14,7 +14,7 @@ use super::content;
 use super::failure::{Failure, conclude, parse, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
-use super::passes::pipeline;
+use super::passes::{pipeline, timed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -252,12 +252,13 @@ fn run(args: &TranslateArgs) -> Result<(), Failure> {
         let options = args.text.print_options();
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
+    if result.is_ok() && to != Target::Mlir {
+        result = timed(&mut passes.clock.output, || write(args, &files, units.len()));
+    }
     passes.report();
-    let n_units = units.len();
     // The process ends soon: destroying large programs would waste time.
-    std::mem::forget(units);
-    result?;
-    if to == Target::Mlir { Ok(()) } else { write(args, &files, n_units) }
+    std::mem::forget((units, files));
+    result
 }
 
 /// Prints the contents of a BEF file, or the readable parts of a broken one, which is then refused.
@@ -278,7 +279,7 @@ fn write(args: &TranslateArgs, files: &[Parts], n_units: usize) -> Result<(), Fa
         [file] if n_units == 1 && args.to == Some(Target::Dump) => {
             dump(args, &args.input.name(), &AlignedBytes::copy_of(&file.to_vec()))
         }
-        [file] if n_units == 1 => args.output.write_binary(file.iter()),
+        [file] if n_units == 1 => args.output.write_bef(file),
         // Several parts are checked, not kept.
         _ if args.parts.verify_diagnostics.is_some() => Ok(()),
         files => Err(Failure::Refused(format!("{} parts cannot become one BEF file", files.len()))),

@@ -57,20 +57,43 @@ impl PackedMatrix<'_> {
 
     fn pack_any(b: Matrix<'_, f32>) -> Result<PackedMatrix<'static>, TensorError> {
         let (k, n) = (b.rows(), b.cols());
+        PackedMatrix::pack_with(k, n, |panel, from, steps| pack_panel(&b, panel, from, steps))
+    }
+
+    /// Packs a k by n matrix: `pack(panel, from, steps)` writes rows `from` and on of a panel.
+    pub(crate) fn pack_with(
+        k: usize,
+        n: usize,
+        pack: impl FnMut(usize, usize, &mut [PanelStep]),
+    ) -> Result<PackedMatrix<'static>, TensorError> {
         let len = PackedMatrix::packed_len(k, n)? / PANEL;
         let mut panels = filled(len, AlignedStep([0.0; PANEL]))?;
-        if k > 0 {
-            for (panel, steps) in panels.chunks_exact_mut(k).enumerate() {
-                pack_panel(&b, panel, 0, bytemuck::cast_slice_mut(steps));
-            }
-        }
+        each_panel(k, 0, bytemuck::cast_slice_mut(&mut panels), pack);
         Ok(PackedMatrix { k, n, panels: Panels::Owned(panels) })
+    }
+}
+
+/// Divides `floats`, a part of the panels of a matrix of `k` rows that begins with step `first`, among the
+/// panels: `pack(panel, from, steps)` gets rows `from` and on of each.
+pub(crate) fn each_panel(
+    k: usize,
+    first: usize,
+    floats: &mut [f32],
+    mut pack: impl FnMut(usize, usize, &mut [PanelStep]),
+) {
+    let (mut at, mut rest) = (first, floats.as_chunks_mut().0);
+    while !rest.is_empty() {
+        let (panel, from) = (at / k, at % k);
+        let n = rest.len().min(k - from);
+        let steps = rest.split_off_mut(..n).unwrap_or_default();
+        pack(panel, from, steps);
+        at += n;
     }
 }
 
 /// Packs columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Missing columns
 /// become 0.
-fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
+pub(crate) fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
     for (row, step) in (from..).zip(steps.iter_mut()) {
