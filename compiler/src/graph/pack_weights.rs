@@ -16,14 +16,13 @@ use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
 
 use bef_format::write::Pieces;
-use befrost_tensor::mem::{Allocator, Frozen, Malloc};
 use befrost_tensor::tf::fused::{Algorithm, Packing};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{data_format, dims, dtype, flag, shape};
+use crate::build::query::{bytes_of, data_format, dims, dtype, flag, shape};
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Blob, KnownType, Module, OpId, ValueId};
@@ -67,7 +66,7 @@ const MAX_REPEATED: usize = 1 << 18;
 /// Packed weights, made from the plain ones while the file is written.
 struct PackedPieces {
     packing: Packing,
-    weights: Frozen,
+    weights: Blob,
 }
 
 impl Pieces for PackedPieces {
@@ -170,12 +169,13 @@ impl Packed {
         if let Some(&known) = self.known.get(&(weights, packing)) {
             return Some(known);
         }
-        let plain: Arc<dyn Allocator> = Malloc::shared();
-        let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
-        if tensor.repeated_element().is_some() && tensor.num_elements() > MAX_REPEATED {
-            return None;
-        }
-        let plain = tensor.buffer().ok()?.freeze().ok()?;
+        let m = r.ir();
+        let AttrKind::Dense { splat, data, ty } = m.cx.attr(weights) else { return None };
+        let plain = match (splat, bytes_of(m, *ty)?) {
+            (false, _) => data.clone(),
+            (true, len) if len / data.len() <= MAX_REPEATED => Blob::from(data.repeat(len / data.len())),
+            (true, _) => return None,
+        };
         let data = Blob::from_pieces(Arc::new(PackedPieces { packing, weights: plain }));
         let ty = tf::tensor(r.cx(), Some(&[packing.n_bytes() as i64]), KnownType::UI8.id());
         let packed = r.cx().attr_id(AttrKind::Dense { ty, splat: false, data });

@@ -3,8 +3,8 @@
 //! Output appears completely or not at all: it is written to a temporary file in the same directory and
 //! renamed. Where that is impossible (`/dev/null`, a pipe) it is written directly.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Cursor, IsTerminal, Read, Seek, Write};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -71,19 +71,16 @@ impl Format {
     }
 }
 
-/// A file read sequentially.
-pub(super) struct Stream {
-    /// The file.
-    pub(super) bytes: Box<dyn Read>,
-    /// Its length in bytes.
-    pub(super) len: usize,
+/// The bytes of a model.
+pub(super) enum ModelBytes {
+    /// In memory or mapped.
+    Whole(Box<dyn AsRef<[u8]> + Send>),
+    /// So many bytes, to be read in order.
+    Stream(Box<dyn Read>, usize),
 }
 
-impl From<Vec<u8>> for Stream {
-    fn from(bytes: Vec<u8>) -> Stream {
-        Stream { len: bytes.len(), bytes: Box::new(Cursor::new(bytes)) }
-    }
-}
+/// Maps a file that is open and locked.
+pub type MapFile = fn(File) -> std::io::Result<Box<dyn AsRef<[u8]> + Send>>;
 
 impl Place {
     /// The name in messages and locations.
@@ -112,18 +109,28 @@ impl Place {
         .map_err(|error| self.not_read(&error))
     }
 
+    /// Maps it if it is a regular file.
+    pub(super) fn mapped(&self, map: MapFile) -> Result<ModelBytes, Failure> {
+        match self {
+            Place::File(path) if length(path).is_some() => {
+                map(locked(path)?).map(ModelBytes::Whole).map_err(|error| self.not_read(&error))
+            }
+            _ => self.stream(),
+        }
+    }
+
     /// Opens it for sequential reading.
-    pub(super) fn stream(&self) -> Result<Stream, Failure> {
+    pub(super) fn stream(&self) -> Result<ModelBytes, Failure> {
         match self {
             Place::File(path) if let Some(len) = length(path) => {
                 let file = File::open(path).map_err(|error| self.not_read(&error))?;
                 let file = Metered::new(file, format!("reading {}", self.name()), len);
-                Ok(Stream { bytes: Box::new(file), len })
+                Ok(ModelBytes::Stream(Box::new(file), len))
             }
             _ => {
                 let bytes = self.read()?;
                 content::expect_ours(self, &bytes)?;
-                Ok(Stream::from(bytes))
+                Ok(ModelBytes::Whole(Box::new(bytes)))
             }
         }
     }
@@ -208,6 +215,22 @@ impl Place {
             return Err(Failure::Usage(message.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// An open file with a shared lock, held as long as it is open, so that cooperating writers do not write it
+/// in place.
+pub(super) fn locked(path: &Path) -> Result<File, Failure> {
+    let file = File::open(path)
+        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            let message =
+                format!("cannot read '{}': another process has locked it, to write it", path.display());
+            Err(Failure::Refused(message))
+        }
+        // Not every file system has locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

@@ -25,7 +25,7 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, even, expect_len, tile};
+use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
 use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, PanelStep, Pixels, Place, Products, ROW, Segment, TileRows};
@@ -80,9 +80,9 @@ pub struct Winograd {
 
 /// Transforms filters of shape (3, 3, channels, out channels) and packs the result: rows `from` and on of a
 /// panel.
-pub(crate) fn pack_transformed(
+pub(crate) fn pack_transformed<T: StoredFloat>(
     patch: Patch,
-    filters: &[f32],
+    filters: &[T],
     (channels, outs): (usize, usize),
     (panel, from): (usize, usize),
     steps: &mut [PanelStep],
@@ -96,7 +96,7 @@ pub(crate) fn pack_transformed(
         for (t, taps) in filters.chunks_exact(channels * outs).enumerate() {
             let factor = down[t / 3] * across[t % 3];
             let taps = &taps[channel * outs + first..][..width];
-            sums.iter_mut().zip(taps).for_each(|(sum, &tap)| *sum += f64::from(tap) * factor);
+            sums.iter_mut().zip(taps).for_each(|(sum, tap)| *sum += f64::from(tap.float()) * factor);
         }
         *step = sums.map(|sum| sum as f32);
     }

@@ -91,22 +91,44 @@ pub(crate) fn each_panel(
     }
 }
 
+/// A float in memory: aligned, or anywhere as its little-endian bytes.
+pub(crate) trait StoredFloat: Copy {
+    fn float(self) -> f32;
+}
+
+impl StoredFloat for f32 {
+    fn float(self) -> f32 {
+        self
+    }
+}
+
+impl StoredFloat for [u8; 4] {
+    fn float(self) -> f32 {
+        f32::from_le_bytes(self)
+    }
+}
+
 /// Packs columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Missing columns
 /// become 0.
-pub(crate) fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
+pub(crate) fn pack_panel<T: StoredFloat>(
+    b: &Matrix<'_, T>,
+    panel: usize,
+    from: usize,
+    steps: &mut [PanelStep],
+) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
     for (row, step) in (from..).zip(steps.iter_mut()) {
         step[width..].fill(0.0);
         if let Some(row) = b.row(row) {
-            step[..width].copy_from_slice(&row[first..][..width]);
+            step[..width].iter_mut().zip(&row[first..]).for_each(|(to, x)| *to = x.float());
         }
     }
     if b.row(0).is_none() {
         for j in 0..width {
             let col = b.col(first + j);
             for (step, x) in steps.iter_mut().zip(&col[from..]) {
-                step[j] = *x;
+                step[j] = x.float();
             }
         }
     }

@@ -7,22 +7,19 @@
 //! Every step depends on a few elements of the weights only. So each piece of the packed form can be made by
 //! itself, on any thread, and a writer of files needs memory for a few pieces instead of all the weights.
 
-use std::sync::Arc;
-
-use super::weights::{Algorithm, HEADER, Weights, WeightsKind, header, n_elements};
+use super::weights::{Algorithm, HEADER, WeightsKind, header, n_elements};
 use crate::conv::{Patch, pack_transformed};
 use crate::error::invalid;
 use crate::gemm::Matrix;
-use crate::matmul::{each_panel, pack_panel};
-use crate::mem::Allocator;
+use crate::matmul::{StoredFloat, each_panel, pack_panel};
 use crate::simd::{PANEL, PanelStep};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::{Shape, TensorError};
 
 /// The packed form of constant weights of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packing {
     kind: WeightsKind,
-    /// As in [`Weights::dims`].
+    /// As in [`super::Weights::dims`].
     dims: [usize; 4],
     /// The matrix is stored with rows and columns exchanged.
     is_transposed: bool,
@@ -69,32 +66,21 @@ impl Packing {
         self.len
     }
 
-    /// Packs weights of the shape that the packing is for.
-    pub fn pack(&self, weights: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Weights, TensorError> {
-        let numbers = weights.read_as::<f32>("weights")?;
-        let want = self.dims.iter().product();
-        if numbers.len() != want {
-            return Err(TensorError::Count { want, got: numbers.len() });
-        }
-        let bytes = HostTensor::zeros(DType::UI8, Shape::new(&[self.len])?, allocator)?;
-        self.fill(bytemuck::cast_slice(&numbers), 0, &mut bytes.write::<u8>()?);
-        Ok(Weights { kind: self.kind, dims: self.dims, bytes })
-    }
-
-    /// Writes the bytes from `start` on of the packed form of `weights`. `start` and the lengths of all
-    /// pieces but the last are multiples of 128; both slices are aligned for floats.
+    /// Writes the bytes from `start` on of the packed form of `weights`, which are floats in little-endian
+    /// bytes. `start` and the lengths of all pieces but the last are multiples of 128, and the piece is
+    /// aligned for floats.
     pub fn fill(&self, weights: &[u8], start: usize, piece: &mut [u8]) {
         const {
             assert!(HEADER == size_of::<PanelStep>());
         }
         let (head, panels) = piece.split_at_mut(if start == 0 { HEADER.min(piece.len()) } else { 0 });
         head.copy_from_slice(&header(self.kind, self.dims)[..head.len()]);
-        let numbers: &[f32] = bytemuck::cast_slice(weights);
+        let numbers: &[[u8; 4]] = weights.as_chunks().0;
         let panels: &mut [f32] = bytemuck::cast_slice_mut(panels);
         let first = start.saturating_sub(HEADER) / size_of::<f32>();
         let [height, width, channels, outs] = self.dims;
         if self.kind == WeightsKind::Depthwise {
-            panels.copy_from_slice(&numbers[first..][..panels.len()]);
+            panels.iter_mut().zip(&numbers[first..]).for_each(|(to, x)| *to = x.float());
         } else if let Some(patch) = self.kind.patch() {
             let k = patch.reads() * patch.reads() * channels;
             each_panel(k, first / PANEL, panels, |panel, rows, steps| {

@@ -77,17 +77,20 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
     }
 }
 
-/// Packed weights; packing them in pieces gives the same.
+/// Packed weights; packing them in pieces, from bytes without alignment, gives the same.
 fn packed(packing: Result<Packing, TensorError>, weights: &HostTensor) -> Weights {
     let packing = packing.unwrap();
-    let packed = packing.pack(weights, &malloc()).unwrap();
-    let numbers = weights.read_bytes().unwrap();
-    let pieces = HostTensor::zeros(DType::UI8, packed.tensor().shape().clone(), &malloc()).unwrap();
-    for (i, piece) in pieces.write::<u8>().unwrap().chunks_mut(7 * 128).enumerate().rev() {
-        packing.fill(&numbers, i * 7 * 128, piece);
-    }
-    assert_eq!(*pieces.read::<u8>().unwrap(), *packed.tensor().read::<u8>().unwrap());
-    packed
+    let bytes = [&[0], &*weights.read_bytes().unwrap()].concat();
+    let [whole, pieces] = [packing.n_bytes(), 7 * 128].map(|len| {
+        let all =
+            HostTensor::zeros(DType::UI8, Shape::new(&[packing.n_bytes()]).unwrap(), &malloc()).unwrap();
+        for (i, piece) in all.write::<u8>().unwrap().chunks_mut(len).enumerate().rev() {
+            packing.fill(&bytes[1..], i * len, piece);
+        }
+        all
+    });
+    assert_eq!(*whole.read::<u8>().unwrap(), *pieces.read::<u8>().unwrap());
+    Weights::from_tensor(whole).unwrap()
 }
 
 /// The weights after a round trip through their bytes.

@@ -110,9 +110,9 @@ impl Algorithm {
 /// Packed weights.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    pub(super) kind: WeightsKind,
-    pub(super) dims: [usize; 4],
-    pub(super) bytes: HostTensor,
+    kind: WeightsKind,
+    dims: [usize; 4],
+    bytes: HostTensor,
 }
 
 /// The header of packed weights.
