@@ -9,11 +9,11 @@
 //!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));
 //! ```
 //!
-//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are
-//! made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example
-//! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with `index`,
-//! `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with `tf_sync`), `tf`.
-//! Passes read the parts of an op through its typed [`view`].
+//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others
+//! are made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked
+//! example of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with
+//! `index`, `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with
+//! `tf_sync`), `tf`, `tf_executor`. Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -37,6 +37,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 pub mod tf;
+pub mod tf_executor;
 pub mod tfrt;
 pub mod tfrt_control;
 mod tfrt_dht;
@@ -109,4 +110,5 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);
     r.add_lazily(&["tf"], tf::ops);
+    r.add_lazily(&["tf_executor"], tf_executor::ops);
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod constant_fold;
 pub(crate) mod control_edges;
+pub(crate) mod dataflow;
 mod effects;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
@@ -22,15 +23,16 @@ pub(crate) mod shape_inference;
 
 pub(crate) use effects::callees;
 
-use crate::dialects::tf;
+use crate::dialects::{tf, tf_executor};
 use crate::ir::Module;
 use crate::rewrite::signatures;
 
-/// True if the module has ops of the `tf` dialect, which `tf-to-kernels` lowers.
+/// True if the module has ops of the `tf` dialect, which `tf-to-kernels` lowers, or graphs of them.
 pub fn is_op_graph(m: &Module) -> bool {
-    let is_op = |op| tf::op_of(m.op_name_str(op)).is_some();
+    let is_op = |name: &str| tf::op_of(name).is_some() || name == tf_executor::GRAPH;
     // Opaque modules, which kernels compile, may have `tf` ops as well.
-    m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some()) && m.walk_functions().any(is_op)
+    m.cx.op_names().any(|data| is_op(m.cx.str(data.name)))
+        && m.walk_functions().any(|op| is_op(m.op_name_str(op)))
 }
 
 /// The default pass pipeline of an optimization level.
@@ -38,17 +40,19 @@ pub fn pipeline(level: u8) -> &'static str {
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
     match level {
-        0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
+        0 => {
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)"
+        }
         1 => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
-             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-to-kernels)"
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
+             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-executor-to-kernels,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
-             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\
+             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-executor-to-kernels,tf-to-kernels,\
              tf-plan-memory)"
         }
     }

@@ -11,11 +11,14 @@
 //! that is not free is served by the fallback. Blocks never overlap, whatever the plan; a good plan only
 //! saves memory.
 //!
+//! The memory of an arena from an [`ArenaCache`] goes back to it, for the next call of the same function: it is
+//! neither mapped, nor cleared, nor faulted in again.
+//!
 //! In builds with debug assertions a freed place is filled with 0xff bytes, NaN for floats.
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::{ALIGNMENT, AllocError, Allocator, Block};
@@ -25,23 +28,40 @@ pub struct Arena {
     /// Present until the arena is dropped.
     memory: Option<Block>,
     below: Arc<dyn Allocator>,
+    /// Takes the memory back.
+    cache: Weak<ArenaCache>,
     /// The address of the memory.
     address: usize,
     /// The taken parts, few at any time.
     taken: Mutex<Vec<Range<usize>>>,
 }
 
+/// `size` bytes of an allocator, for an arena.
+fn allocate(size: usize, below: &Arc<dyn Allocator>) -> Result<Block, AllocError> {
+    let memory = below.allocate(size, ALIGNMENT)?;
+    // The trait is safe to implement, so its result is checked.
+    if memory.size() < size || !memory.start().as_ptr().addr().is_multiple_of(ALIGNMENT) {
+        below.release(memory);
+        return Err(AllocError::Alignment { align: ALIGNMENT });
+    }
+    Ok(memory)
+}
+
 impl Arena {
     /// An arena of `size` bytes.
     pub fn new(size: usize, below: &Arc<dyn Allocator>) -> Result<Arc<Arena>, AllocError> {
-        let memory = below.allocate(size, ALIGNMENT)?;
-        // The trait is safe to implement, so its result is checked.
-        if memory.size() < size || !memory.start().as_ptr().addr().is_multiple_of(ALIGNMENT) {
-            below.release(memory);
-            return Err(AllocError::Alignment { align: ALIGNMENT });
-        }
+        Ok(Arena::of(allocate(size, below)?, below, Weak::new()))
+    }
+
+    fn of(memory: Block, below: &Arc<dyn Allocator>, cache: Weak<ArenaCache>) -> Arc<Arena> {
         let address = memory.start().as_ptr().addr();
-        Ok(Arc::new(Arena { memory: Some(memory), below: below.clone(), address, taken: Mutex::default() }))
+        Arc::new(Arena {
+            memory: Some(memory),
+            below: below.clone(),
+            cache,
+            address,
+            taken: Mutex::default(),
+        })
     }
 
     pub(crate) fn memory(&self) -> &Block {
@@ -100,9 +120,71 @@ impl fmt::Debug for Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         // Parts keep the arena alive, so there are none now.
-        if let Some(memory) = self.memory.take() {
-            self.below.release(memory);
+        let Some(memory) = self.memory.take() else { return };
+        match self.cache.upgrade() {
+            Some(cache) => cache.put(Idle { memory, below: self.below.clone() }),
+            None => self.below.release(memory),
         }
+    }
+}
+
+/// The memory of a dropped arena, and its allocator.
+struct Idle {
+    memory: Block,
+    below: Arc<dyn Allocator>,
+}
+
+impl Idle {
+    fn release(self) {
+        self.below.release(self.memory);
+    }
+}
+
+/// The maximal number of idle blocks in a cache: calls of one function that run side by side.
+const MAX_IDLE: usize = 16;
+
+/// The memory of arenas of one size between their uses.
+///
+/// A block goes back to its allocator when the cache is dropped, when there are more than 16, or when an
+/// arena of another allocator is asked for. Until then it counts against that allocator's budget.
+#[derive(Default)]
+pub struct ArenaCache(Mutex<Vec<Idle>>);
+
+impl ArenaCache {
+    /// An arena of `size` bytes of `below`, the same size in each call. Its contents are unspecified.
+    pub fn arena(
+        self: &Arc<ArenaCache>,
+        size: usize,
+        below: &Arc<dyn Allocator>,
+    ) -> Result<Arc<Arena>, AllocError> {
+        let idle = self.idle().pop();
+        let memory = match idle {
+            Some(idle) if Arc::ptr_eq(&idle.below, below) && idle.memory.size() >= size => idle.memory,
+            other => {
+                other.into_iter().for_each(Idle::release);
+                allocate(size, below)?
+            }
+        };
+        Ok(Arena::of(memory, below, Arc::downgrade(self)))
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, memory: Idle) {
+        let mut idle = self.idle();
+        if idle.len() < MAX_IDLE {
+            return idle.push(memory);
+        }
+        drop(idle);
+        memory.release();
+    }
+}
+
+impl Drop for ArenaCache {
+    fn drop(&mut self) {
+        std::mem::take(&mut *self.idle()).into_iter().for_each(Idle::release);
     }
 }
 
@@ -113,7 +195,7 @@ const MOST: usize = usize::BITS as usize;
 /// `rest`.
 pub struct Placed {
     arena: Arc<Arena>,
-    places: Box<[Range<usize>]>,
+    places: Arc<[Range<usize>]>,
     /// One bit per place that was handed out.
     used: AtomicUsize,
     rest: Arc<dyn Allocator>,
@@ -121,8 +203,7 @@ pub struct Placed {
 
 impl Placed {
     /// An allocator of these places in the arena; those beyond the 64th are not used.
-    pub fn new(arena: Arc<Arena>, places: &[Range<usize>], rest: Arc<dyn Allocator>) -> Placed {
-        let places = places.iter().take(MOST).cloned().collect();
+    pub fn new(arena: Arc<Arena>, places: Arc<[Range<usize>]>, rest: Arc<dyn Allocator>) -> Placed {
         Placed { arena, places, used: AtomicUsize::new(0), rest }
     }
 }
@@ -130,7 +211,9 @@ impl Placed {
 impl Allocator for Placed {
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
         if align <= ALIGNMENT {
-            for (i, place) in self.places.iter().enumerate().filter(|(_, place)| place.len() == size) {
+            for (i, place) in
+                self.places.iter().take(MOST).enumerate().filter(|(_, place)| place.len() == size)
+            {
                 // Relaxed: the bit only assigns the place; the arena's lock guards the memory.
                 if self.used.fetch_or(1 << i, Relaxed) & 1 << i == 0
                     && let Some(block) = self.arena.take(place.clone())
@@ -183,18 +266,18 @@ mod tests {
         let below: Arc<dyn Allocator> = leaks.clone();
         let arena = Arena::new(512, &below).unwrap();
         let first: Arc<dyn Allocator> =
-            Arc::new(Placed::new(arena.clone(), &[0..192, 192..384], below.clone()));
+            Arc::new(Placed::new(arena.clone(), [0..192, 192..384].into(), below.clone()));
         let [a, b, c] = [(); 3].map(|()| Buffer::allocate(128, &first).unwrap());
         assert_eq!((a.address() + 192, leaks.live().blocks), (b.address(), 2));
         let second: Arc<dyn Allocator> =
-            Arc::new(Placed::new(arena.clone(), std::slice::from_ref(&(0..192)), below.clone()));
+            Arc::new(Placed::new(arena.clone(), Arc::from(vec![0..192]), below.clone()));
         let address = a.address();
         a.try_write().unwrap().fill(7);
         let instead = Buffer::allocate(128, &second).unwrap();
         assert_ne!(instead.address(), address);
         drop((a, instead));
         let third: Arc<dyn Allocator> =
-            Arc::new(Placed::new(arena.clone(), std::slice::from_ref(&(0..192)), below.clone()));
+            Arc::new(Placed::new(arena.clone(), Arc::from(vec![0..192]), below.clone()));
         let again = Buffer::allocate(128, &third).unwrap();
         assert_eq!(again.address(), address);
         if cfg!(debug_assertions) {
@@ -202,6 +285,29 @@ mod tests {
         }
         drop((b, c, again, first, second, third));
         assert_eq!((arena.n_taken(), leaks.live().blocks), (0, 1));
+    }
+
+    #[test]
+    fn a_cache_keeps_the_memory_of_one_allocator() {
+        let leaks = [(); 2].map(|()| Arc::new(LeakCheck::new(Malloc::shared())));
+        let [first, second]: [Arc<dyn Allocator>; 2] = [leaks[0].clone(), leaks[1].clone()];
+        let live = || [leaks[0].live().blocks, leaks[1].live().blocks];
+        let cache = Arc::<ArenaCache>::default();
+        let address = cache.arena(1024, &first).unwrap().address;
+        assert_eq!(live(), [1, 0]);
+        let arena = cache.arena(1024, &first).unwrap();
+        assert_eq!((arena.address, live()), (address, [1, 0]));
+        let part = arena.take(0..64).unwrap();
+        drop(arena);
+        let beside = cache.arena(1024, &first).unwrap();
+        assert_eq!(live(), [2, 0]);
+        drop((part, beside));
+        let other = cache.arena(1024, &second).unwrap();
+        assert_eq!(live(), [1, 1]);
+        drop(cache);
+        assert_eq!(live(), [0, 1]);
+        drop(other);
+        assert_eq!(live(), [0, 0]);
     }
 
     #[test]

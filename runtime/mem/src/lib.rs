@@ -33,7 +33,7 @@ mod sync;
 mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
-pub use arena::{Arena, Placed};
+pub use arena::{Arena, ArenaCache, Placed};
 pub use buffer::{ALIGNMENT, BorrowError, Buffer, Frozen, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
 pub use system::Block;

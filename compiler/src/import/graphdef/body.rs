@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::{Feed, ImportOptions, Refusal, errors};
+use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
 
@@ -177,6 +178,16 @@ impl<'g> GraphBody<'g> {
             inputs.insert(node, from);
         }
         Ok(inputs)
+    }
+
+    /// Drops the edges from NextIterations to Merges, which go around in loops.
+    pub(super) fn without_back_edges(&self, mut needed: Needed) -> Needed {
+        for (&node, from) in &mut needed {
+            if self.primitive(node) == Some(Primitive::Merge) {
+                from.retain(|&from| self.primitive(from) != Some(Primitive::Sink));
+            }
+        }
+        needed
     }
 
     /// Topological order of these nodes; else the order of the file.

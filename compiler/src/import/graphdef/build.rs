@@ -7,6 +7,7 @@ use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Sig
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
 use super::{FunctionInstance, Importer, Refusal, attr, entry, errors};
 use crate::dialects::tf;
+use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
@@ -21,32 +22,37 @@ type ElementType = (Type, bool);
 
 /// The ops and values of a translated node.
 #[derive(Default)]
-struct TranslatedNode {
-    outputs: Vec<ValueId>,
+pub(super) struct TranslatedNode {
+    pub(super) outputs: Vec<ValueId>,
     /// The outputs by name: the first value and the count.
-    ranges: Vec<(String, usize, usize)>,
-    control: Option<ValueId>,
+    pub(super) ranges: Vec<(String, usize, usize)>,
+    pub(super) control: Option<ValueId>,
 }
 
 /// The plan for the op of a node.
-struct NodePlan {
+pub(super) struct NodePlan {
     /// `tf.Conv2D`.
     name: String,
     attrs: Vec<(StrId, AttrId)>,
     /// For each input, whether a reference is passed.
     takes: Vec<bool>,
-    outputs: Vec<TypeId>,
-    ranges: Vec<(String, usize, usize)>,
+    pub(super) outputs: Vec<TypeId>,
+    pub(super) ranges: Vec<(String, usize, usize)>,
 }
 
 /// A body during its translation to a block.
-struct Block<'b, 'g> {
-    body: &'b GraphBody<'g>,
-    block: BlockId,
-    args: Vec<ValueId>,
-    made: HashMap<usize, TranslatedNode>,
+pub(super) struct Block<'b, 'g> {
+    pub(super) body: &'b GraphBody<'g>,
+    /// The block of the function.
+    pub(super) function: BlockId,
+    /// The block of the ops: that of the function, or of a graph in it.
+    pub(super) block: BlockId,
+    pub(super) args: Vec<ValueId>,
+    pub(super) made: HashMap<usize, TranslatedNode>,
     /// The nodes whose completion is waited for.
-    watched: BTreeSet<usize>,
+    pub(super) watched: BTreeSet<usize>,
+    /// For a body with dataflow control flow, the tokens of its NextIterations.
+    pub(super) dataflow: Option<HashMap<usize, ValueId>>,
 }
 
 impl<'g> Importer<'g> {
@@ -65,20 +71,14 @@ impl<'g> Importer<'g> {
                 feeds.push(Feed::named(body.nodes[node].name.clone()));
             }
         }
-        let order = body.order(&needed)?;
+        let order = body.order(&body.without_back_edges(needed))?;
         let mut arg_types = vec![TypeId(0); feeds.len()];
         for (&(node, port), &arg) in &body.feeds {
             arg_types[arg] = self.fed_type(&body, node, port, &feeds[arg])?;
         }
         let names: Vec<&str> = feeds.iter().map(|feed| canonical(&feed.name)).collect();
         let (op, block) = self.open(entry(options), &arg_types, &names);
-        let mut block = Block {
-            body: &body,
-            block,
-            args: self.m.args(block).to_vec(),
-            made: HashMap::new(),
-            watched: BTreeSet::new(),
-        };
+        let mut block = self.block(&body, block, &order);
         self.nodes(&mut block, &order)?;
         let (mut results, mut result_names) = (Vec::new(), Vec::new());
         for (i, &(node, port)) in fetches.iter().enumerate() {
@@ -93,7 +93,7 @@ impl<'g> Importer<'g> {
             results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
             result_names.push(name);
         }
-        self.close(op, block.block, &results, &result_names);
+        self.close(op, &block, &results, &result_names);
         Ok(())
     }
 
@@ -119,17 +119,11 @@ impl<'g> Importer<'g> {
         if !self.supports(&body, &needed) {
             return Ok(());
         }
-        let order = body.order(&needed)?;
+        let order = body.order(&body.without_back_edges(needed))?;
         let (op, block) = self.open(symbol, &arg_types, &[]);
         let private = self.m.cx.str_attr("private");
         self.m.set_attr(op, names::SYM_VISIBILITY, private);
-        let mut block = Block {
-            body: &body,
-            block,
-            args: self.m.args(block).to_vec(),
-            made: HashMap::new(),
-            watched: BTreeSet::new(),
-        };
+        let mut block = self.block(&body, block, &order);
         self.nodes(&mut block, &order)?;
         let mut results = Vec::new();
         for arg in signature.iter().flat_map(|signature| &signature.output_arg) {
@@ -152,7 +146,7 @@ impl<'g> Importer<'g> {
                 results.push(value);
             }
         }
-        self.close(op, block.block, &results, &[]);
+        self.close(op, &block, &results, &[]);
         Ok(())
     }
 
@@ -199,6 +193,7 @@ impl<'g> Importer<'g> {
             let NodeDef { name, op, .. } = &body.nodes[node];
             if !is_placeholder(op)
                 && !row(op).is_some_and(OpRow::is_supported)
+                && Primitive::of_node(op).is_none()
                 && !self.library.contains_key(op.as_str())
             {
                 self.unsupported(op, name);
@@ -275,9 +270,10 @@ impl<'g> Importer<'g> {
     }
 
     /// Finishes a function.
-    fn close(&mut self, op: OpId, block: BlockId, results: &[ValueId], result_names: &[&str]) {
-        let m = &mut self.m;
-        let end = m.create_named("func.return", results, &[], &[]);
+    fn close(&mut self, op: OpId, block: &Block<'_, 'g>, results: &[ValueId], result_names: &[&str]) {
+        let results = self.close_graph(block, results);
+        let (m, block) = (&mut self.m, block.function);
+        let end = m.create_named("func.return", &results, &[], &[]);
         m.append(block, end);
         let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
         let outputs: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
@@ -300,9 +296,10 @@ impl<'g> Importer<'g> {
             }
         }
         for &node in order {
-            let made = self.node(block, node);
+            let made = self.sources(block, node).and_then(|()| self.node(block, node));
             let made = block.body.refuse(node, made)?;
-            block.made.insert(node, made);
+            // A NextIteration's output is made in front of its Merge.
+            block.made.entry(node).or_insert(made);
         }
         Ok(())
     }
@@ -327,8 +324,8 @@ impl<'g> Importer<'g> {
             match reference {
                 Reference::Control(from) => {
                     ended = true;
-                    // A constant is available from the beginning.
-                    if op == "Const" {
+                    // A constant is available from the beginning, unless it may be dead or in a frame.
+                    if op == "Const" && block.dataflow.is_none() {
                         continue;
                     }
                     controls.extend(block.made.get(&from).and_then(|made| made.control));
@@ -353,6 +350,14 @@ impl<'g> Importer<'g> {
         }
         self.check_elements(node, body, &operands)?;
         operands.extend(&controls);
+        let (op_name, outputs) = match block.token(node)? {
+            _ if block.dataflow.is_none() => (op_name, outputs),
+            None => (Primitive::of_node(op).map_or(op_name, |of| of.op_name().to_owned()), outputs),
+            Some(token) => {
+                operands.insert(0, token);
+                (Primitive::Sink.op_name().to_owned(), Vec::new())
+            }
+        };
         let n_outputs = outputs.len();
         let mut results = outputs;
         let watched = block.watched.contains(&node);
@@ -411,7 +416,7 @@ impl<'g> Importer<'g> {
     }
 
     /// The plan of a node.
-    fn plan(&mut self, body: &GraphBody<'g>, node: usize) -> Result<NodePlan, String> {
+    pub(super) fn plan(&mut self, body: &GraphBody<'g>, node: usize) -> Result<NodePlan, String> {
         let def = &body.nodes[node];
         match row(&def.op) {
             Some(row) => self.plan_op(body, def, row.signature()),

@@ -11,11 +11,17 @@
 //! place. Element types are derived from TensorFlow's signatures; shapes are inferred later
 //! (`tf-shape-inference`).
 //!
-//! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops.
+//! A body whose needed nodes have primitives of dataflow control flow (Switch, Merge, Enter ...) becomes one
+//! `tf_executor.graph`. Its cycles are cut at the NextIterations. Constants keep their control edges there,
+//! which say in which frame and branch they are.
+//!
+//! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops, `dataflow`
+//! graphs.
 
 mod attr;
 mod body;
 mod build;
+mod dataflow;
 mod tensor;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -12,10 +12,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use befrost_kernel_api::kernel::{Attr, KernelUse};
+use befrost_kernel_api::kernel::{Attr, KernelUse, Prepare, Prepared};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::mem::{Allocator, Arena, Placed};
+use befrost_tensor::mem::{Allocator, Arena, ArenaCache, Placed};
 use smallvec::SmallVec;
 
 use super::attrs::{MEMORY, ints};
@@ -35,11 +35,21 @@ impl Object for ArenaValue {
     }
 }
 
+/// The memory that a use of `cpu.arena` keeps from call to call.
+#[derive(Default)]
+struct KeptMemory(Arc<ArenaCache>);
+
+impl Prepare for KeptMemory {
+    fn prepare(_: &KernelUse<'_>) -> Result<KeptMemory, String> {
+        Ok(KeptMemory::default())
+    }
+}
+
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("cpu.arena", |bytes: Attr<i64>, cx: &ExecContext| {
+    registry.add(kernel!("cpu.arena", |bytes: Attr<i64>, kept: Prepared<KeptMemory>, cx: &ExecContext| {
         let size = usize::try_from(bytes.0)
             .map_err(|_| KernelError::invalid(format!("an arena of {} bytes", bytes.0)))?;
-        let arena = Arena::new(size, cx.allocator()).map_err(|error| refused(error.into()))?;
+        let arena = kept.0.0.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
         Ok::<_, KernelError>(ArenaValue(arena))
     }));
 }
@@ -48,16 +58,16 @@ pub(super) fn add(registry: &mut Registry) {
 pub(super) struct Memory {
     /// True if an unshared operand may be overwritten by the result.
     pub(super) may_overwrite: bool,
-    places: Vec<Range<usize>>,
+    places: Arc<[Range<usize>]>,
 }
 
 impl Memory {
     pub(super) fn of(site: &KernelUse<'_>) -> Result<Memory, String> {
-        let unplanned = Memory { may_overwrite: true, places: Vec::new() };
+        let unplanned = Memory { may_overwrite: true, places: Arc::default() };
         let Some(list) = site.attr_named(MEMORY).and_then(|attr| ints(&attr)) else { return Ok(unplanned) };
         let Some((&may_overwrite, pairs)) = list.split_first() else { return Ok(unplanned) };
         let (pairs, rest) = pairs.as_chunks::<2>();
-        let places: Option<Vec<Range<usize>>> = pairs
+        let places: Option<Arc<[Range<usize>]>> = pairs
             .iter()
             .map(|&[at, size]| {
                 let at = usize::try_from(at).ok()?;
@@ -83,6 +93,6 @@ impl Memory {
         let arena = last.as_ref().and_then(|value| value.downcast_ref::<ArenaValue>()).ok_or_else(|| {
             KernelError::invalid("the last operand of an operator with planned memory is no arena")
         })?;
-        Ok(Some(Arc::new(Placed::new(arena.0.clone(), &self.places, cx.allocator().clone()))))
+        Ok(Some(Arc::new(Placed::new(arena.0.clone(), self.places.clone(), cx.allocator().clone()))))
     }
 }

@@ -1,0 +1,282 @@
+//! Execution of plans: ops move into place, and conditionals get regions.
+//!
+//! A value is replaced where its users are placed. Its present value, [`Builder::now`], is the one behind
+//! Switches, the result of a conditional that it crossed, or an argument of a loop's region.
+
+use befrost_tensor::tf::op::{Op, Type};
+use rustc_hash::FxHashMap;
+
+use super::condition::{Chosen, Conditions, Replaced};
+use super::plan::{Branch, PlanNode, PlanStep};
+use super::{gated, is_fetch, shown};
+use crate::dialects::tf;
+use crate::dialects::tf_executor::{Primitive, is_chain};
+use crate::ir::{AttrKind, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, Traits, TypeId, ValueId};
+use crate::pass::Rewriter;
+use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
+
+const CHAIN: TypeId = KnownType::Chain.id();
+
+/// True if there is a value of this type that stands for one that is never used.
+pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
+    matches!(tf::type_of(&m.cx, ty), Some((Type::Dense(_), false)))
+}
+
+/// Executes the plans of one frame.
+pub(super) struct Builder<'a, 'm> {
+    pub(super) r: &'a mut Rewriter<'m>,
+    conditions: &'a Conditions,
+    /// The present values of those that were replaced.
+    pub(super) replaced: FxHashMap<ValueId, ValueId>,
+    /// The values of the choices so far.
+    selected: FxHashMap<usize, ValueId>,
+    pub(super) n_conditionals: u64,
+}
+
+impl<'a, 'm> Builder<'a, 'm> {
+    pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> Builder<'a, 'm> {
+        let (replaced, selected) = Default::default();
+        Builder { r, conditions, replaced, selected, n_conditionals: 0 }
+    }
+
+    /// The present value of a value.
+    pub(super) fn now(&self, value: ValueId) -> ValueId {
+        let mut value = self.conditions.behind(value);
+        while let Some(&next) = self.replaced.get(&value) {
+            value = self.conditions.behind(next);
+        }
+        value
+    }
+
+    /// Executes steps at a place.
+    pub(super) fn steps(&mut self, steps: &[PlanStep], at: InsertionPoint) {
+        for step in steps {
+            match step {
+                PlanStep::PlanNode(PlanNode::Op(op)) => self.place(*op, at),
+                PlanStep::PlanNode(PlanNode::Copy(op)) => self.copy(*op, at),
+                PlanStep::PlanNode(PlanNode::Gate(op)) => self.gate(*op, at),
+                // A choice is made with its conditional.
+                PlanStep::PlanNode(PlanNode::Select(_)) => {}
+                PlanStep::Branch(branch) => self.conditional(branch, at),
+            }
+        }
+    }
+
+    /// The operands of an op by now. Its control edges come from what is still there.
+    fn operands(&self, op: OpId) -> Vec<ValueId> {
+        let m = self.r.ir();
+        let is_constant = m.traits(op).has(Traits::CONSTANT);
+        let (edges, data): (Vec<ValueId>, Vec<ValueId>) =
+            m.operands(op).partition(|&value| is_chain(m, value));
+        let mut operands: Vec<ValueId> = data.into_iter().map(|value| self.now(value)).collect();
+        if !is_constant {
+            operands.extend(self.edges(&edges));
+        }
+        operands
+    }
+
+    /// Control edges by now.
+    pub(super) fn edges(&self, edges: &[ValueId]) -> Vec<ValueId> {
+        let m = self.r.ir();
+        let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge));
+        let mut found: Vec<ValueId> = waited.map(|edge| self.now(edge)).collect();
+        // The completion of a primitive that is gone: its operands are there.
+        found.retain(|&edge| m.defining_op(edge).is_none_or(|from| Primitive::of(m, from).is_none()));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Moves an op; the end of a region gets its operands and stays.
+    fn place(&mut self, op: OpId, at: InsertionPoint) {
+        let m = self.r.ir();
+        let inside: Vec<OpId> = m.walk(op).collect();
+        for inner in inside {
+            let m = self.r.ir();
+            let operands = match is_fetch(m, inner) && inner == op {
+                true => self.fetched(op),
+                false => self.operands(inner),
+            };
+            self.r.set_operands(inner, &operands);
+        }
+        let m = self.r.ir();
+        if Primitive::of(m, op).is_none() && !is_fetch(m, op) {
+            self.r.move_to(op, at);
+        }
+    }
+
+    /// The operands of a graph's end: choices where values may be dead.
+    fn fetched(&self, fetch: OpId) -> Vec<ValueId> {
+        let m = self.r.ir();
+        let chosen = |i| self.selected.get(&self.conditions.select_of(fetch, Replaced::Operand(i))?).copied();
+        m.operands(fetch).enumerate().map(|(i, value)| chosen(i).unwrap_or_else(|| self.now(value))).collect()
+    }
+
+    fn copy(&mut self, op: OpId, at: InsertionPoint) {
+        let operands = self.operands(op);
+        let m = self.r.ir();
+        let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+        let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+        let new = NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
+        let made = self.r.create(at, new);
+        let m = self.r.ir();
+        self.replaced.extend(m.results(op).zip(m.results(made)));
+    }
+
+    /// An Identity that waits for control edges.
+    pub(super) fn identity(
+        &mut self,
+        value: ValueId,
+        edges: &[ValueId],
+        is_watched: bool,
+        loc: LocId,
+        at: InsertionPoint,
+    ) -> OpId {
+        let operands = [&[value], edges].concat();
+        let ty = self.r.ir().value_type(value);
+        let results: &[TypeId] = if is_watched { &[ty, CHAIN] } else { &[ty] };
+        self.r.create_named(at, loc, Op::Identity.op_name(), &operands, results, &[])
+    }
+
+    /// Places the gate of a Switch or a Merge.
+    fn gate(&mut self, op: OpId, at: InsertionPoint) {
+        let m = self.r.ir();
+        let selected = self.conditions.select_of(op, Replaced::Result(m.result(op, 0)));
+        let value = match selected.and_then(|select| self.selected.get(&select)) {
+            Some(&value) => value,
+            None => self.now(gated(m, self.conditions, op)),
+        };
+        let edges: Vec<ValueId> = m.operands(op).filter(|&operand| is_chain(m, operand)).collect();
+        let edges = self.edges(&edges);
+        let m = self.r.ir();
+        let (data, chains): (Vec<ValueId>, Vec<ValueId>) =
+            m.results(op).partition(|&result| !is_chain(m, result));
+        let is_watched = chains.iter().any(|&chain| !m.is_unused(chain));
+        // The number of a Merge's input is a choice of its own.
+        let n = if Primitive::of(m, op) == Some(Primitive::Merge) { 1 } else { data.len() };
+        let loc = m.loc(op);
+        let made = self.identity(value, &edges, is_watched, loc, at);
+        let made: Vec<ValueId> = self.r.ir().results(made).collect();
+        self.replaced.extend(data.into_iter().take(n).map(|result| (result, made[0])));
+        self.replaced.extend(chains.into_iter().zip(made.get(1).copied()));
+    }
+
+    /// Makes a conditional.
+    fn conditional(&mut self, branch: &Branch, at: InsertionPoint) {
+        let Branch { predicate, branches, selects, crossing, completed } = branch;
+        self.n_conditionals += 1;
+        let conditions = self.conditions;
+        let is_number = conditions.predicate(*predicate).is_some_and(|predicate| predicate.is_number);
+        let name = if is_number { "tf.CaseRegion" } else { "tf.IfRegion" };
+        let mut types: Vec<TypeId> = selects.iter().map(|&select| conditions.selects[select].ty).collect();
+        for &(value, _) in crossing {
+            let m = self.r.ir();
+            let element = m.cx.element(m.value_type(value));
+            types.push(tf::tensor(self.r.cx(), None, element));
+        }
+        if !completed.is_empty() {
+            types.push(CHAIN);
+        }
+        let m = self.r.ir();
+        let of = selects.first().map(|&select| conditions.selects[select].op);
+        let loc = of.or(m.defining_op(*predicate)).map_or(LocId::UNKNOWN, |op| m.loc(op));
+        let made = self.r.create_named(at, loc, name, &[self.now(*predicate)], &types, &[]);
+        // The branch of true is number 1, and the first region.
+        let order: Vec<usize> = if is_number { (0..branches.len()).collect() } else { vec![1, 0] };
+        for number in order {
+            let region = self.r.add_region(made);
+            let block = self.r.add_block(region);
+            self.steps(&branches[number], InsertionPoint::End(block));
+            let mut yielded = Vec::new();
+            for &select in selects {
+                yielded.push(self.source(select, number, block));
+            }
+            for &(value, of) in crossing {
+                let value = self.now(value);
+                yielded.push(if of == number {
+                    value
+                } else {
+                    self.zero(self.r.ir().value_type(value), block)
+                });
+            }
+            self.r.create_named(InsertionPoint::End(block), loc, "tf.Yield", &yielded, &[], &[]);
+        }
+        if would_be_trivially_dead(self.r.ir(), made) {
+            let (name, yes) = (self.r.cx().str_id("is_stateless"), self.r.cx().bool_attr(true));
+            self.r.set_attr(made, name, yes);
+        }
+        let results: Vec<ValueId> = self.r.ir().results(made).collect();
+        for (&select, &result) in selects.iter().zip(&results) {
+            self.selected.insert(select, result);
+            // A gate replaces its Merge itself.
+            if let Some(Replaced::Result(value)) = conditions.selects[select].replaces
+                && !(super::is_gated(self.r.ir(), conditions.selects[select].op)
+                    && value == self.r.ir().result(conditions.selects[select].op, 0))
+            {
+                self.replaced.insert(value, result);
+            }
+        }
+        for (&(value, _), &result) in crossing.iter().zip(&results[selects.len()..]) {
+            let value = self.now(value);
+            self.replaced.insert(value, result);
+        }
+        for &chain in completed {
+            let chain = self.now(chain);
+            self.replaced.extend(results.last().map(|&done| (chain, done)));
+        }
+    }
+
+    /// The value of a choice in a branch.
+    fn source(&mut self, select: usize, branch: usize, block: BlockId) -> ValueId {
+        let select = &self.conditions.selects[select];
+        let m = self.r.ir();
+        match select.of[branch] {
+            Chosen::Input(op, i) => self.now(m.operand(op, i)),
+            Chosen::Select(inner) => self.selected[&inner],
+            Chosen::Number(number) => {
+                let value = f64::from(number);
+                self.constant(block, |cx| tf::scalar_attr(cx, value, befrost_tensor::DType::I32))
+            }
+            Chosen::Dead(op, i) => {
+                let text = format!("the fetched value of {} is dead", shown(m, m.operand(op, i)));
+                self.dead(&text, select.ty, block)
+            }
+        }
+    }
+
+    /// A constant with the attribute that a function makes.
+    fn constant(
+        &mut self,
+        block: BlockId,
+        attr: impl Fn(&mut Context) -> Option<crate::ir::AttrId>,
+    ) -> ValueId {
+        let attr = attr(self.r.cx()).unwrap_or_else(|| self.r.cx().bool_attr(false));
+        let ty = self.r.ir().cx.attr_type(attr).unwrap_or(CHAIN);
+        let at = InsertionPoint::End(block);
+        let op = self.r.create_named(at, LocId::UNKNOWN, Op::Const.op_name(), &[], &[ty], &[("value", attr)]);
+        self.r.ir().result(op, 0)
+    }
+
+    /// A value that nothing uses.
+    fn zero(&mut self, ty: TypeId, block: BlockId) -> ValueId {
+        let dtype = tf::type_of(&self.r.ir().cx, ty).and_then(|(ty, _)| ty.dtype());
+        self.constant(block, |cx| tf::scalar_attr(cx, 0.0, dtype?))
+    }
+
+    /// The error that a value is dead.
+    fn dead(&mut self, text: &str, ty: TypeId, block: BlockId) -> ValueId {
+        let never = self.constant(block, |cx| tf::scalar_attr(cx, 0.0, befrost_tensor::DType::I1));
+        let message = self.constant(block, |cx| {
+            let element = tf::element(cx, Type::String, false);
+            let (ty, text) = (tf::tensor(cx, Some(&[]), element), cx.str_id(text));
+            Some(cx.attr_id(AttrKind::DenseStrings { ty, splat: true, strings: Box::new([text]) }))
+        });
+        let value = self.zero(ty, block);
+        let at = InsertionPoint::End(block);
+        let check = [never, message];
+        let assert = self.r.create_named(at, LocId::UNKNOWN, Op::Assert.op_name(), &check, &[CHAIN], &[]);
+        let failed = self.r.ir().result(assert, 0);
+        let made = self.identity(value, &[failed], false, LocId::UNKNOWN, at);
+        self.r.ir().result(made, 0)
+    }
+}

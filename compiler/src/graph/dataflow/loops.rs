@@ -1,0 +1,293 @@
+//! Loops: one op of the frame around it for a frame.
+//!
+//! ```text
+//! what has no literal of the condition      the condition, in every iteration and once more
+//! what is live if it holds                  the body
+//! what is live if it does not               after the loop
+//! ```
+//!
+//! The variables are the values of the Merges. The body and what follows may use what the condition computes:
+//! it is computed there again if it has no effects. Invariants are used as they are from outside.
+
+use rustc_hash::FxHashSet;
+
+use super::condition::{Literals, Liveness, Refused};
+use super::plan::{Nodes, PlanNode, PlanStep};
+use super::{Functionalizer, build};
+use crate::dialects::tf_executor::frames::{FrameId, LoopVariable, inputs, is_constant};
+use crate::dialects::tf_executor::{Primitive, block_of, is_chain, node};
+use crate::ir::{KnownType, LocId, OpId, TypeId, ValueId};
+use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
+
+/// TensorFlow's default of `parallel_iterations`.
+const PARALLEL_ITERATIONS: i64 = 10;
+
+/// The plan of a loop.
+struct Loop {
+    cond: OpId,
+    variables: Vec<LoopVariable>,
+    invariants: Vec<OpId>,
+    exits: Vec<OpId>,
+    /// When it is live.
+    when: Liveness,
+    condition: Vec<PlanStep>,
+    body: Vec<PlanStep>,
+    after: Vec<PlanStep>,
+}
+
+impl Functionalizer<'_, '_, '_> {
+    /// Makes a loop of a frame.
+    pub(super) fn make_loop(&mut self, frame: FrameId) -> Result<(), Refused> {
+        let planned = self.plan_loop(frame)?;
+        if let Some(planned) = planned {
+            self.build_loop(frame, &planned);
+        }
+        Ok(())
+    }
+
+    /// The plan of a loop; `None` if it is never live.
+    fn plan_loop(&self, frame: FrameId) -> Result<Option<Loop>, Refused> {
+        let (m, conditions) = (self.m(), &self.conditions);
+        let of = self.frames.frame(frame);
+        let first = of.enters[0];
+        let &[cond] = &of.conds[..] else {
+            return Err((first, format!("its loop has {} conditions", of.conds.len())));
+        };
+        let when =
+            of.enters.iter().fold(Liveness::always(), |when, &enter| when.and(&conditions.of_op(enter)));
+        if when == Liveness::Never {
+            return Ok(None);
+        }
+        if conditions.of_op(cond) != when {
+            return Err((cond, "the condition is live without some of the values that enter".to_owned()));
+        }
+        let (invariants, starts): (Vec<OpId>, Vec<OpId>) =
+            of.enters.iter().partition(|&&enter| is_constant(m, enter));
+        for &enter in &starts {
+            let is_start =
+                |(user, _): (OpId, usize)| of.variables.iter().any(|variable| variable.merge == user);
+            if !m.results(enter).all(|result| is_chain(m, result) || m.users(result).all(is_start)) {
+                return Err((enter, "it is used in the first iteration only".to_owned()));
+            }
+        }
+        let decision = m.result(cond, 0);
+        let holds =
+            |literals: &Literals| literals.iter().find(|&&(p, _)| p == decision).map(|&(_, branch)| branch);
+        let (mut condition, mut body, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        for (node, literals) in self.nodes(frame)? {
+            match holds(&literals) {
+                None => condition.push((node, literals)),
+                Some(1) => body.push((node, literals)),
+                Some(_) => after.push((node, literals)),
+            }
+        }
+        let region = |branch| Literals::from_slice(&[(decision, branch)]);
+        self.check_ends(&condition, &body, &after, &[Literals::new(), region(1), region(0)])?;
+        self.check_edges(&of.variables)?;
+        for (nodes, branch) in [(&mut body, 1), (&mut after, 0)] {
+            let copies = self.copies(&condition, nodes)?;
+            nodes.extend(copies.into_iter().map(|op| (PlanNode::Copy(op), region(branch))));
+        }
+        let plan = |nodes: Vec<(PlanNode, Literals)>, region: &Literals| {
+            Nodes::new(m, conditions, nodes)?.plan(region)
+        };
+        let condition = plan(condition, &Literals::new())?;
+        let body = plan(body, &region(1))?;
+        let after = plan(after, &region(0))?;
+        let (variables, exits) = (of.variables.clone(), of.exits.clone());
+        Ok(Some(Loop { cond, variables, invariants, exits, when, condition, body, after }))
+    }
+
+    /// The ends of the regions must be live whenever their region is.
+    fn check_ends(
+        &self,
+        condition: &[(PlanNode, Literals)],
+        body: &[(PlanNode, Literals)],
+        after: &[(PlanNode, Literals)],
+        regions: &[Literals; 3],
+    ) -> Result<(), Refused> {
+        let m = self.m();
+        let ends = [Primitive::LoopCond, Primitive::Sink, Primitive::Exit];
+        let parts = [condition, body, after];
+        for ((nodes, region), own) in parts.into_iter().zip(regions).zip(ends) {
+            for (node, literals) in nodes {
+                let PlanNode::Op(op) = *node else { continue };
+                let Some(end) = Primitive::of(m, op) else { continue };
+                if end != own {
+                    return Err((op, "it is on the wrong side of the loop's condition".to_owned()));
+                }
+                if literals != region {
+                    return Err((op, "it is dead in some iterations".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Primitives that a loop replaces have no control edges that it would lose.
+    fn check_edges(&self, variables: &[LoopVariable]) -> Result<(), Refused> {
+        let m = self.m();
+        let merges = variables.iter().map(|variable| variable.merge);
+        match merges.into_iter().find(|&merge| m.operands(merge).any(|value| is_chain(m, value))) {
+            Some(merge) => Err((merge, format!("{} waits for control edges", node(m, merge)))),
+            None => Ok(()),
+        }
+    }
+
+    /// The ops of the condition that other nodes use, with what these use.
+    fn copies(
+        &self,
+        condition: &[(PlanNode, Literals)],
+        nodes: &[(PlanNode, Literals)],
+    ) -> Result<Vec<OpId>, Refused> {
+        let (m, conditions) = (self.m(), &self.conditions);
+        let computed: FxHashSet<OpId> = condition
+            .iter()
+            .map(|&(node, _)| match node {
+                PlanNode::Op(op) | PlanNode::Copy(op) | PlanNode::Gate(op) => op,
+                PlanNode::Select(select) => conditions.selects[select].op,
+            })
+            .collect();
+        let mut todo: Vec<ValueId> = Vec::new();
+        for &(node, _) in nodes {
+            match node {
+                PlanNode::Op(op) | PlanNode::Copy(op) => todo.extend(inputs(m, op)),
+                PlanNode::Gate(op) => todo.extend(m.operands(op)),
+                PlanNode::Select(select) => {
+                    let select = &conditions.selects[select];
+                    todo.push(select.predicate);
+                    todo.extend(m.operands(select.op));
+                }
+            }
+        }
+        let (mut copies, mut seen) = (Vec::new(), FxHashSet::default());
+        while let Some(value) = todo.pop() {
+            for value in conditions.waited_for(m, value) {
+                let Some(op) = m.defining_op(value).filter(|op| computed.contains(op)) else { continue };
+                // The condition itself is known in its branches.
+                if Primitive::of(m, op) == Some(Primitive::LoopCond) || !seen.insert(op) {
+                    continue;
+                }
+                let is_plain = Primitive::of(m, op).is_none() && m.regions_of(op).is_empty();
+                if !is_plain || !would_be_trivially_dead(m, op) {
+                    return Err((op, "both the condition and the body of its loop need it".to_owned()));
+                }
+                copies.push(op);
+                todo.extend(m.operands(op));
+            }
+        }
+        Ok(copies)
+    }
+
+    fn build_loop(&mut self, frame: FrameId, planned: &Loop) {
+        let Loop { cond, variables, invariants, exits, when, condition, body, after } = planned;
+        let graph = self.graph;
+        let m = self.m();
+        let Some(end) = block_of(m, graph).and_then(|block| m.last_op(block)) else { return };
+        let at = InsertionPoint::Before(end);
+        let (of, loc) = (self.frames.frame(frame), m.loc(*cond));
+        let parallel = of.parallel_iterations;
+        let enters = of.enters.clone();
+        let mut operands: Vec<ValueId> =
+            variables.iter().map(|variable| m.operand(variable.enter, 0)).collect();
+        let mut edges: Vec<ValueId> =
+            enters.iter().flat_map(|&enter| m.operands(enter)).filter(|&value| is_chain(m, value)).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        operands.extend(edges);
+        let is_watched = exits
+            .iter()
+            .any(|&exit| m.results(exit).any(|result| is_chain(m, result) && !m.is_unused(result)));
+        let types: Vec<TypeId> =
+            variables.iter().map(|variable| m.value_type(m.result(variable.merge, 0))).collect();
+        let results: Vec<TypeId> =
+            types.iter().copied().chain(is_watched.then_some(KnownType::Chain.id())).collect();
+        let made = self.r.create_named(at, loc, "tf.WhileRegion", &operands, &results, &[]);
+        if parallel != PARALLEL_ITERATIONS {
+            let name = self.r.cx().str_id("parallel_iterations");
+            let parallel = self.r.cx().int_attr(KnownType::I64.id(), parallel);
+            self.r.set_attr(made, name, parallel);
+        }
+        let results: Vec<ValueId> = self.r.ir().results(made).collect();
+        let merged: Vec<ValueId> =
+            variables.iter().map(|variable| self.r.ir().result(variable.merge, 0)).collect();
+
+        let mut builder = build::Builder::new(self.r, &self.conditions);
+        for &enter in invariants {
+            let m = builder.r.ir();
+            let (value, outer) = (m.result(enter, 0), m.operand(enter, 0));
+            builder.replaced.insert(value, outer);
+        }
+        let ends: [(&[PlanStep], Vec<OpId>); 2] =
+            [(condition, vec![*cond]), (body, variables.iter().map(|variable| variable.sink).collect())];
+        for (steps, ends) in ends {
+            let region = builder.r.add_region(made);
+            let block = builder.r.add_block(region);
+            let args: Vec<ValueId> = types.iter().map(|&ty| builder.r.add_arg(block, ty)).collect();
+            builder.replaced.extend(merged.iter().copied().zip(args));
+            let at = InsertionPoint::End(block);
+            builder.steps(steps, at);
+            let yielded: Vec<ValueId> = ends.into_iter().map(|end| given(&mut builder, end, at)).collect();
+            builder.r.create_named(at, loc, "tf.Yield", &yielded, &[], &[]);
+        }
+        builder.replaced.extend(merged.iter().copied().zip(results.iter().copied()));
+        builder.steps(after, at);
+        for &exit in exits {
+            let value = given(&mut builder, exit, at);
+            let outputs: Vec<ValueId> = builder.r.ir().results(exit).collect();
+            builder.r.replace(outputs[0], value);
+            if let (Some(&completion), Some(&done)) = (outputs.get(1), results.get(types.len())) {
+                builder.r.replace(completion, done);
+            }
+        }
+        let n_conditionals = builder.n_conditionals;
+        self.cx.count("num-conditionals", n_conditionals);
+        self.cx.count("num-loops", 1);
+        self.leave(frame, made, when, after);
+    }
+
+    /// Makes a loop and what follows it a part of the frame around it, and erases what is left of its frame.
+    fn leave(&mut self, frame: FrameId, made: OpId, when: &Liveness, after: &[PlanStep]) {
+        let m = self.r.ir();
+        self.conditions.set(m, made, when.clone());
+        let mut kept = vec![made];
+        for step in after {
+            if let PlanStep::PlanNode(PlanNode::Op(op)) = step
+                && Primitive::of(m, *op).is_none()
+            {
+                self.conditions.set(m, *op, when.clone());
+                kept.push(*op);
+            }
+        }
+        let Some(parent) = self.frames.frame(frame).parent else { return };
+        let enters = self.frames.frame(frame).enters.clone();
+        let block = m.parent_block(made);
+        let gone: Vec<OpId> = std::mem::take(&mut self.ops[frame.0 as usize])
+            .into_iter()
+            .chain(enters.iter().copied())
+            .filter(|op| m.parent_block(*op) == block && !kept.contains(op))
+            .collect();
+        self.ops[parent.0 as usize].retain(|op| !enters.contains(op));
+        self.ops[parent.0 as usize].extend(kept);
+        for &op in &gone {
+            self.r.set_operands(op, &[]);
+        }
+        for op in gone {
+            self.r.erase(op);
+        }
+    }
+}
+
+/// The value that the end of a region was given, once its control edges are final.
+fn given(builder: &mut build::Builder<'_, '_>, end: OpId, at: InsertionPoint) -> ValueId {
+    let m = builder.r.ir();
+    let i = usize::from(Primitive::of(m, end) == Some(Primitive::Sink));
+    let value = builder.now(m.operand(end, i));
+    let edges: Vec<ValueId> = m.operands(end).filter(|&operand| is_chain(m, operand)).collect();
+    if edges.is_empty() {
+        return value;
+    }
+    let loc: LocId = m.loc(end);
+    let made = builder.identity(value, &edges, false, loc, at);
+    builder.r.ir().result(made, 0)
+}

@@ -1,0 +1,407 @@
+//! Structure from conditions: which ops run where, and in which order, as nested conditionals.
+//!
+//! ```text
+//! nodes, each with the literals under which it is live ──▶ steps: nodes, and conditionals of steps
+//! ```
+//!
+//! In a region, which has literals of its own, the nodes with just those literals are steps of it. The others
+//! belong to conditionals in it. A conditional takes all nodes with a literal of its predicate that can run
+//! before everything else that is left, and the choices between its results: so conditionals that share a
+//! predicate are one, unless something between them needs a result of the first. What later steps use of the
+//! inside of a conditional *crosses* its border: it returns the value, and a zero from its other branches.
+//!
+//! Left out is what neither has effects nor is used. A plan changes nothing; `build` executes it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::condition::{Chosen, Conditions, Literals, Refused, Replaced};
+use crate::dialects::tf_executor::frames::inputs;
+use crate::dialects::tf_executor::{FETCH, Primitive, is_chain};
+use crate::ir::{Module, OpId, Traits, ValueId};
+use crate::rewrite::would_be_trivially_dead;
+
+/// An element of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum PlanNode {
+    /// An op, which is moved; or the end of a region, which is given its operands.
+    Op(OpId),
+    /// An op of another region, which is copied.
+    Copy(OpId),
+    /// The value that a primitive with control edges passes on, once these are final.
+    Gate(OpId),
+    /// A choice, by number.
+    Select(usize),
+}
+
+/// A part of a plan.
+#[derive(Clone, Debug)]
+pub(super) enum PlanStep {
+    /// One node, which is no choice.
+    PlanNode(PlanNode),
+    /// A conditional.
+    Branch(Branch),
+}
+
+/// A conditional.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) predicate: ValueId,
+    pub(super) branches: Vec<Vec<PlanStep>>,
+    /// The choices between its results.
+    pub(super) selects: Vec<usize>,
+    /// The values that cross its border, with their branches.
+    pub(super) crossing: Vec<(ValueId, usize)>,
+    /// The chains that do.
+    pub(super) completed: Vec<ValueId>,
+}
+
+/// Nodes with what they depend on.
+pub(super) struct Nodes<'a> {
+    m: &'a Module,
+    conditions: &'a Conditions,
+    list: Vec<PlanNode>,
+    of: FxHashMap<PlanNode, usize>,
+    literals: Vec<Literals>,
+    /// The values that each node uses, with the node of each, if it is one of these.
+    uses: Vec<Vec<(ValueId, Option<usize>)>>,
+    /// The nodes that use values of each node.
+    users: Vec<Vec<(usize, ValueId)>>,
+}
+
+/// True if a node stays even if nothing uses it.
+fn is_wanted(m: &Module, node: PlanNode) -> bool {
+    match node {
+        PlanNode::Op(op) => {
+            let is_end = Primitive::of(m, op).is_some() || m.op_name_str(op) == FETCH;
+            is_end || !would_be_trivially_dead(m, op)
+        }
+        PlanNode::Copy(_) | PlanNode::Gate(_) | PlanNode::Select(_) => false,
+    }
+}
+
+impl<'a> Nodes<'a> {
+    /// The wanted ones of these nodes, and what they need, in the order of their dependencies.
+    ///
+    /// # Errors
+    /// An op that depends on itself.
+    pub(super) fn new(
+        m: &'a Module,
+        conditions: &'a Conditions,
+        mut given: Vec<(PlanNode, Literals)>,
+    ) -> Result<Nodes<'a>, Refused> {
+        let mut nodes = Nodes {
+            m,
+            conditions,
+            list: Vec::new(),
+            of: FxHashMap::default(),
+            literals: Vec::new(),
+            uses: Vec::new(),
+            users: Vec::new(),
+        };
+        nodes.set(std::mem::take(&mut given));
+        let mut needed: FxHashSet<usize> = FxHashSet::default();
+        let mut todo: Vec<usize> = (0..nodes.list.len()).filter(|&i| is_wanted(m, nodes.list[i])).collect();
+        while let Some(i) = todo.pop() {
+            if needed.insert(i) {
+                todo.extend(nodes.uses[i].iter().filter_map(|&(_, from)| from));
+            }
+        }
+        let order = nodes.order(&needed)?;
+        let sorted = order.into_iter().map(|i| (nodes.list[i], nodes.literals[i].clone())).collect();
+        nodes.set(sorted);
+        Ok(nodes)
+    }
+
+    fn set(&mut self, nodes: Vec<(PlanNode, Literals)>) {
+        self.of = nodes.iter().enumerate().map(|(i, &(node, _))| (node, i)).collect();
+        (self.list, self.literals) = nodes.into_iter().unzip();
+        self.uses = (0..self.list.len()).map(|i| self.uses_of(i)).collect();
+        self.users = vec![Vec::new(); self.list.len()];
+        for (user, uses) in self.uses.iter().enumerate() {
+            for &(value, from) in uses {
+                if let Some(from) = from {
+                    self.users[from].push((user, value));
+                }
+            }
+        }
+    }
+
+    /// The numbers of these nodes in the order of their dependencies, else in the given one.
+    fn order(&self, needed: &FxHashSet<usize>) -> Result<Vec<usize>, Refused> {
+        let n_missing = |i: usize| self.uses[i].iter().filter(|(_, from)| from.is_some()).count();
+        let mut missing: Vec<usize> = (0..self.list.len()).map(n_missing).collect();
+        let mut ready: BinaryHeap<Reverse<usize>> =
+            needed.iter().copied().filter(|&i| missing[i] == 0).map(Reverse).collect();
+        let mut order = Vec::with_capacity(needed.len());
+        while let Some(Reverse(i)) = ready.pop() {
+            order.push(i);
+            for &(user, _) in &self.users[i] {
+                missing[user] -= 1;
+                if missing[user] == 0 && needed.contains(&user) {
+                    ready.push(Reverse(user));
+                }
+            }
+        }
+        match needed.iter().filter(|&&i| missing[i] > 0).min() {
+            None => Ok(order),
+            Some(&i) => Err((self.op(i), "it waits for itself when its loop is one operation".to_owned())),
+        }
+    }
+
+    /// The op that a node is or is for.
+    fn op(&self, i: usize) -> OpId {
+        match self.list[i] {
+            PlanNode::Op(op) | PlanNode::Copy(op) | PlanNode::Gate(op) => op,
+            PlanNode::Select(select) => self.conditions.selects[select].op,
+        }
+    }
+
+    /// The values that a node uses, its predicates included, with the nodes that they come from.
+    fn uses_of(&self, i: usize) -> Vec<(ValueId, Option<usize>)> {
+        let (m, conditions) = (self.m, self.conditions);
+        let mut used: Vec<ValueId> = self.literals[i].iter().map(|&(predicate, _)| predicate).collect();
+        let mut chosen: Vec<usize> = Vec::new();
+        match self.list[i] {
+            PlanNode::Op(op) | PlanNode::Copy(op) if m.traits(op).has(Traits::CONSTANT) => {}
+            PlanNode::Op(op) | PlanNode::Copy(op) => {
+                let is_fetch = m.op_name_str(op) == FETCH;
+                for (i, value) in inputs(m, op).into_iter().enumerate() {
+                    match conditions.select_of(op, Replaced::Operand(i)).filter(|_| is_fetch) {
+                        Some(select) => chosen.push(select),
+                        None => used.push(value),
+                    }
+                }
+            }
+            PlanNode::Gate(op) => {
+                match conditions.select_of(op, Replaced::Result(m.result(op, 0))) {
+                    Some(select) => chosen.push(select),
+                    None => used.push(super::gated(m, conditions, op)),
+                }
+                used.extend(m.operands(op).filter(|&value| is_chain(m, value)));
+            }
+            PlanNode::Select(select) => {
+                let select = &conditions.selects[select];
+                used.push(select.predicate);
+                for &source in &select.of {
+                    match source {
+                        Chosen::Input(op, i) => used.push(m.operand(op, i)),
+                        Chosen::Select(inner) => chosen.push(inner),
+                        Chosen::Number(_) | Chosen::Dead(..) => {}
+                    }
+                }
+            }
+        }
+        let used = used.into_iter().flat_map(|value| conditions.waited_for(m, value));
+        let used = used.map(|value| (value, self.node_of(value)));
+        let placeholder = |select: usize| conditions.selects[select].predicate;
+        let chosen = chosen
+            .into_iter()
+            .map(|select| (placeholder(select), self.of.get(&PlanNode::Select(select)).copied()));
+        used.chain(chosen).collect()
+    }
+
+    /// The node that gives a value.
+    fn node_of(&self, value: ValueId) -> Option<usize> {
+        let op = self.m.defining_op(value)?;
+        let select = self.conditions.select_of(op, Replaced::Result(value)).map(PlanNode::Select);
+        let nodes = [Some(PlanNode::Gate(op)), Some(PlanNode::Op(op)), Some(PlanNode::Copy(op)), select];
+        nodes.into_iter().flatten().find_map(|node| self.of.get(&node).copied())
+    }
+
+    /// The steps of a region with these literals, which all nodes have.
+    ///
+    /// # Errors
+    /// An op whose place is not found, with the reason.
+    pub(super) fn plan(&self, region: &Literals) -> Result<Vec<PlanStep>, Refused> {
+        let all: Vec<usize> = (0..self.list.len()).collect();
+        Planner { nodes: self, is_left: vec![true; self.list.len()] }.region(&all, region)
+    }
+}
+
+struct Planner<'n, 'a> {
+    nodes: &'n Nodes<'a>,
+    /// The nodes that have no place yet.
+    is_left: Vec<bool>,
+}
+
+/// The nodes of a region that are no part of a conditional, and what each still waits for.
+#[derive(Default)]
+struct Ready {
+    missing: FxHashMap<usize, usize>,
+    ready: BinaryHeap<Reverse<usize>>,
+}
+
+impl Ready {
+    /// Counts a node as placed.
+    fn placed(&mut self, users: &[(usize, ValueId)]) {
+        for (user, _) in users {
+            if let Some(n) = self.missing.get_mut(user) {
+                *n -= 1;
+                if *n == 0 {
+                    self.ready.push(Reverse(*user));
+                }
+            }
+        }
+    }
+}
+
+impl Planner<'_, '_> {
+    fn region(&mut self, nodes: &[usize], region: &Literals) -> Result<Vec<PlanStep>, Refused> {
+        let of = self.nodes;
+        // The nodes by the predicates of their further literals; a choice also counts for its own predicate.
+        let mut by_predicate: Vec<(ValueId, Vec<usize>)> = Vec::new();
+        let mut at: FxHashMap<ValueId, usize> = FxHashMap::default();
+        let mut ready = Ready::default();
+        for &i in nodes {
+            let literals = of.literals[i].iter().filter(|literal| !region.contains(literal));
+            let own = self.choice(i);
+            for predicate in literals.map(|&(p, _)| p).chain(own) {
+                let n = *at.entry(predicate).or_insert_with(|| {
+                    by_predicate.push((predicate, Vec::new()));
+                    by_predicate.len() - 1
+                });
+                by_predicate[n].1.push(i);
+            }
+            if own.is_none() && of.literals[i].len() == region.len() {
+                let n = self.left(i).count();
+                ready.missing.insert(i, n);
+                if n == 0 {
+                    ready.ready.push(Reverse(i));
+                }
+            }
+        }
+        let mut steps = Vec::new();
+        loop {
+            while let Some(Reverse(i)) = ready.ready.pop() {
+                steps.push(PlanStep::PlanNode(of.list[i]));
+                self.is_left[i] = false;
+                ready.placed(&of.users[i]);
+            }
+            by_predicate.retain(|(_, nodes)| nodes.iter().any(|&i| self.is_left[i]));
+            let Some((predicate, closure)) = self.next(&by_predicate, region) else { break };
+            let branch = self.branch(predicate, &closure, region)?;
+            for &i in &closure {
+                self.is_left[i] = false;
+                ready.placed(&of.users[i]);
+            }
+            steps.push(PlanStep::Branch(branch));
+        }
+        match nodes.iter().find(|&&i| self.is_left[i]) {
+            None => Ok(steps),
+            Some(&i) => Err((of.op(i), "no order of the conditionals has all its inputs".to_owned())),
+        }
+    }
+
+    /// The predicate of a choice.
+    fn choice(&self, i: usize) -> Option<ValueId> {
+        match self.nodes.list[i] {
+            PlanNode::Select(select) => Some(self.nodes.conditions.selects[select].predicate),
+            _ => None,
+        }
+    }
+
+    /// The nodes that a node needs and that have no place yet.
+    fn left(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.uses[i].iter().filter_map(|&(_, from)| from).filter(|&from| self.is_left[from])
+    }
+
+    /// The next conditional: its predicate and its nodes. The first for which nothing remains, else the one
+    /// with the most nodes.
+    fn next(
+        &self,
+        by_predicate: &[(ValueId, Vec<usize>)],
+        region: &Literals,
+    ) -> Option<(ValueId, Vec<usize>)> {
+        let of = self.nodes;
+        let mut best: Option<(ValueId, Vec<usize>)> = None;
+        for (predicate, nodes) in by_predicate {
+            // A choice by it that belongs to a branch of another predicate.
+            let is_inner = |&i: &usize| {
+                self.is_left[i] && self.choice(i) == Some(*predicate) && of.literals[i].len() > region.len()
+            };
+            if nodes.iter().any(is_inner) || !self.is_known(*predicate) {
+                continue;
+            }
+            let mut closure: Vec<usize> = Vec::new();
+            let mut inside: FxHashSet<usize> = FxHashSet::default();
+            let left = || nodes.iter().copied().filter(|&i| self.is_left[i]);
+            for i in left() {
+                if self.left(i).all(|from| inside.contains(&from)) && inside.insert(i) {
+                    closure.push(i);
+                }
+            }
+            if closure.len() == left().count() {
+                return Some((*predicate, closure));
+            }
+            if closure.len() > best.as_ref().map_or(0, |(_, best)| best.len()) {
+                best = Some((*predicate, closure));
+            }
+        }
+        best
+    }
+
+    /// True if the value of a predicate has a place.
+    fn is_known(&self, predicate: ValueId) -> bool {
+        let from = self.nodes.node_of(self.nodes.conditions.behind(predicate));
+        from.is_none_or(|from| !self.is_left[from])
+    }
+
+    /// A conditional with these nodes.
+    fn branch(
+        &mut self,
+        predicate: ValueId,
+        closure: &[usize],
+        region: &Literals,
+    ) -> Result<Branch, Refused> {
+        let of = self.nodes;
+        let n = of.conditions.predicate(predicate).map_or(0, |predicate| predicate.branches);
+        let (mut branches, mut selects) = (vec![Vec::new(); n], Vec::new());
+        for &i in closure {
+            match (of.list[i], of.literals[i].iter().find(|&&(p, _)| p == predicate)) {
+                (_, Some(&(_, branch))) => branches[branch].push(i),
+                (PlanNode::Select(select), None) => selects.push(select),
+                (_, None) => return Err((of.op(i), "it is in no branch".to_owned())),
+            }
+        }
+        let (crossing, completed) = self.crossing(&branches, closure)?;
+        let mut planned = Vec::new();
+        for (branch, nodes) in branches.iter().enumerate() {
+            let mut literals = region.clone();
+            literals.push((predicate, branch));
+            literals.sort_unstable();
+            planned.push(self.region(nodes, &literals)?);
+        }
+        Ok(Branch { predicate, branches: planned, selects, crossing, completed })
+    }
+
+    /// The values and chains of branches that nodes outside use.
+    fn crossing(
+        &self,
+        branches: &[Vec<usize>],
+        closure: &[usize],
+    ) -> Result<(Vec<(ValueId, usize)>, Vec<ValueId>), Refused> {
+        let (of, m) = (self.nodes, self.nodes.m);
+        let closure: FxHashSet<usize> = closure.iter().copied().collect();
+        let (mut crossing, mut completed) = (Vec::new(), Vec::new());
+        let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+        for (branch, nodes) in branches.iter().enumerate() {
+            for &(user, value) in nodes.iter().flat_map(|&i| &of.users[i]) {
+                if closure.contains(&user) || !seen.insert(value) {
+                    continue;
+                }
+                if is_chain(m, value) {
+                    completed.push(value);
+                } else if super::build::has_zero(m, m.value_type(value)) {
+                    crossing.push((value, branch));
+                } else {
+                    let shown = super::shown(m, value);
+                    return Err((of.op(user), format!("it uses {shown}, which is in another conditional")));
+                }
+            }
+        }
+        Ok((crossing, completed))
+    }
+}
