@@ -31,3 +31,9 @@ pub use layout::{
 };
 pub use validate::validate;
 pub use view::{AttrView, FunctionView, KernelView, LocationView};
+
+/// True if an attribute of this name belongs to the op itself. Others belong to a dialect (`tfrt.sync`) or to
+/// the compiler (`_no_winograd`), and any op may have them.
+pub fn is_own_attr(name: &str) -> bool {
+    !name.contains('.') && !name.starts_with('_')
+}

@@ -62,6 +62,20 @@ func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   tfrt.return %y : tensor<2x3xf32>
 }
 
+// A softmax that something else uses too stays.
+// CHECK-LABEL: func.func @log_softmax
+func.func @log_softmax(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  // CHECK-NEXT: %[[L:.*]] = "tf.LogSoftmax"(%arg0)
+  // CHECK-NEXT: %[[S:.*]] = "tf.Softmax"(%arg0)
+  // CHECK-NEXT: %[[M:.*]] = "tf.Log"(%[[S]])
+  // CHECK-NEXT: return %[[L]], %[[S]], %[[M]]
+  %r = "tf.Softmax"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %l = "tf.Log"(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %s = "tf.Softmax"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = "tf.Log"(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  tfrt.return %l, %s, %m : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @layer_norm
 func.func @layer_norm(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %axis = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>

@@ -4,12 +4,17 @@
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// A number below `n`; 0 if there is none.
-    pub fn below(&mut self, n: usize) -> usize {
+    /// The next number.
+    pub fn roll(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or_default() % n.max(1)
+        self.0
+    }
+
+    /// A number below `n`; 0 if there is none.
+    pub fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.roll() >> 33).unwrap_or_default() % n.max(1)
     }
 
     /// One of `choices`.

@@ -13,6 +13,8 @@
 
 use std::fmt::Write;
 
+use crate::dice::Dice;
+
 /// A residual network of 50 layers or more.
 #[derive(Clone, Copy, Debug)]
 pub struct Residual {
@@ -102,7 +104,7 @@ struct TensorValue {
 struct ProgramText {
     text: String,
     n_values: usize,
-    state: u64,
+    dice: Dice,
 }
 
 fn tensor(dims: &[usize], element: &str) -> String {
@@ -115,7 +117,7 @@ impl ProgramText {
     fn new(input: &[usize], output: &[usize]) -> (ProgramText, TensorValue) {
         let text = format!("func.func @main(%x: {}) -> {} {{\n", tensor(input, "f32"), tensor(output, "f32"));
         let x = TensorValue { name: "%x".to_owned(), dims: input.to_vec() };
-        (ProgramText { text, n_values: 0, state: 0x9e37_79b9_7f4a_7c15 }, x)
+        (ProgramText { text, n_values: 0, dice: Dice(0x9e37_79b9_7f4a_7c15) }, x)
     }
 
     fn finish(mut self, y: &TensorValue) -> String {
@@ -133,12 +135,9 @@ impl ProgramText {
         format!("%{}", self.n_values - 1)
     }
 
-    /// A number from -1 to 1, by Marsaglia's xorshift.
+    /// A number from -1 to 1.
     fn random(&mut self) -> f32 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        ((self.state >> 40) as f32) / ((1u32 << 23) as f32) - 1.0
+        ((self.dice.roll() >> 40) as f32) / ((1u32 << 23) as f32) - 1.0
     }
 
     /// A constant of random numbers around `center`.

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::code::{count, location_id};
 use super::locations::LocationTables;
+use super::parts::{Part, Parts, Section};
 use super::pool::SortedStrings;
 use super::{WriteError, Writer};
 use crate::layout::{
@@ -222,39 +223,12 @@ impl Strings {
     }
 }
 
-/// Bytes of a file, owned by their table or shared with the caller.
-pub(super) type Part = Box<dyn AsRef<[u8]>>;
-
 /// A table as the bytes of a file.
 struct Records<T>(Vec<T>);
 
 impl<T: NoUninit> AsRef<[u8]> for Records<T> {
     fn as_ref(&self) -> &[u8] {
         bytemuck::cast_slice(&self.0)
-    }
-}
-
-/// The bytes of a file, in parts to be written one after the other: the writer's tables and the large tensors
-/// passed to it, none of them copied.
-pub struct Parts(Vec<Part>);
-
-impl Parts {
-    /// The parts.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().map(|part| (**part).as_ref())
-    }
-
-    /// All parts concatenated.
-    pub fn to_vec(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.iter().map(<[u8]>::len).sum());
-        self.iter().for_each(|part| bytes.extend_from_slice(part));
-        bytes
-    }
-}
-
-impl std::fmt::Debug for Parts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Parts({} bytes)", self.iter().map(<[u8]>::len).sum::<usize>())
     }
 }
 
@@ -266,46 +240,25 @@ struct Sections {
 
 impl Sections {
     fn add<T: NoUninit>(&mut self, id: SectionId, records: Vec<T>) {
-        self.found.push((id, vec![Box::new(Records(records))]));
+        self.found.push((id, vec![Part::Bytes(Box::new(Records(records)))]));
     }
 
     fn lay_out(self, header: Header) -> Parts {
         let n_sections = self.found.len();
-        let mut directory = Vec::with_capacity(n_sections);
-        let mut parts: Vec<Part> = vec![Box::new([])];
         let mut len = size_of::<Header>() + n_sections * size_of::<SectionRec>();
-        for (id, section) in self.found {
+        let sections = self.found.into_iter().map(|(id, parts)| {
             let align = if id == SectionId::Payload { PAYLOAD_ALIGN } else { TABLE_ALIGN };
-            let start = len.next_multiple_of(align);
-            if start > len {
-                parts.push(Box::new(vec![0u8; start - len]));
-            }
-            let entry = entry(id, start, &section);
-            len = start + entry.len as usize;
-            directory.push(entry);
-            parts.extend(section);
-        }
-        let header = Header { n_sections: n_sections as u32, file_len: len as u64, ..header };
-        let mut hasher = Xxh3::new();
-        hasher.update(bytemuck::bytes_of(&header));
-        hasher.update(bytemuck::cast_slice(&directory));
-        let header = Header { checksum: hasher.digest(), ..header };
-        let mut head = bytemuck::bytes_of(&header).to_vec();
-        head.extend_from_slice(bytemuck::cast_slice(&directory));
-        parts[0] = Box::new(head);
-        Parts(parts)
+            let (end, start) = (len, len.next_multiple_of(align));
+            let n_bytes: usize = parts.iter().map(Part::n_bytes).sum();
+            len = start + n_bytes;
+            let flags = if id.is_optional() { SECTION_OPTIONAL } else { 0 };
+            let (offset, len) = (start as u64, n_bytes as u64);
+            let entry = SectionRec { id: id as u32, flags, offset, len, checksum: 0 };
+            Section { n_zeros: start - end, entry, parts }
+        });
+        let sections = sections.collect();
+        Parts { header: Header { n_sections: n_sections as u32, file_len: len as u64, ..header }, sections }
     }
-}
-
-fn entry(id: SectionId, offset: usize, section: &[Part]) -> SectionRec {
-    let flags = if id.is_optional() { SECTION_OPTIONAL } else { 0 };
-    let (mut len, mut hasher) = (0, Xxh3::new());
-    for part in section {
-        let bytes = (**part).as_ref();
-        len += bytes.len() as u64;
-        hasher.update(bytes);
-    }
-    SectionRec { id: id as u32, flags, offset: offset as u64, len, checksum: hasher.digest() }
 }
 
 /// See `write::update_checksums`.

@@ -19,8 +19,11 @@ mod assemble;
 mod code;
 mod function;
 mod locations;
+mod parts;
 mod payload;
 mod pool;
+
+use std::sync::Arc;
 
 use crate::dtype::DType;
 use crate::layout::{
@@ -28,10 +31,10 @@ use crate::layout::{
     DictEntry, FEATURE_COMPILED, FunctionId, KernelCode, LocationId, LocationKind, MAX_ATTR_DEPTH,
     MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, StringId, TABLE_ALIGN, TypeId,
 };
-pub use assemble::Parts;
 use code::Code;
 pub use function::{FunctionBuilder, KernelSpec};
 use locations::{Locations, TooLarge};
+pub use parts::{PIECE, Parts, Pieces};
 use payload::Payload;
 use pool::{FastMap, IdPool, StringPool};
 
@@ -392,8 +395,32 @@ impl Writer {
         data: &D,
         splat: bool,
     ) -> AttrId {
+        let offset = self.payload.offset(data);
+        self.dense(ty, dtype, shape, (offset, data.as_ref().len()), splat)
+    }
+
+    /// A tensor whose elements are made while the file is written.
+    pub fn attr_dense_in_pieces(
+        &mut self,
+        ty: TypeId,
+        dtype: DType,
+        shape: &[i64],
+        pieces: &Arc<dyn Pieces>,
+    ) -> AttrId {
+        let offset = self.payload.offset_of_pieces(pieces);
+        self.dense(ty, dtype, shape, (offset, pieces.n_bytes()), false)
+    }
+
+    /// A tensor at `offset` in the payload.
+    fn dense(
+        &mut self,
+        ty: TypeId,
+        dtype: DType,
+        shape: &[i64],
+        (offset, len): (usize, usize),
+        splat: bool,
+    ) -> AttrId {
         self.check_rank(shape);
-        let len = data.as_ref().len();
         let mut n_elements = Some(1usize);
         for &dim in shape {
             n_elements = n_elements.zip(usize::try_from(dim).ok()).and_then(|(n, dim)| n.checked_mul(dim));
@@ -404,9 +431,8 @@ impl Writer {
         if n_stored != Some(len) || dtype.size() == 0 {
             self.fail(|| format!("{len} bytes are not a tensor of {dtype} with shape {shape:?}"));
         }
-        let offset = self.payload.offset(data) as u64;
-        let head = DenseRec { rank: shape.len() as u32, reserved: 0, offset, len: len as u64 };
-        let mut bytes = bytemuck::bytes_of(&head).to_vec();
+        let (rank, offset, len) = (shape.len() as u32, offset as u64, len as u64);
+        let mut bytes = bytemuck::bytes_of(&DenseRec { rank, reserved: 0, offset, len }).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(shape));
         let flags = if splat { ATTR_SPLAT } else { 0 };
         let kind = AttrKind::Dense as u8;
@@ -541,7 +567,7 @@ impl Writer {
         self.finish_parts().map(|parts| parts.to_vec())
     }
 
-    /// The bytes without a copy, in parts to be written one after the other.
+    /// The bytes without a copy, in parts.
     pub fn finish_parts(self) -> Result<Parts, WriteError> {
         assemble::assemble(self)
     }

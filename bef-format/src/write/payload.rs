@@ -1,11 +1,12 @@
 //! The tensors of a file.
 //!
 //! A large tensor is kept as a clone of the caller's handle; small ones are copied into one buffer. Identical
-//! tensors are stored once.
+//! tensors are stored once, except those that are made in pieces while the file is written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::assemble::Part;
+use super::parts::{Part, Pieces};
 use crate::layout::PAYLOAD_ALIGN;
 
 /// Tensors of fewer bytes are copied: many short parts are slow to write.
@@ -46,30 +47,47 @@ impl Payload {
         if let Some(place) = places.iter().find(|place| self.bytes(place) == Some(bytes)) {
             return place.offset;
         }
-        let offset = self.len.next_multiple_of(PAYLOAD_ALIGN);
-        self.rest.resize(self.rest.len() + (offset - self.len), 0);
         let is_shared = bytes.len() >= MIN_SHARED;
-        if is_shared && !self.rest.is_empty() {
-            self.parts.push(Box::new(std::mem::take(&mut self.rest)));
-        }
+        let offset = self.next(bytes.len(), is_shared);
         let place = Place { offset, len: bytes.len(), part: self.parts.len(), start: self.rest.len() };
-        self.len = offset + bytes.len();
         match is_shared {
-            true => self.parts.push(Box::new(data.clone())),
+            true => self.parts.push(Part::Bytes(Box::new(data.clone()))),
             false => self.rest.extend_from_slice(bytes),
         }
         self.places.entry(hash).or_default().push(place);
         offset
     }
 
+    /// The offset of bytes that are made later.
+    pub(super) fn offset_of_pieces(&mut self, pieces: &Arc<dyn Pieces>) -> usize {
+        let offset = self.next(pieces.n_bytes(), true);
+        self.parts.push(Part::Pieces(pieces.clone()));
+        offset
+    }
+
+    /// The offset of the next tensor, which has `len` bytes and perhaps a part of its own.
+    fn next(&mut self, len: usize, has_own_part: bool) -> usize {
+        let offset = self.len.next_multiple_of(PAYLOAD_ALIGN);
+        self.rest.resize(self.rest.len() + (offset - self.len), 0);
+        if has_own_part && !self.rest.is_empty() {
+            self.parts.push(Part::Bytes(Box::new(std::mem::take(&mut self.rest))));
+        }
+        self.len = offset + len;
+        offset
+    }
+
     fn bytes(&self, place: &Place) -> Option<&[u8]> {
-        let part = self.parts.get(place.part).map_or(&self.rest[..], |part| (**part).as_ref());
+        let part = match self.parts.get(place.part) {
+            Some(Part::Bytes(bytes)) => (**bytes).as_ref(),
+            Some(Part::Pieces(_)) => return None,
+            None => &self.rest[..],
+        };
         part.get(place.start..place.start + place.len)
     }
 
     /// The section, in parts.
     pub(super) fn into_parts(mut self) -> Vec<Part> {
-        self.parts.push(Box::new(self.rest));
+        self.parts.push(Part::Bytes(Box::new(self.rest)));
         self.parts
     }
 }

@@ -1,7 +1,13 @@
 //! Files are read back as written.
 
-use bef_format::write::Writer;
-use bef_format::{AttrView, FunctionKind, LocationId, LocationView, OperandMode, validate};
+use std::io::Cursor;
+use std::sync::Arc;
+
+use bef_format::validate::verify_payload;
+use bef_format::write::{PIECE, Pieces, Writer};
+use bef_format::{
+    AlignedBytes, AttrId, AttrView, DType, FunctionKind, LocationId, LocationView, OperandMode, validate,
+};
 
 use crate::samples;
 use crate::walk::walk;
@@ -112,4 +118,58 @@ fn locations_are_shortened() {
     let wide = w.location_fused(&parts, None);
     w.set_module_location(wide);
     validate(&samples::finish(w)).expect("valid");
+}
+
+/// Numbers that are made when they are written.
+struct Counter(usize);
+
+impl Pieces for Counter {
+    fn n_bytes(&self) -> usize {
+        self.0
+    }
+
+    fn make(&self, start: usize, piece: &mut [u8]) {
+        assert!(piece.as_ptr().addr().is_multiple_of(64) && start.is_multiple_of(PIECE));
+        piece.iter_mut().zip(start..).for_each(|(byte, i)| *byte = (i % 251) as u8);
+    }
+}
+
+/// Tensors that are made in pieces, between others, are those that are in memory as a whole.
+#[test]
+fn tensors_in_pieces() {
+    let lens = [PIECE - 1, 5 * PIECE + 7, 1, PIECE];
+    let file = |in_pieces: bool| {
+        let mut w = Writer::new();
+        let ty = w.ty("tensor<?xui8>");
+        let tensors = lens.iter().enumerate().map(|(i, &len)| {
+            let small = vec![i as u8; 100];
+            let first = w.attr_dense(ty, DType::UI8, &[100], &small, false);
+            let shape = [len as i64];
+            let counter = Counter(len);
+            let second = if in_pieces {
+                let pieces: Arc<dyn Pieces> = Arc::new(counter);
+                w.attr_dense_in_pieces(ty, DType::UI8, &shape, &pieces)
+            } else {
+                let mut bytes = AlignedBytes::zeroed(len);
+                bytes.chunks_mut(PIECE).enumerate().for_each(|(i, piece)| counter.make(i * PIECE, piece));
+                w.attr_dense(ty, DType::UI8, &shape, &bytes, false)
+            };
+            [first, second]
+        });
+        let tensors: Vec<AttrId> = tensors.flatten().collect();
+        let list = w.attr_array(&tensors);
+        let attrs = w.attr_dict(&[("tensors", list)]);
+        w.set_module_attrs(attrs);
+        w.finish_parts().expect("it has a form")
+    };
+    let (whole, parts) = (file(false).to_vec(), file(true));
+    assert!(parts.n_bytes() == whole.len() && parts.to_vec() == whole);
+    validate(&AlignedBytes::copy_of(&whole)).and_then(|image| verify_payload(&image)).expect("valid");
+    let (mut written, mut in_order) = (Cursor::new(Vec::new()), Vec::new());
+    parts.write_to_file(&mut written).expect("there is memory");
+    parts.write_in_order(&mut in_order).expect("there is memory");
+    assert!(written.into_inner() == whole && in_order == whole);
+    // A full device: the threads that make pieces end too.
+    let mut short = vec![0; 2 * PIECE];
+    assert!(parts.write_to_file(&mut Cursor::new(&mut short[..])).is_err());
 }

@@ -21,9 +21,6 @@ use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
 
-/// Limit on the elements of a constant whose value shape rules use.
-const MAX_SHAPE_CONSTANT: usize = 1 << 12;
-
 /// The dimensions of a tensor type of known rank; [`DYNAMIC`] is an unknown one.
 pub fn shape_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
     match m.cx.ty(ty) {
@@ -67,7 +64,7 @@ pub fn dtype(m: &Module, value: ValueId) -> Option<DType> {
 
 /// The elements of a small integer constant.
 pub fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_SHAPE_CONSTANT)
+    tf::dense_ints(&m.cx, constant_of(m, value)?, tf::MAX_SHAPE_CONSTANT)
 }
 
 /// The value of all elements of a constant, if they are equal.
@@ -137,7 +134,7 @@ fn with_operands<R>(
 ) -> Result<R, String> {
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let constants: Vec<Option<HostTensor>> =
-        operands.iter().map(|&value| small_constant(m, value, &plain)).collect();
+        operands.iter().map(|&value| tf::small_constant(m, value, &plain)).collect();
     let facts = operands.iter().zip(&constants).enumerate().map(|(i, (&value, constant))| {
         let Some((ty, _)) = tf::type_of(&m.cx, m.value_type(value)) else {
             return Err(format!("operand #{i} is no tensor"));
@@ -148,17 +145,19 @@ fn with_operands<R>(
     Ok(act(&facts.collect::<Result<Vec<_>, String>>()?))
 }
 
-/// The value of a constant, if it is small enough for shape rules.
-fn small_constant(m: &Module, value: ValueId, plain: &Arc<dyn Allocator>) -> Option<HostTensor> {
-    let attr = constant_of(m, value)?;
-    let n = partial_shape(m, m.cx.attr_type(attr)?).shape()?.num_elements();
-    if n <= MAX_SHAPE_CONSTANT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
+/// The operators through which the shapes of values are looked up, where they are operands.
+pub const DIMENSION_OPERATORS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
+
+/// The op that defines a value, if it is a dimension operator.
+fn dimension_op(m: &Module, value: ValueId) -> Option<(OpId, Op)> {
+    let op = m.defining_op(value)?;
+    Some((op, operator(m, op).filter(|operator| DIMENSION_OPERATORS.contains(operator))?))
 }
 
 /// The known elements of a vector of dimensions that is not a constant.
 fn known_dims(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<PartialShape> {
-    let op = m.defining_op(value)?;
-    match operator(m, op)? {
+    let (op, operator) = dimension_op(m, value)?;
+    match operator {
         Op::Shape => Some(shape(m.operand(op, 0))),
         Op::Pack => {
             let n = tf::n_data_operands(m, op);
@@ -176,8 +175,8 @@ fn known_size(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShap
     if let Some(size) = ints(m, value) {
         return size.first().copied();
     }
-    let op = m.defining_op(value)?;
-    if operator(m, op)? != Op::StridedSlice
+    let (op, kind) = dimension_op(m, value)?;
+    if kind != Op::StridedSlice
         || m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)) != Some(1)
     {
         return None;

@@ -33,6 +33,15 @@ impl Span {
     }
 }
 
+/// A text for a message: at most `most` characters of it.
+pub fn shortened(text: &str, most: usize) -> String {
+    const DOTS: &str = "...";
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(DOTS.len())).chain(DOTS.chars()).collect()
+}
+
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {

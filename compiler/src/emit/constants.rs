@@ -140,7 +140,10 @@ impl ConstantEncoder {
                     && (!splat || shape.iter().all(|dim| *dim > 0)) =>
             {
                 let ty = self.ty(m, w, *ty);
-                w.attr_dense(ty, dtype, shape, data, *splat)
+                match data.pieces() {
+                    Some(pieces) => w.attr_dense_in_pieces(ty, dtype, shape, pieces),
+                    None => w.attr_dense(ty, dtype, shape, data, *splat),
+                }
             }
             AttrKind::Opaque { text, ty: None } if let Some(shape) = shape(cx.str(*text)) => {
                 w.attr_shape(shape.as_deref())

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::{ARRAY_SUFFIX, EMPTY_REGION, Emitter, PROPERTY_PREFIX, PendingBody, Strip, errors};
 use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
-use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId, names};
 use crate::streams::StreamOptions;
 
 impl Emitter<'_> {
@@ -70,11 +70,6 @@ impl Emitter<'_> {
         }
     }
 
-    fn signature(&self, op: OpId) -> Option<(&[TypeId], &[TypeId])> {
-        let ty = self.m.attr(op, names::FUNCTION_TYPE)?;
-        self.m.cx.function_signature(self.m.cx.as_type(ty)?)
-    }
-
     /// The `bef.name` in entry `i` of `arg_attrs` or `res_attrs`.
     fn io_name(&self, op: OpId, list: StrId, i: usize) -> Option<&str> {
         let AttrKind::Array(dicts) = self.m.cx.attr(self.m.attr(op, list)?) else { return None };
@@ -86,7 +81,7 @@ impl Emitter<'_> {
     /// A native function: one kernel of its name, without a location, on its arguments. So every kernel that
     /// calls functions can call it.
     fn native(&mut self, f: &mut FunctionBuilder, op: OpId) {
-        let Some((inputs, results)) = self.signature(op) else {
+        let Some((inputs, results)) = self.m.signature(op) else {
             return self.diags.push(errors::function_type(self.span(op), "arguments"));
         };
         let (inputs, results) = (inputs.to_vec(), results.to_vec());
@@ -112,7 +107,7 @@ impl Emitter<'_> {
         let PendingBody { owner, is_region, .. } = body;
         if !is_region {
             let found = m.args(block).iter().map(|&arg| m.value_type(arg));
-            if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
+            if !self.m.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
                 self.diags.push(errors::function_type(self.span(owner), "arguments"));
             }
         }
@@ -184,7 +179,7 @@ impl Emitter<'_> {
         }
         if !is_region {
             let found = m.operands(op).map(|value| m.value_type(value));
-            if !self.signature(owner).is_some_and(|(_, results)| found.eq(results.iter().copied())) {
+            if !self.m.signature(owner).is_some_and(|(_, results)| found.eq(results.iter().copied())) {
                 self.diags.push(errors::function_type(self.span(op), "results"));
             }
         }

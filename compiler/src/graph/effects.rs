@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::dialects::Traits;
 use crate::dialects::tf;
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
+use crate::rewrite::with_callers;
 
 /// The functions of a module by name.
 pub(super) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
@@ -257,23 +258,14 @@ impl EffectState {
 
 /// The functions with effects, their own or those of callees.
 pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
-    let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
-    let mut todo = Vec::new();
+    let (mut own, mut calls) = (Vec::new(), Vec::new());
     for (&name, &function) in functions {
         for op in body(m, function) {
             if order(m, op) != EffectOrder::Free {
-                todo.push(name);
+                own.push(name);
             }
-            for callee in callees(m, op) {
-                callers.entry(callee).or_default().push(name);
-            }
+            calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));
         }
     }
-    let mut found = FxHashSet::default();
-    while let Some(name) = todo.pop() {
-        if found.insert(name) {
-            todo.extend(callers.get(&name).into_iter().flatten());
-        }
-    }
-    found
+    with_callers(own, &calls)
 }

@@ -27,6 +27,7 @@ use crate::ir::{
 };
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
+use crate::rewrite::signatures::signature_of;
 
 pub(crate) const PASS: Pass = Pass {
     name: tf::TF_TO_KERNELS,
@@ -118,12 +119,12 @@ impl Lowering<'_, '_, '_> {
     /// Makes a function private, and creates a public function of its name that calls it.
     fn wrap(&mut self, name: StrId, function: OpId) {
         let text = self.m().cx.str(name).to_owned();
-        let inner = self.unused(&format!("{text}_effects"));
+        let inner = self.free_name(&format!("{text}_effects"));
         let attrs = self.m().attrs(function).to_vec();
         let (loc, func) = (self.m().loc(function), self.m().op_name(function));
         let outer =
             self.r.create(InsertionPoint::Before(function), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
-        let (inputs, results) = self.signature(function);
+        let (inputs, results) = signature_of(self.m(), function);
         let region = self.r.add_region(outer);
         let block = self.r.add_block(region);
         let args: Vec<ValueId> = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
@@ -174,28 +175,10 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A function name that is not taken: `text`, or `text` with a number.
-    fn unused(&mut self, text: &str) -> StrId {
-        let mut name = self.r.cx().str_id(text);
-        let mut n = 0;
-        while self.functions.contains_key(&name) {
-            n += 1;
-            name = self.r.cx().str_id(&format!("{text}_{n}"));
-        }
-        name
-    }
-
-    fn signature(&self, function: OpId) -> (Vec<TypeId>, Vec<TypeId>) {
-        let m = self.m();
-        let ty = m.attr(function, names::FUNCTION_TYPE).and_then(|attr| m.cx.as_type(attr));
-        let signature = ty.and_then(|ty| m.cx.function_signature(ty));
-        signature.map_or_else(Default::default, |(inputs, results)| (inputs.to_vec(), results.to_vec()))
-    }
-
-    fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
-        let ty = self.r.cx().function_type(inputs, results);
-        let ty = self.r.cx().type_attr(ty);
-        self.r.set_attr(function, names::FUNCTION_TYPE, ty);
+    /// The id of a function name that is not taken.
+    fn free_name(&mut self, text: &str) -> StrId {
+        let name = self.r.cx().free_name(text, |name| !self.functions.contains_key(&name));
+        self.r.cx().str_id(&name)
     }
 
     fn block_of(&self, function: OpId) -> Option<BlockId> {
@@ -206,10 +189,10 @@ impl Lowering<'_, '_, '_> {
     /// Appends a chain to the arguments and to the results.
     fn add_chain(&mut self, function: OpId) {
         let Some(block) = self.block_of(function) else { return };
-        let (mut inputs, mut results) = self.signature(function);
+        let (mut inputs, mut results) = signature_of(self.m(), function);
         inputs.push(CHAIN);
         results.push(CHAIN);
-        self.set_signature(function, &inputs, &results);
+        self.r.set_signature(function, &inputs, &results);
         self.r.add_arg(block, CHAIN);
         for list in [names::ARG_ATTRS, names::RES_ATTRS] {
             if let Some(attr) = self.m().attr(function, list)
@@ -260,25 +243,13 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    fn make(
-        &mut self,
-        before: OpId,
-        name: &str,
-        operands: &[ValueId],
-        results: &[TypeId],
-        attrs: &[(&str, AttrId)],
-    ) -> OpId {
-        let loc = self.m().loc(before);
-        self.r.create_named(InsertionPoint::Before(before), loc, name, operands, results, attrs)
-    }
-
     /// One chain that is final when all `values` are; `None` for no values.
     fn join(&mut self, before: OpId, values: &[ValueId]) -> Option<ValueId> {
         match values {
             [] => None,
             [chain] if self.m().value_type(*chain) == CHAIN => Some(*chain),
             _ => {
-                let merge = self.make(before, "tfrt.merge.chains", values, &[CHAIN], &[]);
+                let merge = self.r.create_before(before, "tfrt.merge.chains", values, &[CHAIN], &[]);
                 Some(self.m().result(merge, 0))
             }
         }
@@ -289,7 +260,7 @@ impl Lowering<'_, '_, '_> {
         match self.join(before, values) {
             Some(chain) => chain,
             None => {
-                let new = self.make(before, "tfrt.new.chain", &[], &[CHAIN], &[]);
+                let new = self.r.create_before(before, "tfrt.new.chain", &[], &[CHAIN], &[]);
                 self.m().result(new, 0)
             }
         }
@@ -342,7 +313,8 @@ impl Lowering<'_, '_, '_> {
         let strings: Vec<AttrId> =
             strings.into_iter().map(|text| cx.attr_id(AttrKind::Str { text, ty: None })).collect();
         let (dims, strings) = (cx.array_attr(&dims), cx.array_attr(&strings));
-        let made = self.make(op, "tf._Strings", &[], &[ty], &[("shape", dims), ("strings", strings)]);
+        let made =
+            self.r.create_before(op, "tf._Strings", &[], &[ty], &[("shape", dims), ("strings", strings)]);
         let value = self.m().result(made, 0);
         let edges = self.edges(op);
         let waits: Vec<ValueId> = std::iter::once(value).chain(edges).collect();
@@ -366,7 +338,7 @@ impl Lowering<'_, '_, '_> {
         if let ([value], [ty]) = (&mut results[..], &types[..])
             && self.m().value_type(*value) != *ty
         {
-            let same = self.make(op, Op::Identity.op_name(), &[*value], &[*ty], &[]);
+            let same = self.r.create_before(op, Op::Identity.op_name(), &[*value], &[*ty], &[]);
             *value = self.m().result(same, 0);
         }
         let waits: Vec<ValueId> = results.iter().copied().chain(edges).collect();
@@ -416,7 +388,7 @@ impl Lowering<'_, '_, '_> {
         if completions.is_empty() {
             return None;
         }
-        let made = self.make(before, "tf._Join", completions, &[CHAIN], &[]);
+        let made = self.r.create_before(before, "tf._Join", completions, &[CHAIN], &[]);
         Some(self.m().result(made, 0))
     }
 
@@ -477,8 +449,8 @@ impl Lowering<'_, '_, '_> {
     fn with_chain(&mut self, callee: StrId) -> StrId {
         let function = self.functions[&callee];
         let text = self.m().cx.str(callee).to_owned();
-        let name = self.unused(&format!("{text}_chained"));
-        let (inputs, results) = self.signature(function);
+        let name = self.free_name(&format!("{text}_chained"));
+        let (inputs, results) = signature_of(self.m(), function);
         let (mut all_inputs, mut all_results) = (inputs.clone(), results.clone());
         all_inputs.push(CHAIN);
         all_results.push(CHAIN);
@@ -510,7 +482,7 @@ impl Lowering<'_, '_, '_> {
             &[],
             &[("sym_name", sym_name), ("sym_visibility", private)],
         );
-        self.set_signature(op, inputs, results);
+        self.r.set_signature(op, inputs, results);
         let region = self.r.add_region(op);
         let block = self.r.add_block(region);
         let args = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
@@ -538,7 +510,7 @@ impl Lowering<'_, '_, '_> {
             operands.push(self.chain(op, &waits));
             types.push(CHAIN);
         }
-        let call = self.make(op, name, &operands, &types, attrs);
+        let call = self.r.create_before(op, name, &operands, &types, attrs);
         let mut results: Vec<ValueId> = self.m().results(call).collect();
         let chain = effects.and_then(|state| {
             let chain = results.pop();
@@ -581,7 +553,7 @@ impl Lowering<'_, '_, '_> {
     ) -> ValueId {
         let edges = self.edges(op);
         let operands: Vec<ValueId> = std::iter::once(x).chain(self.join(op, &edges)).collect();
-        let scalar = self.make(op, name, &operands, &[ty.id()], attrs);
+        let scalar = self.r.create_before(op, name, &operands, &[ty.id()], attrs);
         self.m().result(scalar, 0)
     }
 
@@ -661,7 +633,7 @@ impl Lowering<'_, '_, '_> {
         let operands: Vec<ValueId> = std::iter::once(predicate).chain(args).chain(chain).collect();
         let mut all = types;
         all.extend(chain.map(|_| CHAIN));
-        let new = self.make(op, "tfrt.while", &operands, &all, &attrs);
+        let new = self.r.create_before(op, "tfrt.while", &operands, &all, &attrs);
         let mut results: Vec<ValueId> = self.m().results(new).collect();
         let chain = if has_effects { results.pop() } else { None };
         if has_effects {
@@ -693,7 +665,8 @@ impl Lowering<'_, '_, '_> {
         chain: Option<ValueId>,
     ) -> (ValueId, Option<ValueId>) {
         let has_effects = self.effectful.contains(&cond);
-        let answer = self.signature(self.functions[&cond]).1.first().copied();
+        let answer =
+            self.m().signature(self.functions[&cond]).and_then(|(_, results)| results.first().copied());
         let answer = answer.unwrap_or_else(|| tf::tensor(self.r.cx(), None, KnownType::I1.id()));
         let (mut operands, mut types) = (args.to_vec(), vec![answer]);
         if has_effects {
@@ -715,7 +688,7 @@ impl Lowering<'_, '_, '_> {
         has_effects: bool,
     ) -> StrId {
         let text = self.m().cx.str(body).to_owned();
-        let name = self.unused(&format!("{text}_step"));
+        let name = self.free_name(&format!("{text}_step"));
         let loc = self.m().loc(op);
         let mut inputs = types.to_vec();
         inputs.extend(has_effects.then_some(CHAIN));

@@ -90,7 +90,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     if regions.iter().any(|&region| m.blocks_of(region).len() != 1) {
         return 0;
     }
-    let Some(function) = enclosing(m, op) else { return 0 };
+    let Some(function) = m.ancestors(op).find(|&op| m.symbol_name(op).is_some()) else { return 0 };
     let captured = captured(m, op);
     let n_edges = tf::n_control_edges(m, op);
     let n_data = m.n_operands(op) - n_edges;
@@ -113,7 +113,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
                 (Control::While, 0) => ("cond", false),
                 (Control::While, _) => ("body", true),
             };
-            let name = unused(r, &format!("{stem}_{what}"), taken);
+            let name = r.cx().free_name(&format!("{stem}_{what}"), |name| taken.insert(name));
             function_of(r, function, region, &name, &captured, is_loop_body);
             r.cx().symbol_attr(&name)
         })
@@ -144,26 +144,6 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let (first, rest) = all.split_at(n_results);
     r.replace_op(op, &[first, &rest[extra.len()..]].concat());
     symbols.len() as u64
-}
-
-/// The function that contains an op.
-fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
-    let mut at = m.parent_op(op)?;
-    while m.symbol_name(at).is_none() {
-        at = m.parent_op(at)?;
-    }
-    Some(at)
-}
-
-/// A function name that is not taken: `text`, or `text` with a number.
-pub(super) fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> String {
-    let mut name = text.to_owned();
-    let mut n = 0;
-    while !taken.insert(r.cx().str_id(&name)) {
-        n += 1;
-        name = format!("{text}_{n}");
-    }
-    name
 }
 
 /// Creates a private function from a region. The body of a loop returns its captured values (`is_loop_body`).

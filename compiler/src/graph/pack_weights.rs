@@ -8,23 +8,24 @@
 //! ```
 //!
 //! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
-//! is chosen at run time. Filters are transformed for Winograd's convolution where that is faster.
-//! `winograd=false` and the op attribute `_no_winograd` disable the transform.
+//! is chosen at run time. Large weights are packed while the file is written, so that they are in memory
+//! once. Filters are transformed for Winograd's convolution where that is faster. `winograd=false` and the op
+//! attribute `_no_winograd` disable the transform.
 
 use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
 
-use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::fused::{Algorithm, Weights};
+use bef_format::write::Pieces;
+use befrost_tensor::tf::fused::{Algorithm, Packing};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{data_format, dims, dtype, flag, shape};
+use crate::build::query::{bytes_of, data_format, dims, dtype, flag, shape};
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
-use crate::ir::{AttrId, Module, OpId, ValueId};
+use crate::ir::{AttrId, AttrKind, Blob, KnownType, Module, OpId, ValueId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 
 pub(crate) const PASS: Pass = Pass {
@@ -62,18 +63,20 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// The most equal weights that are packed: a file with more would grow out of all proportion.
 const MAX_REPEATED: usize = 1 << 18;
 
-/// The ways in which weights are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Packing {
-    Matrix {
-        is_transposed: bool,
-    },
-    /// For a contraction of the first `n` axes, which become the rows.
-    Contraction {
-        n: usize,
-    },
-    Filters(Option<befrost_tensor::conv::Patch>),
-    Depthwise,
+/// Packed weights, made from the plain ones while the file is written.
+struct PackedPieces {
+    packing: Packing,
+    weights: Blob,
+}
+
+impl Pieces for PackedPieces {
+    fn n_bytes(&self) -> usize {
+        self.packing.n_bytes()
+    }
+
+    fn make(&self, start: usize, piece: &mut [u8]) {
+        self.packing.fill(&self.weights, start, piece);
+    }
 }
 
 struct Packed {
@@ -121,9 +124,9 @@ impl Packed {
                 (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
             }
             Op::Einsum => {
-                let (shape, n) = contraction(m, op)?;
+                let (packing, shape, n) = contraction(m, op)?;
                 contracted = Some(n as i64);
-                (Op::_PackedMatMul, Packing::Contraction { n }, shape)
+                (Op::_PackedMatMul, packing, shape)
             }
             _ => {
                 let (packing, shape) = matrix(m, op)?;
@@ -166,25 +169,16 @@ impl Packed {
         if let Some(&known) = self.known.get(&(weights, packing)) {
             return Some(known);
         }
-        let plain: Arc<dyn Allocator> = Malloc::shared();
-        let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
-        if tensor.repeated_element().is_some() && tensor.num_elements() > MAX_REPEATED {
-            return None;
-        }
-        let packed = match packing {
-            Packing::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
-            Packing::Contraction { n } => {
-                let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
-                let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
-                Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
-            }
-            Packing::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
-            Packing::Filters(Some(patch)) => {
-                Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
-            }
-            Packing::Depthwise => Weights::pack_depthwise(&tensor, &plain),
+        let m = r.ir();
+        let AttrKind::Dense { splat, data, ty } = m.cx.attr(weights) else { return None };
+        let plain = match (splat, bytes_of(m, *ty)?) {
+            (false, _) => data.clone(),
+            (true, len) if len / data.len() <= MAX_REPEATED => Blob::from(data.repeat(len / data.len())),
+            (true, _) => return None,
         };
-        let packed = tf::tensor_attr(r.cx(), packed.ok()?.tensor())?;
+        let data = Blob::from_pieces(Arc::new(PackedPieces { packing, weights: plain }));
+        let ty = tf::tensor(r.cx(), Some(&[packing.n_bytes() as i64]), KnownType::UI8.id());
+        let packed = r.cx().attr_id(AttrKind::Dense { ty, splat: false, data });
         self.known.insert((weights, packing), packed);
         Some(packed)
     }
@@ -198,17 +192,14 @@ impl Packed {
             return None;
         }
         let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
-        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Packing::Filters(None)) };
         let size = |n: i64| usize::try_from(n).ok();
-        let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
-        Some(Packing::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
-            Algorithm::Winograd(patch)
-                if self.may_transform && m.attr_named(op, "_no_winograd").is_none() =>
-            {
-                Some(patch)
-            }
-            _ => None,
-        }))
+        let sizes = [size(height)?, size(width)?, size(from)?, size(to)?];
+        let may_transform = self.may_transform && m.attr_named(op, "_no_winograd").is_none();
+        let algorithm = match planes.plane(m, m.result(op, 0)).filter(|_| may_transform) {
+            Some(plane) => Algorithm::fastest(sizes, strides?, dilations?, plane),
+            None => Algorithm::Direct,
+        };
+        Packing::filters(&Shape::from_i64(filter).ok()?, algorithm).ok()
     }
 }
 
@@ -222,12 +213,13 @@ fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
     if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
         return None;
     }
-    Some((Packing::Matrix { is_transposed }, vec![rows, cols]))
+    Some((Packing::matrix(&Shape::from_i64(&[a, b]).ok()?, is_transposed).ok()?, vec![rows, cols]))
 }
 
-/// The dimensions of an einsum's right operand and the number of contracted axes, if these are the last axes
-/// of the left operand and the first of the right one, in the same order: `btd,dhe->bthe`.
-fn contraction(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
+/// The packing of an einsum's right operand, its dimensions and the number of contracted axes, which become
+/// the rows, if these are the last axes of the left operand and the first of the right one, in the same
+/// order: `btd,dhe->bthe`.
+fn contraction(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>, usize)> {
     let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
     let (operands, result) = equation.split_once("->")?;
     let (left, right) = operands.split_once(',')?;
@@ -241,13 +233,20 @@ fn contraction(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let rows = left.strip_suffix(inner)?;
     let fits = distinct(left) && distinct(right) && n > 0 && result.strip_prefix(rows) == Some(columns);
     let dims = dims(m, m.operand(op, 1)).filter(|dims| dims.len() == right.len())?;
-    let size: i64 = dims[n..].iter().product();
-    (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then(|| (dims.to_vec(), n))
+    let [rows, columns]: [i64; 2] = [&dims[..n], &dims[n..]].map(|dims| dims.iter().product());
+    if !fits || columns < MIN_COLUMNS || dims.iter().any(|&dim| dim <= 0) {
+        return None;
+    }
+    let packing = Packing::matrix(&Shape::from_i64(&[rows, columns]).ok()?, false).ok()?;
+    Some((packing, dims.to_vec(), n))
 }
 
 fn depthwise(m: &Module, op: OpId) -> Option<Packing> {
-    let &[_, _, from, 1] = dims(m, m.operand(op, 1))? else { return None };
-    (from > 0).then_some(Packing::Depthwise)
+    let dims = dims(m, m.operand(op, 1))?;
+    match *dims {
+        [_, _, from, 1] if from > 0 => Packing::depthwise(&Shape::from_i64(dims).ok()?).ok(),
+        _ => None,
+    }
 }
 
 /// Positions of the axes of images.

@@ -20,7 +20,7 @@ use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions};
-use crate::build::query::{infer, partial_shape};
+use crate::build::query::{DIMENSION_OPERATORS, infer, partial_shape};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, Module, OpId, StrId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -56,7 +56,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// changes nothing but types.
 ///
 /// ```text
-/// an operator                depends on the types of its operands, also through `DIMS`
+/// an operator                depends on the types of its operands, also through dimension operators
 /// a call, a branch, a loop   depends on its operands and on the bodies of functions: on any type
 /// ```
 #[derive(Default)]
@@ -116,14 +116,14 @@ impl Inference {
         self.forget_users(r.ir(), value);
     }
 
-    /// Invalidates the users of a value, also those that look through `DIMS` ops.
+    /// Invalidates the users of a value, also those that look through dimension operators.
     fn forget_users(&mut self, m: &Module, value: ValueId) {
         let mut todo = vec![value];
         let mut seen = FxHashSet::from_iter([value]);
         while let Some(value) = todo.pop() {
             for (user, _) in m.users(value) {
                 self.inferred_at.remove(&user);
-                if tf::operator(m, user).is_some_and(|operator| DIMS.contains(&operator)) {
+                if tf::operator(m, user).is_some_and(|operator| DIMENSION_OPERATORS.contains(&operator)) {
                     todo.extend(m.results(user).filter(|&result| seen.insert(result)));
                 }
             }
@@ -166,10 +166,6 @@ impl Inference {
         }
     }
 }
-
-/// The operators that the queries for known dimensions look through (`known_dims` and `known_size` of
-/// `build/query.rs`).
-const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
 
 /// Depth limit of nested speculation.
 const MAX_DEPTH: usize = 8;

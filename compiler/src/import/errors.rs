@@ -1,6 +1,6 @@
 //! Diagnostics of import: one function per code, `E08xx`.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shortened};
 
 /// A diagnostic on the heap, since most functions succeed.
 pub(super) type Refusal = Box<Diagnostic>;
@@ -10,10 +10,7 @@ const MAX_SHOWN: usize = 120;
 
 /// A name from the file, shortened.
 pub(super) fn shown(text: &str) -> String {
-    if text.chars().count() <= MAX_SHOWN {
-        return text.to_owned();
-    }
-    text.chars().take(MAX_SHOWN).chain("...".chars()).collect()
+    shortened(text, MAX_SHOWN)
 }
 
 fn error(code: &'static str, message: String) -> Refusal {

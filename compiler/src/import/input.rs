@@ -1,6 +1,7 @@
-//! Incremental input for protobuf's decoder: in order, with large fields in memory of their own.
+//! Input for protobuf's decoder.
 //!
-//! So the file is never in memory as a whole, each tensor is aligned, and tensors can be dropped one by one.
+//! A file is read in order, with large fields in memory of their own: it is never in memory as a whole, each
+//! tensor is aligned, and tensors can be dropped one by one. The fields of a mapped file are parts of it.
 
 use prost::bytes::{Buf, Bytes};
 use std::io::{Error, Read};
@@ -52,6 +53,17 @@ impl<R: Read> Input<R> {
             bytes.fill(0);
         }
     }
+}
+
+/// A file in memory, which is shared by its large fields.
+pub(super) fn shared(file: Box<dyn AsRef<[u8]> + Send>) -> Bytes {
+    struct Owner(Box<dyn AsRef<[u8]> + Send>);
+    impl AsRef<[u8]> for Owner {
+        fn as_ref(&self) -> &[u8] {
+            (*self.0).as_ref()
+        }
+    }
+    Bytes::from_owner(Owner(file))
 }
 
 impl<R: Read> Buf for Input<R> {

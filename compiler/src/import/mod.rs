@@ -25,7 +25,7 @@ mod proto;
 #[cfg(test)]
 mod tests;
 
-pub use graphdef::graphdef;
+pub use graphdef::{graphdef, graphdef_in_memory};
 
 /// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,15 +7,19 @@
 //! element.
 //!
 //! Large contents are shared with tensors and files, hashed by sample, and compared in full unless they are
-//! the same bytes, so that interning 600 MB costs one comparison at most.
+//! the same bytes, so that interning 600 MB costs one comparison at most. Packed weights are made from the
+//! plain ones when they are read, piece by piece while a file is written.
 
 use super::{AffineMap, AttrId, IntegerSet, LocId, StrId, TypeId};
+use bef_format::AlignedBytes;
+use bef_format::write::{PIECE, Pieces};
 use befrost_tensor::mem::{Buffer, Frozen};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// Immutable bytes of a dense constant. Hashing and cloning are cheap for any length; equality is exact.
+/// Immutable bytes of a dense constant. Hashing and cloning are cheap for any length. Equality is exact for
+/// bytes in memory; bytes that are made when they are read equal their own clones only.
 #[derive(Clone)]
 pub struct Blob(Bytes);
 
@@ -23,7 +27,12 @@ pub struct Blob(Bytes);
 enum Bytes {
     /// At most [`MAX_OWNED`] bytes.
     Owned(Box<[u8]>),
-    Shared(Frozen),
+    Shared(Arc<SharedBytes>),
+}
+
+enum SharedBytes {
+    InMemory(Frozen),
+    InPieces { pieces: Arc<dyn Pieces>, made: OnceLock<Frozen> },
 }
 
 const _: () = assert!(size_of::<Blob>() == size_of::<Box<[u8]>>());
@@ -33,20 +42,82 @@ const MAX_OWNED: usize = 1024;
 
 const SAMPLE: usize = 4096;
 
+impl SharedBytes {
+    /// All of them, in memory.
+    fn frozen(&self) -> &Frozen {
+        match self {
+            SharedBytes::InMemory(bytes) => bytes,
+            SharedBytes::InPieces { pieces, made } => made.get_or_init(|| {
+                let mut bytes = AlignedBytes::zeroed(pieces.n_bytes());
+                let parts = bytes.chunks_mut(PIECE).enumerate();
+                parts.for_each(|(i, piece)| pieces.make(i * PIECE, piece));
+                Frozen::from_owner(Arc::new(bytes))
+            }),
+        }
+    }
+}
+
 impl Blob {
     /// The bytes as a read-only buffer, if they are enough to be shared.
     pub fn buffer(&self) -> Option<&Buffer> {
         match &self.0 {
             Bytes::Owned(_) => None,
-            Bytes::Shared(bytes) => Some(bytes.buffer()),
+            Bytes::Shared(bytes) => Some(bytes.frozen().buffer()),
         }
+    }
+
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Bytes::Owned(bytes) => bytes.len(),
+            Bytes::Shared(bytes) => match &**bytes {
+                SharedBytes::InMemory(bytes) => bytes.len(),
+                SharedBytes::InPieces { pieces, .. } => pieces.n_bytes(),
+            },
+        }
+    }
+
+    /// True if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of bytes, if they are enough to be shared; else 0.
+    pub(super) fn n_shared(&self) -> usize {
+        if matches!(self.0, Bytes::Owned(_)) { 0 } else { self.len() }
     }
 
     /// Bytes that `owner` keeps alive and unchanged. Large ones are not copied.
     pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Blob {
         match owner.as_ref() {
             few if few.len() <= MAX_OWNED => Blob(Bytes::Owned(few.into())),
-            _ => Blob(Bytes::Shared(Frozen::from_owner(Arc::new(owner)))),
+            _ => Blob::shared(SharedBytes::InMemory(Frozen::from_owner(Arc::new(owner)))),
+        }
+    }
+
+    /// Bytes that are made when they are read, if they are several pieces.
+    pub fn from_pieces(pieces: Arc<dyn Pieces>) -> Blob {
+        let is_large = pieces.n_bytes() > PIECE;
+        let bytes = SharedBytes::InPieces { pieces, made: OnceLock::new() };
+        if is_large { Blob::shared(bytes) } else { Blob::from(bytes.frozen().clone()) }
+    }
+
+    fn shared(bytes: SharedBytes) -> Blob {
+        Blob(Bytes::Shared(Arc::new(bytes)))
+    }
+
+    fn is_in_pieces(&self) -> bool {
+        matches!(&self.0, Bytes::Shared(bytes) if matches!(**bytes, SharedBytes::InPieces { .. }))
+    }
+
+    /// The pieces of bytes that are made when they are read, and have not been read.
+    pub fn pieces(&self) -> Option<&Arc<dyn Pieces>> {
+        match &self.0 {
+            Bytes::Shared(bytes) => match &**bytes {
+                SharedBytes::InPieces { pieces, made } => Some(pieces).filter(|_| made.get().is_none()),
+                SharedBytes::InMemory(_) => None,
+            },
+            Bytes::Owned(_) => None,
         }
     }
 }
@@ -56,7 +127,7 @@ impl From<Frozen> for Blob {
         if bytes.len() <= MAX_OWNED {
             Blob(Bytes::Owned((*bytes).into()))
         } else {
-            Blob(Bytes::Shared(bytes))
+            Blob::shared(SharedBytes::InMemory(bytes))
         }
     }
 }
@@ -86,7 +157,7 @@ impl Deref for Blob {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Bytes::Owned(bytes) => bytes,
-            Bytes::Shared(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes.frozen(),
         }
     }
 }
@@ -99,7 +170,10 @@ impl AsRef<[u8]> for Blob {
 
 impl PartialEq for Blob {
     fn eq(&self, other: &Blob) -> bool {
-        std::ptr::eq(&raw const **self, &raw const **other) || **self == **other
+        match (&self.0, &other.0) {
+            (Bytes::Shared(a), Bytes::Shared(b)) if Arc::ptr_eq(a, b) => true,
+            _ => !self.is_in_pieces() && !other.is_in_pieces() && **self == **other,
+        }
     }
 }
 
@@ -108,6 +182,9 @@ impl Eq for Blob {}
 impl Hash for Blob {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.len().hash(state);
+        if self.is_in_pieces() {
+            return;
+        }
         if self.len() <= 2 * SAMPLE {
             state.write(self);
         } else {

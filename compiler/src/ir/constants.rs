@@ -31,9 +31,7 @@ impl AttrKind {
     #[inline]
     pub(super) fn n_shared(&self) -> usize {
         match self {
-            AttrKind::Dense { data, .. } | AttrKind::DenseArray { data, .. } => {
-                data.buffer().map_or(0, |buffer| buffer.len())
-            }
+            AttrKind::Dense { data, .. } | AttrKind::DenseArray { data, .. } => data.n_shared(),
             _ => 0,
         }
     }

@@ -181,6 +181,17 @@ impl Context {
         StrId(self.strings.get_or_intern(text).to_usize() as u32)
     }
 
+    /// A name that is not taken: `text`, or `text` with a number.
+    pub fn free_name(&mut self, text: &str, mut is_free: impl FnMut(StrId) -> bool) -> String {
+        let mut name = text.to_owned();
+        let mut n = 0;
+        while !is_free(self.str_id(&name)) {
+            n += 1;
+            name = format!("{text}_{n}");
+        }
+        name
+    }
+
     /// The id of `text` if it was ever interned.
     #[inline]
     pub fn find_str(&self, text: &str) -> Option<StrId> {

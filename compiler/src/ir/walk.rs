@@ -1,6 +1,6 @@
 //! Traversals of the IR. No traversal recurses: nesting costs heap, not stack.
 
-use super::{BlockId, Module, OpId, UseId, ValueId, names};
+use super::{BlockId, Module, OpId, TypeId, UseId, ValueId, names};
 use crate::ir::entity::PackedOption;
 
 impl Module {
@@ -23,14 +23,18 @@ impl Module {
 
     /// True if `inner` is `outer` or lies inside of it.
     pub fn is_inside(&self, inner: OpId, outer: OpId) -> bool {
-        let mut at = Some(inner);
-        while let Some(op) = at {
-            if op == outer {
-                return true;
-            }
-            at = self.parent_op(op);
-        }
-        false
+        inner == outer || self.ancestors(inner).any(|op| op == outer)
+    }
+
+    /// The ops in which an op lies, innermost first.
+    pub fn ancestors(&self, op: OpId) -> impl Iterator<Item = OpId> {
+        std::iter::successors(self.parent_op(op), |&op| self.parent_op(op))
+    }
+
+    /// Inputs and results of a function, by its type.
+    pub fn signature(&self, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
+        let ty = self.attr(function, names::FUNCTION_TYPE)?;
+        self.cx.function_signature(self.cx.as_type(ty)?)
     }
 
     /// The functions of the program: the ops called `func.func` directly in the root module, in order.

@@ -1,10 +1,10 @@
 //! Diagnostics for files without a form as IR: one function per code.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, shortened};
 
 /// E0651: an invalid text in the file.
 pub(super) fn bad_text(what: &str, text: &str) -> Box<Diagnostic> {
-    let shown: String = text.chars().take(80).collect();
+    let shown = shortened(text, 80);
     Box::new(Diagnostic::error(
         "E0651",
         format!("the file holds `{shown}`, which is not {what} as it is printed"),

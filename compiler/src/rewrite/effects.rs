@@ -1,7 +1,8 @@
-//! Side effects of ops.
+//! Side effects of ops and functions.
 
 use crate::dialects::{Access, EffectResource, Effects, Traits};
-use crate::ir::{Module, OpId, names};
+use crate::ir::{Module, OpId, StrId, names};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// True for an op directly in a graph whose values may be dead. It must not lose operands, from which its
 /// deadness comes.
@@ -45,6 +46,22 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
         }
     }
     true
+}
+
+/// These functions, and those that call one of them, also through others. `calls` are callers and callees.
+pub fn with_callers(functions: Vec<StrId>, calls: &[(StrId, StrId)]) -> FxHashSet<StrId> {
+    let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
+    for &(caller, callee) in calls {
+        callers.entry(callee).or_default().push(caller);
+    }
+    let mut todo = functions;
+    let mut found = FxHashSet::default();
+    while let Some(name) = todo.pop() {
+        if found.insert(name) {
+            todo.extend(callers.get(&name).into_iter().flatten());
+        }
+    }
+    found
 }
 
 /// True if `op` may be computed where the program does not compute it: it has no effects and is defined for

@@ -27,7 +27,9 @@ mod simplify;
 mod tests;
 
 pub use clone::IrMapping;
-pub use effects::{is_in_dataflow, is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
+pub use effects::{
+    is_in_dataflow, is_speculatable, is_total, is_trivially_dead, with_callers, would_be_trivially_dead,
+};
 pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
@@ -195,6 +197,19 @@ impl<'m> Rewriter<'m> {
         self.place(op, at);
         self.touch(op);
         op
+    }
+
+    /// [`Self::create_named`] before an op, with its location.
+    pub fn create_before(
+        &mut self,
+        before: OpId,
+        name: &str,
+        operands: &[ValueId],
+        results: &[TypeId],
+        attrs: &[(&str, AttrId)],
+    ) -> OpId {
+        let loc = self.module.loc(before);
+        self.create_named(InsertionPoint::Before(before), loc, name, operands, results, attrs)
     }
 
     fn place(&mut self, op: OpId, at: InsertionPoint) {

@@ -1,8 +1,8 @@
-//! Update of function types to the types of their arguments and results.
+//! The types of functions, and their update to the types of arguments and results.
 
 use super::Rewriter;
 use crate::dialects::Traits;
-use crate::ir::{OpId, TypeId, names};
+use crate::ir::{Module, OpId, TypeId, names};
 
 /// Sets the type of each single-block function to that of its body.
 pub(crate) fn refresh(r: &mut Rewriter<'_>) {
@@ -19,8 +19,21 @@ pub(crate) fn refresh(r: &mut Rewriter<'_>) {
         let Some(end) = m.last_op(block).filter(|&end| m.traits(end).has(Traits::RETURN)) else { continue };
         let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
         let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
-        let ty = r.cx().function_type(&inputs, &results);
-        let ty = r.cx().type_attr(ty);
-        r.set_attr(function, names::FUNCTION_TYPE, ty);
+        r.set_signature(function, &inputs, &results);
     }
+}
+
+impl Rewriter<'_> {
+    /// Sets the type of a function.
+    pub fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
+        let ty = self.cx().function_type(inputs, results);
+        let ty = self.cx().type_attr(ty);
+        self.set_attr(function, names::FUNCTION_TYPE, ty);
+    }
+}
+
+/// Inputs and results of a function; none if it has no type.
+pub(crate) fn signature_of(m: &Module, function: OpId) -> (Vec<TypeId>, Vec<TypeId>) {
+    let signature = m.signature(function);
+    signature.map_or_else(Default::default, |(inputs, results)| (inputs.to_vec(), results.to_vec()))
 }

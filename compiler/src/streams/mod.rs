@@ -71,8 +71,7 @@ impl StreamOptions {
 
     /// The options of a region of an op that is no function: from the attributes of its module.
     pub fn of_region(m: &Module, owner: OpId) -> StreamOptions {
-        let mut enclosing = std::iter::successors(m.parent_op(owner), |&op| m.parent_op(op));
-        StreamOptions::read(m, &[enclosing.find(|&op| m.is(op, names::BUILTIN_MODULE))])
+        StreamOptions::read(m, &[m.ancestors(owner).find(|&op| m.is(op, names::BUILTIN_MODULE))])
     }
 
     /// Reads each option from the first of the ops that has its attribute.

@@ -1,6 +1,6 @@
 //! Diagnostics of the parser: one function per code (`E01..` tokens, `E02..` syntax, `E03..` names).
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, shortened};
 use crate::verify::CAPTURE;
 
 fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -224,10 +224,5 @@ pub(super) fn result_names(span: Span, named: usize, results: usize) -> Diagnost
 
 /// At most 40 characters of `text`.
 pub(super) fn shorten(text: &str) -> String {
-    if text.chars().count() <= 40 {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(37).collect();
-    short.push_str("...");
-    short
+    shortened(text, 40)
 }

@@ -17,6 +17,7 @@ use crate::diag::Diagnostic;
 use crate::dialects::{Traits, cf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, LocId, OpId, TypeId, TypeKind, ValueId};
 use crate::rewrite::InsertionPoint;
+use crate::rewrite::signatures::signature_of;
 
 /// Limit of the number of blocks times the number of values of the state in a function.
 const MAX_STATE: usize = 1 << 20;
@@ -47,7 +48,7 @@ impl UpstreamLowering<'_, '_, '_> {
         if rest.is_empty() {
             return;
         }
-        let (_, results) = self.signature(function);
+        let (_, results) = signature_of(self.m(), function);
         let Some(blocks) = self.blocks(function, &all, results) else { return };
         let loc = self.m().loc(function);
         let types = self.types(&blocks.slots);

@@ -169,19 +169,6 @@ impl UpstreamLowering<'_, '_, '_> {
         self.r.ir()
     }
 
-    /// Creates an op before another, with its location.
-    fn make(
-        &mut self,
-        before: OpId,
-        name: &str,
-        operands: &[ValueId],
-        results: &[TypeId],
-        attrs: &[(&str, AttrId)],
-    ) -> OpId {
-        let loc = self.m().loc(before);
-        self.r.create_named(InsertionPoint::Before(before), loc, name, operands, results, attrs)
-    }
-
     /// Creates an op with one result before another.
     fn value(
         &mut self,
@@ -191,7 +178,7 @@ impl UpstreamLowering<'_, '_, '_> {
         ty: TypeId,
         attrs: &[(&str, AttrId)],
     ) -> ValueId {
-        let op = self.make(before, name, operands, &[ty], attrs);
+        let op = self.r.create_before(before, name, operands, &[ty], attrs);
         self.m().result(op, 0)
     }
 
@@ -204,15 +191,9 @@ impl UpstreamLowering<'_, '_, '_> {
         values.iter().map(|&value| self.m().value_type(value)).collect()
     }
 
-    /// A function name that is not taken: `text`, or `text` with a number.
-    fn unused_name(&mut self, text: &str) -> String {
-        let mut name = text.to_owned();
-        let mut n = 0;
-        while !self.taken.insert(self.r.cx().str_id(&name)) {
-            n += 1;
-            name = format!("{text}_{n}");
-        }
-        name
+    /// A function name that is not taken.
+    fn free_name(&mut self, text: &str) -> String {
+        self.r.cx().free_name(text, |name| self.taken.insert(name))
     }
 
     /// Creates a private function without a body before `parent`, with a name that begins with the name of
@@ -220,7 +201,7 @@ impl UpstreamLowering<'_, '_, '_> {
     fn new_function(&mut self, parent: OpId, what: &str) -> (OpId, AttrId) {
         let stem =
             self.m().symbol_name(parent).map_or_else(String::new, |name| self.m().cx.str(name).to_owned());
-        let name = self.unused_name(&format!("{stem}_{what}"));
+        let name = self.free_name(&format!("{stem}_{what}"));
         let (loc, func) = (self.m().loc(parent), self.m().op_name(parent));
         let (sym_name, private) = (self.r.cx().str_attr(&name), self.r.cx().str_attr("private"));
         let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
@@ -230,27 +211,18 @@ impl UpstreamLowering<'_, '_, '_> {
         (function, symbol)
     }
 
-    fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
-        let ty = self.r.cx().function_type(inputs, results);
-        let ty = self.r.cx().type_attr(ty);
-        self.r.set_attr(function, names::FUNCTION_TYPE, ty);
-    }
-
     /// Ends a function's only block with the return of `values`, and sets the function's type.
     fn finish_function(&mut self, function: OpId, block: BlockId, loc: LocId, values: &[ValueId]) {
         self.r.create_named(InsertionPoint::End(block), loc, "func.return", values, &[], &[]);
         let args = self.m().args(block).to_vec();
         let (inputs, results) = (self.types(&args), self.types(values));
-        self.set_signature(function, &inputs, &results);
+        self.r.set_signature(function, &inputs, &results);
     }
 
     /// The function that contains an op.
     fn enclosing(&self, op: OpId) -> OpId {
-        let mut at = op;
-        while let Some(parent) = self.m().parent_op(at).filter(|_| self.m().op_name_str(at) != "func.func") {
-            at = parent;
-        }
-        at
+        let m = self.m();
+        m.ancestors(op).find(|&op| m.op_name_str(op) == "func.func").unwrap_or(op)
     }
 
     fn call(&mut self, op: OpId) {
@@ -259,7 +231,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let types = self.types(&results);
         let callee = self.m().attr_named(op, "callee").into_iter().map(|callee| ("callee", callee));
         let attrs: Vec<(&str, AttrId)> = callee.collect();
-        let call = self.make(op, "tfrt.call", &operands, &types, &attrs);
+        let call = self.r.create_before(op, "tfrt.call", &operands, &types, &attrs);
         let values: Vec<ValueId> = self.m().results(call).collect();
         self.r.replace_op(op, &values);
     }

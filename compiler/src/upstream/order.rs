@@ -7,8 +7,14 @@ use rustc_hash::FxHashSet;
 
 use super::{CHAIN, UpstreamLowering, functions};
 use crate::dialects::{PUNCTUATION, Traits};
-use crate::ir::{AttrId, AttrKind, BlockId, NewOp, OpId, StrId, TypeId, ValueId, names};
-use crate::rewrite::InsertionPoint;
+use crate::ir::{AttrId, AttrKind, BlockId, Module, NewOp, OpId, StrId, ValueId, names};
+use crate::rewrite::signatures::signature_of;
+use crate::rewrite::{InsertionPoint, with_callers};
+
+/// True for the ops that print or assert.
+fn has_own_effect(m: &Module, op: OpId) -> bool {
+    matches!(m.op_name_str(op), "vector.print" | "cf.assert")
+}
 
 impl UpstreamLowering<'_, '_, '_> {
     pub(super) fn order_effects(&mut self) {
@@ -43,32 +49,23 @@ impl UpstreamLowering<'_, '_, '_> {
 
     /// True for an op with an effect, regions not included.
     fn has_effect(&self, op: OpId, effectful: &FxHashSet<StrId>) -> bool {
-        matches!(self.m().op_name_str(op), "vector.print" | "cf.assert")
-            || self.callee(op).is_some_and(|callee| effectful.contains(&callee))
+        has_own_effect(self.m(), op) || self.callee(op).is_some_and(|callee| effectful.contains(&callee))
     }
 
     /// Names of the functions with effects, their own or those of callees.
     fn effectful(&self) -> FxHashSet<StrId> {
         let m = self.m();
-        let mut found = FxHashSet::default();
-        let bodies: Vec<(StrId, Vec<OpId>)> = functions(m)
-            .filter_map(|function| {
-                let may_have =
-                    |&op: &OpId| matches!(m.op_name_str(op), "vector.print" | "cf.assert" | "func.call");
-                Some((m.symbol_name(function)?, m.walk(function).filter(may_have).collect()))
-            })
-            .collect();
-        loop {
-            let before = found.len();
-            for (name, ops) in &bodies {
-                if !found.contains(name) && ops.iter().any(|&op| self.has_effect(op, &found)) {
-                    found.insert(*name);
+        let (mut own, mut calls) = (Vec::new(), Vec::new());
+        for function in functions(m) {
+            let Some(name) = m.symbol_name(function) else { continue };
+            for op in m.walk(function) {
+                if has_own_effect(m, op) {
+                    own.push(name);
                 }
-            }
-            if found.len() == before {
-                return found;
+                calls.extend(self.callee(op).map(|callee| (name, callee)));
             }
         }
+        with_callers(own, &calls)
     }
 
     /// Public functions among `ours` that the module calls too.
@@ -84,9 +81,9 @@ impl UpstreamLowering<'_, '_, '_> {
         let m = self.m();
         let Some(name) = m.symbol_name(function) else { return };
         let (loc, func, attrs) = (m.loc(function), m.op_name(function), m.attrs(function).to_vec());
-        let (inputs, results) = self.signature(function);
+        let (inputs, results) = signature_of(self.m(), function);
         let text = self.m().cx.str(name).to_owned();
-        let inner = self.unused_name(&format!("{text}_effects"));
+        let inner = self.free_name(&format!("{text}_effects"));
         let symbol = self.r.cx().symbol_attr(&inner);
         let calls: Vec<OpId> =
             self.m().walk_functions().filter(|&op| self.callee(op) == Some(name)).collect();
@@ -111,18 +108,11 @@ impl UpstreamLowering<'_, '_, '_> {
         effectful.insert(self.r.cx().str_id(&inner));
     }
 
-    pub(super) fn signature(&self, function: OpId) -> (Vec<TypeId>, Vec<TypeId>) {
-        let m = self.m();
-        let ty = m.attr(function, names::FUNCTION_TYPE).and_then(|attr| m.cx.as_type(attr));
-        let signature = ty.and_then(|ty| m.cx.function_signature(ty));
-        signature.map_or_else(Default::default, |(inputs, results)| (inputs.to_vec(), results.to_vec()))
-    }
-
     fn order_function(&mut self, function: OpId, effectful: &FxHashSet<StrId>) {
         let region = self.m().regions_of(function)[0];
         let blocks = self.m().blocks_of(region).to_vec();
         let is_private = self.m().is_private(function);
-        let (mut inputs, mut results) = self.signature(function);
+        let (mut inputs, mut results) = signature_of(self.m(), function);
         let returns_nothing = results.is_empty();
         for (i, &block) in blocks.iter().enumerate() {
             let chain = match i {
@@ -161,7 +151,7 @@ impl UpstreamLowering<'_, '_, '_> {
         if is_private || returns_nothing {
             results.push(CHAIN);
         }
-        self.set_signature(function, &inputs, &results);
+        self.r.set_signature(function, &inputs, &results);
         for (list, len) in [(names::ARG_ATTRS, inputs.len()), (names::RES_ATTRS, results.len())] {
             self.fill_attrs(function, list, len);
         }

@@ -67,7 +67,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let operands: Vec<ValueId> = self.m().operands(op).skip(1).collect();
         let results: Vec<ValueId> = self.m().results(op).collect();
         let types = self.types(&results);
-        let call = self.make(op, "func.call", &operands, &types, &[("callee", callee)]);
+        let call = self.r.create_before(op, "func.call", &operands, &types, &[("callee", callee)]);
         let values: Vec<ValueId> = self.m().results(call).collect();
         self.r.replace_op(op, &values);
     }
@@ -106,14 +106,14 @@ impl UpstreamLowering<'_, '_, '_> {
             let end = self.m().last_op(block).filter(|&end| self.m().traits(end).has(Traits::YIELD));
             let Some(end) = end else { continue };
             let values: Vec<ValueId> = self.m().operands(end).collect();
-            self.make(end, "func.return", &values, &[], &[]);
+            self.r.create_before(end, "func.return", &values, &[], &[]);
             self.r.erase(end);
         }
         self.r.move_blocks(region, to);
         let results: Vec<ValueId> = self.m().results(op).collect();
         let types = self.types(&results);
-        self.set_signature(function, &inputs, &types);
-        let call = self.make(op, "func.call", &captured, &types, &[("callee", symbol)]);
+        self.r.set_signature(function, &inputs, &types);
+        let call = self.r.create_before(op, "func.call", &captured, &types, &[("callee", symbol)]);
         let values: Vec<ValueId> = self.m().results(call).collect();
         self.r.replace_op(op, &values);
     }

@@ -98,7 +98,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let results: Vec<ValueId> = self.m().results(op).collect();
         let types = self.types(&results);
         let operands = [&[condition], &passed[..]].concat();
-        let made = self.make(op, "tfrt.if", &operands, &types, &[]);
+        let made = self.r.create_before(op, "tfrt.if", &operands, &types, &[]);
         for region in self.m().regions_of(op).to_vec() {
             let to = self.r.add_region(made);
             let block = match self.only_block(region) {
@@ -122,7 +122,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let one = self.r.cx().int_attr(KnownType::I64.id(), 1);
         let operands = [&[condition], carried].concat();
         let attrs = [("body_fn", body), ("parallel_iterations", one)];
-        let made = self.make(op, "tfrt.while", &operands, &types, &attrs);
+        let made = self.r.create_before(op, "tfrt.while", &operands, &types, &attrs);
         let n = self.m().n_results(op);
         let values: Vec<ValueId> = self.m().results(made).skip(first).take(n).collect();
         self.r.replace_op(op, &values);

@@ -25,7 +25,7 @@ mod verified;
 pub(crate) use errors::CAPTURE;
 pub use verified::{Verified, verify};
 
-use crate::diag::{self, Diagnostic, MAX_ERRORS};
+use crate::diag::{self, Diagnostic, MAX_ERRORS, shortened};
 use crate::dialects::tfrt_verify::{all_types, are_passed, callee_role};
 use crate::dialects::{Arity, OpDef, Traits};
 use crate::ir::dominance::{self, Dominance};
@@ -235,7 +235,7 @@ impl ModuleVerifier<'_> {
         if let Some(AttrKind::Str { text, .. }) = m.attr(op, names::SYM_VISIBILITY).map(|a| m.cx.attr(a)) {
             let found = m.cx.str(*text);
             if !matches!(found, "public" | "private" | "nested") {
-                self.diags.push(errors::visibility(m, op, &table::short(found)));
+                self.diags.push(errors::visibility(m, op, &shortened(found, 40)));
             }
         }
     }
@@ -273,7 +273,7 @@ impl ModuleVerifier<'_> {
             return;
         }
         // A function with an error is reported there.
-        let Some((inputs, results)) = self.signature(target) else { return };
+        let Some((inputs, results)) = self.m.signature(target) else { return };
         // Kernels distinguish tensors by their element types only; and one more chain orders the call.
         let is_kernel = def.has_kernel;
         let (mut passed, taken) = callee_type(m, op, results);
@@ -292,11 +292,6 @@ impl ModuleVerifier<'_> {
         }
     }
 
-    fn signature(&self, func: OpId) -> Option<(&[TypeId], &[TypeId])> {
-        let ty = self.m.attr(func, names::FUNCTION_TYPE).and_then(|a| self.m.cx.as_type(a))?;
-        self.m.cx.function_signature(ty)
-    }
-
     fn list(&self, types: impl Iterator<Item = TypeId>) -> String {
         let types: Vec<String> = types.map(|t| type_text(&self.m.cx, t)).collect();
         format!("({})", types.join(", "))
@@ -304,7 +299,7 @@ impl ModuleVerifier<'_> {
 
     fn function(&mut self, op: OpId) {
         let m = self.m;
-        let Some((inputs, results)) = self.signature(op) else { return };
+        let Some((inputs, results)) = self.m.signature(op) else { return };
         let mut found = Vec::new();
         if let Some(entry) = m.regions_of(op).first().and_then(|r| m.entry(*r)) {
             let args = m.args(entry).iter().map(|a| m.value_type(*a));
@@ -330,7 +325,7 @@ impl ModuleVerifier<'_> {
         if !m.traits(func).has(Traits::FUNCTION) {
             return;
         }
-        let Some((_, results)) = self.signature(func) else { return };
+        let Some((_, results)) = self.m.signature(func) else { return };
         let found = m.operands(op).map(|v| m.value_type(v));
         if !found.clone().eq(results.iter().copied()) {
             let wrong = found.clone().zip(results).position(|(found, want)| found != *want);

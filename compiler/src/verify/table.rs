@@ -1,9 +1,11 @@
 //! Checks of an op against the op table: counts and types of operands and results, attributes, the parent op.
 
 use super::{ModuleVerifier, errors};
+use crate::diag::shortened;
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandDef, ResultDef, Traits};
 use crate::ir::{AttrKind, KnownType, OpId, TypeId, ValueId, names};
 use crate::print::attr_text;
+use bef_format::is_own_attr;
 
 impl ModuleVerifier<'_> {
     pub(super) fn table(&mut self, op: OpId, def: &OpDef) {
@@ -147,7 +149,7 @@ impl ModuleVerifier<'_> {
     fn unnamed(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         let mut found = (0, 0);
-        for (_, value) in m.attrs(op).iter().filter(|(name, _)| is_inherent(m.cx.str(*name))) {
+        for (_, value) in m.attrs(op).iter().filter(|(name, _)| is_own_attr(m.cx.str(*name))) {
             match m.cx.attr(*value) {
                 AttrKind::Symbol { .. } => found.1 += 1,
                 _ => found.0 += 1,
@@ -175,7 +177,7 @@ impl ModuleVerifier<'_> {
                 None => {}
                 Some(value) if !attr.kind.accepts(&m.cx, value) => {
                     let found = attr_text(&m.cx, value);
-                    let found = short(&found);
+                    let found = shortened(&found, 40);
                     self.diags.push(errors::attr_kind(m, op, attr, &found));
                 }
                 Some(value) => match (attr.kind, m.cx.attr(value)) {
@@ -192,11 +194,6 @@ impl ModuleVerifier<'_> {
     }
 }
 
-/// True if an attribute belongs to the op itself, and not to a dialect or the compiler.
-fn is_inherent(name: &str) -> bool {
-    !name.contains('.') && !name.starts_with('_')
-}
-
 fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {
     match types.next() {
         Some(first) => types.all(|t| t == first),
@@ -208,12 +205,4 @@ fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {
 pub(super) fn amount(n: usize, or_more: bool, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     if or_more { format!("at least {n} {what}{s}") } else { format!("{n} {what}{s}") }
-}
-
-pub(super) fn short(text: &str) -> String {
-    if text.chars().count() <= 40 {
-        text.to_owned()
-    } else {
-        format!("{}...", text.chars().take(37).collect::<String>())
-    }
 }

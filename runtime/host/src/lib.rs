@@ -26,6 +26,7 @@ pub mod program;
 pub mod queue;
 
 pub use exec::{PreparedCall, call, call_into};
+pub use mapping::map_file;
 pub use program::{LoadError, Program};
 
 /// Number of repetitions of a test: fewer under an interpreter.

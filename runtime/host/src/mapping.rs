@@ -24,6 +24,18 @@ pub(crate) enum Bytes {
     Static(&'static [u8]),
 }
 
+/// The bytes of a file that is open, without a copy. It stays open as long as they are held.
+///
+/// # Errors
+/// Those of the system.
+///
+/// # Safety
+/// The file must not change as long as the bytes are held: neither its bytes nor its length.
+pub unsafe fn map_file(file: File) -> std::io::Result<impl AsRef<[u8]> + Send + Sync> {
+    // SAFETY: the caller's contract is the same.
+    unsafe { Bytes::map(file) }
+}
+
 impl AsRef<[u8]> for Bytes {
     fn as_ref(&self) -> &[u8] {
         match self {

@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Thread;
+use std::time::Duration;
 
 use crate::cancellation::Cancellation;
 use crate::error::KernelError;
@@ -33,9 +34,12 @@ pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelErr
 /// Code that runs a block of indices.
 pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
 
-/// Number of checks for the end of the last helper before the caller sleeps: about 50 microseconds, as long
-/// as waking the caller takes.
-const LOOKS: u32 = 4000;
+/// About as long as waking a thread takes. A thread that waits looks for work, or for the end of it, for so
+/// long before it sleeps.
+pub const WAKE_TIME: Duration = Duration::from_micros(50);
+
+/// The number of looks for the end of the last helper in that time: eighty take a microsecond.
+const LOOKS: u128 = WAKE_TIME.as_micros() * 80;
 
 struct Shared {
     /// Owned by the caller. Valid while the caller waits, that is, while `done` is less than `n`.

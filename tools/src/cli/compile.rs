@@ -13,7 +13,7 @@ use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts, tfrt_limits};
-use befrost_compiler::import::{ImportOptions, graphdef};
+use befrost_compiler::import::{ImportOptions, graphdef, graphdef_in_memory};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
@@ -23,7 +23,7 @@ use befrost_compiler::verify::{Verified, verify};
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
-use super::files::{Place, Stream};
+use super::files::{ModelBytes, Place};
 use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
 use super::report;
@@ -67,9 +67,12 @@ impl Unit {
     }
 
     /// Imports a model.
-    pub(super) fn import(name: &str, stream: Stream, model: &ImportOptions, clock: &mut Clock) -> Unit {
-        let Stream { bytes, len } = stream;
-        let (module, said) = match timed(&mut clock.parser, || graphdef(bytes, len, model)) {
+    pub(super) fn import(name: &str, bytes: ModelBytes, model: &ImportOptions, clock: &mut Clock) -> Unit {
+        let imported = timed(&mut clock.parser, || match bytes {
+            ModelBytes::Whole(bytes) => graphdef_in_memory(bytes, model),
+            ModelBytes::Stream(bytes, len) => graphdef(bytes, len, model),
+        });
+        let (module, said) = match imported {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
@@ -189,7 +192,7 @@ pub(super) enum Input<'a> {
     /// Text.
     Text(String, &'a ReadArgs),
     /// A model.
-    Model(Stream, ImportOptions),
+    Model(ModelBytes, ImportOptions),
 }
 
 /// Compiles in memory.
@@ -202,7 +205,7 @@ pub(super) fn to_bef(
     let mut passes = pipeline(level, passes)?;
     let mut unit = match input {
         Input::Text(text, read) => Unit::parse(Source::new(name, &text), read, &mut passes.clock),
-        Input::Model(stream, options) => Unit::import(name, stream, &options, &mut passes.clock),
+        Input::Model(bytes, options) => Unit::import(name, bytes, &options, &mut passes.clock),
     };
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);

@@ -3,16 +3,18 @@
 //! Output appears completely or not at all: it is written to a temporary file in the same directory and
 //! renamed. Where that is impossible (`/dev/null`, a pipe) it is written directly.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Cursor, IsTerminal, Read, Write};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use bef_format::AlignedBytes;
+use bef_format::write::Parts;
 use clap::ValueEnum;
 
 use super::content;
 use super::failure::{Failure, not_written, tell};
+use super::progress::Metered;
 
 /// A file, or `-`: standard input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,19 +71,16 @@ impl Format {
     }
 }
 
-/// A file read sequentially.
-pub(super) struct Stream {
-    /// The file.
-    pub(super) bytes: Box<dyn Read>,
-    /// Its length in bytes.
-    pub(super) len: usize,
+/// The bytes of a model.
+pub(super) enum ModelBytes {
+    /// In memory or mapped.
+    Whole(Box<dyn AsRef<[u8]> + Send>),
+    /// So many bytes, to be read in order.
+    Stream(Box<dyn Read>, usize),
 }
 
-impl From<Vec<u8>> for Stream {
-    fn from(bytes: Vec<u8>) -> Stream {
-        Stream { len: bytes.len(), bytes: Box::new(Cursor::new(bytes)) }
-    }
-}
+/// Maps a file that is open and locked.
+pub type MapFile = fn(File) -> std::io::Result<Box<dyn AsRef<[u8]> + Send>>;
 
 impl Place {
     /// The name in messages and locations.
@@ -110,17 +109,28 @@ impl Place {
         .map_err(|error| self.not_read(&error))
     }
 
+    /// Maps it if it is a regular file.
+    pub(super) fn mapped(&self, map: MapFile) -> Result<ModelBytes, Failure> {
+        match self {
+            Place::File(path) if length(path).is_some() => {
+                map(locked(path)?).map(ModelBytes::Whole).map_err(|error| self.not_read(&error))
+            }
+            _ => self.stream(),
+        }
+    }
+
     /// Opens it for sequential reading.
-    pub(super) fn stream(&self) -> Result<Stream, Failure> {
+    pub(super) fn stream(&self) -> Result<ModelBytes, Failure> {
         match self {
             Place::File(path) if let Some(len) = length(path) => {
                 let file = File::open(path).map_err(|error| self.not_read(&error))?;
-                Ok(Stream { bytes: Box::new(file), len })
+                let file = Metered::new(file, format!("reading {}", self.name()), len);
+                Ok(ModelBytes::Stream(Box::new(file), len))
             }
             _ => {
                 let bytes = self.read()?;
                 content::expect_ours(self, &bytes)?;
-                Ok(Stream::from(bytes))
+                Ok(ModelBytes::Whole(Box::new(bytes)))
             }
         }
     }
@@ -166,19 +176,35 @@ impl Place {
         };
         match self {
             Place::Std => write(&mut std::io::stdout().lock()).map_err(not_written),
-            Place::File(path) => write_file(path, write),
+            Place::File(path) => write_file(path, |file| write(file)),
         }
     }
 
     /// Writes binary data: never to a terminal.
-    pub(super) fn write_binary<'p>(&self, parts: impl IntoIterator<Item = &'p [u8]>) -> Result<(), Failure> {
-        let write = |out: &mut dyn Write| parts.into_iter().try_for_each(|part| out.write_all(part));
+    pub(super) fn write_binary(&self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
             Place::Std => {
                 self.expect_no_terminal()?;
-                write(&mut std::io::stdout().lock()).map_err(not_written)
+                std::io::stdout().lock().write_all(bytes).map_err(not_written)
             }
-            Place::File(path) => write_file(path, write),
+            Place::File(path) => write_file(path, |file| file.write_all(bytes)),
+        }
+    }
+
+    /// Writes a BEF file: never to a terminal.
+    pub(super) fn write_bef(&self, file: &Parts) -> Result<(), Failure> {
+        let title = format!("writing {}", self.name());
+        match self {
+            Place::Std => {
+                self.expect_no_terminal()?;
+                let mut out = Metered::new(std::io::stdout().lock(), title, file.n_bytes());
+                file.write_in_order(&mut out).map_err(not_written)
+            }
+            Place::File(path) => write_file(path, |out| {
+                let can_seek = out.stream_position().is_ok();
+                let mut out = Metered::new(out, title, file.n_bytes());
+                if can_seek { file.write_to_file(&mut out) } else { file.write_in_order(&mut out) }
+            }),
         }
     }
 
@@ -189,6 +215,22 @@ impl Place {
             return Err(Failure::Usage(message.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// An open file with a shared lock, held as long as it is open, so that cooperating writers do not write it
+/// in place.
+pub(super) fn locked(path: &Path) -> Result<File, Failure> {
+    let file = File::open(path)
+        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            let message =
+                format!("cannot read '{}': another process has locked it, to write it", path.display());
+            Err(Failure::Refused(message))
+        }
+        // Not every file system has locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
@@ -267,14 +309,14 @@ fn remove_abandoned(directory: &Path) {
 }
 
 /// Writes a file, completely or not at all.
-fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+fn write_file(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
     write_or_nothing(path, write)
         .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
 }
 
 fn write_or_nothing(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut target = path.to_owned();
     let mut permissions = Permissions::from_mode(0o666);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! failure   exit codes                files    inputs and outputs        report   rendering of diagnostics
-//! content   formats by first bytes
+//! content   formats by first bytes      progress   of reading and writing large files
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
 //! dialect_help   --help-dialects      translate, opt, exec   the tools
@@ -22,6 +22,7 @@ pub mod opt;
 mod options;
 mod parts;
 mod passes;
+mod progress;
 mod report;
 mod spelling;
 pub mod translate;

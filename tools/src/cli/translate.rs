@@ -12,9 +12,10 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use super::compile::{self, Unit};
 use super::content;
 use super::failure::{Failure, conclude, parse, tell};
+pub use super::files::MapFile;
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
-use super::passes::pipeline;
+use super::passes::{pipeline, timed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +29,8 @@ Examples:
       without locations and names
   ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
       are the errors those that the comments in the file expect?
+
+A model is mapped, with a shared lock (flock): it must not change meanwhile.
 
 Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
 
@@ -96,13 +99,13 @@ enum Target {
 }
 
 /// The program `ir-translate`.
-pub fn main() -> ExitCode {
+pub fn main(map: MapFile) -> ExitCode {
     let matches = match parse(TranslateArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
     conclude(match TranslateArgs::from_arg_matches(&matches) {
-        Ok(args) => run(&args),
+        Ok(args) => run(&args, map),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
@@ -196,7 +199,7 @@ impl TranslateArgs {
 /// TFRT's warning for a file without its optional sections.
 const NO_NAMES: &str = "Missing AttributeTypes, AttributeNames or RegisterTypes sections.";
 
-fn run(args: &TranslateArgs) -> Result<(), Failure> {
+fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     let from = args.from()?;
     let to = args.to(from)?;
     args.check(from, to)?;
@@ -220,7 +223,7 @@ fn run(args: &TranslateArgs) -> Result<(), Failure> {
         }
         vec![unit]
     } else if from.is_model() {
-        vec![Unit::import(&name, args.input.stream()?, &args.model.options(), &mut passes.clock)]
+        vec![Unit::import(&name, args.input.mapped(map)?, &args.model.options(), &mut passes.clock)]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);
@@ -252,12 +255,13 @@ fn run(args: &TranslateArgs) -> Result<(), Failure> {
         let options = args.text.print_options();
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
+    if result.is_ok() && to != Target::Mlir {
+        result = timed(&mut passes.clock.output, || write(args, &files, units.len()));
+    }
     passes.report();
-    let n_units = units.len();
     // The process ends soon: destroying large programs would waste time.
-    std::mem::forget(units);
-    result?;
-    if to == Target::Mlir { Ok(()) } else { write(args, &files, n_units) }
+    std::mem::forget((units, files));
+    result
 }
 
 /// Prints the contents of a BEF file, or the readable parts of a broken one, which is then refused.
@@ -278,7 +282,7 @@ fn write(args: &TranslateArgs, files: &[Parts], n_units: usize) -> Result<(), Fa
         [file] if n_units == 1 && args.to == Some(Target::Dump) => {
             dump(args, &args.input.name(), &AlignedBytes::copy_of(&file.to_vec()))
         }
-        [file] if n_units == 1 => args.output.write_binary(file.iter()),
+        [file] if n_units == 1 => args.output.write_bef(file),
         // Several parts are checked, not kept.
         _ if args.parts.verify_diagnostics.is_some() => Ok(()),
         files => Err(Failure::Refused(format!("{} parts cannot become one BEF file", files.len()))),

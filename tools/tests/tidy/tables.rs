@@ -39,6 +39,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/mapping.rs", "maps a file that must not change"),
     ("runtime/host/src/program/open.rs", "passes the contract of mapping a file on to the caller"),
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
+    ("tools/src/bin/ir-translate.rs", "maps models"),
     (
         "tools/src/bin/bef-exec.rs",
         "maps the file that the user names, promising that it does not change, and handles a signal",

@@ -2,13 +2,14 @@
 //!
 //! Merging a block into its only predecessor is done in `rewrite/simplify.rs`, which has the predecessors.
 
-use super::{int_constant, make, truth};
+use super::{int_constant, truth};
 use crate::dialects::{cf, scf};
 use crate::fold::constant::{Constant, Scalar};
 use crate::fold::int_value;
 use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, TypeId, ValueId};
 use crate::rewrite::{Change, InsertionPoint, Pattern, Rewriter};
 use rustc_hash::FxHashSet;
+use std::iter::once;
 
 /// A conditional branch on a constant is a branch.
 pub const COND_BR_CONSTANT: Pattern =
@@ -107,7 +108,7 @@ fn assert_true(r: &mut Rewriter<'_>, op: OpId) -> Change {
 
 fn select(r: &mut Rewriter<'_>, op: OpId, condition: ValueId, yes: ValueId, no: ValueId) -> ValueId {
     let ty = r.ir().value_type(yes);
-    let select = make(r, op, "arith.select", &[condition, yes, no], &[ty], &[]);
+    let select = r.create_before(op, "arith.select", &[condition, yes, no], &[ty], &[]);
     r.ir().result(select, 0)
 }
 
@@ -249,14 +250,7 @@ fn if_condition(r: &mut Rewriter<'_>, op: OpId) -> Change {
 
 /// True if an op is nested in a region.
 fn is_inside(m: &Module, op: OpId, region: RegionId) -> bool {
-    let mut at = m.parent_region(op);
-    while let Some(found) = at {
-        if found == region {
-            return true;
-        }
-        at = m.parent_region(m.region_parent(found));
-    }
-    false
+    once(op).chain(m.ancestors(op)).any(|op| m.parent_region(op) == Some(region))
 }
 
 fn if_to_select(r: &mut Rewriter<'_>, op: OpId) -> Change {

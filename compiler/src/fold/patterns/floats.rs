@@ -1,6 +1,6 @@
 //! Patterns of floats. All are exact.
 
-use super::{make, matched};
+use super::matched;
 use crate::fold::defined_by;
 use crate::ir::OpId;
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -21,6 +21,6 @@ fn of_negations(r: &mut Rewriter<'_>, op: OpId) -> Change {
         let ty = m.value_type(x);
         let fastmath = m.attr_named(op, "fastmath");
         let attrs: Vec<_> = fastmath.into_iter().map(|a| ("fastmath", a)).collect();
-        Some(make(r, op, &name, &[x, y], &[ty], &attrs))
+        Some(r.create_before(op, &name, &[x, y], &[ty], &attrs))
     })
 }

@@ -18,8 +18,8 @@ use super::constant::{Constant, Scalar};
 use super::int::Int;
 use super::{constant_of, int_attr, materialize};
 use crate::dialects::Registry;
-use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
-use crate::rewrite::{Change, InsertionPoint, Rewriter};
+use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::rewrite::{Change, Rewriter};
 
 /// Adds the patterns of `cf` and `scf` that create ops of `arith`.
 pub fn control_flow(r: &mut Registry) {
@@ -53,25 +53,12 @@ fn matched(r: &mut Rewriter<'_>, op: OpId, f: impl FnOnce(&mut Rewriter<'_>) -> 
 /// An op before `op`, with the type of its first operand.
 fn int_op(r: &mut Rewriter<'_>, op: OpId, name: &str, operands: &[ValueId]) -> OpId {
     let ty = operands.first().map(|v| r.ir().value_type(*v));
-    make(r, op, name, operands, ty.as_slice(), &[])
-}
-
-/// An op before `op`, at its location.
-fn make(
-    r: &mut Rewriter<'_>,
-    op: OpId,
-    name: &str,
-    operands: &[ValueId],
-    results: &[TypeId],
-    attrs: &[(&str, AttrId)],
-) -> OpId {
-    let loc = r.ir().loc(op);
-    r.create_named(InsertionPoint::Before(op), loc, name, operands, results, attrs)
+    r.create_before(op, name, operands, ty.as_slice(), &[])
 }
 
 /// A cast before `op`.
 fn cast(r: &mut Rewriter<'_>, op: OpId, name: &str, value: ValueId, to: TypeId) -> OpId {
-    make(r, op, name, &[value], &[to], &[])
+    r.create_before(op, name, &[value], &[to], &[])
 }
 
 /// A comparison before `op`.
@@ -79,7 +66,7 @@ fn compare(r: &mut Rewriter<'_>, op: OpId, predicate: CmpI, a: ValueId, b: Value
     let predicate = r.cx().int_attr(crate::dialects::arith::CMPI.ty.id(), predicate as i64);
     let ty = r.ir().value_type(a);
     let ty = r.cx().with_element(ty, crate::ir::KnownType::I1.id());
-    make(r, op, "arith.cmpi", &[a, b], &[ty], &[("predicate", predicate)])
+    r.create_before(op, "arith.cmpi", &[a, b], &[ty], &[("predicate", predicate)])
 }
 
 /// Sets the flags of a new op.

@@ -24,7 +24,7 @@ fn parts(m: &Module, op: OpId) -> Option<(ValueId, ValueId, ValueId)> {
 
 fn make(r: &mut Rewriter<'_>, op: OpId, c: ValueId, a: ValueId, b: ValueId) -> OpId {
     let ty = r.ir().value_type(a);
-    super::make(r, op, "arith.select", &[c, a, b], &[ty], &[])
+    r.create_before(op, "arith.select", &[c, a, b], &[ty], &[])
 }
 
 fn nested(r: &mut Rewriter<'_>, op: OpId) -> Change {

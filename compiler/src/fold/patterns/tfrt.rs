@@ -1,6 +1,6 @@
 //! Patterns of `tfrt`. The replacement depends on the same operands, so errors propagate as before.
 
-use super::{make, matched};
+use super::matched;
 use crate::fold::{constant_of, materialize};
 use crate::ir::{OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -18,7 +18,7 @@ fn constants(r: &mut Rewriter<'_>, op: OpId) -> Change {
         constant_of(m, b)?;
         let both = fold_two(r, op, a, b)?;
         let ty: TypeId = r.ir().value_type(x);
-        Some(make(r, op, &name, &[x, both], &[ty], &[]))
+        Some(r.create_before(op, &name, &[x, both], &[ty], &[]))
     })
 }
 

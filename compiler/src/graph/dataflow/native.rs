@@ -35,7 +35,6 @@ use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
 use crate::graph::effects::functions;
-use crate::graph::outline_regions::unused;
 
 pub(crate) const PASS: Pass = Pass {
     name: tf_executor::TO_KERNELS,
@@ -228,7 +227,7 @@ impl Lowering<'_, '_, '_> {
         let m = self.r.ir();
         let frame_name = known.name.map_or("loop", |name| m.cx.str(name));
         let stem = format!("{}_{}", self.stem, frame_name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
-        let name = unused(self.r, &stem, self.taken);
+        let name = self.r.cx().free_name(&stem, |name| self.taken.insert(name));
         let (loc, func) = (self.m().loc(self.function), self.m().op_name(self.function));
         let (sym_name, private) = (self.r.cx().str_attr(&name), self.r.cx().str_attr("private"));
         let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];

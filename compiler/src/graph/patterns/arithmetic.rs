@@ -7,7 +7,7 @@ use super::rule::{apply, is_float, patterns, replacement, same_type};
 use super::weights::{pad_of_convolution, scale_weights};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, producer_if, splat};
-use crate::dialects::tf::operator;
+use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -45,7 +45,10 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             patterns! { "tf-pad-of-convolution" 8 pad_of_convolution; }
         }
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
-        Op::Transpose => patterns! { "tf-cast-later" 6 cast_later; },
+        Op::Transpose | Op::Reshape | Op::Squeeze | Op::ExpandDims => {
+            patterns! { "tf-cast-later" 6 cast_later; }
+        }
+        Op::Cast => patterns! { "tf-cast-earlier" 6 cast_earlier; },
         _ => &[],
     }
 }
@@ -286,16 +289,50 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     replacement(b, op, operator, &[joined])
 }
 
-/// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller.
+/// The operators that move elements and keep their values.
+const MOVEMENTS: [Op; 4] = [Op::Transpose, Op::Reshape, Op::Squeeze, Op::ExpandDims];
+
+/// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller, or as large and only
+/// reinterpreted: then two bitcasts with a transpose between them meet.
 fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let (cast, order) = (m.operand(op, 0), m.operand(op, 1));
-    let inner = producer_if(m, cast, &[Op::Cast]).filter(|_| is_used_once(m, cast))?;
+    let cast = m.operand(op, 0);
+    let inner = producer_if(m, cast, &[Op::Cast, Op::Bitcast])?;
     let x = m.operand(inner, 0);
-    if dtype(m, x)?.size() >= dtype(m, cast)?.size() {
+    let (before, after) = (dtype(m, x)?.size(), dtype(m, cast)?.size());
+    let moves = if operator(m, inner) == Some(Op::Cast) { before < after } else { before == after };
+    if moves { swapped(b, op, inner, m.result(op, 0), x) } else { None }
+}
+
+/// `Cast(Transpose(x))` → `Transpose(Cast(x))` if the elements of the result are smaller.
+fn cast_earlier(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let (moved, result) = (m.operand(op, 0), m.result(op, 0));
+    let inner = producer_if(m, moved, &MOVEMENTS)?;
+    let narrows = dtype(m, result)?.size() < dtype(m, moved)?.size();
+    if narrows { swapped(b, op, inner, m.operand(inner, 0), result) } else { None }
+}
+
+/// `outer(inner(x))` → `inner(outer(x))` for a movement and a cast, if nothing else uses the value between
+/// them. The new value between them has the shape of `shaped` and the elements of `typed`.
+fn swapped(
+    b: &mut Builder<'_, '_>,
+    outer: OpId,
+    inner: OpId,
+    shaped: ValueId,
+    typed: ValueId,
+) -> Option<ValueId> {
+    let m = b.ir();
+    if !is_used_once(m, m.result(inner, 0)) {
         return None;
     }
-    let result = m.result(op, 0);
-    let transposed = b.one(Op::Transpose, &[x, order]).ok()?;
-    b.op(Op::Cast, &[transposed]).attrs_of(inner, |_| true).like(result).one().ok()
+    let (x, result) = (m.operand(inner, 0), m.result(outer, 0));
+    let (first, second) = (operator(m, outer)?, operator(m, inner)?);
+    let mut own: Vec<ValueId> = m.operands(outer).collect();
+    let mut others: Vec<ValueId> = m.operands(inner).collect();
+    let (shaped, element) = (m.value_type(shaped), m.cx.element(m.value_type(typed)));
+    let between = tf::with_element(b.cx(), shaped, element);
+    own[0] = x;
+    others[0] = b.op(first, &own).attrs_of(outer, |_| true).results(&[between]).one().ok()?;
+    b.op(second, &others).attrs_of(inner, |_| true).like(result).one().ok()
 }

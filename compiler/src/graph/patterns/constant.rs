@@ -39,6 +39,10 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-pass-operand" 9 pass;
             "tf-transpose-of-transpose" 8 transpose;
         },
+        Op::Bitcast => patterns! {
+            "tf-pass-operand" 9 pass;
+            "tf-bitcast-of-bitcast" 8 bitcast;
+        },
         Op::ConcatV2 => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-concat-constants" 8 concat;
@@ -232,6 +236,17 @@ fn transpose(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let order = b.ints(&order, DType::I32).ok()?;
     replacement(b, op, Op::Transpose, &[x, order])
+}
+
+/// `Bitcast(Bitcast(x))` → `Bitcast(x)`, unless both split an axis or both join one.
+fn bitcast(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let inner = producer_if(m, m.operand(op, 0), &[Op::Bitcast])?;
+    let x = m.operand(inner, 0);
+    let size = |value| Some(dtype(m, value)?.size());
+    let (from, between, to) = (size(x)?, size(m.operand(op, 0))?, size(m.result(op, 0))?);
+    let are_one = from == between || between == to || from == to;
+    if are_one { replacement(b, op, Op::Bitcast, &[x]) } else { None }
 }
 
 /// Adjacent constant operands of a concatenation are concatenated first, which constant folding then

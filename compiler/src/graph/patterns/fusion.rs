@@ -11,7 +11,8 @@
 //! ```
 
 use super::layers::{
-    attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
+    attention, batched_layer_norm, flatten, gelu, layer_norm, log_softmax, scale_layer_norm,
+    shift_layer_norm, softmax,
 };
 use super::rule::{apply, operand_orders, patterns, same_type};
 use crate::build::Builder;
@@ -51,6 +52,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-layer-norm" 8 scale_layer_norm;
         },
         Op::RealDiv => patterns! { "tf-softmax" 9 softmax; },
+        Op::Log => patterns! { "tf-log-softmax" 9 log_softmax; },
         Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3 => patterns! { "tf-attention" 9 attention; },
         Op::_PackedMatMul => patterns! { "tf-flatten" 8 flatten; },
         Op::FusedBatchNorm | Op::FusedBatchNormV2 | Op::FusedBatchNormV3 => {

@@ -6,6 +6,7 @@
 //! 0.5 * x * Erfc(-x / sqrt 2)                                    ─▶ _Gelu(x)
 //! 0.5 * x * (1 + Tanh(...))                                      ─▶ _Gelu(x) {approximate}
 //! Exp(x - Max(x)) / Sum(Exp(x - Max(x)))                         ─▶ Softmax(x)
+//! Log(Softmax(x))                                                ─▶ LogSoftmax(x)
 //! BatchMatMul(Softmax(BatchMatMul(q, k^T) * scale + mask), v)    ─▶ _FusedAttention(q, k, v, mask)
 //! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta
 //!                                                                ─▶ _LayerNorm(x, gamma, beta)
@@ -179,6 +180,14 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     replacement(b, op, Op::Softmax, &[x])
+}
+
+/// `Log(Softmax(x))` → `LogSoftmax(x)`, as TensorFlow's optimizer does.
+pub(super) fn log_softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let softmax = m.operand(op, 0);
+    let inner = producer_if(m, softmax, &[Op::Softmax]).filter(|_| is_used_once(m, softmax))?;
+    replacement(b, op, Op::LogSoftmax, &[m.operand(inner, 0)])
 }
 
 /// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.

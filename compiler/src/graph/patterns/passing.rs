@@ -25,7 +25,7 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
         Op::StridedSlice if same_shape(0) && is_full_slice(m, op) => x(0),
         Op::Transpose if keeps_order(m, op) => x(0),
         Op::ReverseV2 | Op::Roll if affects_size_1_axes_only(m, op) => x(0),
-        Op::Cast
+        Op::Cast | Op::Bitcast
             if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) =>
         {
             x(0)

@@ -31,7 +31,7 @@ use prost::Message;
 
 use self::body::GraphBody;
 use super::errors::{self, Refusal};
-use super::input::Input;
+use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
 use super::{Feed, ImportOptions};
 use crate::diag::Diagnostic;
@@ -49,6 +49,21 @@ pub fn graphdef(file: impl Read, len: usize, options: &ImportOptions) -> Result<
         Some(error) => Err(format!("it cannot be read: {error}")),
         None => graph,
     };
+    decoded(graph, options)
+}
+
+/// Imports a binary GraphDef that is in memory or mapped. Its tensors share its bytes.
+///
+/// # Errors
+/// As [`graphdef`].
+pub fn graphdef_in_memory(
+    file: Box<dyn AsRef<[u8]> + Send>,
+    options: &ImportOptions,
+) -> Result<Module, Vec<Diagnostic>> {
+    decoded(GraphDef::decode(shared(file)).map_err(|error| error.to_string()), options)
+}
+
+fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
     let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
     import(&graph, options).map_err(|error| vec![*error])
 }

@@ -244,7 +244,7 @@ fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     for op in m.walk(m.top()) {
         for target in targets(op) {
             *uses.entry(target).or_default() += 1;
-            if let Some(function) = enclosing(m, op, &candidates) {
+            if let Some(function) = m.ancestors(op).find(|op| candidates.contains(op)) {
                 held.entry(function).or_default().push(target);
             }
         }
@@ -266,16 +266,4 @@ fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     }
     dead.iter().for_each(|f| r.erase(*f));
     dead.len() as u64
-}
-
-/// The innermost of `functions` that contains an op.
-fn enclosing(m: &Module, op: OpId, functions: &FxHashSet<OpId>) -> Option<OpId> {
-    let mut at = m.parent_op(op);
-    while let Some(op) = at {
-        if functions.contains(&op) {
-            return Some(op);
-        }
-        at = m.parent_op(op);
-    }
-    None
 }

@@ -7,6 +7,7 @@
 use bef_format::layout::KERNEL_NAMED_ATTRS;
 use bef_format::{
     AttrId, FunctionId, FunctionKind, FunctionView, Image, KernelView, OperandMode, RegisterRec, StringId,
+    is_own_attr,
 };
 
 use super::error::KernelUseError;
@@ -258,8 +259,7 @@ impl UseCheck<'_, '_> {
             ));
         }
         let names = self.kernel.attr_names().iter().map(|&id| self.image.string(id));
-        // Other attributes belong to a dialect or to the compiler, as in the compiler's verifier.
-        let mut own = names.filter(|attr| !attr.contains('.') && !attr.starts_with('_'));
+        let mut own = names.filter(|attr| is_own_attr(attr));
         match own.find(|attr| !known.contains(attr)) {
             Some(attr) => Err(format!("'{name}' has no attribute '{attr}'")),
             None => Ok(()),

@@ -18,6 +18,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use befrost_kernel_api::parallel::WAKE_TIME;
 use crossbeam_deque::{Steal, Stealer, Worker};
 use crossbeam_queue::SegQueue;
 
@@ -26,8 +27,6 @@ use super::local::{self, QueueScope};
 
 /// Duration that tasks must have to be stolen, as measured by the owner's recent steps.
 const MIN_STOLEN_DURATION: Duration = Duration::from_nanos(250);
-/// Time for which an idle worker searches before it sleeps: about as long as waking a thread takes.
-const SEARCH_TIME: Duration = Duration::from_micros(50);
 /// Intervals between an idle worker's looks at the others' deques, at first and at most. Reading what their
 /// owners write slows the owners down.
 const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
@@ -243,7 +242,7 @@ impl SharedTasks {
         idle.looked = now;
         idle.wait = (idle.wait * 2)
             .clamp(LOOK_INTERVALS.0, if are_empty { LOOK_INTERVALS.0 } else { LOOK_INTERVALS.1 });
-        if now - idle.since >= SEARCH_TIME { SearchResult::Empty } else { SearchResult::Retry }
+        if now - idle.since >= WAKE_TIME { SearchResult::Empty } else { SearchResult::Retry }
     }
 
     /// Steals a task of another worker. If the thread has a deque, further tasks may be moved to it.

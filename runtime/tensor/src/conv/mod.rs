@@ -24,6 +24,7 @@ mod planes;
 mod tests;
 mod winograd;
 
+pub(crate) use winograd::pack_transformed;
 pub use winograd::{Patch, Winograd};
 
 use std::ops::Range;

@@ -25,10 +25,10 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, even, expect_len, tile};
+use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
-use crate::scratch::{grow, with_room};
-use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
+use crate::scratch::grow;
+use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, PanelStep, Pixels, Place, Products, ROW, Segment, TileRows};
 
 /// The output patch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,6 +78,30 @@ pub struct Winograd {
     k: usize,
 }
 
+/// Transforms filters of shape (3, 3, channels, out channels) and packs the result: rows `from` and on of a
+/// panel.
+pub(crate) fn pack_transformed<T: StoredFloat>(
+    patch: Patch,
+    filters: &[T],
+    (channels, outs): (usize, usize),
+    (panel, from): (usize, usize),
+    steps: &mut [PanelStep],
+) {
+    let (first, factors) = (panel * PANEL, patch.filter_rows());
+    let width = PANEL.min(outs - first);
+    for (row, step) in (from..).zip(steps) {
+        let (position, channel) = (row / channels, row % channels);
+        let (down, across) = (factors[position / patch.reads()], factors[position % patch.reads()]);
+        let mut sums = [0.0; PANEL];
+        for (t, taps) in filters.chunks_exact(channels * outs).enumerate() {
+            let factor = down[t / 3] * across[t % 3];
+            let taps = &taps[channel * outs + first..][..width];
+            sums.iter_mut().zip(taps).for_each(|(sum, tap)| *sum += f64::from(tap.float()) * factor);
+        }
+        *step = sums.map(|sum| sum as f32);
+    }
+}
+
 /// The most floats in V and M of a band, unless one row of patches has more. A band stays in the L2 cache
 /// together with filters that fit there.
 const BAND: usize = CACHE.l2_floats(4);
@@ -100,28 +124,11 @@ impl Conv2d {
 impl Winograd {
     /// Transforms and packs filters of shape (3, 3, channels, out channels).
     pub fn pack(&self, out_channels: usize, filters: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
-        /// The number of sums per step; they stay in the L1 cache.
-        const STRIP: usize = 256;
-        let channels = self.conv.channels;
         expect_len(self.conv.k, out_channels, filters.len())?;
-        let len = PackedMatrix::packed_len(self.k, out_channels)?;
-        let pair = channels * out_channels; // within the product that was checked
-        let mut transformed = with_room(len)?;
-        for down in self.patch.filter_rows() {
-            for across in self.patch.filter_rows() {
-                for start in (0..pair).step_by(STRIP) {
-                    let n = STRIP.min(pair - start);
-                    let mut sums = [0.0; STRIP];
-                    for (t, taps) in filters.chunks_exact(pair).enumerate() {
-                        let factor = down[t / 3] * across[t % 3];
-                        let taps = sums.iter_mut().zip(&taps[start..start + n]);
-                        taps.for_each(|(sum, &tap)| *sum += f64::from(tap) * factor);
-                    }
-                    transformed.extend(sums[..n].iter().map(|&sum| sum as f32));
-                }
-            }
-        }
-        PackedMatrix::pack(self.k, out_channels, &transformed)
+        let sizes = (self.conv.channels, out_channels);
+        PackedMatrix::pack_with(self.k, out_channels, |panel, from, steps| {
+            pack_transformed(self.patch, filters, sizes, (panel, from), steps);
+        })
     }
 
     /// `out = f(convolution of image with filters + bias + residual)`, all NHWC, filters from

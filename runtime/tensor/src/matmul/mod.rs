@@ -30,7 +30,9 @@ use std::cell::Cell;
 use std::ops::Range;
 
 pub use pack::PackedMatrix;
-pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
+pub(crate) use pack::{
+    AlignedStep, ColumnSource, RowSource, StoredFloat, each_panel, expect_len, pack_panel,
+};
 
 use crate::TensorError;
 use crate::cache::CACHE;

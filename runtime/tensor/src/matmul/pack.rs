@@ -57,33 +57,78 @@ impl PackedMatrix<'_> {
 
     fn pack_any(b: Matrix<'_, f32>) -> Result<PackedMatrix<'static>, TensorError> {
         let (k, n) = (b.rows(), b.cols());
+        PackedMatrix::pack_with(k, n, |panel, from, steps| pack_panel(&b, panel, from, steps))
+    }
+
+    /// Packs a k by n matrix: `pack(panel, from, steps)` writes rows `from` and on of a panel.
+    pub(crate) fn pack_with(
+        k: usize,
+        n: usize,
+        pack: impl FnMut(usize, usize, &mut [PanelStep]),
+    ) -> Result<PackedMatrix<'static>, TensorError> {
         let len = PackedMatrix::packed_len(k, n)? / PANEL;
         let mut panels = filled(len, AlignedStep([0.0; PANEL]))?;
-        if k > 0 {
-            for (panel, steps) in panels.chunks_exact_mut(k).enumerate() {
-                pack_panel(&b, panel, 0, bytemuck::cast_slice_mut(steps));
-            }
-        }
+        each_panel(k, 0, bytemuck::cast_slice_mut(&mut panels), pack);
         Ok(PackedMatrix { k, n, panels: Panels::Owned(panels) })
+    }
+}
+
+/// Divides `floats`, a part of the panels of a matrix of `k` rows that begins with step `first`, among the
+/// panels: `pack(panel, from, steps)` gets rows `from` and on of each.
+pub(crate) fn each_panel(
+    k: usize,
+    first: usize,
+    floats: &mut [f32],
+    mut pack: impl FnMut(usize, usize, &mut [PanelStep]),
+) {
+    let (mut at, mut rest) = (first, floats.as_chunks_mut().0);
+    while !rest.is_empty() {
+        let (panel, from) = (at / k, at % k);
+        let n = rest.len().min(k - from);
+        let steps = rest.split_off_mut(..n).unwrap_or_default();
+        pack(panel, from, steps);
+        at += n;
+    }
+}
+
+/// A float in memory: aligned, or anywhere as its little-endian bytes.
+pub(crate) trait StoredFloat: Copy {
+    fn float(self) -> f32;
+}
+
+impl StoredFloat for f32 {
+    fn float(self) -> f32 {
+        self
+    }
+}
+
+impl StoredFloat for [u8; 4] {
+    fn float(self) -> f32 {
+        f32::from_le_bytes(self)
     }
 }
 
 /// Packs columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Missing columns
 /// become 0.
-fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
+pub(crate) fn pack_panel<T: StoredFloat>(
+    b: &Matrix<'_, T>,
+    panel: usize,
+    from: usize,
+    steps: &mut [PanelStep],
+) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
     for (row, step) in (from..).zip(steps.iter_mut()) {
         step[width..].fill(0.0);
         if let Some(row) = b.row(row) {
-            step[..width].copy_from_slice(&row[first..][..width]);
+            step[..width].iter_mut().zip(&row[first..]).for_each(|(to, x)| *to = x.float());
         }
     }
     if b.row(0).is_none() {
         for j in 0..width {
             let col = b.col(first + j);
             for (step, x) in steps.iter_mut().zip(&col[from..]) {
-                step[j] = *x;
+                step[j] = x.float();
             }
         }
     }

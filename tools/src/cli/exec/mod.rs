@@ -28,9 +28,8 @@ mod session;
 mod timing;
 
 use std::collections::BTreeSet;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::num::NonZero;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,7 +46,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use super::compile::{self, Input};
 use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
-use super::files::{Format, Place, text};
+use super::files::{Format, ModelBytes, Place, locked, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use deadline::{Deadline, Work};
 use fixed::Fixed;
@@ -539,7 +538,7 @@ fn load(
         return Ok(verified);
     }
     let input = match (format.is_model(), bytes) {
-        (true, Some(bytes)) => Input::Model(bytes.into(), args.import_options()),
+        (true, Some(bytes)) => Input::Model(ModelBytes::Whole(Box::new(bytes)), args.import_options()),
         (true, None) => Input::Model(place.stream()?, args.import_options()),
         (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
         (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
@@ -547,22 +546,6 @@ fn load(
     let compile = || compile::to_bef(&place.name(), input, &args.level, &args.passes);
     let compiled = deadline.limit(Work::Compiling, compile)?;
     Ok(runtime.load_bytes(&compiled))
-}
-
-/// An open file with a shared lock, held as long as it is open, so that cooperating writers do not write it
-/// in place.
-fn locked(path: &Path) -> Result<File, Failure> {
-    let file = File::open(path)
-        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))?;
-    match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => {
-            let message =
-                format!("cannot read '{}': another process has locked it, to write it", path.display());
-            Err(Failure::Refused(message))
-        }
-        // Not every file system has locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
 }
 
 fn refused(place: &Place, error: &LoadError) -> Failure {

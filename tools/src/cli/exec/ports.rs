@@ -14,6 +14,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use befrost::{Datum, Error, HostTensor, Port, Shape, Value};
+use befrost_compiler::diag::shortened;
 use befrost_kernels::{ShapeValue, Strings};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::npy::Array;
@@ -79,10 +80,7 @@ pub(super) fn same_tensor(a: &str, b: &str) -> bool {
 
 /// The user's text, cut to the length of a message.
 fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(200) {
-        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    shortened(text, 200)
 }
 
 /// Assigns options to ports: `given[i]` belongs to port `answer[i]`. `role` is `argument` or `result`.

@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
                         Array::Strings(strings) => npy::strings_to_bytes(strings),
                     };
                     let written = written.map_err(|error| Failure::Refused(error.to_string()));
-                    told(written.and_then(|bytes| output.place().write_binary([&bytes[..]])))
+                    told(written.and_then(|bytes| output.place().write_binary(&bytes)))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {

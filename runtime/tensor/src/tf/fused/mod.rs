@@ -16,12 +16,14 @@
 
 mod attention;
 mod chain;
+mod packing;
 #[cfg(test)]
 mod tests;
 mod weights;
 
 pub use attention::{Attention, attention};
 pub use chain::{Program, Step, Value};
+pub use packing::Packing;
 pub use weights::{Algorithm, Weights, WeightsKind};
 
 use super::conv::{ConvGeometry, grouped};

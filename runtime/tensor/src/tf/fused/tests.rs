@@ -77,6 +77,22 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
     }
 }
 
+/// Packed weights; packing them in pieces, from bytes without alignment, gives the same.
+fn packed(packing: Result<Packing, TensorError>, weights: &HostTensor) -> Weights {
+    let packing = packing.unwrap();
+    let bytes = [&[0], &*weights.read_bytes().unwrap()].concat();
+    let [whole, pieces] = [packing.n_bytes(), 7 * 128].map(|len| {
+        let all =
+            HostTensor::zeros(DType::UI8, Shape::new(&[packing.n_bytes()]).unwrap(), &malloc()).unwrap();
+        for (i, piece) in all.write::<u8>().unwrap().chunks_mut(len).enumerate().rev() {
+            packing.fill(&bytes[1..], i * len, piece);
+        }
+        all
+    });
+    assert_eq!(*whole.read::<u8>().unwrap(), *pieces.read::<u8>().unwrap());
+    Weights::from_tensor(whole).unwrap()
+}
+
 /// The weights after a round trip through their bytes.
 fn kept(weights: &Weights) -> Weights {
     let again = Weights::from_tensor(own(weights.tensor())).unwrap();
@@ -99,9 +115,9 @@ proptest! {
         let want = after_plain(product.reshaped(Shape::new(&shape).unwrap()).unwrap(), &after);
         let weights = if transposed {
             let b = reference::transpose(&b, &[1, 0], &malloc()).unwrap();
-            Weights::pack_matrix(&b, true, &malloc()).unwrap()
+            packed(Packing::matrix(b.shape(), true), &b)
         } else {
-            Weights::pack_matrix(&b, false, &malloc()).unwrap()
+            packed(Packing::matrix(b.shape(), false), &b)
         };
         let weights = kept(&weights);
         let got = with_threads("matmul", |cx| matmul(&a, &weights, &after, cx));
@@ -134,12 +150,12 @@ proptest! {
             near(what, &got, &want, (2e-4, 4e-3));
         };
         let filter = numbers(seed ^ 1, &[side, side, channels, outs]);
-        let weights = kept(&Weights::pack_filters(&filter, algorithm, &malloc()).unwrap());
+        let weights = kept(&packed(Packing::filters(filter.shape(), algorithm), &filter));
         check("conv2d", reference::conv2d(&x, &filter, &attrs, &malloc()).unwrap(), &|after, cx| {
             conv2d(&x, &weights, &attrs, after, cx)
         });
         let filter = numbers(seed ^ 1, &[side, side, channels, 1]);
-        let weights = kept(&Weights::pack_depthwise(&filter, &malloc()).unwrap());
+        let weights = kept(&packed(Packing::depthwise(filter.shape()), &filter));
         check("depthwise", reference::depthwise_conv2d(&x, &filter, &attrs, &malloc()).unwrap(), &|after, cx| {
             depthwise_conv2d(&x, &weights, &attrs, after, cx)
         });
@@ -268,7 +284,8 @@ proptest! {
 
     #[test]
     fn bytes_that_are_no_weights(changes in prop::collection::vec((0usize..160, any::<u8>()), 0..6), len in 0usize..5000) {
-        let weights = Weights::pack_matrix(&numbers(1, &[3, 5]), false, &malloc()).unwrap();
+        let b = numbers(1, &[3, 5]);
+        let weights = packed(Packing::matrix(b.shape(), false), &b);
         let mut bytes = weights.tensor().read::<u8>().unwrap().to_vec();
         for (at, byte) in changes {
             bytes[at] = byte;
@@ -286,7 +303,8 @@ proptest! {
 fn what_does_not_fit_is_refused() {
     let allocator = malloc();
     let cx = &Cx::serial(&allocator);
-    let weights = Weights::pack_matrix(&numbers(1, &[3, 5]), false, &allocator).unwrap();
+    let b = numbers(1, &[3, 5]);
+    let weights = packed(Packing::matrix(b.shape(), false), &b);
     let message = |result: Result<HostTensor, TensorError>| result.unwrap_err().to_string();
     assert_eq!(
         message(matmul(&numbers(2, &[2, 4]), &weights, &After::default(), cx)),
@@ -305,7 +323,8 @@ fn what_does_not_fit_is_refused() {
     );
     let strided = Conv2dAttrs { strides: (2, 2), ..Conv2dAttrs::default() };
     let filters = numbers(5, &[3, 3, 3, 2]);
-    let weights = Weights::pack_filters(&filters, Algorithm::Winograd(Patch::Two), &allocator).unwrap();
+    let algorithm = Algorithm::Winograd(Patch::Two);
+    let weights = packed(Packing::filters(filters.shape(), algorithm), &filters);
     assert!(message(conv2d(&x, &weights, &strided, &After::default(), cx)).contains("Winograd"));
     assert!(Program::new(1, Vec::new()).is_err());
     assert!(Program::new(1, vec![Step::Map(Function::Relu, Value::Step(0))]).is_err());

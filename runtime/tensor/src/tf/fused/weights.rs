@@ -12,23 +12,22 @@
 //! elements: they are used in place. The layout is the same on every machine; the kernel that reads it is
 //! chosen at run time.
 
-use crate::conv::{Conv2d, Patch, Window};
+use crate::conv::Patch;
 use crate::error::invalid;
 use crate::matmul::PackedMatrix;
-use crate::mem::{Allocator, ReadGuard};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::mem::ReadGuard;
+use crate::{HostTensor, Shape, TensorError};
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 const OP: &str = "weights";
 const MAGIC: &[u8; 4] = b"BFWT";
 const VERSION: u32 = 1;
 /// The offset of the elements.
-const HEADER: usize = 128;
+pub(super) const HEADER: usize = 128;
 
 /// The kind of packed weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WeightsKind {
     /// The right matrix of a product.
     Matrix,
@@ -116,88 +115,36 @@ pub struct Weights {
     bytes: HostTensor,
 }
 
+/// The header of packed weights.
+pub(super) fn header(kind: WeightsKind, dims: [usize; 4]) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    let code = KINDS.iter().position(|k| *k == kind).unwrap_or_default() as u32;
+    header[..4].copy_from_slice(MAGIC);
+    header[4..8].copy_from_slice(&VERSION.to_le_bytes());
+    header[8..12].copy_from_slice(&code.to_le_bytes());
+    for (to, dim) in header[16..48].as_chunks_mut::<8>().0.iter_mut().zip(dims) {
+        *to = (dim as u64).to_le_bytes();
+    }
+    header
+}
+
+/// The number of elements behind the header.
+pub(super) fn n_elements(kind: WeightsKind, dims: [usize; 4]) -> Result<usize, TensorError> {
+    let [height, width, channels, outs] = dims;
+    // A shape's invariant bounds every product of dimensions.
+    let rows = Shape::new(&[height, width, channels])?.num_elements();
+    let all = Shape::new(&dims)?.num_elements();
+    match (kind, kind.patch()) {
+        (WeightsKind::Depthwise, _) => Ok(all),
+        (_, Some(patch)) => {
+            let positions = patch.reads() * patch.reads();
+            PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
+        }
+        (_, None) => PackedMatrix::packed_len(rows, outs),
+    }
+}
+
 impl Weights {
-    /// The right matrix of a product, k by n, or n by k if it is transposed.
-    pub fn pack_matrix(
-        b: &HostTensor,
-        is_transposed: bool,
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Weights, TensorError> {
-        let &[rows, cols] = b.shape().dims() else {
-            return Err(TensorError::Rank { what: "b", want: 2, got: b.shape().clone() });
-        };
-        let numbers = b.read_as::<f32>("b")?;
-        if is_transposed {
-            let packed = PackedMatrix::pack_transposed(cols, rows, &numbers)?;
-            return Weights::new(WeightsKind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
-        }
-        let packed = PackedMatrix::pack(rows, cols, &numbers)?;
-        Weights::new(WeightsKind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
-    }
-
-    /// The filters of a `Conv2D` without groups: height, width, channels, out channels.
-    pub fn pack_filters(
-        filter: &HostTensor,
-        algorithm: Algorithm,
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Weights, TensorError> {
-        let &[height, width, channels, outs] = filter.shape().dims() else {
-            return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
-        };
-        let numbers = filter.read_as::<f32>("filter")?;
-        let side = |filter| Window { input: filter, filter, stride: 1, dilation: 1, pad: (0, 0) };
-        let images = Conv2d::new(1, channels, side(height), side(width))?;
-        let dims = [height, width, channels, outs];
-        let (kind, packed) = match algorithm {
-            Algorithm::Direct => (WeightsKind::Filters, images.pack(outs, &numbers)?),
-            Algorithm::Winograd(patch) => {
-                let Some(winograd) = images.winograd(patch) else {
-                    return invalid(OP, format!("filters of shape {} are not of 3 by 3", filter.shape()));
-                };
-                let kind = if patch == Patch::Two { WeightsKind::Winograd2 } else { WeightsKind::Winograd4 };
-                (kind, winograd.pack(outs, &numbers)?)
-            }
-        };
-        Weights::new(kind, dims, packed.panels(), allocator)
-    }
-
-    /// The filters of a `DepthwiseConv2dNative`: height, width, channels, multiplier.
-    pub fn pack_depthwise(
-        filter: &HostTensor,
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Weights, TensorError> {
-        let &[height, width, channels, multiplier] = filter.shape().dims() else {
-            return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
-        };
-        let dims = [height, width, channels, multiplier];
-        Weights::new(WeightsKind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
-    }
-
-    fn new(
-        kind: WeightsKind,
-        dims: [usize; 4],
-        numbers: &[f32],
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Weights, TensorError> {
-        let len = size_of_val(numbers).checked_add(HEADER).ok_or(TensorError::TooLarge)?;
-        let bytes = HostTensor::zeros(DType::UI8, Shape::new(&[len])?, allocator)?;
-        {
-            let mut to = bytes.write::<u8>()?;
-            let (header, to) = to.split_at_mut(HEADER);
-            let code = KINDS.iter().position(|k| *k == kind).unwrap_or_default() as u32;
-            header[..4].copy_from_slice(MAGIC);
-            header[4..8].copy_from_slice(&VERSION.to_le_bytes());
-            header[8..12].copy_from_slice(&code.to_le_bytes());
-            for (to, dim) in header[16..48].as_chunks_mut::<8>().0.iter_mut().zip(dims) {
-                *to = (dim as u64).to_le_bytes();
-            }
-            for (to, x) in to.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
-                *to = x.to_le_bytes();
-            }
-        }
-        Ok(Weights { kind, dims, bytes })
-    }
-
     /// Weights that were packed before, such as a tensor in a mapped file. Fails if the bytes are not packed
     /// weights.
     pub fn from_tensor(bytes: HostTensor) -> Result<Weights, TensorError> {
@@ -217,7 +164,9 @@ impl Weights {
             };
             Weights { kind, dims: [a, b, c, d], bytes: bytes.clone() }
         };
-        let want = weights.count()?.checked_mul(size_of::<f32>()).and_then(|len| len.checked_add(HEADER));
+        let want = n_elements(weights.kind, weights.dims)?
+            .checked_mul(size_of::<f32>())
+            .and_then(|len| len.checked_add(HEADER));
         let dims = weights.dims;
         if want != Some(bytes.num_elements()) || !bytes.buffer()?.address().is_multiple_of(align_of::<f32>())
         {
@@ -226,22 +175,6 @@ impl Weights {
             return invalid(OP, problem);
         }
         Ok(weights)
-    }
-
-    /// The number of elements.
-    fn count(&self) -> Result<usize, TensorError> {
-        let [height, width, channels, outs] = self.dims;
-        // A shape's invariant bounds every product of dimensions.
-        let rows = Shape::new(&[height, width, channels])?.num_elements();
-        Shape::new(&self.dims)?;
-        match (self.kind, self.kind.patch()) {
-            (WeightsKind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
-            (_, Some(patch)) => {
-                let positions = patch.reads() * patch.reads();
-                PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
-            }
-            (_, None) => PackedMatrix::packed_len(rows, outs),
-        }
     }
 
     /// The bytes, to be stored.
