@@ -5,11 +5,11 @@
 //! resource that is an argument of a function may be any resource. Ops on such a resource, and effects
 //! without a known resource (printing, assertions), are ordered against all effects.
 
-use befrost_tensor::tf::op::{Effect, Op, OpRow, Type};
+use befrost_tensor::tf::op::{Effect, Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialects::Traits;
 use crate::dialects::tf;
+use crate::dialects::{Access, Traits};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use crate::rewrite::with_callers;
 
@@ -42,26 +42,16 @@ pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
     names
 }
 
-/// The ordering of an op against other effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EffectOrder {
-    /// No ordering.
-    Free,
-    /// After writes.
-    Read,
-    /// After reads and writes.
-    Write,
-}
-
-/// The ordering of a `tf` op, without the effects of its callees.
-pub(super) fn order(m: &Module, op: OpId) -> EffectOrder {
+/// The effect of a `tf` op on resources, without those of its callees: reads are ordered after writes, all
+/// else after reads too. `None` without an effect, and for an op that only allocates its result.
+pub(super) fn access(m: &Module, op: OpId) -> Option<Access> {
     if m.op_name_str(op) == tf::READ_REF {
-        return EffectOrder::Read;
+        return Some(Access::Read);
     }
-    match tf::row(m, op).map(OpRow::effect) {
-        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => EffectOrder::Free,
-        Some(Effect::Read) => EffectOrder::Read,
-        Some(Effect::Write) => EffectOrder::Write,
+    match tf::row(m, op)?.effect() {
+        Effect::Pure | Effect::Allocate | Effect::OfCallees => None,
+        Effect::Read => Some(Access::Read),
+        Effect::Write => Some(Access::Write),
     }
 }
 
@@ -199,30 +189,30 @@ impl EffectState {
         found
     }
 
-    /// The chains that an op waits for.
-    pub(super) fn waits(&self, order: EffectOrder, resources: Option<&[Resource]>) -> Vec<ValueId> {
+    /// The chains that an op with this effect waits for.
+    pub(super) fn waits(&self, access: Access, resources: Option<&[Resource]>) -> Vec<ValueId> {
         let mut found = Vec::new();
-        match (resources, order) {
-            (_, EffectOrder::Free) => {}
-            (None, EffectOrder::Read) => {
+        let only_reads = access == Access::Read;
+        match resources {
+            None if only_reads => {
                 found.extend(self.all.written);
                 found.extend(self.lanes.values().filter_map(|lane| lane.written));
             }
-            (None, EffectOrder::Write) => {
+            None => {
                 let is_first = self.lanes.is_empty();
                 found.extend(self.all.last().filter(|_| is_first || !self.all.read.is_empty()));
                 found.extend(self.lanes.values().flat_map(ResourceChains::last));
             }
-            (Some(resources), _) => {
+            Some(resources) => {
                 for lane in resources.iter().map(|resource| self.lanes.get(resource)) {
                     let own: Vec<ValueId> = match lane {
-                        Some(lane) if order == EffectOrder::Write => lane.last().collect(),
-                        Some(lane) => lane.written.into_iter().collect(),
+                        Some(lane) if only_reads => lane.written.into_iter().collect(),
+                        Some(lane) => lane.last().collect(),
                         None => Vec::new(),
                     };
                     found.extend(if own.is_empty() { self.all.written.into_iter().collect() } else { own });
                 }
-                if order == EffectOrder::Write {
+                if !only_reads {
                     found.extend(&self.all.read);
                 }
             }
@@ -233,22 +223,20 @@ impl EffectState {
     }
 
     /// Records that an op's effect is complete at `chain`.
-    pub(super) fn record(&mut self, order: EffectOrder, resources: Option<&[Resource]>, chain: ValueId) {
+    pub(super) fn record(&mut self, access: Access, resources: Option<&[Resource]>, chain: ValueId) {
         if let Some(completions) = &mut self.unordered {
             return completions.push(chain);
         }
-        match (resources, order) {
-            (_, EffectOrder::Free) => {}
-            (None, EffectOrder::Write) => self.barrier(Some(chain)),
-            (None, EffectOrder::Read) => self.all.read.push(chain),
-            (Some(resources), _) => {
+        let only_reads = access == Access::Read;
+        match resources {
+            None if only_reads => self.all.read.push(chain),
+            None => self.barrier(Some(chain)),
+            Some(resources) => {
                 for &resource in resources {
                     let lane = self.lanes.entry(resource).or_default();
-                    match order {
-                        EffectOrder::Write => {
-                            *lane = ResourceChains { written: Some(chain), read: Vec::new() }
-                        }
-                        _ => lane.read.push(chain),
+                    match only_reads {
+                        true => lane.read.push(chain),
+                        false => *lane = ResourceChains { written: Some(chain), read: Vec::new() },
                     }
                 }
             }
@@ -261,7 +249,7 @@ pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHas
     let (mut own, mut calls) = (Vec::new(), Vec::new());
     for (&name, &function) in functions {
         for op in body(m, function) {
-            if order(m, op) != EffectOrder::Free {
+            if access(m, op).is_some() {
                 own.push(name);
             }
             calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));

@@ -16,22 +16,21 @@
 //! The body and the condition get more arguments, so the loop must be their only caller. The pass runs until
 //! nothing moves any more: an op that left an inner loop may leave the outer loop too.
 //!
-//! `pass/licm` handles loops with regions. Both share the conditions under which an op may move
-//! (`rewrite/effects.rs`). The transformation differs: there an op leaves its region, or a region gets an
-//! argument; here private functions, the body and the condition, change their signature, so all calls in the
-//! module must be known.
+//! The transformation is that of loops with isolated regions (`pass/licm/isolated.rs`). Here private functions,
+//! the body and the condition, change their signature, so all calls in the module must be known.
 
 use befrost_tensor::tf::op::{Op, Traits};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::constant_fold::MAX_GROWN;
-use super::effects::{body, callees, functions};
+use super::effects::{callees, functions};
 use crate::build::query::{bytes_of, has_no_edges, producer_if};
 use crate::dialects::tf;
-use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrKind, BlockId, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::pass::licm::{IsolatedLoop, hoist_from_isolated};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::signatures;
-use crate::rewrite::{InsertionPoint, is_speculatable, is_total};
+use crate::rewrite::{is_speculatable, is_total};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-loop-invariant-code-motion",
@@ -41,23 +40,6 @@ pub(crate) const PASS: Pass = Pass {
     statistics: &[("num-hoisted", "Number of operators moved out of loops")],
     run,
 };
-
-/// True if an op may be computed before the loop: it is speculatable and total (an error would be an error of
-/// all results of the loop), and its results need little more memory than its operands, or it is a constant
-/// or forwards its operands.
-fn may_move(m: &Module, op: OpId) -> bool {
-    let Some(row) = tf::row(m, op) else { return false };
-    let bytes = |value| bytes_of(m, m.value_type(value));
-    let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
-    let is_small = || {
-        let (given, made) =
-            (m.operands(op).map(bytes).try_fold(0, sum), m.results(op).map(bytes).try_fold(0, sum));
-        given.zip(made).is_some_and(|(given, made)| made <= given.max(MAX_GROWN))
-    };
-    is_speculatable(m, op)
-        && (row.has(Traits::CONSTANT) || row.has(Traits::PASSING) || is_small())
-        && is_total(m, op)
-}
 
 /// Limit on rounds, one per level of nested loops. Without it, functions whose loops call each other would
 /// never reach a fixpoint.
@@ -78,7 +60,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let mut hoisted = 0;
         for op in loops {
             if let Some(parts) = WhileLoop::new(r.ir(), op, &functions, &calls) {
-                hoisted += parts.hoist(r);
+                hoisted += hoist_from_isolated(r, &parts);
             }
         }
         if hoisted == 0 {
@@ -97,8 +79,7 @@ struct WhileLoop {
     n: usize,
     cond: BlockId,
     body: BlockId,
-    /// The ops of the body, without the return.
-    ops: Vec<OpId>,
+    /// The return.
     end: OpId,
 }
 
@@ -120,23 +101,30 @@ impl WhileLoop {
                 && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none());
             let &[region] = m.regions_of(function) else { return None };
             let &[block] = m.blocks_of(region) else { return None };
-            (is_own && m.args(block).len() == n).then_some((function, block))
+            (is_own && m.args(block).len() == n).then_some(block)
         };
-        let ((_, cond), (function, block)) = (own("cond")?, own("body")?);
-        let mut ops = body(m, function);
-        let end = ops.pop()?;
+        let (cond, block) = (own("cond")?, own("body")?);
+        let end = m.last_op(block)?;
         (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(WhileLoop {
             op,
             n,
             cond,
             body: block,
-            ops,
             end,
         })
     }
+}
 
-    /// The loop operands of the invariant arguments of the body.
-    fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
+impl IsolatedLoop for WhileLoop {
+    fn op(&self) -> OpId {
+        self.op
+    }
+
+    fn body(&self) -> BlockId {
+        self.body
+    }
+
+    fn invariants(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
             while let Some(op) = producer_if(m, value, &[Op::Identity]) {
                 value = m.operand(op, 0);
@@ -149,67 +137,23 @@ impl WhileLoop {
             .collect()
     }
 
-    /// Moves invariant ops in front of the loop; returns the number of operators moved.
-    fn hoist(&self, r: &mut Rewriter<'_>) -> u64 {
-        let m = r.ir();
-        let mut outside = self.arguments(m);
-        let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
-        let mut invariant = Vec::new();
-        for &op in &self.ops {
-            let has_no_edges = || has_no_edges(m, op) && m.operands(op).all(|value| known.contains(&value));
-            if has_no_edges() && may_move(m, op) {
-                known.extend(m.results(op));
-                invariant.push(op);
-            }
-        }
-        // Constants and forwarded arguments move only together with ops that need them.
-        let mut work: FxHashSet<OpId> = FxHashSet::default();
-        for &op in &invariant {
-            let is_work = match tf::is_passing(m, op) {
-                true => m.operands(op).filter_map(|value| m.defining_op(value)).any(|by| work.contains(&by)),
-                false => tf::operator(m, op) != Some(Op::Const),
-            };
-            if is_work {
-                work.insert(op);
-            }
-        }
-        let moving: FxHashSet<OpId> = invariant.iter().copied().collect();
-        let needed: Vec<ValueId> = invariant
-            .iter()
-            .filter(|op| work.contains(op))
-            .flat_map(|&op| m.results(op))
-            .filter(|&value| m.users(value).any(|(user, _)| !moving.contains(&user)))
-            .collect();
-        if needed.is_empty() {
-            return 0;
-        }
-        let mut taken: FxHashSet<OpId> = needed.iter().filter_map(|&value| m.defining_op(value)).collect();
-        for &op in invariant.iter().rev() {
-            if taken.contains(&op) {
-                taken.extend(m.operands(op).filter_map(|value| m.defining_op(value)));
-            }
-        }
-        let n_hoisted = work.intersection(&taken).count() as u64;
-        for &op in invariant.iter().filter(|op| taken.contains(op)) {
-            let m = r.ir();
-            let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
-            let operands: Vec<ValueId> = m.operands(op).map(|value| outside[&value]).collect();
-            let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
-            let new =
-                NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
-            let copy = r.create(InsertionPoint::Before(self.op), new);
-            outside.extend(r.ir().results(op).zip(r.ir().results(copy)));
-        }
-        self.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());
-        for &op in invariant.iter().rev() {
-            if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
-                r.erase(op);
-            }
-        }
-        n_hoisted
+    /// True if an op is speculatable and total (an error would be an error of all results of the loop), and
+    /// its results need little more memory than its operands, or it is a constant or forwards its operands.
+    fn may_move(&self, m: &Module, op: OpId) -> bool {
+        let Some(row) = tf::row(m, op) else { return false };
+        let bytes = |value| bytes_of(m, m.value_type(value));
+        let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
+        let is_small = || {
+            let (given, made) =
+                (m.operands(op).map(bytes).try_fold(0, sum), m.results(op).map(bytes).try_fold(0, sum));
+            given.zip(made).is_some_and(|(given, made)| made <= given.max(MAX_GROWN))
+        };
+        has_no_edges(m, op)
+            && is_speculatable(m, op)
+            && (row.has(Traits::CONSTANT) || row.has(Traits::PASSING) || is_small())
+            && is_total(m, op)
     }
 
-    /// Turns the values `inside` of the body into arguments, with `outside` as their loop operands.
     fn carry(&self, r: &mut Rewriter<'_>, inside: &[ValueId], outside: &[ValueId]) {
         let m = r.ir();
         let types: Vec<TypeId> = inside.iter().map(|&value| m.value_type(value)).collect();

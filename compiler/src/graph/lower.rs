@@ -17,11 +17,11 @@
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{EffectOrder, EffectState, body, callees, effectful, functions, order};
+use super::effects::{EffectState, access, body, callees, effectful, functions};
 use crate::build::Builder;
 use crate::diag::Diagnostic;
-use crate::dialects::tf;
 use crate::dialects::tf_executor::FRAME;
+use crate::dialects::{Access, tf};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
@@ -349,13 +349,10 @@ impl Lowering<'_, '_, '_> {
 
     /// Orders an op with a kernel among the effects.
     fn ordered(&mut self, op: OpId, state: &mut EffectState) {
-        let order = order(self.m(), op);
-        if order == EffectOrder::Free {
-            return;
-        }
+        let Some(access) = access(self.m(), op) else { return };
         let resources = state.resources(self.m(), op);
         let mut operands: Vec<ValueId> = self.m().operands(op).collect();
-        operands.extend(state.waits(order, resources.as_deref()));
+        operands.extend(state.waits(access, resources.as_deref()));
         let n_data = tf::n_data_operands(self.m(), op);
         let edges = operands.split_off(n_data);
         for edge in edges {
@@ -371,12 +368,12 @@ impl Lowering<'_, '_, '_> {
         let done = results[n];
         results.truncate(self.m().n_results(op));
         self.r.replace_op(op, &results);
-        state.record(order, resources.as_deref(), done);
+        state.record(access, resources.as_deref(), done);
     }
 
     /// The chains that all effects so far complete with, joined to at most one.
     fn join_effects(&mut self, before: OpId, state: &EffectState) -> Vec<ValueId> {
-        let all = state.waits(EffectOrder::Write, None);
+        let all = state.waits(Access::Write, None);
         if all.len() <= 1 {
             return all;
         }

@@ -159,10 +159,10 @@ impl Unit {
         if let Some(level) = verify_diagnostics {
             let problems = expect::verify(&self.source, &self.said, level);
             problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
-            return if problems.is_empty() { Ok(()) } else { Err(Failure::Told) };
+            return if problems.is_empty() { Ok(()) } else { Err(Failure::Reported) };
         }
         report::show(&self.said, &self.source);
-        if has_errors(&self.said) { Err(Failure::Told) } else { Ok(()) }
+        if has_errors(&self.said) { Err(Failure::Reported) } else { Ok(()) }
     }
 }
 
@@ -174,7 +174,7 @@ pub(super) fn validated<'a>(
 ) -> Result<Image<'a>, Failure> {
     checked(bytes, verify_checksums).map_err(|error| {
         tell(&format!("{name}: error: {error}\n"));
-        Failure::Told
+        Failure::Reported
     })
 }
 
@@ -211,5 +211,5 @@ pub(super) fn to_bef(
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();
     unit.conclude(None)?;
-    Ok(emitted.ok_or(Failure::Told)?.to_vec())
+    Ok(emitted.ok_or(Failure::Reported)?.to_vec())
 }

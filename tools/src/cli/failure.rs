@@ -20,11 +20,11 @@ pub(super) enum Failure {
     /// The command line is wrong.
     Usage(String),
     /// The same, already reported.
-    UsageTold,
+    UsageReported,
     /// The input was refused, or the execution failed.
     Refused(String),
     /// The same, already reported.
-    Told,
+    Reported,
     /// The reader of standard output has exited.
     Closed,
 }
@@ -49,8 +49,8 @@ pub(super) fn conclude(result: Result<(), Failure>) -> ExitCode {
             tell(&format!("error: {message}\n"));
             ExitCode::FAILURE
         }
-        Err(Failure::UsageTold) => ExitCode::from(2),
-        Err(Failure::Told | Failure::Closed) => ExitCode::FAILURE,
+        Err(Failure::UsageReported) => ExitCode::from(2),
+        Err(Failure::Reported | Failure::Closed) => ExitCode::FAILURE,
     }
 }
 

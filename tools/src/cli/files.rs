@@ -58,7 +58,7 @@ impl Format {
     }
 
     /// Refuses formats that cannot be read yet.
-    pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
+    pub(super) fn expect_supported(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
             Format::Onnx => Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx()))),
@@ -247,7 +247,7 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
         tell(&format!("{}:{line}:{column}: error: not valid UTF-8 at byte {at}\n", place.name()));
-        Failure::Told
+        Failure::Reported
     })
 }
 

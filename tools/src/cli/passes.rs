@@ -50,7 +50,7 @@ pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Fai
 fn manager(text: &str) -> Result<PassManager, Failure> {
     PassManager::parse(text).map_err(|error| {
         report::show(&[*error], &Source::new("pipeline", text));
-        Failure::UsageTold
+        Failure::UsageReported
     })
 }
 

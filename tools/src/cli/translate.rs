@@ -205,7 +205,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     args.check(from, to)?;
     let mut passes = pipeline(&args.level, &args.passes)?;
     content::expect_readable(&args.input)?;
-    from.expect_built(&args.input)?;
+    from.expect_supported(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
     if to == Target::Bef && verify_diagnostics.is_none() {
         args.output.expect_no_terminal()?;
@@ -271,7 +271,7 @@ fn dump(args: &TranslateArgs, name: &str, bytes: &AlignedBytes) -> Result<(), Fa
         Err(error) => {
             args.output.write_text(&bef_format::dump::container(bytes))?;
             tell(&format!("{name}: error: {error}\n"));
-            Err(Failure::Told)
+            Err(Failure::Reported)
         }
     }
 }

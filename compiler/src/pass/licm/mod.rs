@@ -5,15 +5,18 @@
 //! Inner loops come first, so that ops can leave several loops. Ops with regions stay, as in MLIR: they may
 //! be infinite loops.
 //!
-//! Loops with isolated regions get moved values as arguments (`isolated`). Loops over functions are in
+//! Loops with isolated bodies get moved values as arguments (`isolated`): regions here, functions in
 //! `graph/licm.rs`.
 
 mod isolated;
+
+pub(crate) use isolated::{IsolatedLoop, hoist as hoist_from_isolated};
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::Traits;
 use crate::ir::{Module, OpId};
 use crate::rewrite::is_speculatable;
+use isolated::RegionLoop;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -34,8 +37,11 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let loops: Vec<OpId> = m.walk(r.root()).filter(is_loop).collect();
     // The walk visits outer loops first.
     for op in loops.into_iter().rev() {
-        let is_isolated = r.ir().traits(op).has(Traits::ISOLATED);
-        cx.count(MOVED, if is_isolated { isolated::hoist(r, op) } else { hoist(r, op) });
+        let moved = match r.ir().traits(op).has(Traits::ISOLATED) {
+            true => RegionLoop::of(r.ir(), op).map_or(0, |isolated| isolated::hoist(r, &isolated)),
+            false => hoist(r, op),
+        };
+        cx.count(MOVED, moved);
     }
     r.change()
 }

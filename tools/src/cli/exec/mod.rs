@@ -333,7 +333,7 @@ fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure>
                 _ if args.tfrt_output => print(&format!("{}{leak}", counted.report()))?,
                 _ => tell(&format!("error: {leak}")),
             }
-            return Err(Failure::Told);
+            return Err(Failure::Reported);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -476,13 +476,15 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     for function in chosen {
         let resources = resources.clone().unwrap_or_default();
         match session.run(&function, &files, &resources) {
-            Err(Failure::Told) if !deadline.is_over() && !interrupt::is_set() => result = Err(Failure::Told),
+            Err(Failure::Reported) if !deadline.is_over() && !interrupt::is_set() => {
+                result = Err(Failure::Reported)
+            }
             other => other?,
         }
     }
     if let (Some(function), true, false) = (first, nothing_runs, args.tfrt_output) {
         tell(&format!("error: nothing runs: no arguments are given\n{}", session.example(&function)));
-        return Err(Failure::UsageTold);
+        return Err(Failure::UsageReported);
     }
     if args.verify_diagnostics { session.verify(&program).and(result) } else { result }
 }
@@ -498,7 +500,7 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
     let others = without.iter().map(|error| format!("error: {}", error.message()));
     let problems: Vec<String> = problems.into_iter().chain(others).collect();
     problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
-    if problems.is_empty() { Ok(()) } else { Err(Failure::Told) }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// The program in the file.
@@ -521,7 +523,7 @@ fn load(
         None => Ok(Format::Mlir),
     };
     let format = args.format().map_or_else(found, Ok)?;
-    format.expect_built(place)?;
+    format.expect_supported(place)?;
     if let Some(option) = args.model.given().filter(|_| !format.is_model()) {
         return Err(Failure::Usage(format!("'{option}' needs a model as input")));
     }
@@ -564,7 +566,7 @@ fn refused(place: &Place, error: &LoadError) -> Failure {
             }
         }
     }
-    Failure::Told
+    Failure::Reported
 }
 
 fn find(program: &Program, name: &str) -> Result<Function, Failure> {

@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
         }
         let problems = verify(files, &self.to_verify.borrow());
         problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
-        if problems.is_empty() { Ok(()) } else { Err(Failure::Told) }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
     }
 
     /// Runs the initialization function.
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         let _scope = self.scope(function);
         let called = self.call(function, Vec::new(), resources)?;
         self.print_results(function, &called, |_| true)?;
-        if called.has_values() { Ok(()) } else { Err(Failure::Told) }
+        if called.has_values() { Ok(()) } else { Err(Failure::Reported) }
     }
 
     /// Runs one of the chosen functions.
@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
         }
         if self.args.input.is_empty() && arguments.iter().any(|port| !port.is_chain()) {
             tell(&format!("error: no arguments are given\n{}", self.example(function)));
-            return Err(Failure::UsageTold);
+            return Err(Failure::UsageReported);
         }
         let signature = format!("{function:?}");
         let arguments = self.arguments(arguments, &files.inputs, &signature)?;
@@ -124,17 +124,17 @@ impl<'a> Session<'a> {
                         Array::Strings(strings) => npy::strings_to_bytes(strings),
                     };
                     let written = written.map_err(|error| Failure::Refused(error.to_string()));
-                    told(written.and_then(|bytes| output.place().write_binary(&bytes)))
+                    succeeded(written.and_then(|bytes| output.place().write_binary(&bytes)))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {
                 ok &= self.array(results, ports, at).is_some_and(|array| {
                     let file = expect.place().name();
-                    told(self.compare(&array, want, &ports[at].label(at), &file))
+                    succeeded(self.compare(&array, want, &ports[at].label(at), &file))
                 });
             }
         }
-        if ok { Ok(()) } else { Err(Failure::Told) }
+        if ok { Ok(()) } else { Err(Failure::Reported) }
     }
 
     /// The signature of a function, and a call of it.
@@ -243,17 +243,17 @@ impl<'a> Session<'a> {
         is_printed: impl Fn(usize) -> bool,
     ) -> Result<(), Failure> {
         let Called { results, limit, raised } = called;
-        let mut told: Vec<&Error> = Vec::new();
+        let mut errors: Vec<&Error> = Vec::new();
         for error in results.iter().filter_map(Datum::error).chain(limit).chain(raised) {
-            if !told.iter().any(|one| is_same(one, error)) {
-                if self.is_told(error) || limit.as_ref().is_some_and(|limit| is_same(limit, error)) {
+            if !errors.iter().any(|one| is_same(one, error)) {
+                if self.is_reported(error) || limit.as_ref().is_some_and(|limit| is_same(limit, error)) {
                     tell(&located(error));
                 }
-                told.push(error);
+                errors.push(error);
             }
         }
         if self.args.verify_diagnostics {
-            self.to_verify.borrow_mut().extend(told.into_iter().cloned());
+            self.to_verify.borrow_mut().extend(errors.into_iter().cloned());
         }
         // The error that ends a synchronous function is printed once.
         let ended = || results.iter().find_map(Datum::error).or(raised.first());
@@ -288,7 +288,7 @@ impl<'a> Session<'a> {
 
     /// True if the error of a kernel appears on standard error. One without a location cannot match an
     /// expectation; TFRT does not report it.
-    fn is_told(&self, error: &Error) -> bool {
+    fn is_reported(&self, error: &Error) -> bool {
         match error.location() {
             Some(_) => !self.args.verify_diagnostics,
             None => !self.args.tfrt_output,
@@ -401,15 +401,15 @@ fn tfrt_code(code: ErrorCode) -> &'static str {
     }
 }
 
-/// Reports an error to the user; true if there was none.
-fn told(result: Result<(), Failure>) -> bool {
+/// Reports a failure to the user; true if there was none.
+fn succeeded(result: Result<(), Failure>) -> bool {
     match result {
         Ok(()) => true,
         Err(Failure::Refused(message) | Failure::Usage(message)) => {
             tell(&format!("error: {message}\n"));
             false
         }
-        Err(Failure::Told | Failure::UsageTold | Failure::Closed) => false,
+        Err(Failure::Reported | Failure::UsageReported | Failure::Closed) => false,
     }
 }
 
