@@ -3,10 +3,11 @@
 //! A value is replaced where its users are placed. Its present value, [`Builder::now`], is the one behind
 //! Switches, the result of a conditional that it crossed, or an argument of a loop's region.
 
+use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashMap;
 
-use super::condition::{Chosen, Conditions, Literals, Replaced};
+use super::condition::{Chosen, Conditions, Literals, Liveness, Replaced};
 use super::plan::{Branch, Crossing, PlanNode, PlanStep};
 use super::{gated, is_fetch, shown};
 use crate::dialects::tf;
@@ -19,7 +20,7 @@ const CHAIN: TypeId = KnownType::Chain.id();
 
 /// True if there is a value of this type that stands for one that is never used.
 pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
-    matches!(tf::type_of(&m.cx, ty), Some((Type::Dense(_), false)))
+    matches!(tf::type_of(&m.cx, ty), Some((_, false)))
 }
 
 /// Executes the plans of one frame.
@@ -84,6 +85,8 @@ impl<'a, 'm> Builder<'a, 'm> {
     pub(super) fn edges(&self, edges: &[ValueId]) -> Vec<ValueId> {
         let m = self.r.ir();
         let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge, &self.literals));
+        // A ControlTrigger does not wait for what never runs.
+        let waited = waited.filter(|&edge| self.conditions.of_value(edge) != Liveness::Never);
         let mut found: Vec<ValueId> = waited.map(|edge| self.now(edge)).collect();
         // The completion of a primitive that is gone: its operands are there.
         found.retain(|&edge| m.defining_op(edge).is_none_or(|from| Primitive::of(m, from).is_none()));
@@ -233,11 +236,17 @@ impl<'a, 'm> Builder<'a, 'm> {
         }
         for (value, select) in chosen {
             let value = self.now(*value);
-            self.replaced.insert(value, self.selected[select]);
+            let chosen = self.selected[select];
+            if value != chosen {
+                self.replaced.insert(value, chosen);
+            }
         }
         for &chain in chains {
-            let chain = self.now(chain);
-            self.replaced.extend(results.last().map(|&done| (chain, done)));
+            let (chain, done) = (self.now(chain), results[results.len() - 1]);
+            // Inner conditionals may complete several at once.
+            if chain != done {
+                self.replaced.insert(chain, done);
+            }
         }
     }
 
@@ -250,7 +259,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             Chosen::Select(inner) => self.selected[&inner],
             Chosen::Number(number) => {
                 let value = f64::from(number);
-                self.constant(block, |cx| tf::scalar_attr(cx, value, befrost_tensor::DType::I32))
+                self.constant(block, |cx| tf::scalar_attr(cx, value, DType::I32))
             }
             Chosen::Dead(op, i) => {
                 let text = format!("the fetched value of {} is dead", shown(m, m.operand(op, i)));
@@ -272,20 +281,43 @@ impl<'a, 'm> Builder<'a, 'm> {
         self.r.ir().result(op, 0)
     }
 
-    /// A value that nothing uses.
+    /// A value that nothing uses: a number, an empty text, a variable that is not initialized, an empty list.
     fn zero(&mut self, ty: TypeId, block: BlockId) -> ValueId {
-        let dtype = tf::type_of(&self.r.ir().cx, ty).and_then(|(ty, _)| ty.dtype());
-        self.constant(block, |cx| tf::scalar_attr(cx, 0.0, dtype?))
+        let cx = self.r.cx();
+        let of = tf::type_of(cx, ty).map(|(ty, _)| ty);
+        let (f32, scalar) = (cx.type_attr(KnownType::F32.id()), tf::shape_attr(cx, Some(&[])));
+        let (op, operands, attrs) = match of {
+            Some(Type::Resource) => (Op::VarHandleOp, vec![], vec![("dtype", f32), ("shape", scalar)]),
+            Some(Type::Variant) => {
+                let shape = self.constant(block, |cx| tf::ints_attr(cx, &[], &[0], DType::I32));
+                let most = self.constant(block, |cx| tf::scalar_attr(cx, 0.0, DType::I32));
+                (Op::EmptyTensorList, vec![shape, most], vec![("element_dtype", f32)])
+            }
+            Some(Type::String) => return self.text("", block),
+            of => {
+                let dtype = of.and_then(Type::dtype);
+                return self.constant(block, |cx| tf::scalar_attr(cx, 0.0, dtype?));
+            }
+        };
+        let cx = self.r.cx();
+        let result = tf::tensor(cx, None, cx.element(ty));
+        let at = InsertionPoint::End(block);
+        let made = self.r.create_named(at, LocId::UNKNOWN, op.op_name(), &operands, &[result], &attrs);
+        self.r.ir().result(made, 0)
+    }
+
+    fn text(&mut self, text: &str, block: BlockId) -> ValueId {
+        self.constant(block, |cx| {
+            let element = tf::element(cx, Type::String, false);
+            let (ty, text) = (tf::tensor(cx, Some(&[]), element), cx.str_id(text));
+            Some(cx.attr_id(AttrKind::DenseStrings { ty, splat: true, strings: Box::new([text]) }))
+        })
     }
 
     /// The error that a value is dead.
     fn dead(&mut self, text: &str, ty: TypeId, block: BlockId) -> ValueId {
-        let never = self.constant(block, |cx| tf::scalar_attr(cx, 0.0, befrost_tensor::DType::I1));
-        let message = self.constant(block, |cx| {
-            let element = tf::element(cx, Type::String, false);
-            let (ty, text) = (tf::tensor(cx, Some(&[]), element), cx.str_id(text));
-            Some(cx.attr_id(AttrKind::DenseStrings { ty, splat: true, strings: Box::new([text]) }))
-        });
+        let never = self.constant(block, |cx| tf::scalar_attr(cx, 0.0, DType::I1));
+        let message = self.text(text, block);
         let value = self.zero(ty, block);
         let at = InsertionPoint::End(block);
         let check = [never, message];

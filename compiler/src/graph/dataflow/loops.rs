@@ -38,9 +38,14 @@ struct Loop {
 impl Functionalizer<'_, '_, '_> {
     /// Makes a loop of a frame.
     pub(super) fn make_loop(&mut self, frame: FrameId) -> Result<(), Refused> {
-        let planned = self.plan_loop(frame)?;
-        if let Some(planned) = planned {
-            self.build_loop(frame, &planned);
+        match (self.plan_loop(frame)?, self.frames.frame(frame).parent) {
+            (Some(planned), _) => self.build_loop(frame, &planned),
+            // It goes with the dead ops of the frame around it.
+            (None, Some(parent)) => {
+                let dead = std::mem::take(&mut self.ops[frame.0 as usize]);
+                self.ops[parent.0 as usize].extend(dead);
+            }
+            (None, None) => {}
         }
         Ok(())
     }
