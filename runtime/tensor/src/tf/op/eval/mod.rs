@@ -68,11 +68,13 @@ pub fn owning<const N: usize, R: IntoResults>(
 ) -> Made {
     let op = attrs.op();
     Ok(Box::new(move |inputs, cx| {
-        let n = inputs.len();
-        match <[HostTensor; N]>::try_from(inputs.into_vec()) {
-            Ok(inputs) => Ok(f(inputs, cx)?.into_results()),
-            Err(_) => invalid(op, format!("{n} operands, expected {N}")),
+        if inputs.len() != N {
+            return invalid(op, format!("{} operands, expected {N}", inputs.len()));
         }
+        let mut inputs = inputs.into_iter();
+        let inputs =
+            std::array::from_fn(|_| inputs.next().unwrap_or_else(|| unreachable!("they were counted")));
+        Ok(f(inputs, cx)?.into_results())
     }))
 }
 
