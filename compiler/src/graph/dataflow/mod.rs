@@ -24,7 +24,10 @@
 mod build;
 mod condition;
 mod loops;
+mod lower;
 mod plan;
+
+pub(crate) use lower::LOWER;
 
 use rustc_hash::FxHashSet;
 
