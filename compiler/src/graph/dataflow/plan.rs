@@ -373,7 +373,9 @@ impl Planner<'_, '_> {
             let is_inner_user =
                 |&(user, _): &(usize, ValueId)| is_inner_choice(user) || inner.contains(&user);
             let users = &of.users[i];
-            if is_inner_choice(i) || !users.is_empty() && users.iter().all(is_inner_user) {
+            // What has no other literal has no other place.
+            let may_wait = of.literals[i].len() > region.len() + 1 && !users.is_empty();
+            if is_inner_choice(i) || may_wait && users.iter().all(is_inner_user) {
                 inner.insert(i);
             }
         }
