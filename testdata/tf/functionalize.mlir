@@ -1,4 +1,5 @@
 // RUN: ir-opt %s --tf-functionalize-control-flow --split-input-file 2>&1 | FileCheck %s
+// RUN: ir-opt %s --tf-functionalize-control-flow --split-input-file 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: ir-opt %s --tf-functionalize-control-flow --tf-outline-regions --tf-lower-functional-ops --tf-functionalize-control-flow --split-input-file 2>&1 | FileCheck %s --check-prefix=AGAIN
 
 // Two Merges by one predicate are one conditional. The branch of true is the first region. A constant is no
@@ -71,7 +72,7 @@ func.func @sum(%limit: tensor<i32>) -> tensor<i32> {
 // -----
 
 // The Merge is dead if p holds and q does not, so it is no conditional.
-// CHECK: remark[E0513]: a graph stays dataflow control flow because of 'partly' (Merge): 'partly' (Merge) is not live under exactly one condition
+// REMARK: remark[E0513]: a graph stays dataflow control flow because of 'partly' (Merge): 'partly' (Merge) is not live under exactly one condition
 // CHECK-LABEL: func.func @partly
 // CHECK: tf_executor.Merge
 func.func @partly(%x: tensor<f32>, %p: tensor<i1>, %q: tensor<i1>) -> tensor<f32> {

@@ -63,6 +63,9 @@ impl Functionalizer<'_, '_, '_> {
         if when == Liveness::Never {
             return Ok(None);
         }
+        if of.variables.is_empty() {
+            return Err((cond, "its loop has no variable".to_owned()));
+        }
         if conditions.of_op(cond) != when {
             return Err((cond, "the condition is live without some of the values that enter".to_owned()));
         }

@@ -145,6 +145,9 @@ impl Functionalizer<'_, '_, '_> {
                         None => nodes.push((PlanNode::Gate(op), literals)),
                     }
                 }
+                Some(Primitive::LoopCond) if frame == ROOT => {
+                    return Err((op, "it is in no loop".to_owned()));
+                }
                 Some(Primitive::Exit | Primitive::Sink | Primitive::LoopCond) => {
                     nodes.push((PlanNode::Op(op), literals));
                 }
