@@ -27,6 +27,7 @@ pub fn passes() -> &'static [Pass] {
         pass::symbol_dce::PASS,
         graph::pattern_passes::ARITHMETIC,
         graph::constant_fold::PASS,
+        graph::dataflow::native::PASS,
         graph::dataflow::FUNCTIONALIZE,
         graph::fuse_elementwise::PASS,
         graph::layout::PASS,

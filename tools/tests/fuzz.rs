@@ -136,7 +136,10 @@ fn record(tag: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A node in a graph; strings in a node: its name, its operation, an input.
-const [NODE, NAME, OP, INPUT]: [u8; 4] = [0x0a, 0x0a, 0x12, 0x1a];
+const NODE: u8 = 0x0a;
+const NAME: u8 = 0x0a;
+const OP: u8 = 0x12;
+const INPUT: u8 = 0x1a;
 
 /// One to three nodes removed, given other inputs, more inputs or another operation.
 fn rewired(graph: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {

@@ -132,17 +132,33 @@ pub(super) struct EffectState {
     lanes: FxHashMap<Resource, ResourceChains>,
     /// The resources of the values that were looked up.
     resources: FxHashMap<ValueId, Option<Resource>>,
+    /// The chains of all effects, if nothing but operands orders them.
+    unordered: Option<Vec<ValueId>>,
 }
 
 impl EffectState {
+    /// The state of a block in which nothing but operands orders effects.
+    pub(super) fn unordered() -> EffectState {
+        EffectState { unordered: Some(Vec::new()), ..EffectState::after(None) }
+    }
+
+    /// The chains of all effects so far, which may be dead, if nothing orders them.
+    pub(super) fn completions(&self) -> Option<&[ValueId]> {
+        self.unordered.as_deref()
+    }
+
     /// The state of a block whose effects wait for `chain`.
     pub(super) fn after(chain: Option<ValueId>) -> EffectState {
         let all = ResourceChains { written: chain, read: Vec::new() };
-        EffectState { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
+        let (lanes, resources) = Default::default();
+        EffectState { all, lanes, resources, unordered: None }
     }
 
     /// Makes all later effects wait for `chain`, which itself waits for all effects so far.
     pub(super) fn barrier(&mut self, chain: Option<ValueId>) {
+        if let Some(completions) = &mut self.unordered {
+            return completions.extend(chain);
+        }
         self.all = ResourceChains { written: chain, read: Vec::new() };
         self.lanes.clear();
     }
@@ -217,6 +233,9 @@ impl EffectState {
 
     /// Records that an op's effect is complete at `chain`.
     pub(super) fn record(&mut self, order: EffectOrder, resources: Option<&[Resource]>, chain: ValueId) {
+        if let Some(completions) = &mut self.unordered {
+            return completions.push(chain);
+        }
         match (resources, order) {
             (_, EffectOrder::Free) => {}
             (None, EffectOrder::Write) => self.barrier(Some(chain)),

@@ -21,6 +21,7 @@ use super::effects::{EffectOrder, EffectState, body, callees, effectful, functio
 use crate::build::Builder;
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
+use crate::dialects::tf_executor::FRAME;
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
@@ -46,7 +47,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return Change::Unchanged;
     }
     ours.sort_by_key(|op| op.0);
-    let effectful = effectful(m, &functions);
+    let mut effectful = effectful(m, &functions);
+    // The kernel that runs a loop's iterations completes when they have.
+    effectful.retain(|name| frame(m, functions[name]) != Some("loop"));
     let called: FxHashSet<StrId> =
         functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
     let mut lowering = Lowering { r, cx, functions, effectful, n_loops: 0 };
@@ -66,6 +69,11 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let n_loops = lowering.n_loops;
     cx.count("num-loops", n_loops);
     r.change()
+}
+
+/// The kind of a function in which nothing but operands orders effects ([`FRAME`]).
+fn frame(m: &Module, function: OpId) -> Option<&str> {
+    m.attr_named(function, FRAME).and_then(|attr| m.cx.as_str(attr))
 }
 
 struct Lowering<'a, 'm, 'c> {
@@ -221,9 +229,18 @@ impl Lowering<'_, '_, '_> {
         let private = self.m().is_private(function);
         let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
         let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
-        let mut state = EffectState::after(first);
+        let is_frame = frame(self.m(), function).is_some();
+        let mut state = if is_frame { EffectState::unordered() } else { EffectState::after(first) };
+        if is_frame {
+            let name = self.r.cx().str_id(FRAME);
+            self.r.remove_attr(function, name);
+        }
         for op in body(self.m(), function) {
             if tf::op_of(self.m().op_name_str(op)).is_none() {
+                if self.m().op_name_str(op) == "tfrt.while" {
+                    // A frame's loop.
+                    state.barrier(self.m().results(op).next());
+                }
                 if self.m().next_op(op).is_none() && has_effects {
                     self.returns(op, private, &mut state);
                 }
@@ -394,9 +411,21 @@ impl Lowering<'_, '_, '_> {
         self.join(before, &all).into_iter().collect()
     }
 
+    /// A chain that is final when these completions are, dead or not.
+    fn join_dead(&mut self, before: OpId, completions: &[ValueId]) -> Option<ValueId> {
+        if completions.is_empty() {
+            return None;
+        }
+        let made = self.make(before, "tf._Join", completions, &[CHAIN], &[]);
+        Some(self.m().result(made, 0))
+    }
+
     /// Lowers the return of a function with effects.
     fn returns(&mut self, op: OpId, private: bool, state: &mut EffectState) {
-        let waits = self.join_effects(op, state);
+        let waits = match state.completions() {
+            Some(completions) => self.join_dead(op, completions).into_iter().collect(),
+            None => self.join_effects(op, state),
+        };
         let values: Vec<ValueId> = self.m().operands(op).collect();
         if private {
             let chain = self.chain(op, &waits);

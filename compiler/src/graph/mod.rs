@@ -40,17 +40,19 @@ pub fn pipeline(level: u8) -> &'static str {
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
     match level {
-        0 => "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-to-kernels)",
+        0 => {
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)"
+        }
         1 => {
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
-             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-to-kernels)"
+             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-executor-to-kernels,tf-to-kernels)"
         }
         _ => {
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
-             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\
+             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-executor-to-kernels,tf-to-kernels,\
              tf-plan-memory)"
         }
     }

@@ -156,7 +156,7 @@ fn enclosing(m: &Module, op: OpId) -> Option<OpId> {
 }
 
 /// A function name that is not taken: `text`, or `text` with a number.
-fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> String {
+pub(super) fn unused(r: &mut Rewriter<'_>, text: &str, taken: &mut FxHashSet<StrId>) -> String {
     let mut name = text.to_owned();
     let mut n = 0;
     while !taken.insert(r.cx().str_id(&name)) {

@@ -3,6 +3,12 @@
 use crate::dialects::{Access, EffectResource, Effects, Traits};
 use crate::ir::{Module, OpId, names};
 
+/// True for an op directly in a graph whose values may be dead. It must not lose operands, from which its
+/// deadness comes.
+pub fn is_in_dataflow(m: &Module, op: OpId) -> bool {
+    m.parent_op(op).and_then(|parent| m.def(parent)).is_some_and(|def| def.traits.has(Traits::DATAFLOW))
+}
+
 /// True if the results of `op` are unused and it has no relevant side effects.
 pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
     m.results(op).all(|r| m.is_unused(r)) && would_be_trivially_dead(m, op)

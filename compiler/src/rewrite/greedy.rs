@@ -7,7 +7,7 @@
 //! order is that of the program, so results are deterministic.
 
 use super::constants::{ConstantUniquer, constant_value};
-use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
+use super::{Change, Pattern, Rewriter, is_in_dataflow, is_trivially_dead, simplify_regions};
 use crate::dialects::{Folded, OpDef, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use rustc_hash::FxHashSet;
@@ -217,6 +217,9 @@ impl Driver<'_, '_> {
         if is_trivially_dead(self.r.module, op) {
             self.r.erase(op);
             return Change::Changed;
+        }
+        if is_in_dataflow(self.r.module, op) {
+            return Change::Unchanged;
         }
         if constant_value(self.r.module, op).is_none() && self.fold(op) == Change::Changed {
             return Change::Changed;

@@ -27,7 +27,7 @@ mod simplify;
 mod tests;
 
 pub use clone::IrMapping;
-pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
+pub use effects::{is_in_dataflow, is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 

@@ -145,6 +145,7 @@ pub(super) fn ops(r: &mut Registry) {
         add(r, row);
     }
     with_regions(r);
+    dataflow(r);
     r.add(
         OpDef::new("tf._Strings", "a constant tensor of strings")
             .attr("shape", A::IntArray(KnownType::I64))
@@ -179,6 +180,31 @@ pub(super) fn ops(r: &mut Registry) {
             .result_with("outputs", T::Any, Arity::Variadic)
             .kernel(),
     );
+}
+
+/// Adds the kernels of dataflow control flow, which `tf-executor-to-kernels` makes of the primitives.
+fn dataflow(r: &mut Registry) {
+    let def = |name: &str, summary| {
+        blank(name, summary).result_with("results", T::Any, Arity::Variadic).pure().kernel()
+    };
+    r.add(
+        def("tf._Switch", "the first operand on one of two ways, dead on the other")
+            .attr("is_loop_cond", A::Bool),
+    );
+    r.add(def("tf._SwitchCase", "the first operand on one of several ways, dead on the others"));
+    r.add(def("tf._Merge", "the first operand that is not dead, its number, and its completion"));
+    r.add(def("tf._IndexTensor", "a number as a tensor"));
+    r.add(def("tf._IsLive", "whether a value is not dead"));
+    // Its chains are no control edges: it takes them dead or not.
+    r.add(
+        OpDef::new("tf._Join", "a chain behind values that may be dead")
+            .operand_with("values", T::Any, Arity::Variadic, OperandMode::Required)
+            .result("chain", T::Is(KnownType::Chain))
+            .pure()
+            .kernel(),
+    );
+    r.add(def("tf._Dead", "a dead value"));
+    r.add(def("tf._Fetch", "a value that must not be dead"));
 }
 
 /// Adds control flow with regions, which `tf-outline-regions` turns into functions.

@@ -75,3 +75,8 @@ pub(super) fn token(m: &Module, op: OpId, why: &str) -> Diagnostic {
 pub(super) fn loop_merge(m: &Module, merge: OpId, why: &str) -> Diagnostic {
     at_op(m, merge, "E0730", format!("{}, which has the next iteration as input, {why}", node(m, merge)))
 }
+
+/// E0731: a loop that needs its own result to be entered.
+pub fn enters_itself(m: &Module, enter: OpId) -> Diagnostic {
+    at_op(m, enter, "E0731", format!("what {} enters needs an Exit of the same loop", node(m, enter)))
+}

@@ -40,7 +40,7 @@ use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, T
 use crate::diag::Diagnostic;
 use crate::ir::{BlockId, KnownType, Module, OpId, TypeId, ValueId};
 
-pub use errors::node;
+pub use errors::{enters_itself, node};
 
 /// The op that holds a graph.
 pub const GRAPH: &str = "tf_executor.graph";
@@ -59,6 +59,13 @@ pub const TOKEN: &str = "tf_executor.token";
 
 /// The pass that replaces the primitives by calls of functions.
 pub const FUNCTIONALIZE: &str = "tf-functionalize-control-flow";
+
+/// The pass that replaces the primitives by kernels.
+pub const TO_KERNELS: &str = "tf-executor-to-kernels";
+
+/// An attribute of functions that this pass made: `graph`, or `loop` for an iteration. Nothing but operands
+/// orders their ops.
+pub const FRAME: &str = "tf_executor.frame";
 
 /// A primitive of dataflow control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,7 @@ mod build;
 mod condition;
 mod loops;
 mod lower;
+pub(crate) mod native;
 mod plan;
 
 pub(crate) use lower::LOWER;

@@ -29,7 +29,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::dialects::Traits;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, BlockId, KnownType, LocId, LocKind, Module, OpId, ValueId, names};
-use crate::rewrite::{InsertionPoint, IrMapping, signatures};
+use crate::rewrite::{InsertionPoint, IrMapping, is_in_dataflow, signatures};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const INLINED: &str = "num-inlined";
@@ -162,6 +162,7 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         None => false,
     };
     m.attr(callee, names::TFRT_NATIVE).is_none()
+        && !is_in_dataflow(m, call)
         && sync(caller) == sync(callee)
         && (blocks.len() == 1 || several())
         && takes_place(m, call, *entry)

@@ -391,6 +391,7 @@ impl Frame {
                 value.resolve();
             }
             match operand.mode {
+                OperandMode::Required if kernel.observes => {}
                 OperandMode::Required => blocked.consider(value),
                 OperandMode::Lenient => all_are_dead &= matches!(value, Value::Dead),
                 OperandMode::Order => {

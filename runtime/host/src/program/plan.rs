@@ -48,6 +48,8 @@ pub(crate) struct KernelPlan {
     pub(crate) n_results: u16,
     /// Whether the kernel runs when the first of its data operands is final.
     pub(crate) is_any: bool,
+    /// Whether its required operands may be errors or dead.
+    pub(crate) observes: bool,
     /// Number of events that the kernel waits for.
     pub(crate) ready_count: u32,
     /// Whether the kernel's results are final when it has run. False for kernels that call functions.
@@ -221,7 +223,12 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let known = resolved.of(&kernel);
         let signature = &known.signature;
         let operands = kernel.operands();
-        let mode = |i: usize| kernel.operand_mode(i as u32);
+        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
+        let is_any = kernel.is_any() && signature.takes_all_in_any_state();
+        let mode = |i: usize| match kernel.operand_mode(i as u32) {
+            OperandMode::Required if is_any => OperandMode::Lenient,
+            mode => mode,
+        };
         let n = n_passed(&kernel, signature, |i| image.type_name(function.register_type(operands[i])));
         let passed = operands.iter().enumerate().take(n).map(|(i, &register)| match mode(i) {
             OperandMode::Required | OperandMode::Lenient => register,
@@ -239,11 +246,13 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
                 && i < n
                 && (i < signature.operands.len() || reads_rest)
         };
-        let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
+        let observes = signature.observes;
+        let propagates = |&i: &usize| match mode(i) {
+            OperandMode::Required => !observes,
+            mode => mode == OperandMode::Order,
+        };
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
-        // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
-        let is_any = kernel.is_any() && signature.takes_all_in_any_state();
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
         let ready_count = match kernel.is_any() && !is_any {
             true => (0..operands.len()).filter(is_counted).count() as u32,
@@ -270,6 +279,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             // The file has 16 bits for this number.
             n_results: kernel.n_results() as u16,
             is_any,
+            observes,
             ready_count,
             is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
             defers: signature.completion == Completion::Async,

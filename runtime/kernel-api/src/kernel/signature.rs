@@ -118,6 +118,9 @@ pub struct Signature {
     pub completion: Completion,
     /// True if an operand is taken in any state; otherwise all must be concrete.
     pub takes_any_state: bool,
+    /// True if errors and dead values among its required operands do not skip it: it takes them in any final
+    /// state.
+    pub observes: bool,
     /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
     /// True if it takes the identity of its frame.

@@ -13,7 +13,7 @@ pub(super) fn add(registry: &mut Registry) {
 
 /// The truth value of a tensor in TensorFlow: a scalar is true if it is not 0, other tensors if they are not
 /// empty.
-fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
+pub(super) fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     if x.shape().rank() > 0 {
         return Ok(x.num_elements() > 0);
     }
@@ -28,7 +28,7 @@ fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
 }
 
 /// The index of a branch; an index out of range selects the last branch, as in TensorFlow.
-fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelError> {
+pub(super) fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelError> {
     let index = match (x.num_elements(), x.read::<i32>()) {
         (1, Ok(index)) => i64::from(index[0]),
         _ => {

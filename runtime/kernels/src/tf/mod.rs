@@ -14,6 +14,7 @@ mod action;
 mod arrays;
 mod attrs;
 mod checks;
+mod dataflow;
 mod flow;
 mod interned;
 mod lists;
@@ -60,6 +61,7 @@ pub fn tf(registry: &mut Registry) {
     }));
     tables::add(registry);
     variables::add(registry);
+    dataflow::add(registry);
     flow::add(registry);
     memory::add(registry);
 }

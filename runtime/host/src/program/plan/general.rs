@@ -101,6 +101,8 @@ pub(crate) struct GeneralKernel {
     pub(crate) has_plain_operands: bool,
     /// Whether the kernel runs when its first operand is final.
     pub(crate) is_any: bool,
+    /// Whether its required operands may be errors or dead.
+    pub(crate) observes: bool,
     /// Whether the kernel has one result, which is not read before its users are notified, and no kernel
     /// waits for its completion.
     pub(crate) has_plain_result: bool,
@@ -199,7 +201,8 @@ impl GeneralPlan {
         let user_lists = Users::new(function, plan, |_| true);
         let (has_any, has_after) =
             (!user_lists.on_first.items.is_empty(), !user_lists.on_completion.items.is_empty());
-        let found = if with_straight_lines && !has_any && !has_after {
+        let has_observers = plan.kernels.iter().any(|known| known.observes);
+        let found = if with_straight_lines && !has_any && !has_after && !has_observers {
             straight::find(function, plan, &user_lists)
         } else {
             StraightLines::default()
@@ -261,11 +264,12 @@ impl GeneralPlan {
             kernels.push(GeneralKernel {
                 step: CopyStep::new(entry.run, k, n_passed, known.n_results),
                 first_register: known.first_result,
-                has_plain_operands: all.iter().all(is_plain),
+                has_plain_operands: !known.observes && all.iter().all(is_plain),
                 operands: Span::push(&mut operands, all.into_iter()),
                 users: user_lists.on_final.span(known.first_result, known.n_results),
                 straight_line: line.unwrap_or(NO_LINE),
                 is_any: known.is_any,
+                observes: known.observes,
                 has_plain_result: known.n_results == 1 && !has_any && !has_after,
                 defers: known.defers,
             });

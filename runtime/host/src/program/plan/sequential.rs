@@ -65,8 +65,9 @@ fn chain(n_slots: usize) -> Step {
 }
 
 /// Order in which the kernels of a function run on one thread when nothing has to wait: that of ready
-/// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. `None`
-/// if a kernel of the function itself may have to wait.
+/// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. A kernel
+/// that could run when its first operand is final runs when all are. `None` if a kernel of the function itself
+/// may have to wait.
 pub(super) fn sequential_order(
     function: &FunctionView<'_, '_>,
     plan: &FunctionPlan,
@@ -80,15 +81,18 @@ pub(super) fn sequential_order(
     let mut left = Vec::with_capacity(n as usize);
     for (kernel, known) in function.kernels().zip(&plan.kernels) {
         let completion = resolved.of(&kernel).signature.completion;
-        if completion == Completion::Async || known.is_any || Some(kernel.stream()) != first_stream {
+        if completion == Completion::Async || Some(kernel.stream()) != first_stream {
             return None;
         }
-        left.push(known.ready_count);
+        let data = |i: &u32| !matches!(kernel.operand_mode(*i), OperandMode::Order | OperandMode::After);
+        let n_data = if known.is_any { (0..kernel.operands().len() as u32).filter(data).count() } else { 0 };
+        // The count of a kernel that runs at its first operand has all of them as one.
+        left.push(known.ready_count + (n_data as u32).saturating_sub(1));
     }
     if function.kind() == FunctionKind::Sync {
         return Some((0..n).collect());
     }
-    let Users { on_final, on_completion, on_first: _ } = Users::new(function, plan, |_| true);
+    let Users { on_final, on_completion, on_first } = Users::new(function, plan, |_| true);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
@@ -100,8 +104,9 @@ pub(super) fn sequential_order(
         }
     }
     for argument in 0..function.n_args() {
-        release(on_final.get(argument), &mut left, &mut stack);
-        release(on_completion.get(argument), &mut left, &mut stack);
+        for users in [&on_final, &on_first, &on_completion] {
+            release(users.get(argument), &mut left, &mut stack);
+        }
     }
     let mut order = Vec::with_capacity(n as usize);
     let mut written = vec![false; function.n_registers() as usize];
@@ -119,6 +124,7 @@ pub(super) fn sequential_order(
         for register in results.clone() {
             written[register as usize] = true;
             release(on_final.get(register), &mut left, &mut stack);
+            release(on_first.get(register), &mut left, &mut stack);
         }
         for register in results {
             release(on_completion.get(register), &mut left, &mut stack);
