@@ -1,4 +1,5 @@
-//! `tf-lower-functional-ops`: the primitives of dataflow control flow from conditionals and loops of functions.
+//! `tf-lower-functional-ops`: the primitives of dataflow control flow from conditionals and loops of
+//! functions.
 //!
 //! ```text
 //! tf.If(p, x) {then, else}     Switch(x, p), both functions' ops on its results, Merge
@@ -6,9 +7,9 @@
 //! tf.While(x) {cond, body}     Enter, Merge, cond, LoopCond, Switch, body, NextIteration; Exit
 //! ```
 //!
-//! The way back from `tf-functionalize-control-flow`, with TensorFlow's name. A function in which something is
-//! lowered becomes one graph. Ops of a branch or a body that have no operands get a control edge from a *pivot*
-//! there, so that they are dead with it and in its frame.
+//! The way back from `tf-functionalize-control-flow`, with TensorFlow's name. A function in which something
+//! is lowered becomes one graph. Ops of a branch or a body that have no operands get a control edge from a
+//! *pivot* there, so that they are dead with it and in its frame.
 //!
 //! Left as they are: functions with effects, whose order primitives would lose; ops that something waits for;
 //! conditions that are no `i1`; functions that call themselves.
@@ -51,7 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         .collect();
     for function in all {
         let ops = body(r.ir(), function);
-        let mut lowering = Lowering { r: &mut *r, bodies: &bodies, end: function, n_ops: 0, n_frames: 0 };
+        let mut lowering = ToPrimitives { r: &mut *r, bodies: &bodies, end: function, n_ops: 0, n_frames: 0 };
         if ops.iter().any(|&op| lowering.lowerable(op, None).is_some()) {
             cx.count("num-lowered", lowering.function(function, &ops));
         }
@@ -97,13 +98,13 @@ impl Body {
 }
 
 /// The functions that a copied op is inside of, and the pivot of what has no operands there.
-struct Inside {
+struct CopyScope {
     names: FxHashSet<StrId>,
     pivot: Option<ValueId>,
 }
 
 /// The lowering of one function.
-struct Lowering<'a, 'm> {
+struct ToPrimitives<'a, 'm> {
     r: &'a mut Rewriter<'m>,
     bodies: &'a FxHashMap<StrId, Body>,
     /// The end of the graph.
@@ -112,13 +113,13 @@ struct Lowering<'a, 'm> {
     n_frames: usize,
 }
 
-impl Lowering<'_, '_> {
+impl ToPrimitives<'_, '_> {
     fn m(&self) -> &Module {
         self.r.ir()
     }
 
     /// The kind of an op that is lowered, and its functions.
-    fn lowerable(&self, op: OpId, inside: Option<&Inside>) -> Option<(Control, Vec<StrId>)> {
+    fn lowerable(&self, op: OpId, inside: Option<&CopyScope>) -> Option<(Control, Vec<StrId>)> {
         let m = self.m();
         let control = Control::of(m, op)?;
         let names = match control {
@@ -176,8 +177,9 @@ impl Lowering<'_, '_> {
             self.r.move_to(op, InsertionPoint::End(block));
         }
         self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &values, &[], &[]);
-        let outside = Rc::new(Inside { names: FxHashSet::default(), pivot: None });
-        let mut todo: Vec<(OpId, Rc<Inside>)> = ops.iter().rev().map(|&op| (op, outside.clone())).collect();
+        let outside = Rc::new(CopyScope { names: FxHashSet::default(), pivot: None });
+        let mut todo: Vec<(OpId, Rc<CopyScope>)> =
+            ops.iter().rev().map(|&op| (op, outside.clone())).collect();
         let mut n_lowered = 0;
         while let Some((op, inside)) = todo.pop() {
             let Some((control, functions)) = self.lowerable(op, Some(&inside)) else { continue };
@@ -220,8 +222,8 @@ impl Lowering<'_, '_> {
         before: OpId,
         name: StrId,
         args: &[ValueId],
-        inside: &Rc<Inside>,
-    ) -> (Vec<ValueId>, Vec<(OpId, Rc<Inside>)>) {
+        inside: &Rc<CopyScope>,
+    ) -> (Vec<ValueId>, Vec<(OpId, Rc<CopyScope>)>) {
         let body = &self.bodies[&name];
         let mut values: FxHashMap<ValueId, ValueId> =
             body.args.iter().copied().zip(args.iter().copied()).collect();
@@ -254,8 +256,8 @@ impl Lowering<'_, '_> {
         op: OpId,
         control: Control,
         functions: &[StrId],
-        inside: &Rc<Inside>,
-    ) -> Vec<(OpId, Rc<Inside>)> {
+        inside: &Rc<CopyScope>,
+    ) -> Vec<(OpId, Rc<CopyScope>)> {
         let m = self.m();
         let operands: Vec<ValueId> = m.operands(op).collect();
         let (data, edges) = operands.split_at(tf::n_data_operands(m, op));
@@ -274,7 +276,7 @@ impl Lowering<'_, '_> {
             let pivot = Some(self.pivot(op, pivots[branch]));
             let names = inside.names.iter().copied().chain([name]).collect();
             let args: Vec<ValueId> = switched.iter().map(|values| values[branch]).collect();
-            let (values, copies) = self.copy(op, name, &args, &Rc::new(Inside { names, pivot }));
+            let (values, copies) = self.copy(op, name, &args, &Rc::new(CopyScope { names, pivot }));
             of_branches.push(values);
             made.extend(copies);
         }
@@ -294,7 +296,12 @@ impl Lowering<'_, '_> {
     }
 
     /// Lowers a loop. Returns the copied ops.
-    fn lower_loop(&mut self, op: OpId, functions: &[StrId], inside: &Rc<Inside>) -> Vec<(OpId, Rc<Inside>)> {
+    fn lower_loop(
+        &mut self,
+        op: OpId,
+        functions: &[StrId],
+        inside: &Rc<CopyScope>,
+    ) -> Vec<(OpId, Rc<CopyScope>)> {
         let m = self.m();
         let operands: Vec<ValueId> = m.operands(op).collect();
         let (data, edges) = operands.split_at(tf::n_data_operands(m, op));
@@ -322,7 +329,7 @@ impl Lowering<'_, '_> {
             tokens.push(source[1]);
         }
         let named = |name: StrId| inside.names.iter().copied().chain([name]).collect();
-        let within = Rc::new(Inside { names: named(functions[0]), pivot: started });
+        let within = Rc::new(CopyScope { names: named(functions[0]), pivot: started });
         let (cond, mut made) = self.copy(op, functions[0], &merged, &within);
         let ty = self.m().value_type(cond[0]);
         let cond = self.primitive(op, Primitive::LoopCond, &cond, &[ty]);
@@ -333,7 +340,7 @@ impl Lowering<'_, '_> {
             .collect();
         let pivot = Some(self.pivot(op, switched[0][1]));
         let args: Vec<ValueId> = switched.iter().map(|values| values[1]).collect();
-        let within = Rc::new(Inside { names: named(functions[1]), pivot });
+        let within = Rc::new(CopyScope { names: named(functions[1]), pivot });
         let (next, copies) = self.copy(op, functions[1], &args, &within);
         made.extend(copies);
         for (&token, &value) in tokens.iter().zip(&next) {

@@ -361,8 +361,8 @@ impl Planner<'_, '_> {
         best
     }
 
-    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a branch of
-    /// another predicate.
+    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a
+    /// branch of another predicate.
     fn not_inner(&self, predicate: ValueId, nodes: &[usize], region: &Literals) -> Vec<usize> {
         let of = self.nodes;
         let has = |i: usize| of.literals[i].iter().any(|&(p, _)| p == predicate);
