@@ -33,6 +33,7 @@ pub fn passes() -> &'static [Pass] {
         graph::layout::PASS,
         graph::licm::PASS,
         graph::outline_regions::PASS,
+        graph::dataflow::LOWER,
         graph::pack_weights::PASS,
         graph::memory::PASS,
         graph::control_edges::PASS,

@@ -109,6 +109,99 @@ fn damaged_graphs_hold() {
     assert!(n_graphs > 4, "only {n_graphs} were graphs");
 }
 
+/// The records of a message: the number of the field, and the bytes behind its length.
+fn records(mut bytes: &[u8]) -> Option<Vec<(u8, &[u8])>> {
+    let mut found = Vec::new();
+    while let [tag, rest @ ..] = bytes {
+        let (mut length, mut n) = (0, 0);
+        while rest.get(n)? & 0x80 != 0 {
+            length |= usize::from(rest[n] & 0x7f) << (7 * n);
+            n += 1;
+        }
+        length |= usize::from(rest[n]) << (7 * n);
+        found.push((*tag, rest.get(n + 1..n + 1 + length)?));
+        bytes = &rest[n + 1 + length..];
+    }
+    Some(found)
+}
+
+fn record(tag: u8, bytes: &[u8]) -> Vec<u8> {
+    let (mut record, mut length) = (vec![tag], bytes.len());
+    while length > 0x7f {
+        record.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    record.push(length as u8);
+    [&record, bytes].concat()
+}
+
+/// A node in a graph; strings in a node: its name, its operation, an input.
+const NODE: u8 = 0x0a;
+const NAME: u8 = 0x0a;
+const OP: u8 = 0x12;
+const INPUT: u8 = 0x1a;
+
+/// One to three nodes removed, given other inputs, more inputs or another operation.
+fn rewired(graph: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
+    const PRIMITIVES: [&str; 8] =
+        ["Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "Identity", "ControlTrigger"];
+    let mut nodes: Vec<(u8, Vec<u8>)> =
+        records(graph)?.into_iter().map(|(tag, bytes)| (tag, bytes.to_vec())).collect();
+    let names: Vec<Vec<u8>> = nodes
+        .iter()
+        .filter(|(tag, _)| *tag == NODE)
+        .filter_map(|(_, node)| Some(records(node)?.into_iter().find(|(tag, _)| *tag == NAME)?.1.to_vec()))
+        .collect();
+    for _ in 0..1 + dice.below(3) {
+        let (at, other) = (dice.below(nodes.len()), &names[dice.below(names.len())]);
+        if nodes[at].0 != NODE {
+            continue;
+        }
+        let mut parts: Vec<(u8, Vec<u8>)> =
+            records(&nodes[at].1)?.into_iter().map(|(tag, bytes)| (tag, bytes.to_vec())).collect();
+        let inputs: Vec<usize> = (0..parts.len()).filter(|&i| parts[i].0 == INPUT).collect();
+        let edge = [&b"^"[..], other].concat();
+        match dice.below(6) {
+            0 => _ = nodes.remove(at),
+            1 => {
+                let op = parts.iter_mut().find(|(tag, _)| *tag == OP)?;
+                op.1 = PRIMITIVES[dice.below(PRIMITIVES.len())].into();
+            }
+            2 => parts.insert(inputs.last().map_or(2, |i| i + 1), (INPUT, edge)),
+            _ if inputs.is_empty() => {}
+            n => {
+                let port: &[u8] = if n == 3 { b":1" } else { b"" };
+                let input = &mut parts[inputs[dice.below(inputs.len())]].1;
+                *input = if input.starts_with(b"^") { edge } else { [other, port].concat() };
+            }
+        }
+        if let Some(node) = nodes.get_mut(at) {
+            node.1 = parts.iter().flat_map(|(tag, bytes)| record(*tag, bytes)).collect();
+        }
+    }
+    Some(nodes.iter().flat_map(|(tag, bytes)| record(*tag, bytes)).collect())
+}
+
+/// Graphs with dataflow control flow, wired otherwise, are refused or compiled.
+#[test]
+fn rewired_graphs_hold() {
+    let mut all = Vec::new();
+    files(&testdata().join("graphdefs"), &mut all);
+    let is_dataflow = |file: &&PathBuf| {
+        let text = file.to_string_lossy();
+        text.ends_with(".pb") && (text.contains("/v1_") || text.contains("/grad_cond_v1"))
+    };
+    let graphs: Vec<Vec<u8>> =
+        all.iter().filter(is_dataflow).map(|file| fs::read(file).expect("a graph can be read")).collect();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut n_graphs = 0;
+    for _ in 0..300 {
+        let graph = rewired(&graphs[dice.below(graphs.len())], &mut dice).expect("a graph has records");
+        n_graphs += usize::from(fuzz::graphdef(&graph));
+    }
+    assert!(n_graphs > 50, "only {n_graphs} were graphs");
+}
+
 #[test]
 fn damaged_programs_hold() {
     let mut all = Vec::new();

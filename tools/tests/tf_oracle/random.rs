@@ -1,5 +1,7 @@
 //! Random programs by the oracle and by the executor, not optimized and optimized, on several work queues.
 //!
+//! A third way lowers conditionals and loops to dataflow control flow, and functionalizes that.
+//!
 //! Each program is called twice with the same resources, so that the second call shows the state that the
 //! first one has left. Not optimized, the executor gives what strict calls give, with the same places of
 //! errors. Optimized, each result is that of strict calls or that of inlined ones.
@@ -27,6 +29,10 @@ const STEPS: usize = 12;
 
 /// How often a program is called.
 const CALLS: usize = 2;
+
+/// To the primitives of dataflow control flow, and from them to conditionals and loops again.
+const DATAFLOW: &str = "builtin.module(tf-outline-regions,tf-lower-functional-ops,tf-functionalize-control-flow,\
+                        tf-outline-regions,tf-to-kernels)";
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
 
@@ -80,10 +86,10 @@ fn parsed(text: &str) -> Result<Verified, String> {
     verify(module).map_err(|wrong| format!("the program: {}", said(&wrong)))
 }
 
-fn compiled(text: &str, level: u8) -> Result<Vec<u8>, String> {
+fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
     let module = parsed(text)?;
-    let mut passes = PassManager::parse(pipeline(level)).map_err(|error| format!("{error:?}"))?;
-    let (module, _) = passes.run(module).map_err(|wrong| format!("passes of -O{level}: {}", said(&wrong)))?;
+    let mut passes = PassManager::parse(pipeline).map_err(|error| format!("{error:?}"))?;
+    let (module, _) = passes.run(module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
     let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
     Ok(bytes)
 }
@@ -100,13 +106,14 @@ struct Executor {
 impl Executor {
     fn all(text: &str) -> Result<Vec<Executor>, String> {
         let mut all = Vec::new();
-        for level in [0, 2] {
-            let bytes = compiled(text, level)?;
+        let ways = [("-O0", 0, pipeline(0)), ("-O2", 2, pipeline(2)), ("dataflow and back", 2, DATAFLOW)];
+        for (way, level, pipeline) in ways {
+            let bytes = compiled(text, pipeline).map_err(|why| format!("{way}: {why}"))?;
             for (queue, runtime) in &*RUNTIMES {
                 let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
                 let lines = Arc::new(Lines::default());
                 let options = CallOptions { output: lines.clone(), ..CallOptions::default() };
-                all.push(Executor { name: format!("-O{level} on {queue}"), level, program, options, lines });
+                all.push(Executor { name: format!("{way} on {queue}"), level, program, options, lines });
             }
         }
         Ok(all)

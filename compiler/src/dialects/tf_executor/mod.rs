@@ -202,8 +202,8 @@ pub(super) fn ops(r: &mut Registry) {
         .pure()
         .verifier(verify_same)
         .format(
-            "operands `frame` $frame_name (`parallel_iterations` $parallel_iterations^)? \
-             (`constant` $is_constant^)? attr-dict `:` functional-type(operands, results)",
+            "operands `frame` $frame_name (`constant` $is_constant^)? attr-dict `:` \
+             functional-type(operands, results)",
         ),
     );
     let one = |of, summary, name| {

@@ -23,7 +23,7 @@ use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
 const PARALLEL_ITERATIONS: i64 = 10;
 
 /// The plan of a loop.
-struct Loop {
+struct LoopPlan {
     cond: OpId,
     variables: Vec<LoopVariable>,
     invariants: Vec<OpId>,
@@ -51,7 +51,7 @@ impl Functionalizer<'_, '_, '_> {
     }
 
     /// The plan of a loop; `None` if it is never live.
-    fn plan_loop(&self, frame: FrameId) -> Result<Option<Loop>, Refused> {
+    fn plan_loop(&self, frame: FrameId) -> Result<Option<LoopPlan>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let of = self.frames.frame(frame);
         let first = of.enters[0];
@@ -62,6 +62,9 @@ impl Functionalizer<'_, '_, '_> {
             of.enters.iter().fold(Liveness::always(), |when, &enter| when.and(&conditions.of_op(enter)));
         if when == Liveness::Never {
             return Ok(None);
+        }
+        if of.variables.is_empty() {
+            return Err((cond, "its loop has no variable".to_owned()));
         }
         if conditions.of_op(cond) != when {
             return Err((cond, "the condition is live without some of the values that enter".to_owned()));
@@ -100,7 +103,7 @@ impl Functionalizer<'_, '_, '_> {
         let body = plan(body, &region(1))?;
         let after = plan(after, &region(0))?;
         let (variables, exits) = (of.variables.clone(), of.exits.clone());
-        Ok(Some(Loop { cond, variables, invariants, exits, when, condition, body, after }))
+        Ok(Some(LoopPlan { cond, variables, invariants, exits, when, condition, body, after }))
     }
 
     /// The ends of the regions must be live whenever their region is.
@@ -184,8 +187,8 @@ impl Functionalizer<'_, '_, '_> {
         Ok(copies)
     }
 
-    fn build_loop(&mut self, frame: FrameId, planned: &Loop) {
-        let Loop { cond, variables, invariants, exits, when, condition, body, after } = planned;
+    fn build_loop(&mut self, frame: FrameId, planned: &LoopPlan) {
+        let LoopPlan { cond, variables, invariants, exits, when, condition, body, after } = planned;
         let graph = self.graph;
         let m = self.m();
         let Some(end) = block_of(m, graph).and_then(|block| m.last_op(block)) else { return };
@@ -257,7 +260,8 @@ impl Functionalizer<'_, '_, '_> {
         self.leave(frame, when, kept);
     }
 
-    /// Makes ops, of a loop and what follows it, a part of the frame around it, and erases the rest of its frame.
+    /// Makes ops, of a loop and what follows it, a part of the frame around it, and erases the rest of its
+    /// frame.
     fn leave(&mut self, frame: FrameId, when: &Liveness, kept: Vec<OpId>) {
         let m = self.r.ir();
         for &op in &kept {

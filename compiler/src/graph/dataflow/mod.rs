@@ -24,8 +24,11 @@
 mod build;
 mod condition;
 mod loops;
+mod lower;
 pub(crate) mod native;
 mod plan;
+
+pub(crate) use lower::LOWER;
 
 use rustc_hash::FxHashSet;
 
@@ -142,6 +145,9 @@ impl Functionalizer<'_, '_, '_> {
                         })),
                         None => nodes.push((PlanNode::Gate(op), literals)),
                     }
+                }
+                Some(Primitive::LoopCond) if frame == ROOT => {
+                    return Err((op, "it is in no loop".to_owned()));
                 }
                 Some(Primitive::Exit | Primitive::Sink | Primitive::LoopCond) => {
                     nodes.push((PlanNode::Op(op), literals));

@@ -361,8 +361,8 @@ impl Planner<'_, '_> {
         best
     }
 
-    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a branch of
-    /// another predicate.
+    /// The nodes of a predicate but for those of inner conditionals: of choices by it that belong to a
+    /// branch of another predicate.
     fn not_inner(&self, predicate: ValueId, nodes: &[usize], region: &Literals) -> Vec<usize> {
         let of = self.nodes;
         let has = |i: usize| of.literals[i].iter().any(|&(p, _)| p == predicate);
@@ -373,7 +373,9 @@ impl Planner<'_, '_> {
             let is_inner_user =
                 |&(user, _): &(usize, ValueId)| is_inner_choice(user) || inner.contains(&user);
             let users = &of.users[i];
-            if is_inner_choice(i) || !users.is_empty() && users.iter().all(is_inner_user) {
+            // What has no other literal has no other place.
+            let may_wait = of.literals[i].len() > region.len() + 1 && !users.is_empty();
+            if is_inner_choice(i) || may_wait && users.iter().all(is_inner_user) {
                 inner.insert(i);
             }
         }
