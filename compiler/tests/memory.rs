@@ -35,9 +35,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Rows and columns of each matrix.
-const N: usize = 256;
-
 fn varint(mut n: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while n >= 0x80 {
@@ -65,17 +62,17 @@ fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, Vec<u8>)]) -> Vec
     field(1, &bytes)
 }
 
-/// A GraphDef that multiplies a vector by `n` matrices, half of them transposed.
-fn products(n: usize) -> Vec<u8> {
+/// A GraphDef that multiplies a vector by `n` matrices of `side` rows and columns, half of them transposed.
+fn products(n: usize, side: usize) -> Vec<u8> {
     let float = number(6, 1);
     let shape = |dims: &[usize]| dims.iter().flat_map(|&dim| field(2, &number(1, dim))).collect::<Vec<_>>();
-    let given = [("dtype", float.clone()), ("shape", field(7, &shape(&[1, N])))];
+    let given = [("dtype", float.clone()), ("shape", field(7, &shape(&[1, side])))];
     let mut graph = node("x", "Placeholder", &[], &given);
     let mut last = "x".to_owned();
     for k in 0..n {
         let (matrix, product) = (format!("w{k}"), format!("y{k}"));
-        let elements: Vec<u8> = (0..N * N).flat_map(|i| ((i * (k + 1)) as f32).to_le_bytes()).collect();
-        let tensor = [number(1, 1), field(2, &shape(&[N, N])), field(4, &elements)].concat();
+        let elements: Vec<u8> = (0..side * side).flat_map(|i| ((i * (k + 1)) as f32).to_le_bytes()).collect();
+        let tensor = [number(1, 1), field(2, &shape(&[side, side])), field(4, &elements)].concat();
         let attrs = [("dtype", float.clone()), ("value", field(8, &tensor))];
         graph.extend(node(&matrix, "Const", &[], &attrs));
         let attrs = [("T", float.clone()), ("transpose_b", number(5, k % 2))];
@@ -87,8 +84,10 @@ fn products(n: usize) -> Vec<u8> {
 
 #[test]
 fn translation_takes_little_more_than_a_model() {
-    let graph = products(40);
-    for level in 0..=2 {
+    // Large matrices are packed while the file is written.
+    for (graph, level) in
+        [products(40, 256), products(4, 2600)].iter().flat_map(|g| (0..=2).map(move |i| (g, i)))
+    {
         let before = HELD.load(Relaxed);
         MOST.store(before, Relaxed);
         let module = graphdef(&graph[..], graph.len(), &ImportOptions::default()).expect("a model");
@@ -96,7 +95,7 @@ fn translation_takes_little_more_than_a_model() {
         let mut passes = PassManager::parse(pipeline(level)).expect("a pipeline");
         let (module, _) = passes.run_with(module, &mut RunOptions::default()).expect("passes that run");
         let file = emit_parts(&module, &EmitOptions::default()).expect("a file");
-        file.write_in_order(&mut std::io::sink()).expect("a sink takes everything");
+        file.write_in_order(&mut std::io::sink()).expect("a sink that takes everything");
         let (most, len) = (MOST.load(Relaxed) - before, file.n_bytes());
         let larger = len.max(graph.len());
         assert!(most * 10 <= larger * 13, "level {level}: {most} bytes for {} to {len}", graph.len());

@@ -5,7 +5,7 @@
 
 use befrost::Kernel;
 use befrost_compiler::dialects::{
-    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, OperandMode, Registry, TypeConstraint,
+    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, Registry, TypeConstraint,
 };
 use befrost_compiler::ir::KnownType;
 use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
@@ -124,7 +124,7 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         calls.to_string(),
         signature.calls.is_some().to_string(),
     );
-    let strict = op.operands.iter().all(|o| o.mode == OperandMode::Required);
+    let strict = op.is_strict();
     check(
         strict != signature.takes_any_state,
         "strict",

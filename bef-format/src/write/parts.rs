@@ -22,8 +22,10 @@ use crate::layout::{Header, PAYLOAD_ALIGN, SectionRec};
 /// The length of the pieces of [`Pieces`], but for the last one.
 pub const PIECE: usize = 1 << 20;
 
-/// Pieces that a thread makes before the first of them is taken.
-const AHEAD: usize = 2;
+/// Pieces that a thread makes before the first of them is taken, besides the one that it makes.
+const AHEAD: usize = 1;
+/// The most threads: more are not faster than the one that writes, and their pieces are in memory.
+const MAX_THREADS: usize = 8;
 
 /// Bytes that are made while a file is written, in pieces, in any order and on any threads.
 pub trait Pieces: Send + Sync {
@@ -178,9 +180,9 @@ impl<'p> Piece<'p> {
 }
 
 /// Calls `take` with a function that returns the pieces in order, each once. Unless there is only one, they
-/// are made by as many threads as the machine has processors: thread i of n makes the pieces i, i + n, ...
+/// are made by a thread per processor: thread i of n makes the pieces i, i + n, ...
 fn made_in_order<R>(pieces: &[Piece<'_>], take: impl FnOnce(&mut dyn FnMut() -> AlignedBytes) -> R) -> R {
-    let n = if pieces.len() > 1 { thread::available_parallelism().map_or(1, Into::into) } else { 1 };
+    let n = thread::available_parallelism().map_or(1, Into::into).min(MAX_THREADS);
     thread::scope(|scope| {
         let spawn = |i: usize| -> Option<Receiver<AlignedBytes>> {
             let (give, made) = sync_channel(AHEAD);

@@ -238,6 +238,8 @@ pub struct OpDef {
     /// True if chains behind the other operands are control edges: the kernel waits for them but does not
     /// receive them.
     pub control_edges: bool,
+    /// True if the kernel takes its required operands in any final state: errors and dead values do not skip it.
+    pub observes: bool,
     /// Regions in order.
     pub regions: Vec<RegionDef>,
     /// True if more regions like the last one are allowed.
@@ -299,6 +301,7 @@ impl OpDef {
             attrs: Vec::new(),
             unnamed: (0, 0),
             named_attrs: false,
+            observes: false,
             control_edges: false,
             regions: Vec::new(),
             more_regions: false,
@@ -403,6 +406,13 @@ impl OpDef {
     #[must_use]
     pub fn named_attrs(mut self) -> Self {
         self.named_attrs = true;
+        self
+    }
+
+    /// The kernel takes its required operands in any final state.
+    #[must_use]
+    pub fn observes(mut self) -> Self {
+        self.observes = true;
         self
     }
 
@@ -655,9 +665,9 @@ impl OpDef {
         self.name.split('.').next().unwrap_or("")
     }
 
-    /// True if every operand is required.
+    /// True if every operand is required, and an error or a dead one skips the kernel.
     pub fn is_strict(&self) -> bool {
-        self.operands.iter().all(|o| o.mode == OperandMode::Required)
+        !self.observes && self.operands.iter().all(|o| o.mode == OperandMode::Required)
     }
 
     /// True if an operand is declared to be a chain.

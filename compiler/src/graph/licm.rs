@@ -16,8 +16,8 @@
 //! The body and the condition get more arguments, so the loop must be their only caller. The pass runs until
 //! nothing moves any more: an op that left an inner loop may leave the outer loop too.
 //!
-//! The transformation is that of loops with isolated regions (`pass/licm/isolated.rs`). Here private functions,
-//! the body and the condition, change their signature, so all calls in the module must be known.
+//! The transformation is that of loops with isolated regions (`pass/licm/isolated.rs`). Here private
+//! functions, the body and the condition, change their signature, so all calls in the module must be known.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::FxHashMap;

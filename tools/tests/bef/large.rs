@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "maps files that only this test changes")]
 
 use std::fs::File;
+use std::io::Cursor;
 use std::mem::offset_of;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -10,8 +11,10 @@ use std::process::Command;
 use bef_format::layout::{AttrRec, DenseRec, Header, SectionRec};
 use bef_format::write::update_checksums;
 use bef_format::{AlignedBytes, SectionId, validate};
-use befrost::Runtime;
-use befrost_compiler::emit::{EmitOptions, emit};
+use befrost::{HostTensor, Runtime};
+use befrost_compiler::emit::{EmitOptions, emit, emit_parts};
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
 
@@ -101,6 +104,42 @@ fn files_of_more_than_4_gib() {
     let output = Command::new(EXEC).arg(&path).output().expect("it starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && printed.contains("2.5"), "{printed}");
+}
+
+/// Weights that are packed in two pieces while the file is written.
+#[test]
+fn weights_packed_in_pieces_are_right() {
+    const N: u32 = 600;
+    let elements: String = (0..N * N).map(|i| format!("{:08X}", (i as f32).to_bits().swap_bytes())).collect();
+    let (row, matrix) = (format!("tensor<1x{N}xf32>"), format!("tensor<{N}x{N}xf32>"));
+    let text = format!(
+        "func.func @main(%x: {row}) -> {row} {{
+           %w = \"tf.Const\"() {{value = dense<\"0x{elements}\"> : {matrix}}} : () -> {matrix}
+           %y = \"tf.MatMul\"(%x, %w) : ({row}, {matrix}) -> {row}
+           tfrt.return %y : {row}
+         }}"
+    );
+    let module = parse("weights.mlir", &text, &ParseOptions::default()).module.expect("the program is right");
+    let module = verify(module).expect("the program is right");
+    let pipeline = default_pipeline(&module, 2).expect("it is an op graph");
+    let mut passes = PassManager::parse(&pipeline).expect("the pipeline is right");
+    let (module, _) = passes.run(module).expect("it can be compiled");
+    let file = emit_parts(&module, &EmitOptions::default()).expect("it has a form");
+    let (mut written, mut in_order) = (Cursor::new(Vec::new()), Vec::new());
+    file.write_to_file(&mut written).expect("there is memory");
+    file.write_in_order(&mut in_order).expect("there is memory");
+    assert!(written.get_ref() == &in_order && in_order == file.to_vec());
+
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread");
+    let program = runtime.load_bytes(&in_order).expect("it is valid");
+    for row in [0, 123, N - 1] {
+        let x = (0..N).map(|i| if i == row { 1.0f32 } else { 0.0 }).collect();
+        let x = HostTensor::from_vec([1, N as usize], x).expect("a tensor");
+        let y = program.function("main").and_then(|main| main.call([x.into()])).expect("it runs");
+        let y: HostTensor = (&y[0]).try_into().expect("a tensor");
+        let want: Vec<f32> = (row * N..(row + 1) * N).map(|i| i as f32).collect();
+        assert_eq!(y.to_vec::<f32>().expect("floats"), want, "row {row}");
+    }
 }
 
 /// Loading reads no tensor: here there are none, since the file ends where they would begin.

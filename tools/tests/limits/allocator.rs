@@ -1,5 +1,4 @@
-//! An allocator of the process that refuses one large request of a thread, or all that are too large, and
-//! that knows the largest amount of memory that a thread had at a time.
+//! An allocator of the process that refuses one large request of a thread, or all that are too large.
 
 #![allow(unsafe_code, reason = "an allocator that refuses requests")]
 
@@ -64,41 +63,12 @@ pub(crate) fn refusing_beyond<R>(most: usize, work: impl FnOnce() -> R) -> (R, u
     under(Rule::Beyond(most), work)
 }
 
-thread_local! {
-    /// The least size of the blocks that are counted; 0 if none are.
-    static LEAST: Cell<usize> = const { Cell::new(0) };
-    /// The bytes of the counted blocks, now and at most.
-    static LIVE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-/// Runs `work`. Returns the most bytes too that this thread had at a time in blocks of at least `least`
-/// bytes.
-pub(crate) fn peak_of<R>(least: usize, work: impl FnOnce() -> R) -> (R, usize) {
-    LIVE.set((0, 0));
-    LEAST.set(least);
-    let result = work();
-    LEAST.set(0);
-    (result, LIVE.get().1)
-}
-
-fn is_counted(size: usize) -> bool {
-    LEAST.get() > 0 && size >= LEAST.get()
-}
-
-fn count(freed: usize, allocated: usize) {
-    let (mut live, most) = LIVE.get();
-    live -= if is_counted(freed) { freed } else { 0 };
-    live += if is_counted(allocated) { allocated } else { 0 };
-    LIVE.set((live, most.max(live)));
-}
-
 // SAFETY: all requests are the system allocator's, or refused.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if refuses(layout.size()) {
             return std::ptr::null_mut();
         }
-        count(0, layout.size());
         // SAFETY: the caller's contract is the same.
         unsafe { System.alloc(layout) }
     }
@@ -107,7 +77,6 @@ unsafe impl GlobalAlloc for Refusing {
         if refuses(layout.size()) {
             return std::ptr::null_mut();
         }
-        count(0, layout.size());
         // SAFETY: the caller's contract is the same.
         unsafe { System.alloc_zeroed(layout) }
     }
@@ -116,13 +85,11 @@ unsafe impl GlobalAlloc for Refusing {
         if size > layout.size() && refuses(size) {
             return std::ptr::null_mut();
         }
-        count(layout.size(), size);
         // SAFETY: the caller's contract is the same.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(layout.size(), 0);
         // SAFETY: the caller's contract is the same.
         unsafe { System.dealloc(block, layout) }
     }

@@ -1,5 +1,5 @@
 //! Limits: deadlines that reach into kernels, refused memory as an error value, damaged files that cost no
-//! more than their size, and large models that are in memory once.
+//! more than their size.
 //!
 //! The allocator of this program refuses requests on demand (`allocator`). So code that asks for memory as
 //! large as its data without regard to a refusal ends the test program.
@@ -9,4 +9,3 @@ mod damaged;
 mod deadlines;
 mod large;
 mod refusals;
-mod translation;

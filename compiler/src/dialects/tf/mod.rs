@@ -184,27 +184,49 @@ pub(super) fn ops(r: &mut Registry) {
 
 /// Adds the kernels of dataflow control flow, which `tf-executor-to-kernels` makes of the primitives.
 fn dataflow(r: &mut Registry) {
-    let def = |name: &str, summary| {
-        blank(name, summary).result_with("results", T::Any, Arity::Variadic).pure().kernel()
+    let def = |name: &str, summary| OpDef::new(name, summary).pure().kernel();
+    let observer = |name: &str, summary| def(name, summary).observes();
+    let way = |name: &str, summary, by| {
+        observer(name, summary).operand("data", T::Any).operand(by, T::AnyTensor).control_edges().result_with(
+            "results",
+            T::Any,
+            Arity::Variadic,
+        )
     };
     r.add(
-        def("tf._Switch", "the first operand on one of two ways, dead on the other")
+        way("tf._Switch", "the first operand on one of two ways, dead on the other", "predicate")
             .attr("is_loop_cond", A::Bool),
     );
-    r.add(def("tf._SwitchCase", "the first operand on one of several ways, dead on the others"));
-    r.add(def("tf._Merge", "the first operand that is not dead, its number, and its completion"));
-    r.add(def("tf._IndexTensor", "a number as a tensor"));
-    r.add(def("tf._IsLive", "whether a value is not dead"));
+    r.add(way("tf._SwitchCase", "the first operand on one of several ways, dead on the others", "index"));
+    r.add(
+        observer("tf._Merge", "the first operand that is not dead, its number, and its completion")
+            .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
+            .control_edges()
+            .result_with("results", T::Any, Arity::Variadic),
+    );
+    r.add(
+        def("tf._IndexTensor", "a number as a tensor")
+            .operand("number", T::Is(KnownType::I32))
+            .result("tensor", T::AnyTensor),
+    );
+    r.add(
+        observer("tf._IsLive", "whether a value is not dead")
+            .operand("value", T::Any)
+            .result("is_live", T::Is(KnownType::I1)),
+    );
     // Its chains are no control edges: it takes them dead or not.
     r.add(
-        OpDef::new("tf._Join", "a chain behind values that may be dead")
+        observer("tf._Join", "a chain behind values that may be dead")
             .operand_with("values", T::Any, Arity::Variadic, OperandMode::Required)
-            .result("chain", T::Is(KnownType::Chain))
-            .pure()
-            .kernel(),
+            .result("chain", T::Is(KnownType::Chain)),
     );
-    r.add(def("tf._Dead", "a dead value"));
-    r.add(def("tf._Fetch", "a value that must not be dead"));
+    r.add(def("tf._Dead", "a dead value").result("dead", T::Any));
+    r.add(
+        observer("tf._Fetch", "a value that must not be dead")
+            .operand("value", T::Any)
+            .control_edges()
+            .result("result", T::Any),
+    );
 }
 
 /// Adds control flow with regions, which `tf-outline-regions` turns into functions.

@@ -39,8 +39,12 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel("tf._IsLive", Signature { results, rest_results: None, ..observer(1) }, is_live));
     let results = vec![Chain::TYPES];
     registry.add(kernel("tf._Join", Signature { results, rest_results: None, ..observer(0) }, join));
-    registry.add(kernel("tf._Dead", observer(0), |frame| all(frame, &Value::Dead)));
-    registry.add(kernel("tf._Fetch", observer(1), fetch));
+    let results = vec![&[][..]];
+    registry.add(kernel("tf._Dead", Signature { results, ..Signature::default() }, |frame| {
+        all(frame, &Value::Dead)
+    }));
+    let results = vec![&[][..]];
+    registry.add(kernel("tf._Fetch", Signature { results, rest_results: None, ..observer(1) }, fetch));
 }
 
 fn kernel(name: &'static str, signature: Signature, run: fn(&mut KernelFrame<'_>) -> Outcome) -> Kernel {

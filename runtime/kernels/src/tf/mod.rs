@@ -159,13 +159,22 @@ fn compute(
     {
         return of_strings(op, is_string, &values, cx);
     }
-    let tensors: Operands = values.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
-    if op.memory.may_overwrite {
-        values.clear();
-    }
+    let tensors: Result<Operands, KernelError> = match op.memory.may_overwrite {
+        true => values.into_iter().map(owned).collect(),
+        false => values.iter().map(|value| dense(value).cloned()).collect(),
+    };
+    let tensors = tensors?;
     let results =
         workers::compute(cx, allocator.as_ref().unwrap_or(cx.allocator()), |cx| (op.eval)(tensors, cx))?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
+}
+
+/// A dense tensor, which nobody else holds if the value was the only reference.
+fn owned(value: Value) -> Result<HostTensor, KernelError> {
+    match value.into_object::<Tensor>() {
+        Ok(tensor) => Ok(tensor.0),
+        Err(value) => dense(&value).cloned(),
+    }
 }
 
 /// Executes an operator on strings.

@@ -93,6 +93,71 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
         "%x: i32",
         "tfrt_test.sync_benchmark @sync(%x : i32) duration_secs = 1, max_count = 10",
     ),
+    (
+        "tf_executor.ControlTrigger",
+        "",
+        "tf_executor.graph {\n%done = tf_executor.ControlTrigger : () -> !tfrt.chain\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.Enter",
+        "%x: tensor<f32>",
+        "tf_executor.graph {\n%e = tf_executor.Enter %x frame \"w\" : (tensor<f32>) -> tensor<f32>\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.Exit",
+        "%x: tensor<f32>",
+        "tf_executor.graph {\n%e = tf_executor.Enter %x frame \"w\" : (tensor<f32>) -> tensor<f32>\n%y = tf_executor.Exit %e : (tensor<f32>) -> tensor<f32>\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.LoopCond",
+        "%p: tensor<i1>",
+        "tf_executor.graph {\n%e = tf_executor.Enter %p frame \"w\" : (tensor<i1>) -> tensor<i1>\n%n, %k = tf_executor.NextIteration.Source : () -> (tensor<i1>, !tf_executor.token)\n%m, %i = tf_executor.Merge %e, %n : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i32>)\n%c = tf_executor.LoopCond %m : (tensor<i1>) -> tensor<i1>\ntf_executor.NextIteration.Sink %k, %c : (!tf_executor.token, tensor<i1>) -> ()\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.Merge",
+        "%x: tensor<f32>, %p: tensor<i1>",
+        "tf_executor.graph {\n%f, %t = tf_executor.Switch %x, %p : (tensor<f32>, tensor<i1>) -> (tensor<f32>, tensor<f32>)\n%m, %i = tf_executor.Merge %f, %t : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<i32>)\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.NextIteration.Sink",
+        "%p: tensor<i1>",
+        "tf_executor.graph {\n%e = tf_executor.Enter %p frame \"w\" : (tensor<i1>) -> tensor<i1>\n%n, %k = tf_executor.NextIteration.Source : () -> (tensor<i1>, !tf_executor.token)\n%m, %i = tf_executor.Merge %e, %n : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i32>)\n%c = tf_executor.LoopCond %m : (tensor<i1>) -> tensor<i1>\ntf_executor.NextIteration.Sink %k, %c : (!tf_executor.token, tensor<i1>) -> ()\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.NextIteration.Source",
+        "%p: tensor<i1>",
+        "tf_executor.graph {\n%e = tf_executor.Enter %p frame \"w\" : (tensor<i1>) -> tensor<i1>\n%n, %k = tf_executor.NextIteration.Source : () -> (tensor<i1>, !tf_executor.token)\n%m, %i = tf_executor.Merge %e, %n : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i32>)\n%c = tf_executor.LoopCond %m : (tensor<i1>) -> tensor<i1>\ntf_executor.NextIteration.Sink %k, %c : (!tf_executor.token, tensor<i1>) -> ()\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.Switch",
+        "%x: tensor<f32>, %p: tensor<i1>",
+        "tf_executor.graph {\n%f, %t = tf_executor.Switch %x, %p : (tensor<f32>, tensor<i1>) -> (tensor<f32>, tensor<f32>)\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor._SwitchN",
+        "%x: tensor<f32>, %i: tensor<i32>",
+        "tf_executor.graph {\n%a, %b = tf_executor._SwitchN %x, %i : (tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<f32>)\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.fetch",
+        "%x: tensor<f32>",
+        "%r = tf_executor.graph -> tensor<f32> {\ntf_executor.fetch %x : tensor<f32>\n}",
+    ),
+    (
+        "tf_executor.graph",
+        "%x: tensor<f32>",
+        "%r = tf_executor.graph -> tensor<f32> {\ntf_executor.fetch %x : tensor<f32>\n}",
+    ),
+    (
+        "tf_executor.island",
+        "%x: tensor<f32>",
+        "tf_executor.graph {\n%y = tf_executor.island -> tensor<f32> {\ntf_executor.yield %x : tensor<f32>\n}\ntf_executor.fetch\n}",
+    ),
+    (
+        "tf_executor.yield",
+        "%x: tensor<f32>",
+        "tf_executor.graph {\n%y = tf_executor.island -> tensor<f32> {\ntf_executor.yield %x : tensor<f32>\n}\ntf_executor.fetch\n}",
+    ),
 ];
 
 const IF: &str = "%r = scf.if %c -> (i32) {\nscf.yield %x : i32\n} else {\nscf.yield %x : i32\n}";
