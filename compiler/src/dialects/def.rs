@@ -238,7 +238,8 @@ pub struct OpDef {
     /// True if chains behind the other operands are control edges: the kernel waits for them but does not
     /// receive them.
     pub control_edges: bool,
-    /// True if the kernel takes its required operands in any final state: errors and dead values do not skip it.
+    /// True if the kernel takes its required operands in any final state: errors and dead values do not skip
+    /// it.
     pub observes: bool,
     /// Regions in order.
     pub regions: Vec<RegionDef>,

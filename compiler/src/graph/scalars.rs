@@ -13,8 +13,8 @@
 //! conditions of loops. What is extracted from `from_elements` is the element. Then arguments and results of
 //! private functions become scalars where one side has the scalar: those of a loop are both.
 //!
-//! The arithmetic is that of the operators on tensors, so only operators that agree with `arith` in all values
-//! are in [`kernel_of`]: no division of integers, no maximum of floats.
+//! The arithmetic is that of the operators on tensors, so only operators that agree with `arith` in all
+//! values are in [`kernel_of`]: no division of integers, no maximum of floats.
 //!
 //! Part of the kernel graph's optimization, behind `tf-to-kernels`.
 
@@ -217,8 +217,8 @@ fn boxed(r: &mut Rewriter<'_>, scalar: ValueId, ty: TypeId, from: OpId, at: Inse
     r.ir().result(made, 0)
 }
 
-/// The element of a tensor that is known without a kernel that runs: of `from_elements`, or of a constant, for
-/// which one is made.
+/// The element of a tensor that is known without a kernel that runs: of `from_elements`, or of a constant,
+/// for which one is made.
 fn known_element(r: &mut Rewriter<'_>, tensor: ValueId, at: InsertionPoint) -> Option<ValueId> {
     let m = r.ir();
     let op = m.defining_op(tensor)?;
@@ -250,8 +250,8 @@ fn element(r: &mut Rewriter<'_>, tensor: ValueId, at: InsertionPoint, from: OpId
     r.ir().result(made, 0)
 }
 
-/// Private functions and the ops that use them: all functions take the operands of each op from `first` on, and
-/// give its results.
+/// Private functions and the ops that use them: all functions take the operands of each op from `first` on,
+/// and give its results.
 struct CallSites {
     ops: Vec<OpId>,
     callees: Vec<OpId>,
@@ -367,7 +367,8 @@ impl CallSites {
             && (args.iter().any(|&arg| is_read(m, arg)) || operands.iter().any(|&value| is_made(m, value)))
     }
 
-    /// True if all agree that result `i` is a tensor of rank 0, and its element is at hand where it is returned.
+    /// True if all agree that result `i` is a tensor of rank 0, and its element is at hand where it is
+    /// returned.
     fn has_scalar_result(&self, m: &Module, blocks: &[BlockId], i: usize) -> bool {
         let results: Vec<ValueId> = self.ops.iter().filter_map(|&op| m.results(op).nth(i)).collect();
         let returned = blocks.iter().map(|&block| returned(m, block, i));
@@ -425,7 +426,7 @@ fn is_made(m: &Module, value: ValueId) -> bool {
     m.defining_op(value).is_some_and(|op| m.op_name_str(op) == FROM_ELEMENTS)
 }
 
-/// What a function's block returns as result `i`.
+/// Result `i` of a function's block.
 fn returned(m: &Module, block: BlockId, i: usize) -> Option<ValueId> {
     m.operands(m.last_op(block)?).nth(i)
 }
@@ -438,18 +439,15 @@ fn scalar_argument(r: &mut Rewriter<'_>, block: BlockId, i: usize) {
     let scalar = r.ir().cx.element(ty);
     let Some(first) = r.ir().first_op(block) else { return };
     let tensor = boxed(r, arg, ty, first, InsertionPoint::Start(block));
-    for user in users {
-        if r.ir().is_erased(user) {
-            continue;
-        }
-        if r.ir().op_name_str(user) == EXTRACT {
-            r.replace_op(user, &[arg]);
-            continue;
-        }
+    let (reads, others): (Vec<OpId>, Vec<OpId>) =
+        users.into_iter().partition(|&user| r.ir().op_name_str(user) == EXTRACT);
+    // First, while only what needs the tensor has the argument as an operand.
+    for user in others {
         let operands: Vec<ValueId> =
             r.ir().operands(user).map(|value| if value == arg { tensor } else { value }).collect();
         r.set_operands(user, &operands);
     }
+    reads.into_iter().for_each(|user| r.replace_op(user, &[arg]));
     r.set_type(arg, scalar);
 }
 
@@ -465,8 +463,8 @@ fn set_signature(r: &mut Rewriter<'_>, function: OpId) {
     r.set_attr(function, names::FUNCTION_TYPE, ty);
 }
 
-/// Replaces what is extracted from a tensor that has become one of a known element, and erases what has become
-/// unused.
+/// Replaces what is extracted from a tensor that has become one of a known element, and erases what has
+/// become unused.
 fn clean(r: &mut Rewriter<'_>, block: BlockId) {
     let ops: Vec<OpId> = r.ir().ops_in(block).collect();
     for &op in &ops {

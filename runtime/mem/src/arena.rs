@@ -11,8 +11,8 @@
 //! that is not free is served by the fallback. Blocks never overlap, whatever the plan; a good plan only
 //! saves memory.
 //!
-//! The memory of an arena from an [`ArenaCache`] goes back to it, for the next call of the same function: it is
-//! neither mapped, nor cleared, nor faulted in again.
+//! The memory of an arena from an [`ArenaCache`] goes back to it, for the next call of the same function: it
+//! is neither mapped, nor cleared, nor faulted in again.
 //!
 //! In builds with debug assertions a freed place is filled with 0xff bytes, NaN for floats.
 

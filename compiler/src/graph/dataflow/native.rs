@@ -5,19 +5,19 @@
 //!                        ▲                    │          ──▶    ...  tf._Switch, tf._Merge, strict ops
 //!                        └────────────────────┘                 return %next, %exit', %is_any_next_live
 //!                                                             }
-//!                                                             %r:2 = tfrt.while %is_any_enter_live @main_w(%enter, dead)
+//!                                               %r:2 = tfrt.while %is_any_enter_live @main_w(%enter, dead)
 //! ```
 //!
-//! A frame is a function that is instantiated per iteration, so functions stay acyclic: what goes around are the
-//! arguments and results of `tfrt.while`. Iteration n+1 starts as soon as one NextIteration of n is known to be
-//! live, with the other values in any state, and at most `parallel_iterations` overlap. An Exit's value is kept
-//! from the iteration in which it is live. A dead NextIteration is a dead argument of the next iteration, if
-//! another starts it. An invariant is an argument that is returned.
+//! A frame is a function that is instantiated per iteration, so functions stay acyclic: what goes around are
+//! the arguments and results of `tfrt.while`. Iteration n+1 starts as soon as one NextIteration of n is known
+//! to be live, with the other values in any state, and at most `parallel_iterations` overlap. An Exit's value
+//! is kept from the iteration in which it is live. A dead NextIteration is a dead argument of the next
+//! iteration, if another starts it. An invariant is an argument that is returned.
 //!
 //! Inside of a function every op but the primitives is strict, so the executor propagates deadness. The
-//! primitives are kernels that take their operands in any state (`befrost-kernels`, `tf/dataflow`). Control edges
-//! are order operands, and carry deadness too. There is no other order among effects: in TensorFlow 1 the graph
-//! gives all of it. So the functions get the attribute [`FRAME`], for `tf-to-kernels`.
+//! primitives are kernels that take their operands in any state (`befrost-kernels`, `tf/dataflow`). Control
+//! edges are order operands, and carry deadness too. There is no other order among effects: in TensorFlow 1
+//! the graph gives all of it. So the functions get the attribute [`FRAME`], for `tf-to-kernels`.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,7 +66,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                     let stem = r.ir().cx.str(name).to_owned();
                     let (conds, loops) = Default::default();
                     let taken = &mut taken;
-                    Lowering { r, cx, frames: &frames, function, stem, taken, conds, loops }.graph(graph);
+                    NativeLowering { r, cx, frames: &frames, function, stem, taken, conds, loops }
+                        .graph(graph);
                 }
             }
         }
@@ -98,14 +99,14 @@ struct Loop {
     args: Vec<(Carried, TypeId)>,
 }
 
-/// What is ordered in a frame.
+/// An element of a frame's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Unit {
     Op(OpId),
     Loop(FrameId),
 }
 
-struct Lowering<'a, 'm, 'c> {
+struct NativeLowering<'a, 'm, 'c> {
     r: &'a mut Rewriter<'m>,
     cx: &'a PassCx<'c>,
     frames: &'a Frames,
@@ -118,7 +119,7 @@ struct Lowering<'a, 'm, 'c> {
     loops: FxHashMap<FrameId, Loop>,
 }
 
-impl Lowering<'_, '_, '_> {
+impl NativeLowering<'_, '_, '_> {
     fn m(&self) -> &Module {
         self.r.ir()
     }

@@ -2,7 +2,7 @@
 //!
 //! | kernel | results |
 //! |---|---|
-//! | `tf._Switch(data, predicate)` | the data where it is false, where it is true, completion; dead on the other side |
+//! | `tf._Switch(data, predicate)` | the data if false, the data if true, completion; dead on the other side |
 //! | `tf._SwitchCase(data, index)` | the data on each way; dead on all but one |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |
@@ -12,8 +12,9 @@
 //! | `tf._Fetch(value)` | the value, or an error if it is dead |
 //!
 //! They take their operands in any final state, so that deadness and errors do not skip them; `tf._Merge`
-//! already at its first live operand, where its use says so (`bef.nonstrict`). Iterations are `tfrt.while`; everything else is strict, and dead if an operand is dead. The rules are those
-//! of `semantics.md`, "Dataflow control flow".
+//! already at its first live operand, where its use says so (`bef.nonstrict`). Iterations are `tfrt.while`;
+//! everything else is strict, and dead if an operand is dead. The rules are those of `semantics.md`,
+//! "Dataflow control flow".
 
 use std::borrow::Cow;
 

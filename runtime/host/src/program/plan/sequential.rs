@@ -65,9 +65,9 @@ fn chain(n_slots: usize) -> Step {
 }
 
 /// Order in which the kernels of a function run on one thread when nothing has to wait: that of ready
-/// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. A kernel
-/// that could run when its first operand is final runs when all are. `None` if a kernel of the function itself
-/// may have to wait.
+/// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. A
+/// kernel that could run when its first operand is final runs when all are. `None` if a kernel of the
+/// function itself may have to wait.
 pub(super) fn sequential_order(
     function: &FunctionView<'_, '_>,
     plan: &FunctionPlan,
