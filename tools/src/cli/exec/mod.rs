@@ -477,7 +477,7 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         let resources = resources.clone().unwrap_or_default();
         match session.run(&function, &files, &resources) {
             Err(Failure::Reported) if !deadline.is_over() && !interrupt::is_set() => {
-                result = Err(Failure::Reported)
+                result = Err(Failure::Reported);
             }
             other => other?,
         }
