@@ -7,9 +7,10 @@
 //! tf.While(x) {cond, body}     Enter, Merge, cond, LoopCond, Switch, body, NextIteration; Exit
 //! ```
 //!
-//! The way back from `tf-functionalize-control-flow`, with TensorFlow's name. A function in which something
-//! is lowered becomes one graph. Ops of a branch or a body that have no operands get a control edge from a
-//! *pivot* there, so that they are dead with it and in its frame.
+//! The way back from `tf-functionalize-control-flow`, with TensorFlow's name. An op becomes a graph, with all
+//! that is lowered inside of it; what is around it, effects too, keeps its place. Ops of a branch or a body
+//! that have no operands get a control edge from a *pivot* there, so that they are dead with it and in its
+//! frame.
 //!
 //! Left as they are: functions with effects, whose order primitives would lose; ops that something waits for;
 //! conditions that are no `i1`; functions that call themselves.
@@ -53,8 +54,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for function in all {
         let ops = body(r.ir(), function);
         let mut lowering = ToPrimitives { r: &mut *r, bodies: &bodies, end: function, n_ops: 0, n_frames: 0 };
-        if ops.iter().any(|&op| lowering.lowerable(op, None).is_some()) {
-            cx.count("num-lowered", lowering.function(function, &ops));
+        for op in ops {
+            if lowering.lowerable(op, None).is_some() {
+                cx.count("num-lowered", lowering.graph(op));
+            }
         }
     }
     r.change()
@@ -162,24 +165,21 @@ impl ToPrimitives<'_, '_> {
             .then_some((control, functions))
     }
 
-    /// Makes a graph of a function and lowers its ops. Returns the number of these.
-    fn function(&mut self, function: OpId, ops: &[OpId]) -> u64 {
-        let Some((&end, ops)) = ops.split_last() else { return 0 };
+    /// Makes a graph of an op and lowers it, and what it calls. Returns the number of lowered ops.
+    fn graph(&mut self, op: OpId) -> u64 {
         let m = self.m();
-        let (loc, values) = (m.loc(function), m.operands(end).collect::<Vec<_>>());
-        let types: Vec<TypeId> = values.iter().map(|&value| m.value_type(value)).collect();
-        let graph = self.r.create_named(InsertionPoint::Before(end), loc, GRAPH, &[], &types, &[]);
+        let (loc, results) = (m.loc(op), m.results(op).collect::<Vec<_>>());
+        let types: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
+        let graph = self.r.create_named(InsertionPoint::Before(op), loc, GRAPH, &[], &types, &[]);
         let region = self.r.add_region(graph);
         let block = self.r.add_block(region);
-        let results: Vec<ValueId> = self.m().results(graph).collect();
-        self.r.set_operands(end, &results);
-        for &op in ops {
-            self.r.move_to(op, InsertionPoint::End(block));
+        self.r.move_to(op, InsertionPoint::End(block));
+        let outer: Vec<ValueId> = self.m().results(graph).collect();
+        for (&result, &outer) in results.iter().zip(&outer) {
+            self.r.replace(result, outer);
         }
-        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &values, &[], &[]);
-        let outside = Rc::new(CopyScope { names: FxHashSet::default(), pivot: None });
-        let mut todo: Vec<(OpId, Rc<CopyScope>)> =
-            ops.iter().rev().map(|&op| (op, outside.clone())).collect();
+        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &results, &[], &[]);
+        let mut todo = vec![(op, Rc::new(CopyScope { names: FxHashSet::default(), pivot: None }))];
         let mut n_lowered = 0;
         while let Some((op, inside)) = todo.pop() {
             let Some((control, functions)) = self.lowerable(op, Some(&inside)) else { continue };
