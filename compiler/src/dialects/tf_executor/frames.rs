@@ -115,18 +115,6 @@ impl Frames {
         let known = self.crossing.get(&value).copied();
         known.or_else(|| m.defining_op(value).map(|op| self.of_op(op))).unwrap_or(ROOT)
     }
-
-    /// True if `inner` is `outer` or inside of it.
-    pub fn is_inside(&self, inner: FrameId, outer: FrameId) -> bool {
-        let mut at = Some(inner);
-        while let Some(frame) = at {
-            if frame == outer {
-                return true;
-            }
-            at = self.frames[frame].parent;
-        }
-        false
-    }
 }
 
 /// True if an Enter's value is visible in every iteration.

@@ -60,14 +60,14 @@ impl Functionalizer<'_, '_, '_> {
         };
         let when =
             of.enters.iter().fold(Liveness::always(), |when, &enter| when.and(&conditions.of_op(enter)));
+        if conditions.of_op(cond) != when {
+            return Err((cond, "it is not live exactly when all values that enter the loop are".to_owned()));
+        }
         if when == Liveness::Never {
             return Ok(None);
         }
         if of.variables.is_empty() {
             return Err((cond, "its loop has no variable".to_owned()));
-        }
-        if conditions.of_op(cond) != when {
-            return Err((cond, "the condition is live without some of the values that enter".to_owned()));
         }
         let (invariants, starts): (Vec<OpId>, Vec<OpId>) =
             of.enters.iter().partition(|&&enter| is_constant(m, enter));
@@ -90,7 +90,8 @@ impl Functionalizer<'_, '_, '_> {
             }
         }
         let region = |branch| Literals::from_slice(&[(decision, branch)]);
-        self.check_ends(&condition, &body, &after, &[Literals::new(), region(1), region(0)])?;
+        let sinks = of.variables.iter().map(|variable| variable.sink).collect();
+        self.check_ends(frame, [(sinks, region(1)), (of.exits.clone(), region(0))])?;
         self.check_edges(&of.variables)?;
         for (nodes, branch) in [(&mut body, 1), (&mut after, 0)] {
             let copies = self.copies(&condition, nodes)?;
@@ -106,27 +107,15 @@ impl Functionalizer<'_, '_, '_> {
         Ok(Some(LoopPlan { cond, variables, invariants, exits, when, condition, body, after }))
     }
 
-    /// The ends of the regions must be live whenever their region is.
-    fn check_ends(
-        &self,
-        condition: &[(PlanNode, Literals)],
-        body: &[(PlanNode, Literals)],
-        after: &[(PlanNode, Literals)],
-        regions: &[Literals; 3],
-    ) -> Result<(), Refused> {
-        let m = self.m();
-        let ends = [Primitive::LoopCond, Primitive::Sink, Primitive::Exit];
-        let parts = [condition, body, after];
-        for ((nodes, region), own) in parts.into_iter().zip(regions).zip(ends) {
-            for (node, literals) in nodes {
-                let PlanNode::Op(op) = *node else { continue };
-                let Some(end) = Primitive::of(m, op) else { continue };
-                if end != own {
-                    return Err((op, "it is on the wrong side of the loop's condition".to_owned()));
-                }
-                if literals != region {
-                    return Err((op, "it is dead in some iterations".to_owned()));
-                }
+    /// The ends of the body and of the loop must be live whenever these are.
+    fn check_ends(&self, frame: FrameId, ends: [(Vec<OpId>, Literals); 2]) -> Result<(), Refused> {
+        for (ops, region) in ends {
+            let is_wrong = |&op: &OpId| {
+                let when = self.conditions.of_op(op);
+                self.conditions.in_frame(&when, frame).as_ref() != Some(&region)
+            };
+            if let Some(op) = ops.into_iter().find(is_wrong) {
+                return Err((op, "it is dead in some iterations, or live in the wrong ones".to_owned()));
             }
         }
         Ok(())

@@ -98,7 +98,7 @@ impl<'a> Nodes<'a> {
     pub(super) fn new(
         m: &'a Module,
         conditions: &'a Conditions,
-        mut given: Vec<(PlanNode, Literals)>,
+        given: Vec<(PlanNode, Literals)>,
     ) -> Result<Nodes<'a>, Refused> {
         let mut nodes = Nodes {
             m,
@@ -109,7 +109,7 @@ impl<'a> Nodes<'a> {
             uses: Vec::new(),
             users: Vec::new(),
         };
-        nodes.set(std::mem::take(&mut given));
+        nodes.set(given);
         let mut needed: FxHashSet<usize> = FxHashSet::default();
         let mut todo: Vec<usize> = (0..nodes.list.len()).filter(|&i| is_wanted(m, nodes.list[i])).collect();
         while let Some(i) = todo.pop() {
