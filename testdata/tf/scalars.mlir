@@ -42,6 +42,7 @@ func.func @count() -> (tensor<i32>, tensor<2xf32>) {
 // CHECK: arith.cmpf une
 // CHECK: arith.cmpf olt
 // CHECK: arith.addi
+// CHECK: arith.xori
 // CHECK: arith.andi
 // EXEC-LABEL: 'values' returned
 // EXEC-SAME: array(True,
@@ -57,7 +58,8 @@ func.func @values() -> (tensor<i1>, tensor<i1>, tensor<i32>, tensor<i1>, tensor<
   %max = "tf.Const"() {value = dense<2147483647> : tensor<i32>} : () -> tensor<i32>
   %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %min = "tf.AddV2"(%max, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-  %and = "tf.LogicalAnd"(%unequal, %less) : (tensor<i1>, tensor<i1>) -> tensor<i1>
+  %not = "tf.LogicalNot"(%less) : (tensor<i1>) -> tensor<i1>
+  %and = "tf.LogicalAnd"(%not, %less) : (tensor<i1>, tensor<i1>) -> tensor<i1>
   %half = "tf.Const"() {value = dense<0.5> : tensor<f64>} : () -> tensor<f64>
   %quarter = "tf.Mul"(%half, %half) : (tensor<f64>, tensor<f64>) -> tensor<f64>
   %y = "tf.IfRegion"(%unequal) ({

@@ -160,6 +160,9 @@ impl Scalars<'_, '_> {
             self.pass(op, &operands);
             return false;
         }
+        if operator == Op::LogicalNot {
+            return self.not(op, &operands);
+        }
         let types: Vec<TypeId> =
             operands.iter().map_while(|&value| scalar_type(m, m.value_type(value))).collect();
         let results: Vec<ValueId> = m.results(op).collect();
@@ -184,6 +187,27 @@ impl Scalars<'_, '_> {
         self.scalars.insert(tensor, scalar);
         let values: Vec<ValueId> = std::iter::once(tensor).chain(completion.iter().copied()).collect();
         self.r.replace_op(op, &values);
+        true
+    }
+
+    /// Replaces a LogicalNot of a scalar.
+    fn not(&mut self, op: OpId, operands: &[ValueId]) -> bool {
+        let m = self.m();
+        let results: Vec<ValueId> = m.results(op).collect();
+        let (&[x], &[result]) = (operands, &results[..]) else { return false };
+        let bool = KnownType::I1.id();
+        if [x, result].iter().any(|&value| scalar_type(m, m.value_type(value)) != Some(bool)) {
+            return false;
+        }
+        let x = self.scalar(x, op);
+        let (at, loc, yes) = (InsertionPoint::Before(op), self.m().loc(op), self.r.cx().bool_attr(true));
+        let yes = self.r.create_named(at, loc, "arith.constant", &[], &[bool], &[("value", yes)]);
+        let operands = [x, self.m().result(yes, 0)];
+        let made = self.r.create_named(at, loc, "arith.xori", &operands, &[bool], &[]);
+        let scalar = self.m().result(made, 0);
+        let tensor = boxed(self.r, scalar, self.m().value_type(result), op, at);
+        self.scalars.insert(tensor, scalar);
+        self.r.replace_op(op, &[tensor]);
         true
     }
 
