@@ -270,14 +270,14 @@ mod tests {
         let [a, b, c] = [(); 3].map(|()| Buffer::allocate(128, &first).unwrap());
         assert_eq!((a.address() + 192, leaks.live().blocks), (b.address(), 2));
         let second: Arc<dyn Allocator> =
-            Arc::new(Placed::new(arena.clone(), Arc::from(vec![0..192]), below.clone()));
+            Arc::new(Placed::new(arena.clone(), std::iter::once(0..192).collect(), below.clone()));
         let address = a.address();
         a.try_write().unwrap().fill(7);
         let instead = Buffer::allocate(128, &second).unwrap();
         assert_ne!(instead.address(), address);
         drop((a, instead));
         let third: Arc<dyn Allocator> =
-            Arc::new(Placed::new(arena.clone(), Arc::from(vec![0..192]), below.clone()));
+            Arc::new(Placed::new(arena.clone(), std::iter::once(0..192).collect(), below.clone()));
         let again = Buffer::allocate(128, &third).unwrap();
         assert_eq!(again.address(), address);
         if cfg!(debug_assertions) {
