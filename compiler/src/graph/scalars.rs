@@ -26,7 +26,7 @@ use crate::dialects::tf;
 use crate::fold::constant::Constant;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, StrId, TypeId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{InsertionPoint, is_trivially_dead};
+use crate::rewrite::{InsertionPoint, is_trivially_dead, signatures};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-scalars-to-arith",
@@ -55,6 +55,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     cx.count("num-ops", n_ops);
     if n_ops > 0 {
         cx.count("num-ports", ports(r));
+        signatures::refresh(r);
         for &function in &all {
             if let Some(block) = body_of(r.ir(), function) {
                 clean(r, block);
@@ -180,14 +181,26 @@ impl Scalars<'_, '_> {
         let (a, b) = (self.scalar(a, op), self.scalar(b, op));
         let number = number.map(|number| ("predicate", self.r.cx().int_attr(KnownType::I64.id(), number)));
         let attrs: Vec<(&str, AttrId)> = number.into_iter().collect();
-        let (at, loc) = (InsertionPoint::Before(op), self.m().loc(op));
-        let made = self.r.create_named(at, loc, name, &[a, b], &[of_result], &attrs);
-        let scalar = self.m().result(made, 0);
-        let tensor = boxed(self.r, scalar, self.m().value_type(result), op, at);
-        self.scalars.insert(tensor, scalar);
-        let values: Vec<ValueId> = std::iter::once(tensor).chain(completion.iter().copied()).collect();
-        self.r.replace_op(op, &values);
+        self.become_scalar(op, name, &[a, b], of_result, &attrs);
         true
+    }
+
+    /// Replaces an op by a kernel on scalars and the tensor of its result. Nothing waits for the op.
+    fn become_scalar(
+        &mut self,
+        op: OpId,
+        name: &str,
+        operands: &[ValueId],
+        ty: TypeId,
+        attrs: &[(&str, AttrId)],
+    ) {
+        let mut values: Vec<ValueId> = self.m().results(op).collect();
+        let (at, loc) = (InsertionPoint::Before(op), self.m().loc(op));
+        let made = self.r.create_named(at, loc, name, operands, &[ty], attrs);
+        let scalar = self.m().result(made, 0);
+        values[0] = boxed(self.r, scalar, self.m().value_type(values[0]), op, at);
+        self.scalars.insert(values[0], scalar);
+        self.r.replace_op(op, &values);
     }
 
     /// Replaces a LogicalNot of a scalar.
@@ -203,11 +216,7 @@ impl Scalars<'_, '_> {
         let (at, loc, yes) = (InsertionPoint::Before(op), self.m().loc(op), self.r.cx().bool_attr(true));
         let yes = self.r.create_named(at, loc, "arith.constant", &[], &[bool], &[("value", yes)]);
         let operands = [x, self.m().result(yes, 0)];
-        let made = self.r.create_named(at, loc, "arith.xori", &operands, &[bool], &[]);
-        let scalar = self.m().result(made, 0);
-        let tensor = boxed(self.r, scalar, self.m().value_type(result), op, at);
-        self.scalars.insert(tensor, scalar);
-        self.r.replace_op(op, &[tensor]);
+        self.become_scalar(op, "arith.xori", &operands, bool, &[]);
         true
     }
 
@@ -374,7 +383,6 @@ impl CallSites {
         if !results.is_empty() {
             self.ops.iter().for_each(|&op| retype(r, op, &results));
         }
-        self.callees.iter().for_each(|&function| set_signature(r, function));
         (args.len() + results.len()) as u64
     }
 
@@ -473,18 +481,6 @@ fn scalar_argument(r: &mut Rewriter<'_>, block: BlockId, i: usize) {
     }
     reads.into_iter().for_each(|user| r.replace_op(user, &[arg]));
     r.set_type(arg, scalar);
-}
-
-/// Makes a function's type that of its arguments and results.
-fn set_signature(r: &mut Rewriter<'_>, function: OpId) {
-    let m = r.ir();
-    let Some(block) = body_of(m, function) else { return };
-    let Some(end) = m.last_op(block) else { return };
-    let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-    let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
-    let ty = r.cx().function_type(&inputs, &results);
-    let ty = r.cx().type_attr(ty);
-    r.set_attr(function, names::FUNCTION_TYPE, ty);
 }
 
 /// Replaces what is extracted from a tensor that has become one of a known element, and erases what has

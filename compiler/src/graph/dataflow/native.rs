@@ -271,9 +271,7 @@ impl NativeLowering<'_, '_, '_> {
         self.r.create_named(end, loc, "func.return", &returned, &[], &[]);
         let types = |values: &[ValueId]| values.iter().map(|&value| self.m().value_type(value)).collect();
         let (inputs, results): (Vec<TypeId>, Vec<TypeId>) = (types(self.m().args(block)), types(&returned));
-        let ty = self.r.cx().function_type(&inputs, &results);
-        let ty = self.r.cx().type_attr(ty);
-        self.r.set_attr(function, names::FUNCTION_TYPE, ty);
+        self.r.set_signature(function, &inputs, &results);
         self.mark(function, "loop");
         let symbol = self.r.cx().symbol_attr(&name);
         self.loops.insert(frame, Loop { symbol, args });
