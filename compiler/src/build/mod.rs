@@ -73,8 +73,9 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// An op that [`PendingOp`] completes and creates.
     pub fn op<'v>(&mut self, operator: Op, operands: &'v [ValueId]) -> PendingOp<'_, 'm, 'v> {
         let Builder { at, loc, span, .. } = *self;
-        let attrs = SmallVec::new();
-        PendingOp { r: self.r, at, loc, span, row: operator.row(), operator, operands, attrs, results: None }
+        let (attrs, row) = (SmallVec::new(), operator.row());
+        let (results, infers_shapes) = (None, false);
+        PendingOp { r: self.r, at, loc, span, row, operator, operands, attrs, results, infers_shapes }
     }
 
     /// Creates an op with one result and no attributes. Returns the result.
@@ -153,6 +154,8 @@ pub struct PendingOp<'b, 'm, 'v> {
     operands: &'v [ValueId],
     attrs: SmallVec<[(StrId, AttrId); 4]>,
     results: Option<Vec<TypeId>>,
+    /// Whether only the elements of `results` are given.
+    infers_shapes: bool,
 }
 
 impl PendingOp<'_, '_, '_> {
@@ -200,6 +203,27 @@ impl PendingOp<'_, '_, '_> {
         self.attr(name, value)
     }
 
+    /// With a string as attribute.
+    pub fn str(self, name: &str, value: &str) -> Self {
+        let value = self.r.cx().str_attr(value);
+        self.attr(name, value)
+    }
+
+    /// With a type as attribute.
+    pub fn ty(self, name: &str, value: Type) -> Self {
+        let element = tf::element(self.r.cx(), value, false);
+        let value = self.r.cx().type_attr(element);
+        self.attr(name, value)
+    }
+
+    /// With an array of f32 as attribute.
+    pub fn f32s(self, name: &str, values: &[f32]) -> Self {
+        let cx = self.r.cx();
+        let values: Vec<AttrId> = values.iter().map(|&value| cx.f32_attr(value)).collect();
+        let list = cx.array_attr(&values);
+        self.attr(name, list)
+    }
+
     /// With an array of strings as attribute.
     pub fn strs(self, name: &str, values: &[&str]) -> Self {
         let cx = self.r.cx();
@@ -218,6 +242,18 @@ impl PendingOp<'_, '_, '_> {
     /// With results of these types, control edges last.
     pub fn results(mut self, types: &[TypeId]) -> Self {
         self.results = Some(types.to_vec());
+        self
+    }
+
+    /// With results of these element types, which no operand has, and of inferred shapes.
+    pub fn elements(mut self, types: &[Type]) -> Self {
+        let cx = self.r.cx();
+        let unranked = |&ty: &Type| {
+            let element = tf::element(cx, ty, false);
+            tf::tensor(cx, None, element)
+        };
+        self.results = Some(types.iter().map(unranked).collect());
+        self.infers_shapes = true;
         self
     }
 
@@ -285,7 +321,9 @@ impl PendingOp<'_, '_, '_> {
             for (i, (&ty, inferred)) in outputs.iter().zip(&inferred).enumerate() {
                 fits(m, ty, inferred.ty, &inferred.shape).map_err(|why| format!("result #{i} {why}"))?;
             }
-            return Ok(given);
+            if !self.infers_shapes {
+                return Ok(given);
+            }
         }
         if self.row.signature().outputs.iter().any(|output| output.is_ref) {
             return Err("the types of references are not given".to_owned());

@@ -91,7 +91,7 @@ fn left_unfolded(m: &Module, op: OpId) -> Diagnostic {
 }
 
 /// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
-pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+pub(crate) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
     if !has_no_edges(m, op) {
         return None;

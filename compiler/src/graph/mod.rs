@@ -22,6 +22,7 @@ mod patterns;
 pub(crate) mod scalars;
 pub(crate) mod shape_inference;
 
+pub(crate) use constant_fold::fold as fold_op;
 pub(crate) use effects::callees;
 
 use crate::dialects::{tf, tf_executor};

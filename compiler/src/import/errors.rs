@@ -22,6 +22,16 @@ pub(super) fn not_a_graph(why: &str) -> Refusal {
     error("E0801", format!("this is no binary GraphDef: {why}"))
 }
 
+/// E0801: the bytes are no valid model.
+pub(super) fn not_onnx(why: &str) -> Refusal {
+    error("E0801", format!("this is no ONNX model: {why}"))
+}
+
+/// E0808: an invalid tensor of a model.
+pub(super) fn tensor(name: &str, why: &str) -> Refusal {
+    error("E0808", format!("tensor '{}': {why}", shown(name)))
+}
+
 /// E0802: an invalid node.
 pub(super) fn node(name: &str, op: &str, why: &str) -> Refusal {
     error("E0802", format!("node '{}' ({}): {why}", shown(name), shown(op)))

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and its callees
+//! ONNX model ─────input, proto──▶ NodeProtos ──onnx────▶ module of func.func @main
 //! ```
 //!
 //! Input is untrusted: every reference is checked, there is no recursion on the input's depth, and memory is
@@ -13,6 +14,7 @@
 mod errors;
 pub mod graphdef;
 mod input;
+pub mod onnx;
 #[allow(
     missing_docs,
     clippy::all,
@@ -22,10 +24,23 @@ mod input;
 )]
 #[path = "proto/tensorflow.rs"]
 mod proto;
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    clippy::pedantic,
+    reason = "generated, see onnx.proto"
+)]
+#[path = "proto/onnx.rs"]
+mod onnx_proto;
 #[cfg(test)]
 mod tests;
 
 pub use graphdef::{graphdef, graphdef_in_memory};
+pub use onnx::{OpenFile, onnx, onnx_in_memory};
+
+use crate::dialects::tf;
+use crate::ir::{AttrId, Context, TypeId, names};
 
 /// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,4 +69,44 @@ pub struct ImportOptions {
     pub fetches: Vec<String>,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
+}
+
+/// Names of arguments or results, as an attribute.
+fn names_attr(cx: &mut Context, given: &[&str]) -> AttrId {
+    let dicts: Vec<AttrId> = given
+        .iter()
+        .map(|name| {
+            let name = cx.str_attr(name);
+            cx.dict_attr(&[(names::BEF_NAME, name)])
+        })
+        .collect();
+    cx.array_attr(&dicts)
+}
+
+/// The type of an argument: that of the model, with what the feed says of it.
+fn narrowed(cx: &mut Context, ty: TypeId, feed: &Feed) -> Result<TypeId, String> {
+    let element = cx.element(ty);
+    if let Some(wanted) = &feed.element {
+        let found = crate::print::type_text(cx, element);
+        if *wanted != found {
+            return Err(format!("its elements are {found}, not {wanted}"));
+        }
+    }
+    let Some(fed) = &feed.shape else { return Ok(ty) };
+    let declared = cx.ty(ty).shaped().and_then(|(dims, _)| dims.map(<[i64]>::to_vec));
+    let Some(declared) = declared else { return Ok(tf::tensor(cx, Some(fed), element)) };
+    let fits = |(&fed, &declared): (&i64, &i64)| fed < 0 || declared < 0 || fed == declared;
+    if declared.len() != fed.len() || !fed.iter().zip(&declared).all(fits) {
+        let (fed, declared) = (shape_text(fed), shape_text(&declared));
+        return Err(format!("its shape is {declared} in the model, not {fed}"));
+    }
+    // An unknown size has the size in the model.
+    let sizes: Vec<i64> = fed.iter().zip(&declared).map(|(&fed, &declared)| fed.max(declared)).collect();
+    Ok(tf::tensor(cx, Some(&sizes), element))
+}
+
+/// Sizes as in a feed: `[?x64]`.
+fn shape_text(dims: &[i64]) -> String {
+    let size = |&dim: &i64| if dim < 0 { "?".to_owned() } else { dim.to_string() };
+    format!("[{}]", dims.iter().map(size).collect::<Vec<_>>().join("x"))
 }

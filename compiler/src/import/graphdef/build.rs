@@ -11,7 +11,7 @@ use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
-use crate::import::{Feed, ImportOptions};
+use crate::import::{Feed, ImportOptions, names_attr, narrowed};
 use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 
 /// The most outputs of a node.
@@ -217,24 +217,7 @@ impl<'g> Importer<'g> {
             .outputs
             .get(port)
             .ok_or_else(|| refuse(format!("the node has {} outputs", plan.outputs.len())))?;
-        let element = self.m.cx.element(ty);
-        if let Some(wanted) = &feed.element {
-            let found = crate::print::type_text(&self.m.cx, element);
-            if *wanted != found {
-                return Err(refuse(format!("its elements are {found}, not {wanted}")));
-            }
-        }
-        let Some(fed) = &feed.shape else { return Ok(ty) };
-        let declared = self.m.cx.ty(ty).shaped().and_then(|(dims, _)| dims.map(<[i64]>::to_vec));
-        let Some(declared) = declared else { return Ok(tf::tensor(&mut self.m.cx, Some(fed), element)) };
-        let fits = |(&fed, &declared): (&i64, &i64)| fed < 0 || declared < 0 || fed == declared;
-        if declared.len() != fed.len() || !fed.iter().zip(&declared).all(fits) {
-            let (fed, declared) = (shape_text(fed), shape_text(&declared));
-            return Err(refuse(format!("its shape is {declared} in the graph, not {fed}")));
-        }
-        // An unknown size has the size in the graph.
-        let sizes: Vec<i64> = fed.iter().zip(&declared).map(|(&fed, &declared)| fed.max(declared)).collect();
-        Ok(tf::tensor(&mut self.m.cx, Some(&sizes), element))
+        narrowed(&mut self.m.cx, ty, feed).map_err(refuse)
     }
 
     /// Starts a function without ops.
@@ -243,7 +226,7 @@ impl<'g> Importer<'g> {
         let func = self.m.cx.op_name(names::FUNC_FUNC);
         let op = self.m.create(NewOp { attrs: &[(names::SYM_NAME, sym_name)], ..NewOp::new(func) });
         if !arg_names.is_empty() {
-            let attrs = self.names(arg_names);
+            let attrs = names_attr(&mut self.m.cx, arg_names);
             self.m.set_attr(op, names::ARG_ATTRS, attrs);
         }
         let region = self.m.add_region(op);
@@ -254,19 +237,6 @@ impl<'g> Importer<'g> {
         let body = self.m.body();
         self.m.append(body, op);
         (op, block)
-    }
-
-    /// Names of arguments or results, as an attribute.
-    fn names(&mut self, names: &[&str]) -> AttrId {
-        let cx = &mut self.m.cx;
-        let dicts: Vec<AttrId> = names
-            .iter()
-            .map(|name| {
-                let name = cx.str_attr(name);
-                cx.dict_attr(&[(names::BEF_NAME, name)])
-            })
-            .collect();
-        cx.array_attr(&dicts)
     }
 
     /// Finishes a function.
@@ -281,7 +251,7 @@ impl<'g> Importer<'g> {
         let ty = m.cx.type_attr(ty);
         m.set_attr(op, names::FUNCTION_TYPE, ty);
         if !result_names.is_empty() {
-            let attrs = self.names(result_names);
+            let attrs = names_attr(&mut self.m.cx, result_names);
             self.m.set_attr(op, names::RES_ATTRS, attrs);
         }
     }
@@ -623,12 +593,6 @@ fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultVal
 
 fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
-}
-
-/// Sizes as in a feed: `[?x64]`.
-fn shape_text(dims: &[i64]) -> String {
-    let size = |&dim: &i64| if dim < 0 { "?".to_owned() } else { dim.to_string() };
-    format!("[{}]", dims.iter().map(size).collect::<Vec<_>>().join("x"))
 }
 
 /// True for operations whose value is given from outside.

@@ -1,0 +1,533 @@
+//! Graphs: names and their values, the nodes that are needed, functions and subgraphs.
+//!
+//! Names are in scopes: a subgraph sees the values of the graphs around it, a function only its arguments.
+//! Nodes stand behind those whose outputs they take, as the format demands.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::{Deref, DerefMut};
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Type;
+
+use super::emit::{Emitter, Size, Why};
+use super::node::Node;
+use super::ops;
+use super::tensor::{self, ExternalFiles, OpenFile};
+use crate::dialects::tf;
+use crate::import::errors::{self, Refusal};
+use crate::import::onnx_proto::tensor_shape_proto::dimension::Value as Dim;
+use crate::import::onnx_proto::type_proto::Value as TypeValue;
+use crate::import::onnx_proto::{
+    AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, SparseTensorProto, TensorProto,
+    TypeProto, ValueInfoProto, type_proto,
+};
+use crate::import::{Feed, ImportOptions, names_attr, narrowed};
+use crate::ir::{LocId, LocKind, Module, NewOp, TypeId, ValueId, names};
+
+/// Limit on functions that call each other.
+const MAX_DEPTH: usize = 64;
+
+/// A function by domain and name.
+pub(super) type Functions<'g> = HashMap<(&'g str, &'g str), &'g FunctionProto>;
+
+/// The versions of operator sets by domain.
+pub(super) type Opsets<'g> = HashMap<&'g str, i64>;
+
+/// The value of a name; `None` for an optional without one.
+pub(super) type Scope<'g> = HashMap<&'g str, Option<ValueId>>;
+
+/// The versions of operator sets.
+pub(super) fn opsets(imports: &[OperatorSetIdProto]) -> Opsets<'_> {
+    imports.iter().map(|import| (ops::domain(&import.domain), import.version)).collect()
+}
+
+/// The elements of a sequence: their type, and their dimensions if the rank is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SequenceType {
+    pub(super) element: Type,
+    pub(super) dims: Option<Vec<i64>>,
+}
+
+/// The state of an import.
+pub(super) struct Importer<'g> {
+    emitter: Emitter,
+    files: ExternalFiles<'g>,
+    functions: Functions<'g>,
+    opsets: Opsets<'g>,
+    /// The innermost one last.
+    scopes: Vec<Scope<'g>>,
+    /// The attributes of the function whose nodes are lowered.
+    function_attrs: HashMap<&'g str, &'g AttributeProto>,
+    /// The types of sequences.
+    pub(super) sequences: HashMap<ValueId, SequenceType>,
+    /// The elements of vectors and scalars that are computed from shapes, known one by one.
+    pub(super) vectors: HashMap<ValueId, Vec<Size>>,
+    depth: usize,
+}
+
+impl Deref for Importer<'_> {
+    type Target = Emitter;
+
+    fn deref(&self) -> &Emitter {
+        &self.emitter
+    }
+}
+
+impl DerefMut for Importer<'_> {
+    fn deref_mut(&mut self) -> &mut Emitter {
+        &mut self.emitter
+    }
+}
+
+/// Unsupported operators: the labels and their nodes.
+type Unsupported = BTreeMap<String, Vec<String>>;
+
+impl<'g> Importer<'g> {
+    pub(super) fn new(functions: Functions<'g>, opsets: Opsets<'g>, open: OpenFile<'g>) -> Importer<'g> {
+        Importer {
+            emitter: Emitter::new(Module::new()),
+            files: ExternalFiles::new(open),
+            functions,
+            opsets,
+            scopes: Vec::new(),
+            function_attrs: HashMap::new(),
+            sequences: HashMap::new(),
+            vectors: HashMap::new(),
+            depth: 0,
+        }
+    }
+
+    /// Imports the graph of a model as the entry function.
+    pub(super) fn model(mut self, graph: &'g GraphProto, options: &ImportOptions) -> Result<Module, Refusal> {
+        let initialized: HashSet<&str> =
+            graph.initializer.iter().map(|tensor| tensor.name.as_str()).chain(sparse_names(graph)).collect();
+        let mut feeds = options.feeds.clone();
+        if feeds.is_empty() {
+            let inputs = graph.input.iter().filter(|input| !initialized.contains(input.name.as_str()));
+            feeds.extend(inputs.map(|input| Feed::named(input.name.clone())));
+        }
+        let known = Known::new(graph);
+        let mut args: HashMap<&'g str, usize> = HashMap::new();
+        let mut arg_types = Vec::new();
+        for (i, feed) in feeds.iter().enumerate() {
+            let name = known.name("feed", &feed.name)?;
+            if args.insert(name, i).is_some() {
+                return Err(errors::no_such_tensor("feed", &feed.name, "it is fed twice"));
+            }
+            arg_types.push(self.fed_type(&known, name, feed)?);
+        }
+        let fetches: Vec<&'g str> = match &options.fetches[..] {
+            [] => graph.output.iter().map(|output| output.name.as_str()).collect(),
+            fetches => fetches.iter().map(|name| known.name("fetch", name)).collect::<Result<_, _>>()?,
+        };
+        if fetches.is_empty() {
+            return Err(errors::no_such_tensor("fetch", "", "the graph has no outputs; name what to fetch"));
+        }
+        let needed = needed(graph, &known, &fetches, &args);
+        self.expect_supported(graph, &needed)?;
+
+        let entry = if options.function.is_empty() { "main" } else { &options.function };
+        let sym_name = self.m.cx.str_attr(entry);
+        let func = self.m.cx.op_name(names::FUNC_FUNC);
+        let op = self.m.create(NewOp { attrs: &[(names::SYM_NAME, sym_name)], ..NewOp::new(func) });
+        let body = self.m.body();
+        self.m.append(body, op);
+        let feed_names: Vec<&str> = feeds.iter().map(|feed| feed.name.as_str()).collect();
+        let arg_names = names_attr(&mut self.m.cx, &feed_names);
+        if !feed_names.is_empty() {
+            self.m.set_attr(op, names::ARG_ATTRS, arg_names);
+        }
+        let region = self.m.add_region(op);
+        let block = self.m.add_block(region);
+        let values: Vec<ValueId> = arg_types.iter().map(|&ty| self.m.add_arg(block, ty)).collect();
+        self.block = block;
+        self.scopes.push(args.iter().map(|(&name, &i)| (name, Some(values[i]))).collect());
+        self.initializers(graph, Some(&needed.names))?;
+        for &node in &needed.nodes {
+            self.node(&graph.node[node])?;
+        }
+        let mut results = Vec::new();
+        for name in &fetches {
+            let refuse = |why: &str| errors::no_such_tensor("fetch", name, why);
+            let value = self.get(name).map_err(|why| refuse(&why))?;
+            let value = value.ok_or_else(|| refuse("it is an optional without a value"))?;
+            if self.sequences.contains_key(&value) {
+                return Err(refuse("it is a sequence, and results are tensors"));
+            }
+            results.push(value);
+        }
+        let m = &mut self.m;
+        let end = m.create_named("func.return", &results, &[], &[]);
+        m.append(block, end);
+        let outputs: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
+        let ty = m.cx.function_type(&arg_types, &outputs);
+        let ty = m.cx.type_attr(ty);
+        m.set_attr(op, names::FUNCTION_TYPE, ty);
+        let res_names = names_attr(&mut m.cx, &fetches);
+        m.set_attr(op, names::RES_ATTRS, res_names);
+        Ok(self.emitter.m)
+    }
+
+    /// The type of a fed tensor.
+    fn fed_type(&mut self, known: &Known<'g>, name: &str, feed: &Feed) -> Result<TypeId, Refusal> {
+        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
+        let declared = known.types.get(name).copied();
+        let (element, dims) = match declared.map(|ty| self.tensor_of(ty)) {
+            Some(ty) => ty.map_err(refuse)?,
+            None => {
+                let given = feed.element.as_deref().and_then(|name| self.element_named(name));
+                let unknown = "its type is not in the model; give it: NAME=DTYPE[SHAPE]";
+                (given.ok_or_else(|| refuse(unknown.to_owned()))?, None)
+            }
+        };
+        let ty = self.tensor_type(element, dims.as_deref());
+        narrowed(&mut self.m.cx, ty, feed).map_err(refuse)
+    }
+
+    /// The element type that is printed so.
+    fn element_named(&mut self, name: &str) -> Option<Type> {
+        let types = DType::ALL.iter().map(|&dtype| Type::Dense(dtype));
+        types.into_iter().find(|&ty| {
+            let element = tf::element(&mut self.m.cx, ty, false);
+            crate::print::type_text(&self.m.cx, element) == name
+        })
+    }
+
+    /// The element type and dimensions of a type of tensors.
+    pub(super) fn tensor_of(&self, ty: &TypeProto) -> Result<(Type, Option<Vec<i64>>), Why> {
+        let mut ty = ty;
+        loop {
+            match &ty.value {
+                Some(TypeValue::TensorType(type_proto::Tensor { elem_type, shape })) => {
+                    let dims = shape.as_ref().map(|shape| {
+                        let dims = shape.dim.iter().map(|dim| match dim.value {
+                            Some(Dim::DimValue(n)) if n >= 0 => n,
+                            _ => -1,
+                        });
+                        dims.collect()
+                    });
+                    return Ok((tensor::element_type(*elem_type)?, dims));
+                }
+                Some(TypeValue::OptionalType(optional)) => {
+                    ty = optional.elem_type.as_deref().ok_or("an optional without a type")?;
+                }
+                Some(TypeValue::SequenceType(_)) => return Err("it is a sequence, no tensor".into()),
+                None => return Err("its type is not in the model".into()),
+            }
+        }
+    }
+
+    /// The type of the elements of a sequence type.
+    pub(super) fn sequence_of(&self, ty: &TypeProto) -> Option<SequenceType> {
+        match &ty.value {
+            Some(TypeValue::SequenceType(sequence)) => {
+                let (element, dims) = self.tensor_of(sequence.elem_type.as_deref()?).ok()?;
+                Some(SequenceType { element, dims })
+            }
+            Some(TypeValue::OptionalType(optional)) => self.sequence_of(optional.elem_type.as_deref()?),
+            _ => None,
+        }
+    }
+
+    /// A tensor of the file as a constant.
+    pub(super) fn tensor_constant(&mut self, tensor: &TensorProto) -> Result<ValueId, Why> {
+        let attr = tensor::constant(&mut self.emitter.m.cx, tensor, &mut self.files)?;
+        Ok(self.constant(attr))
+    }
+
+    /// A sparse tensor of the file as a dense constant.
+    pub(super) fn dense_constant(&mut self, sparse: &SparseTensorProto) -> Result<ValueId, Why> {
+        let attr = tensor::dense(&mut self.emitter.m.cx, sparse, &mut self.files)?;
+        Ok(self.constant(attr))
+    }
+
+    /// Defines the initializers of a graph as constants.
+    fn initializers(
+        &mut self,
+        graph: &'g GraphProto,
+        wanted: Option<&HashSet<&str>>,
+    ) -> Result<(), Refusal> {
+        let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
+        for tensor in graph.initializer.iter().filter(|tensor| is_wanted(&tensor.name)) {
+            // A fed initializer is an argument.
+            if self.scopes.last().is_some_and(|scope| scope.contains_key(tensor.name.as_str())) {
+                continue;
+            }
+            let value = self.tensor_constant(tensor);
+            let value = value.map_err(|why| errors::tensor(&tensor.name, &why))?;
+            self.define(&tensor.name, Some(value));
+        }
+        for sparse in &graph.sparse_initializer {
+            let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
+            if is_wanted(name) {
+                let value = self.dense_constant(sparse);
+                let value = value.map_err(|why| errors::tensor(name, &why))?;
+                self.define(name, Some(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of a vector or scalar of sizes, if each is known or a value of its own.
+    pub(super) fn elements_of(&self, value: ValueId) -> Option<Vec<Size>> {
+        let known = self.ints_of(value).map(|ints| ints.into_iter().map(Size::Known).collect());
+        known.or_else(|| self.vectors.get(&value).cloned())
+    }
+
+    /// A vector of these sizes, whose elements stay known.
+    pub(super) fn vector(&mut self, sizes: Vec<Size>) -> Result<ValueId, Why> {
+        let value = self.size_vector(&sizes)?;
+        self.vectors.insert(value, sizes);
+        Ok(value)
+    }
+
+    pub(super) fn define(&mut self, name: &'g str, value: Option<ValueId>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, value);
+        }
+    }
+
+    /// The value of a name.
+    fn get(&self, name: &str) -> Result<Option<ValueId>, Why> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name).copied());
+        found.ok_or_else(|| format!("nothing before it is called '{}'", errors::shown(name)))
+    }
+
+    /// Lowers a node.
+    fn node(&mut self, proto: &'g NodeProto) -> Result<(), Refusal> {
+        let refuse = |why: Why| errors::node(name_of(proto), &proto.op_type, &why);
+        let name = self.m.cx.str_id(name_of(proto));
+        let outer = self.loc;
+        self.loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
+        let inputs: Result<Vec<Option<ValueId>>, Why> =
+            proto.input.iter().map(|name| if name.is_empty() { Ok(None) } else { self.get(name) }).collect();
+        let inputs = inputs.map_err(refuse)?;
+        let mut attrs = Vec::with_capacity(proto.attribute.len());
+        for attr in &proto.attribute {
+            if attr.ref_attr_name.is_empty() {
+                attrs.push((attr.name.as_str(), attr));
+            } else if let Some(&given) = self.function_attrs.get(attr.ref_attr_name.as_str()) {
+                attrs.push((attr.name.as_str(), given));
+            }
+        }
+        let domain = ops::domain(&proto.domain);
+        let version = self.opsets.get(domain).copied().unwrap_or(1);
+        let node = Node { proto, inputs, attrs, version };
+        let outputs = match self.functions.get(&(domain, proto.op_type.as_str())).copied() {
+            Some(function) => self.call(function, &node)?,
+            None => {
+                let lower = ops::lowering(domain, &proto.op_type);
+                let lower = lower.ok_or_else(|| refuse("the operator is not supported".to_owned()))?;
+                lower.apply(self, &node).map_err(refuse)?
+            }
+        };
+        for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            let value = outputs.get(i).copied();
+            let value = value.ok_or_else(|| refuse(format!("its output #{i} is not supported")))?;
+            self.define(name, value);
+        }
+        self.loc = outer;
+        Ok(())
+    }
+
+    /// Lowers the nodes of a function for a node that calls it.
+    fn call(
+        &mut self,
+        function: &'g FunctionProto,
+        node: &Node<'g>,
+    ) -> Result<Vec<Option<ValueId>>, Refusal> {
+        let refuse = |why: &str| errors::function(&function.name, why);
+        if self.depth == MAX_DEPTH {
+            return Err(refuse("functions call each other too deeply"));
+        }
+        if node.inputs.len() > function.input.len() {
+            return Err(refuse(&format!(
+                "it is called with {} inputs and has {}",
+                node.inputs.len(),
+                function.input.len()
+            )));
+        }
+        let mut scope = Scope::new();
+        for (i, name) in function.input.iter().enumerate() {
+            scope.insert(name, node.optional(i));
+        }
+        let defaults = function.attribute_proto.iter().map(|attr| (attr.name.as_str(), attr));
+        let attrs: HashMap<&str, &AttributeProto> = defaults.chain(node.attrs.iter().copied()).collect();
+        let outer_attrs = std::mem::replace(&mut self.function_attrs, attrs);
+        let outer_scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        let outer_opsets = std::mem::replace(&mut self.opsets, opsets(&function.opset_import));
+        self.depth += 1;
+        let mut outputs = Vec::new();
+        for inner in &function.node {
+            self.node(inner)?;
+        }
+        for name in &function.output {
+            outputs.push(self.get(name).map_err(|why| refuse(&why))?);
+        }
+        self.depth -= 1;
+        self.opsets = outer_opsets;
+        self.scopes = outer_scopes;
+        self.function_attrs = outer_attrs;
+        Ok(outputs)
+    }
+
+    /// Fills a new region of an op, whose block has arguments of these types.
+    pub(super) fn region<R>(
+        &mut self,
+        op: OpId,
+        args: &[TypeId],
+        fill: impl FnOnce(&mut Self, &[ValueId]) -> Result<R, Why>,
+    ) -> Result<R, Why> {
+        let region = self.m.add_region(op);
+        let block = self.m.add_block(region);
+        let args: Vec<ValueId> = args.iter().map(|&ty| self.m.add_arg(block, ty)).collect();
+        let outer = std::mem::replace(&mut self.block, block);
+        let filled = fill(self, &args);
+        self.block = outer;
+        filled
+    }
+
+    /// Lowers a subgraph whose inputs have these values. Returns the values of its outputs.
+    pub(super) fn subgraph(&mut self, graph: &'g GraphProto, args: &[ValueId]) -> Result<Vec<ValueId>, Why> {
+        if graph.input.len() > args.len() {
+            return Err(format!("its graph has {} inputs, given are {}", graph.input.len(), args.len()));
+        }
+        let inputs = graph.input.iter().zip(args);
+        self.scopes.push(inputs.map(|(input, &value)| (input.name.as_str(), Some(value))).collect());
+        self.initializers(graph, None).map_err(|refusal| refusal.message)?;
+        for node in &graph.node {
+            self.node(node).map_err(|refusal| refusal.message)?;
+        }
+        let outputs = graph.output.iter().map(|ValueInfoProto { name, .. }| {
+            let value = self.get(name)?;
+            value.ok_or_else(|| format!("its output '{}' is an optional without a value", errors::shown(name)))
+        });
+        let outputs = outputs.collect();
+        self.scopes.pop();
+        outputs
+    }
+
+    /// Refuses the graph if it needs unsupported operators; the error lists all.
+    fn expect_supported(&self, graph: &'g GraphProto, needed: &Needed<'_>) -> Result<(), Refusal> {
+        let mut found = Unsupported::new();
+        let nodes = needed.nodes.iter().map(|&node| &graph.node[node]);
+        self.unsupported(nodes, &self.opsets, &mut found);
+        for function in self.functions.values() {
+            self.unsupported(function.node.iter(), &opsets(&function.opset_import), &mut found);
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let found: Vec<_> = found.into_iter().collect();
+        Err(errors::unsupported(&found))
+    }
+
+    fn unsupported<'n>(
+        &self,
+        nodes: impl Iterator<Item = &'n NodeProto>,
+        opsets: &Opsets<'_>,
+        found: &mut Unsupported,
+    ) {
+        for node in nodes {
+            let (domain, op) = (ops::domain(&node.domain), node.op_type.as_str());
+            if !self.functions.contains_key(&(domain, op)) && ops::lowering(domain, op).is_none() {
+                let set = if domain.is_empty() { "ai.onnx" } else { domain };
+                let version = opsets.get(domain).copied().unwrap_or(1);
+                let label = format!("{} of {set} {version}", errors::shown(op));
+                found.entry(label).or_default().push(name_of(node).to_owned());
+            }
+            for graph in node.attribute.iter().filter_map(|attr| attr.g.as_ref()) {
+                self.unsupported(graph.node.iter(), opsets, found);
+            }
+        }
+    }
+}
+
+/// The name of a node, or else that of its first output.
+fn name_of(node: &NodeProto) -> &str {
+    match node.output.first() {
+        Some(output) if node.name.is_empty() => output,
+        _ => &node.name,
+    }
+}
+
+fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
+    graph.sparse_initializer.iter().filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str()))
+}
+
+/// The names of a graph.
+struct Known<'g> {
+    /// The nodes that define names.
+    producers: HashMap<&'g str, usize>,
+    /// The names of inputs and initializers.
+    given: HashSet<&'g str>,
+    /// The types that the file gives.
+    types: HashMap<&'g str, &'g TypeProto>,
+}
+
+impl<'g> Known<'g> {
+    fn new(graph: &'g GraphProto) -> Known<'g> {
+        let outputs = graph.node.iter().enumerate();
+        let outputs = outputs.flat_map(|(i, node)| node.output.iter().map(move |name| (name.as_str(), i)));
+        let infos = graph.value_info.iter().chain(&graph.output).chain(&graph.input);
+        let inputs = graph.input.iter().map(|input| input.name.as_str());
+        let initializers = graph.initializer.iter().map(|tensor| tensor.name.as_str());
+        Known {
+            producers: outputs.filter(|(name, _)| !name.is_empty()).collect(),
+            given: inputs.chain(initializers).chain(sparse_names(graph)).collect(),
+            types: infos.filter_map(|info| Some((info.name.as_str(), info.r#type.as_ref()?))).collect(),
+        }
+    }
+
+    /// A name of the options, with or without TensorFlow's `:0`.
+    fn name(&self, what: &str, name: &str) -> Result<&'g str, Refusal> {
+        let find = |name: &str| {
+            let produced = self.producers.get_key_value(name).map(|(&name, _)| name);
+            produced.or_else(|| self.given.get(name).copied())
+        };
+        find(name)
+            .or_else(|| find(name.strip_suffix(":0")?))
+            .ok_or_else(|| errors::no_such_tensor(what, name, "the model has no such tensor"))
+    }
+}
+
+/// What the fetches need.
+struct Needed<'g> {
+    /// The nodes, in the order of the file.
+    nodes: Vec<usize>,
+    names: HashSet<&'g str>,
+}
+
+/// The nodes and names that are needed for the fetches, from the feeds on.
+fn needed<'g>(
+    graph: &'g GraphProto,
+    known: &Known<'g>,
+    fetches: &[&'g str],
+    fed: &HashMap<&'g str, usize>,
+) -> Needed<'g> {
+    let mut names: HashSet<&'g str> = HashSet::new();
+    let mut nodes: HashSet<usize> = HashSet::new();
+    let mut todo: Vec<&'g str> = fetches.to_vec();
+    while let Some(name) = todo.pop() {
+        if !names.insert(name) || fed.contains_key(name) {
+            continue;
+        }
+        if let Some(&node) = known.producers.get(name)
+            && nodes.insert(node)
+        {
+            references(&graph.node[node], &mut todo);
+        }
+    }
+    let mut nodes: Vec<usize> = nodes.into_iter().collect();
+    nodes.sort_unstable();
+    Needed { nodes, names }
+}
+
+/// The names that a node refers to, with those in its subgraphs.
+fn references<'g>(node: &'g NodeProto, found: &mut Vec<&'g str>) {
+    found.extend(node.input.iter().map(String::as_str).filter(|name| !name.is_empty()));
+    for graph in node.attribute.iter().filter_map(|attr| attr.g.as_ref()) {
+        found.extend(graph.output.iter().map(|output| output.name.as_str()));
+        graph.node.iter().for_each(|node| references(node, found));
+    }
+}

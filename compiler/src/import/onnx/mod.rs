@@ -1,0 +1,87 @@
+//! ONNX models, of the operator sets 7 to 23.
+//!
+//! ```text
+//! ModelProto ──▶ names ──▶ needed: from fetches back to feeds ──▶ in the order of the file, node by node:
+//!                                                                 function: its nodes    (graph)
+//!                                                                 operator: its lowering (ops/*)
+//! initializers ──▶ constants, which share the bytes of the file   (tensor)
+//! ```
+//!
+//! There is no dialect of ONNX: nodes become TensorFlow's operators, and `_`-operators where TensorFlow has
+//! none. A lowering is a function from the values of a node's inputs to those of its outputs, written with
+//! the emitter ([`emit`]), which infers types and folds constants on the way. `ops/mod.rs` has the table.
+//!
+//! Where the meanings differ the lowering makes the difference visible: channels are axis 1, integers divide
+//! towards zero, indices below zero count from the end, variances are those of the whole population.
+//!
+//! Sequences are TensorFlow's lists of tensors. An optional value is its value, or nothing. Nodes of
+//! functions are inlined. Loops and branches become regions, which see the values around them.
+
+mod emit;
+mod graph;
+mod node;
+mod ops;
+mod tensor;
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use prost::Message;
+
+use self::graph::Importer;
+pub use self::tensor::OpenFile;
+use super::input::{Input, shared};
+use super::onnx_proto::ModelProto;
+use super::{ImportOptions, errors};
+use crate::diag::Diagnostic;
+use crate::ir::Module;
+
+/// Imports an ONNX model of `len` bytes. It is read once, and its tensors are not copied.
+///
+/// # Errors
+/// If the file cannot be read or is no model, the graph is not well-formed, has unsupported operators, or
+/// lacks a feed or fetch of the options; if a file with tensors cannot be opened or is too short.
+pub fn onnx(
+    file: impl Read,
+    len: usize,
+    options: &ImportOptions,
+    open: OpenFile<'_>,
+) -> Result<Module, Vec<Diagnostic>> {
+    let mut input = Input::new(file, len);
+    let model = ModelProto::decode(&mut input).map_err(|error| error.to_string());
+    let model = match input.into_error() {
+        Some(error) => Err(format!("it cannot be read: {error}")),
+        None => model,
+    };
+    decoded(model, options, open)
+}
+
+/// Imports an ONNX model that is in memory or mapped. Its tensors share its bytes.
+///
+/// # Errors
+/// As [`onnx`].
+pub fn onnx_in_memory(
+    file: Box<dyn AsRef<[u8]> + Send>,
+    options: &ImportOptions,
+    open: OpenFile<'_>,
+) -> Result<Module, Vec<Diagnostic>> {
+    decoded(ModelProto::decode(shared(file)).map_err(|error| error.to_string()), options, open)
+}
+
+fn decoded(
+    model: Result<ModelProto, String>,
+    options: &ImportOptions,
+    open: OpenFile<'_>,
+) -> Result<Module, Vec<Diagnostic>> {
+    let model = model.map_err(|why| vec![*errors::not_onnx(&why)])?;
+    let Some(graph) = &model.graph else { return Err(vec![*errors::not_onnx("it has no graph")]) };
+    let mut functions = HashMap::new();
+    for function in &model.functions {
+        let key = (ops::domain(&function.domain), function.name.as_str());
+        if functions.insert(key, function).is_some() {
+            return Err(vec![*errors::function(&function.name, "it is defined twice")]);
+        }
+    }
+    let opsets = graph::opsets(&model.opset_import);
+    Importer::new(functions, opsets, open).model(graph, options).map_err(|refusal| vec![*refusal])
+}

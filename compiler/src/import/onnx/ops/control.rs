@@ -1,0 +1,555 @@
+//! Branches, loops, sequences and optional values.
+//!
+//! ```text
+//! If      ──▶ tf.IfRegion, or one of the graphs if the condition is constant
+//! Loop, Scan, SequenceMap ──▶ tf.WhileRegion(count, condition, variables, lists)
+//! ```
+//!
+//! What a loop scans out is collected in lists, which are stacked behind it. The types of the variables are
+//! found by lowering the body: sizes that it changes become unknown, and it is lowered again.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::{Op, Type};
+
+use super::{Lowered, one};
+use crate::build::query;
+use crate::dialects::tf;
+use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
+use crate::import::onnx::graph::{Importer, SequenceType};
+use crate::import::onnx::node::Node;
+use crate::import::onnx::tensor::element_type;
+use crate::import::onnx_proto::GraphProto;
+use crate::ir::{OpId, TypeId, ValueId};
+use crate::rewrite::would_be_trivially_dead;
+
+/// Limit on lowerings of a body until the types of its variables are found.
+const MAX_TRIES: usize = 8;
+
+/// The state of a loop between iterations.
+struct Step {
+    condition: ValueId,
+    variables: Vec<ValueId>,
+    /// What is collected.
+    scanned: Vec<ValueId>,
+}
+
+/// A loop.
+struct Repeat {
+    /// Number of iterations, if it is limited.
+    trips: Option<ValueId>,
+    /// Whether the first iteration runs.
+    condition: ValueId,
+    variables: Vec<ValueId>,
+    /// Number of values collected per iteration.
+    n_scanned: usize,
+}
+
+/// The results of a loop: its variables, and the lists with the types of their elements.
+struct Repeated {
+    variables: Vec<ValueId>,
+    lists: Vec<(ValueId, SequenceType)>,
+}
+
+impl<'g> Importer<'g> {
+    fn sequence_type(&self, value: ValueId) -> Option<SequenceType> {
+        self.sequences.get(&value).cloned()
+    }
+
+    /// A list of tensors with elements of this type.
+    fn empty_list(&mut self, of: SequenceType) -> Result<ValueId, Why> {
+        let (any, most) = (self.scalar(-1.0, DType::I32)?, self.scalar(-1.0, DType::I32)?);
+        let attrs = [("element_dtype", Attr::Type(of.element))];
+        let list = self.op(Op::EmptyTensorList, &[any, most], &attrs)?;
+        self.sequences.insert(list, of);
+        Ok(list)
+    }
+
+    fn push(&mut self, list: ValueId, item: ValueId) -> Result<ValueId, Why> {
+        let pushed = self.one(Op::TensorListPushBack, &[list, item])?;
+        if let Some(of) = self.sequence_type(list) {
+            self.sequences.insert(pushed, of);
+        }
+        Ok(pushed)
+    }
+
+    /// The type of the elements of a sequence that contains such tensors.
+    fn type_of_items(&self, items: &[ValueId]) -> Result<SequenceType, Why> {
+        let mut merged: Option<SequenceType> = None;
+        for &item in items {
+            let element = self.element(item).ok_or("an element of a sequence is no tensor")?;
+            let dims = self.dims(item).ok();
+            merged = Some(match merged {
+                None => SequenceType { element, dims },
+                Some(other) if other.element != element => {
+                    return Err("the elements of a sequence have different types".into());
+                }
+                Some(other) => SequenceType { element, dims: common(other.dims, dims) },
+            });
+        }
+        merged.ok_or_else(|| "a sequence of nothing, without a type".to_owned())
+    }
+
+    /// The shape that elements of a list are said to have, -1 for unknown dimensions.
+    fn element_shape(&mut self, of: &SequenceType) -> Result<ValueId, Why> {
+        match &of.dims {
+            Some(dims) => {
+                let dims = self.ints(dims)?;
+                self.cast(dims, DType::I32)
+            }
+            None => self.scalar(-1.0, DType::I32),
+        }
+    }
+
+    /// The elements of a list as one tensor with a new first axis.
+    fn stacked(&mut self, list: ValueId, of: &SequenceType) -> Result<ValueId, Why> {
+        let shape = self.element_shape(of)?;
+        self.ops(Op::TensorListStack, &[list, shape], &[], &[of.element]).map(|results| results[0])
+    }
+
+    /// Marks an op with regions as one without effects, if it is.
+    fn note_effects(&mut self, op: OpId) {
+        if would_be_trivially_dead(&self.m, op) {
+            let (name, yes) = (self.m.cx.str_id("is_stateless"), self.m.cx.bool_attr(true));
+            self.m.set_attr(op, name, yes);
+        }
+    }
+
+    /// Emits a loop. `body` lowers an iteration, from its number, the condition and the variables.
+    fn repeat(
+        &mut self,
+        of: &Repeat,
+        body: &mut dyn FnMut(&mut Self, ValueId, ValueId, &[ValueId]) -> Result<Step, Why>,
+    ) -> Result<Repeated, Why> {
+        let n = of.variables.len();
+        let mut types: Vec<TypeId> = of.variables.iter().map(|&value| self.ty(value)).collect();
+        let sequences: Vec<Option<SequenceType>> =
+            of.variables.iter().map(|&value| self.sequence_type(value)).collect();
+        let unknown = SequenceType { element: Type::Dense(DType::F32), dims: None };
+        let mut scanned = vec![unknown; of.n_scanned];
+        let first = self.int(0)?;
+        let flag = self.tensor_type(Type::Dense(DType::I1), Some(&[]));
+        for _ in 0..MAX_TRIES {
+            let mut operands = vec![first, of.condition];
+            operands.extend(&of.variables);
+            for of in &scanned {
+                operands.push(self.empty_list(of.clone())?);
+            }
+            let mut args = vec![self.ty(first), flag];
+            args.extend(&types);
+            args.extend(operands[2 + n..].iter().map(|&list| self.ty(list)));
+            let op = self.control("tf.WhileRegion", &operands, &args);
+            self.region(op, &args, |g, args| {
+                let (at, go) = (args[0], args[1]);
+                let goes = match of.trips {
+                    None => go,
+                    Some(trips) => {
+                        let left = g.one(Op::Less, &[at, trips])?;
+                        g.one(Op::LogicalAnd, &[go, left])?
+                    }
+                };
+                g.yields(&[goes]);
+                Ok(())
+            })?;
+            let kinds: Vec<Option<SequenceType>> =
+                sequences.iter().cloned().chain(scanned.iter().cloned().map(Some)).collect();
+            let misfit = self.region(op, &args, |g, args| {
+                g.mark_sequences(&args[2..], &kinds);
+                let step = body(g, args[0], args[1], &args[2..2 + n])?;
+                g.close_iteration(args, &step, n, &types, &scanned)
+            })?;
+            match misfit {
+                None => {
+                    self.note_effects(op);
+                    let results: Vec<ValueId> = self.m.results(op).collect();
+                    self.mark_sequences(&results[2..], &kinds);
+                    let lists = results[2 + n..].iter().copied().zip(scanned);
+                    return Ok(Repeated { variables: results[2..2 + n].to_vec(), lists: lists.collect() });
+                }
+                Some((new_types, new_scanned)) => {
+                    self.m.erase(op);
+                    (types, scanned) = (new_types, new_scanned);
+                }
+            }
+        }
+        Err("the shapes of its variables change in every iteration".into())
+    }
+
+    /// Notes which values are sequences.
+    fn mark_sequences(&mut self, values: &[ValueId], kinds: &[Option<SequenceType>]) {
+        for (&value, kind) in values.iter().zip(kinds) {
+            if let Some(of) = kind {
+                self.sequences.insert(value, of.clone());
+            }
+        }
+    }
+
+    /// Ends an iteration. Returns more general types if those of the loop do not fit.
+    #[allow(clippy::type_complexity, reason = "the types of variables and of lists")]
+    fn close_iteration(
+        &mut self,
+        args: &[ValueId],
+        step: &Step,
+        n: usize,
+        types: &[TypeId],
+        scanned: &[SequenceType],
+    ) -> Result<Option<(Vec<TypeId>, Vec<SequenceType>)>, Why> {
+        if step.variables.len() != n || step.scanned.len() != scanned.len() {
+            return Err(format!(
+                "its body returns {} variables and {} values to collect, expected {n} and {}",
+                step.variables.len(),
+                step.scanned.len(),
+                scanned.len()
+            ));
+        }
+        let mut new_types = Vec::with_capacity(n);
+        for (&ty, &value) in types.iter().zip(&step.variables) {
+            new_types.push(self.common_type(ty, value)?);
+        }
+        let mut new_scanned = Vec::with_capacity(scanned.len());
+        for &item in &step.scanned {
+            new_scanned.push(self.type_of_items(&[item])?);
+        }
+        if new_types != types || new_scanned != scanned {
+            return Ok(Some((new_types, new_scanned)));
+        }
+        let next = self.plus(args[0], 1.0)?;
+        let condition = self.reshape_to(step.condition, &[])?;
+        let mut yielded = vec![next, condition];
+        yielded.extend(&step.variables);
+        for (&list, &item) in args[2 + n..].iter().zip(&step.scanned) {
+            yielded.push(self.push(list, item)?);
+        }
+        self.yields(&yielded);
+        Ok(None)
+    }
+
+    /// The type of values of type `ty` and of that of `value`.
+    fn common_type(&mut self, ty: TypeId, value: ValueId) -> Result<TypeId, Why> {
+        let other = self.ty(value);
+        if ty == other {
+            return Ok(ty);
+        }
+        let element = tf::type_of(&self.m.cx, ty).map(|(ty, _)| ty);
+        let element = element.filter(|&element| Some(element) == self.element(value));
+        let element = element.ok_or("values of different element types meet")?;
+        let dims = |ty| query::shape_of(&self.m, ty).map(<[i64]>::to_vec);
+        let dims = common(dims(ty), dims(other));
+        Ok(self.tensor_type(element, dims.as_deref()))
+    }
+}
+
+/// The dimensions that two shapes have in common.
+fn common(a: Option<Vec<i64>>, b: Option<Vec<i64>>) -> Option<Vec<i64>> {
+    let (a, b) = (a?, b?);
+    (a.len() == b.len()).then(|| a.iter().zip(&b).map(|(&a, &b)| if a == b { a } else { -1 }).collect())
+}
+
+fn as_condition(g: &mut Importer<'_>, value: ValueId) -> Result<ValueId, Why> {
+    let scalar = g.reshape_to(value, &[])?;
+    g.cast(scalar, DType::I1)
+}
+
+pub(super) fn if_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+    let condition = as_condition(g, n.input(0)?)?;
+    let (then, otherwise) = (n.graph("then_branch")?, n.graph("else_branch")?);
+    if let Some(known) = g.number_of(condition) {
+        return g.subgraph(if known != 0.0 { then } else { otherwise }, &[]);
+    }
+    if then.output.len() != otherwise.output.len() {
+        return Err("its branches have different numbers of outputs".into());
+    }
+    let any = g.tensor_type(Type::Dense(DType::F32), None);
+    let op = g.control("tf.IfRegion", &[condition], &vec![any; then.output.len()]);
+    let mut yielded: Vec<Vec<ValueId>> = Vec::new();
+    for graph in [then, otherwise] {
+        yielded.push(g.region(op, &[], |g, _| {
+            let values = g.subgraph(graph, &[])?;
+            g.yields(&values);
+            Ok(values)
+        })?);
+    }
+    let results: Vec<ValueId> = g.m.results(op).collect();
+    for (i, &result) in results.iter().enumerate() {
+        let (a, b) = (yielded[0][i], yielded[1][i]);
+        let first = g.ty(a);
+        let ty = g.common_type(first, b)?;
+        g.m.set_value_type(result, ty);
+        if let (Some(a), Some(b)) = (g.sequence_type(a), g.sequence_type(b)) {
+            if a.element != b.element {
+                return Err("its branches return sequences of different types".into());
+            }
+            let dims = common(a.dims, b.dims);
+            g.sequences.insert(result, SequenceType { element: a.element, dims });
+        }
+    }
+    g.note_effects(op);
+    Ok(results)
+}
+
+pub(super) fn loop_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+    let body = n.graph("body")?;
+    let trips = n.optional(0).map(|trips| {
+        let trips = g.reshape_to(trips, &[])?;
+        g.cast(trips, DType::I64)
+    });
+    let condition = match n.optional(1) {
+        Some(condition) => as_condition(g, condition)?,
+        None => g.scalar(1.0, DType::I1)?,
+    };
+    let variables: Vec<ValueId> = (2..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
+    let n_variables = variables.len();
+    let n_scanned = body.output.len().checked_sub(1 + n_variables).ok_or("its body has too few outputs")?;
+    let of = Repeat { trips: trips.transpose()?, condition, variables, n_scanned };
+    let done = g.repeat(&of, &mut |g, at, condition, variables| {
+        let args = [&[at, condition], variables].concat();
+        let mut outputs = g.subgraph(body, &args)?;
+        let scanned = outputs.split_off(1 + n_variables);
+        let variables = outputs.split_off(1);
+        Ok(Step { condition: outputs[0], variables, scanned })
+    })?;
+    let mut results = done.variables;
+    for (list, of) in done.lists {
+        results.push(g.stacked(list, &of)?);
+    }
+    Ok(results)
+}
+
+/// A list of a flag per value, as an attribute has it.
+fn flags(n: &Node<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
+    let flags = n.ints(name).map_or_else(|| vec![0; count], <[i64]>::to_vec);
+    if flags.len() == count { Ok(flags) } else { Err(format!("{name} has {} entries for {count}", flags.len())) }
+}
+
+pub(super) fn scan<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+    if n.version < 9 {
+        return Err("Scan of version 8 is not supported".into());
+    }
+    let body: &'g GraphProto = n.graph("body")?;
+    let all = n.all()?;
+    let n_inputs = usize::try_from(n.int_or("num_scan_inputs", 0)).unwrap_or(0);
+    let n_states = all.len().checked_sub(n_inputs).filter(|_| n_inputs > 0).ok_or("too few inputs")?;
+    let n_scanned = body.output.len().checked_sub(n_states).ok_or("its body has too few outputs")?;
+    let axes = flags(n, "scan_input_axes", n_inputs)?;
+    let backwards = flags(n, "scan_input_directions", n_inputs)?;
+    let mut inputs = Vec::new();
+    for (i, &x) in all[n_states..].iter().enumerate() {
+        inputs.push((x, axis_of(axes[i], g.rank(x)?)?, backwards[i] != 0));
+    }
+    let trips = g.size(inputs[0].0, inputs[0].1)?;
+    let trips = g.size_value(trips)?;
+    let yes = g.scalar(1.0, DType::I1)?;
+    let of = Repeat { trips: Some(trips), condition: yes, variables: all[..n_states].to_vec(), n_scanned };
+    let done = g.repeat(&of, &mut |g, at, condition, variables| {
+        let mut args = variables.to_vec();
+        for &(x, axis, is_backwards) in &inputs {
+            let at = if is_backwards {
+                let last = g.plus(trips, -1.0)?;
+                g.sub(last, at)?
+            } else {
+                at
+            };
+            args.push(g.gather(x, at, axis)?);
+        }
+        let mut variables = g.subgraph(body, &args)?;
+        let scanned = variables.split_off(n_states);
+        Ok(Step { condition, variables, scanned })
+    })?;
+    let axes = flags(n, "scan_output_axes", n_scanned)?;
+    let backwards = flags(n, "scan_output_directions", n_scanned)?;
+    let mut results = done.variables;
+    for (i, (list, of)) in done.lists.into_iter().enumerate() {
+        let mut stacked = g.stacked(list, &of)?;
+        if backwards[i] != 0 {
+            let along = g.ints(&[0])?;
+            stacked = g.one(Op::ReverseV2, &[stacked, along])?;
+        }
+        let axis = axis_of(axes[i], g.rank(stacked)?)?;
+        results.push(g.move_axis(stacked, 0, axis)?);
+    }
+    Ok(results)
+}
+
+// ---- sequences ----
+
+fn of_sequence(g: &Importer<'_>, value: ValueId) -> Result<SequenceType, Why> {
+    g.sequence_type(value).ok_or_else(|| "its input is no sequence".to_owned())
+}
+
+pub(super) fn sequence_construct(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let items = n.all()?;
+    one(list_of(g, &items))
+}
+
+fn list_of(g: &mut Importer<'_>, items: &[ValueId]) -> Result<ValueId, Why> {
+    let of = g.type_of_items(items)?;
+    let empty = g.empty_list(of)?;
+    items.iter().try_fold(empty, |list, &item| g.push(list, item))
+}
+
+pub(super) fn sequence_empty(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let element = element_type(i32::try_from(n.int_or("dtype", 1)).unwrap_or(0))?;
+    one(g.empty_list(SequenceType { element, dims: None }))
+}
+
+fn length(g: &mut Importer<'_>, list: ValueId) -> Result<ValueId, Why> {
+    let length = g.one(Op::TensorListLength, &[list])?;
+    g.cast(length, DType::I64)
+}
+
+pub(super) fn sequence_length(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let list = n.input(0)?;
+    of_sequence(g, list)?;
+    one(length(g, list))
+}
+
+fn item(g: &mut Importer<'_>, list: ValueId, at: ValueId) -> Result<ValueId, Why> {
+    let of = of_sequence(g, list)?;
+    let (at, shape) = (g.cast(at, DType::I32)?, g.element_shape(&of)?);
+    let found = g.ops(Op::TensorListGetItem, &[list, at, shape], &[], &[of.element])?[0];
+    if let (Some(dims), Err(_)) = (&of.dims, g.dims(found)) {
+        let ty = g.tensor_type(of.element, Some(dims));
+        g.m.set_value_type(found, ty);
+    }
+    Ok(found)
+}
+
+pub(super) fn sequence_at(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let list = n.input(0)?;
+    of_sequence(g, list)?;
+    let at = g.reshape_to(n.input(1)?, &[])?;
+    let at = g.cast(at, DType::I64)?;
+    let size = length(g, list)?;
+    let at = g.wrapped(at, Size::Value(size))?;
+    one(item(g, list, at))
+}
+
+/// The position of an operand; without one, the end.
+fn position(g: &mut Importer<'_>, n: &Node<'_>, input: usize, end: f64) -> Result<ValueId, Why> {
+    match n.optional(input) {
+        Some(at) => {
+            let at = g.reshape_to(at, &[])?;
+            g.cast(at, DType::I64)
+        }
+        None => {
+            let size = length(g, n.input(0)?)?;
+            g.plus(size, end)
+        }
+    }
+}
+
+pub(super) fn sequence_insert(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (list, new) = (n.input(0)?, n.input(1)?);
+    let of = of_sequence(g, list)?;
+    let at = position(g, n, 2, 0.0)?;
+    let inserted = g.one(Op::_SequenceInsert, &[list, new, at])?;
+    let dims = common(of.dims, g.dims(new).ok());
+    g.sequences.insert(inserted, SequenceType { element: of.element, dims });
+    one(Ok(inserted))
+}
+
+pub(super) fn sequence_erase(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let list = n.input(0)?;
+    let of = of_sequence(g, list)?;
+    let at = position(g, n, 1, -1.0)?;
+    let erased = g.one(Op::_SequenceErase, &[list, at])?;
+    g.sequences.insert(erased, of);
+    one(Ok(erased))
+}
+
+pub(super) fn split_to_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
+    let size = g.known_dims(x)?[axis];
+    let sizes = match n.optional(1) {
+        None => vec![1; usize::try_from(size).unwrap_or(0)],
+        Some(split) => {
+            let given = g.numbers_of(split).ok_or("its split must be constant")?;
+            let given: Vec<i64> = given.into_iter().map(|part| part as i64).collect();
+            match (g.rank(split)?, &given[..]) {
+                (0, &[part]) if part > 0 => {
+                    let whole = usize::try_from(size / part).unwrap_or(0);
+                    let mut sizes = vec![part; whole];
+                    sizes.extend((size % part != 0).then_some(size % part));
+                    sizes
+                }
+                (0, _) => return Err("its split is not positive".into()),
+                _ => given,
+            }
+        }
+    };
+    let n_parts = sizes.len();
+    let sizes = g.ints(&sizes)?;
+    let mut parts = g.split_by(x, axis, sizes, n_parts)?;
+    if n.optional(1).is_none() && !n.flag("keepdims", true) {
+        parts = parts.into_iter().map(|part| g.squeeze(part, &[axis as i64])).collect::<Result<_, _>>()?;
+    }
+    one(list_of(g, &parts))
+}
+
+pub(super) fn concat_from_sequence<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+    let list = n.input(0)?;
+    let of = of_sequence(g, list)?;
+    let rank = of.dims.as_ref().ok_or("the rank of its elements is not known")?.len();
+    if n.flag("new_axis", false) {
+        let axis = axis_of(n.int_or("axis", 0), rank + 1)?;
+        let stacked = g.stacked(list, &of)?;
+        return one(g.move_axis(stacked, 0, axis));
+    }
+    let axis = axis_of(n.int_or("axis", 0), rank)?;
+    let list = if axis == 0 {
+        list
+    } else {
+        // The axis comes first in all elements.
+        let (trips, yes) = (length(g, list)?, g.scalar(1.0, DType::I1)?);
+        let all = Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: 1 };
+        let done = g.repeat(&all, &mut |g, at, condition, _| {
+            let element = item(g, list, at)?;
+            let turned = g.move_axis(element, axis, 0)?;
+            Ok(Step { condition, variables: Vec::new(), scanned: vec![turned] })
+        })?;
+        done.lists[0].0
+    };
+    let mut dims = of.dims.unwrap_or_default();
+    dims.remove(axis);
+    let shape = [&[-1], &dims[..]].concat();
+    let shape = g.element_shape(&SequenceType { element: of.element, dims: Some(shape) })?;
+    let leading = g.ints(&[])?;
+    let joined = g.ops(
+        Op::TensorListConcatV2,
+        &[list, shape, leading],
+        &[],
+        &[of.element, Type::Dense(DType::I64)],
+    )?[0];
+    one(g.move_axis(joined, 0, axis))
+}
+
+pub(super) fn sequence_map<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+    let body: &'g GraphProto = n.graph("body")?;
+    let inputs = n.all()?;
+    let (trips, yes) = (length(g, inputs[0])?, g.scalar(1.0, DType::I1)?);
+    let of = Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: body.output.len() };
+    let done = g.repeat(&of, &mut |g, at, condition, _| {
+        let mut args = Vec::new();
+        for &input in &inputs {
+            args.push(if g.sequences.contains_key(&input) { item(g, input, at)? } else { input });
+        }
+        Ok(Step { condition, variables: Vec::new(), scanned: g.subgraph(body, &args)? })
+    })?;
+    let mut results = Vec::new();
+    for (list, of) in done.lists {
+        g.sequences.insert(list, of);
+        results.push(list);
+    }
+    Ok(results)
+}
+
+// ---- optional values ----
+
+pub(super) fn optional_has_element(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(g.scalar(f64::from(u8::from(n.optional(0).is_some())), DType::I1))
+}
+
+/// `OptionalGetElement`, `Identity`: the value, of any kind.
+pub(super) fn same(_: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(n.input(0))
+}

@@ -1,0 +1,465 @@
+//! Convolutions and pooling. Images are NC..., filters OI...
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use super::{Lowered, one};
+use crate::import::onnx::emit::{Attr, Size, Why};
+use crate::import::onnx::graph::Importer;
+use crate::import::onnx::node::Node;
+use crate::ir::ValueId;
+
+/// The windows of a convolution or a pool, one entry per spatial axis.
+pub(super) struct Windows {
+    pub(super) kernel: Vec<i64>,
+    pub(super) strides: Vec<i64>,
+    pub(super) dilations: Vec<i64>,
+    /// The padding before and behind.
+    pub(super) pads: Vec<(i64, i64)>,
+}
+
+impl Windows {
+    /// The windows of a node on images `x`; automatic padding is computed from their sizes.
+    pub(super) fn new(
+        g: &Importer<'_>,
+        n: &Node<'_>,
+        x: ValueId,
+        kernel: Vec<i64>,
+    ) -> Result<Windows, Why> {
+        let rank = kernel.len();
+        let list = |name: &str| match n.ints(name) {
+            None => Ok(vec![1; rank]),
+            Some(values) if values.len() == rank && values.iter().all(|&value| value > 0) => Ok(values.to_vec()),
+            Some(values) => Err(format!("{name} {values:?} for {rank} axes")),
+        };
+        let (strides, dilations) = (list("strides")?, list("dilations")?);
+        let pads = match n.ints("pads") {
+            None => vec![(0, 0); rank],
+            Some(pads) if pads.len() == 2 * rank => (0..rank).map(|i| (pads[i], pads[i + rank])).collect(),
+            Some(pads) => return Err(format!("pads {pads:?} for {rank} axes")),
+        };
+        let mut windows = Windows { kernel, strides, dilations, pads };
+        let auto = n.word("auto_pad", "NOTSET")?;
+        match auto {
+            "NOTSET" => {}
+            "VALID" => windows.pads = vec![(0, 0); rank],
+            "SAME_UPPER" | "SAME_LOWER" => {
+                let dims = g.dims(x)?;
+                for i in 0..rank {
+                    let size = dims.get(i + 2).copied().ok_or("its images lack axes")?;
+                    if size < 0 {
+                        return Err(format!("{auto} needs images of known size"));
+                    }
+                    windows.pads[i] = windows.same(i, size, auto == "SAME_LOWER");
+                }
+            }
+            other => return Err(format!("auto_pad '{other}'")),
+        }
+        Ok(windows)
+    }
+
+    /// The extent of a dilated window.
+    pub(super) fn extent(&self, i: usize) -> i64 {
+        (self.kernel[i] - 1).saturating_mul(self.dilations[i]).saturating_add(1)
+    }
+
+    fn same(&self, i: usize, size: i64, is_lower: bool) -> (i64, i64) {
+        let outputs = (size + self.strides[i] - 1) / self.strides[i];
+        let total = ((outputs - 1) * self.strides[i]).saturating_add(self.extent(i)).saturating_sub(size).max(0);
+        let less = total / 2;
+        if is_lower { (total - less, less) } else { (less, total - less) }
+    }
+
+    pub(super) fn flat_pads(&self) -> Vec<i64> {
+        self.pads.iter().map(|pad| pad.0).chain(self.pads.iter().map(|pad| pad.1)).collect()
+    }
+
+    fn is_padded(&self) -> bool {
+        self.pads.iter().any(|&pad| pad != (0, 0))
+    }
+}
+
+/// The spatial sizes of filters, which the attribute repeats.
+pub(super) fn kernel_of(g: &Importer<'_>, n: &Node<'_>, filters: ValueId) -> Result<Vec<i64>, Why> {
+    let dims = g.dims(filters)?;
+    let kernel = dims.get(2..).ok_or("its filters lack axes")?;
+    if kernel.iter().all(|&dim| dim >= 0) {
+        return Ok(kernel.to_vec());
+    }
+    n.ints("kernel_shape").map(<[i64]>::to_vec).ok_or_else(|| "the size of its filters is not known".into())
+}
+
+/// A list with one number per axis of images NCHW.
+fn nchw(batch: i64, spatial: &[i64]) -> Vec<i64> {
+    [&[batch, batch], spatial].concat()
+}
+
+fn explicit(windows: &Windows) -> Vec<i64> {
+    [&[0, 0, 0, 0][..], &windows.pads.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<_>>()].concat()
+}
+
+pub(super) fn conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, filters) = (n.input(0)?, n.input(1)?);
+    let group = n.int_or("group", 1);
+    let kernel = kernel_of(g, n, filters)?;
+    let windows = Windows::new(g, n, x, kernel)?;
+    one(convolved(g, x, filters, n.optional(2), &windows, group))
+}
+
+/// A convolution of one to three spatial axes, with a bias of one number per channel.
+fn convolved(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    bias: Option<ValueId>,
+    windows: &Windows,
+    group: i64,
+) -> Result<ValueId, Why> {
+    let y = match windows.kernel.len() {
+        1 => return along_rows(g, x, filters, windows, |g, x, filters, windows| {
+            convolved(g, x, filters, bias, windows, group)
+        }),
+        2 => conv_2d(g, x, filters, windows, group)?,
+        3 => conv_3d(g, x, filters, windows, group)?,
+        n => return Err(format!("convolutions of {n} axes are not supported")),
+    };
+    let Some(bias) = bias else { return Ok(y) };
+    if windows.kernel.len() == 2 {
+        return g.op(Op::BiasAdd, &[y, bias], &[("data_format", Attr::Str("NCHW"))]);
+    }
+    let bias = g.expand_behind(bias, windows.kernel.len() + 1)?;
+    g.add(y, bias)
+}
+
+/// Does with images of height 1 what is to be done with sequences.
+fn along_rows(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    windows: &Windows,
+    act: impl FnOnce(&mut Importer<'_>, ValueId, ValueId, &Windows) -> Result<ValueId, Why>,
+) -> Result<ValueId, Why> {
+    let Windows { kernel, strides, dilations, pads } = windows;
+    let with = |first: i64, rest: &[i64]| [&[first], rest].concat();
+    let windows = Windows {
+        kernel: with(1, kernel),
+        strides: with(1, strides),
+        dilations: with(1, dilations),
+        pads: [&[(0, 0)], &pads[..]].concat(),
+    };
+    let (x, filters) = (g.expand(x, 2)?, g.expand(filters, 2)?);
+    let y = act(g, x, filters, &windows)?;
+    g.squeeze(y, &[2])
+}
+
+fn conv_2d(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    windows: &Windows,
+    group: i64,
+) -> Result<ValueId, Why> {
+    let dims = g.dims(filters)?;
+    let strides = nchw(1, &windows.strides);
+    let dilations = nchw(1, &windows.dilations);
+    let explicit = explicit(windows);
+    let mut attrs = vec![
+        ("data_format", Attr::Str("NCHW")),
+        ("strides", Attr::Ints(&strides)),
+        ("dilations", Attr::Ints(&dilations)),
+    ];
+    if windows.is_padded() {
+        attrs.extend([("padding", Attr::Str("EXPLICIT")), ("explicit_paddings", Attr::Ints(&explicit))]);
+    } else {
+        attrs.push(("padding", Attr::Str("VALID")));
+    }
+    let channels = g.dims(x)?.get(1).copied().unwrap_or(-1);
+    if group > 1 && dims[1] == 1 && channels == group && dims[0] > 0 && dims[0] % group == 0 {
+        // One group per channel: filters of shape (height, width, channels, multiplier).
+        let parts = g.reshape_to(filters, &[group, dims[0] / group, dims[2], dims[3]])?;
+        let filters = g.transpose(parts, &[2, 3, 0, 1])?;
+        return g.op(Op::DepthwiseConv2dNative, &[x, filters], &attrs);
+    }
+    let filters = g.transpose(filters, &[2, 3, 1, 0])?;
+    g.op(Op::Conv2D, &[x, filters], &attrs)
+}
+
+fn conv_3d(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    windows: &Windows,
+    group: i64,
+) -> Result<ValueId, Why> {
+    let zero = g.scalar_like(0.0, x)?;
+    let padded = g.pad(x, &[&[(0, 0), (0, 0)], &windows.pads[..]].concat(), zero)?;
+    let last = g.transpose(padded, &[0, 2, 3, 4, 1])?;
+    let ndhwc = |spatial: &[i64]| [&[1], spatial, &[1]].concat();
+    let (strides, dilations) = (ndhwc(&windows.strides), ndhwc(&windows.dilations));
+    let attrs = [
+        ("strides", Attr::Ints(&strides)),
+        ("dilations", Attr::Ints(&dilations)),
+        ("padding", Attr::Str("VALID")),
+    ];
+    let filters = g.transpose(filters, &[2, 3, 4, 1, 0])?;
+    let y = by_group(g, last, filters, group, 4, |g, x, filters| g.op(Op::Conv3D, &[x, filters], &attrs))?;
+    g.transpose(y, &[0, 4, 1, 2, 3])
+}
+
+/// Does with each group of channels what is to be done with all. The channels of `x` are the axis `axis`,
+/// those of the groups of `filters` the last one.
+fn by_group(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    group: i64,
+    axis: usize,
+    mut act: impl FnMut(&mut Importer<'_>, ValueId, ValueId) -> Result<ValueId, Why>,
+) -> Result<ValueId, Why> {
+    const MAX_GROUPS: i64 = 1 << 12;
+    if group == 1 {
+        return act(g, x, filters);
+    }
+    let n = usize::try_from(group).ok().filter(|_| (1..=MAX_GROUPS).contains(&group));
+    let n = n.ok_or_else(|| format!("{group} groups"))?;
+    let last = g.rank(filters)? - 1;
+    let (xs, filters) = (g.split(x, axis, n)?, g.split(filters, last, n)?);
+    let mut parts = Vec::with_capacity(n);
+    for (x, filters) in xs.into_iter().zip(filters) {
+        parts.push(act(g, x, filters)?);
+    }
+    g.concat(&parts, axis)
+}
+
+/// `ConvTranspose`: the gradient of a convolution for its images. Filters are IO..., where I are the
+/// channels of the input.
+pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, filters) = (n.input(0)?, n.input(1)?);
+    let group = n.int_or("group", 1);
+    let kernel = kernel_of(g, n, filters)?;
+    let rank = kernel.len();
+    let dims = g.dims(x)?;
+    if dims.len() != rank + 2 {
+        return Err("its images and filters have different ranks".into());
+    }
+    let sizes = g.known_dims(x).map_or_else(|_| dims[2..].to_vec(), |dims| dims[2..].to_vec());
+    if sizes.iter().any(|&size| size < 0) {
+        return Err("the sizes of its images are not known; give them: --feed NAME=DTYPE[SHAPE]".into());
+    }
+    let auto = n.word("auto_pad", "NOTSET")?;
+    let explicit = Node { attrs: without(n, "auto_pad"), inputs: n.inputs.clone(), ..*n };
+    let mut windows = Windows::new(g, &explicit, x, kernel)?;
+    let extra = n.ints("output_padding").map_or_else(|| vec![0; rank], <[i64]>::to_vec);
+    let wanted = n.ints("output_shape").map(|shape| &shape[shape.len().saturating_sub(rank)..]);
+    if extra.len() != rank || wanted.is_some_and(|wanted| wanted.len() != rank) {
+        return Err("output_padding or output_shape has another number of axes".into());
+    }
+    let full: Vec<i64> = (0..rank).map(|i| windows.strides[i] * (sizes[i] - 1) + windows.extent(i)).collect();
+    let is_same = auto.starts_with("SAME");
+    if is_same || wanted.is_some() {
+        for i in 0..rank {
+            let out = wanted.map_or(sizes[i] * windows.strides[i], |wanted| wanted[i]);
+            let total = full[i] + extra[i] - out;
+            let less = total.div_euclid(2);
+            let is_upper = if is_same { auto == "SAME_UPPER" } else { false };
+            windows.pads[i] = if is_upper { (less, total - less) } else { (total - less, less) };
+        }
+    }
+    // Without padding all of the result is computed, and then cropped or filled up with zeros.
+    let whole = Windows { pads: vec![(0, 0); rank], kernel: windows.kernel.clone(), strides: windows.strides.clone(), dilations: windows.dilations.clone() };
+    let y = transposed(g, x, filters, &whole, &full, group)?;
+    let mut crops = vec![(0, 0); 2];
+    crops.extend(windows.pads.iter().zip(&extra).map(|(&(before, behind), extra)| (-before, extra - behind)));
+    let mut y = y;
+    for (axis, &(before, behind)) in crops.iter().enumerate().filter(|(_, crop)| crop.0 < 0 || crop.1 < 0) {
+        y = g.slice(y, axis, (-before).max(0), if behind < 0 { Some(behind) } else { None })?;
+    }
+    let more: Vec<(i64, i64)> = crops.iter().map(|&(a, b)| (a.max(0), b.max(0))).collect();
+    let zero = g.scalar_like(0.0, y)?;
+    y = g.pad(y, &more, zero)?;
+    let Some(bias) = n.optional(2) else { return one(Ok(y)) };
+    let bias = g.expand_behind(bias, rank + 1)?;
+    one(g.add(y, bias))
+}
+
+/// The attributes of a node but one.
+fn without<'n>(
+    n: &Node<'n>,
+    name: &str,
+) -> Vec<(&'n str, &'n crate::import::onnx_proto::AttributeProto)> {
+    n.attrs.iter().copied().filter(|(given, _)| *given != name).collect()
+}
+
+/// The transposed convolution without padding; the result has the spatial sizes `full`.
+fn transposed(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    filters: ValueId,
+    windows: &Windows,
+    full: &[i64],
+    group: i64,
+) -> Result<ValueId, Why> {
+    let batch = g.size(x, 0)?;
+    let channels = g.dims(filters)?.get(1).copied().filter(|&n| n > 0).ok_or("its filters have no channels")?;
+    let mut sizes = vec![batch, Size::Known(channels)];
+    sizes.extend(full.iter().map(|&size| Size::Known(size)));
+    if windows.kernel.len() == 1 {
+        let full = [&[1], full].concat();
+        return along_rows(g, x, filters, windows, |g, x, filters, windows| {
+            transposed(g, x, filters, windows, &full, group)
+        });
+    }
+    if windows.kernel.len() == 2 {
+        let filters = g.transpose(filters, &[2, 3, 1, 0])?;
+        let (strides, dilations) = (nchw(1, &windows.strides), nchw(1, &windows.dilations));
+        let attrs = [
+            ("data_format", Attr::Str("NCHW")),
+            ("strides", Attr::Ints(&strides)),
+            ("dilations", Attr::Ints(&dilations)),
+            ("padding", Attr::Str("VALID")),
+        ];
+        let sizes = g.size_vector(&sizes)?;
+        let sizes = g.cast(sizes, DType::I32)?;
+        return by_group(g, x, filters, group, 1, |g, x, filters| {
+            g.op(Op::Conv2DBackpropInput, &[sizes, filters, x], &attrs)
+        });
+    }
+    if windows.kernel.len() != 3 {
+        return Err(format!("convolutions of {} axes are not supported", windows.kernel.len()));
+    }
+    let last = g.transpose(x, &[0, 2, 3, 4, 1])?;
+    let filters = g.transpose(filters, &[2, 3, 4, 1, 0])?;
+    let channels = sizes.remove(1);
+    sizes.push(channels);
+    let sizes = g.size_vector(&sizes)?;
+    let ndhwc = |spatial: &[i64]| [&[1], spatial, &[1]].concat();
+    let (strides, dilations) = (ndhwc(&windows.strides), ndhwc(&windows.dilations));
+    let attrs = [
+        ("strides", Attr::Ints(&strides)),
+        ("dilations", Attr::Ints(&dilations)),
+        ("padding", Attr::Str("VALID")),
+    ];
+    let y = by_group(g, last, filters, group, 4, |g, x, filters| {
+        g.op(Op::Conv3DBackpropInputV2, &[sizes, filters, x], &attrs)
+    })?;
+    g.transpose(y, &[0, 4, 1, 2, 3])
+}
+
+// ---- pooling ----
+
+/// `MaxPool`, `AveragePool` and `LpPool`.
+pub(super) fn pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
+    if kernel.iter().any(|&size| size < 1) {
+        return Err(format!("kernel_shape {kernel:?}"));
+    }
+    let windows = Windows::new(g, n, x, kernel)?;
+    let (mode, op) = match n.proto.op_type.as_str() {
+        "MaxPool" => ("max", Op::MaxPool),
+        "AveragePool" => ("average", Op::AvgPool),
+        _ => ("lp", Op::_Pool),
+    };
+    let ceil = n.flag("ceil_mode", false);
+    let with_pads = n.flag("count_include_pad", false);
+    let pads = windows.flat_pads();
+    let mut attrs = vec![
+        ("kernel_shape", Attr::Ints(&windows.kernel)),
+        ("strides", Attr::Ints(&windows.strides)),
+        ("dilations", Attr::Ints(&windows.dilations)),
+        ("pads", Attr::Ints(&pads)),
+        ("ceil_mode", Attr::Bool(ceil)),
+    ];
+    if n.has_output(1) {
+        attrs.push(("storage_order", Attr::Int(n.int_or("storage_order", 0))));
+        return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
+    }
+    let is_plain = windows.kernel.len() == 2
+        && !ceil
+        && windows.dilations.iter().all(|&dilation| dilation == 1)
+        && (mode == "max" || !windows.is_padded())
+        && mode != "lp"
+        && matches!(g.dtype(x)?, DType::F32 | DType::F64);
+    if is_plain {
+        let (ksize, strides) = (nchw(1, &windows.kernel), nchw(1, &windows.strides));
+        let explicit = explicit(&windows);
+        let mut attrs = vec![
+            ("data_format", Attr::Str("NCHW")),
+            ("ksize", Attr::Ints(&ksize)),
+            ("strides", Attr::Ints(&strides)),
+        ];
+        if windows.is_padded() {
+            attrs.extend([("padding", Attr::Str("EXPLICIT")), ("explicit_paddings", Attr::Ints(&explicit))]);
+        } else {
+            attrs.push(("padding", Attr::Str("VALID")));
+        }
+        return one(g.op(op, &[x], &attrs));
+    }
+    attrs.extend([
+        ("mode", Attr::Str(mode)),
+        ("count_include_pad", Attr::Bool(with_pads)),
+        ("p", Attr::Int(n.int_or("p", 2))),
+    ]);
+    one(g.op(Op::_Pool, &[x], &attrs))
+}
+
+/// `GlobalAveragePool`, `GlobalMaxPool` and `GlobalLpPool`.
+pub(super) fn global_pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let axes: Vec<usize> = (2..g.rank(x)?).collect();
+    match n.proto.op_type.as_str() {
+        "GlobalAveragePool" => one(g.reduce(Op::Mean, x, &axes, true)),
+        "GlobalMaxPool" => one(g.reduce(Op::Max, x, &axes, true)),
+        _ => {
+            let p = n.int_or("p", 2) as f64;
+            let size = g.one(Op::Abs, &[x])?;
+            let power = g.scalar_like(p, x)?;
+            let powers = g.one(Op::Pow, &[size, power])?;
+            let sum = g.reduce(Op::Sum, powers, &axes, true)?;
+            let root = g.scalar_like(1.0 / p, x)?;
+            one(g.one(Op::Pow, &[sum, root]))
+        }
+    }
+}
+
+/// `MaxUnpool`: values put back to their places in zeros.
+pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, indices) = (n.input(0)?, n.input(1)?);
+    let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
+    let windows = Windows::new(g, n, x, kernel)?;
+    let dims = g.known_dims(x)?;
+    if dims.len() != windows.kernel.len() + 2 {
+        return Err("its images and windows have different ranks".into());
+    }
+    let plain: Vec<i64> = (0..dims.len())
+        .map(|axis| match axis.checked_sub(2) {
+            None => dims[axis],
+            Some(i) => {
+                (dims[axis] - 1) * windows.strides[i] + windows.kernel[i]
+                    - windows.pads[i].0
+                    - windows.pads[i].1
+            }
+        })
+        .collect();
+    let wanted = match n.optional(2) {
+        Some(shape) => match g.ints_of(shape) {
+            Some(shape) => shape.into_iter().map(Size::Known).collect(),
+            None => (0..dims.len())
+                .map(|axis| g.element_at(shape, axis as i64).map(Size::Value))
+                .collect::<Result<Vec<Size>, Why>>()?,
+        },
+        None => plain.iter().map(|&size| Size::Known(size)).collect(),
+    };
+    // The indices count in the result without the wanted shape.
+    let count: i64 = plain.iter().product();
+    let total = g.ints(&[count])?;
+    let (flat, at) = (g.reshape_to(x, &[-1])?, g.reshape_to(indices, &[-1, 1])?);
+    let placed = if n.optional(2).is_some() {
+        let total = g.size_product(&wanted)?;
+        let total = g.size_vector(&[total])?;
+        g.one(Op::ScatterNd, &[at, flat, total])?
+    } else {
+        g.one(Op::ScatterNd, &[at, flat, total])?
+    };
+    one(g.reshape(placed, &wanted))
+}

@@ -1,0 +1,413 @@
+//! Classical models (`ai.onnx.ml`), and optimizers (`ai.onnx.preview.training`).
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use super::{Lowered, one};
+use crate::import::onnx::emit::{Attr, Why};
+use crate::import::onnx::graph::Importer;
+use crate::import::onnx::node::Node;
+use crate::import::onnx_proto::TensorProto;
+use crate::ir::ValueId;
+
+fn row(g: &mut Importer<'_>, numbers: &[f32]) -> Result<ValueId, Why> {
+    g.floats(numbers, &[numbers.len() as i64])
+}
+
+pub(super) fn array_feature_extractor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, at) = (n.input(0)?, n.input(1)?);
+    let at = g.reshape_to(at, &[-1])?;
+    let last = g.rank(x)?.checked_sub(1).ok_or("its input is a scalar")?;
+    let y = g.gather(x, at, last)?;
+    one(if last == 0 { g.expand(y, 0) } else { Ok(y) })
+}
+
+pub(super) fn binarizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let threshold = g.scalar_like(f64::from(n.float_or("threshold", 0.0)), x)?;
+    let over = g.one(Op::Greater, &[x, threshold])?;
+    one(g.cast_like(over, x))
+}
+
+pub(super) fn scaler(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let mut x = g.cast(n.input(0)?, DType::F32)?;
+    if !n.floats("offset").is_empty() {
+        let offset = row(g, n.floats("offset"))?;
+        x = g.sub(x, offset)?;
+    }
+    if !n.floats("scale").is_empty() {
+        let scale = row(g, n.floats("scale"))?;
+        x = g.mul(x, scale)?;
+    }
+    one(Ok(x))
+}
+
+/// `Normalizer` of rows: by the largest number, the sum, or the length.
+pub(super) fn normalizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = g.cast(n.input(0)?, DType::F32)?;
+    let last = g.rank(x)?.checked_sub(1).ok_or("its input is a scalar")?;
+    let size = match n.word("norm", "MAX")? {
+        "MAX" => g.reduce(Op::Max, x, &[last], true)?,
+        "L1" => {
+            let sizes = g.one(Op::Abs, &[x])?;
+            g.reduce(Op::Sum, sizes, &[last], true)?
+        }
+        "L2" => {
+            let squares = g.one(Op::Square, &[x])?;
+            let sum = g.reduce(Op::Sum, squares, &[last], true)?;
+            g.one(Op::Sqrt, &[sum])?
+        }
+        other => return Err(format!("norm '{other}'")),
+    };
+    one(g.one(Op::DivNoNan, &[x, size]))
+}
+
+pub(super) fn imputer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let ints = n.ints("imputed_value_int64s").unwrap_or_default();
+    let (values, replaced) = if ints.is_empty() {
+        let replaced = n.float_or("replaced_value_float", 0.0);
+        (row(g, n.floats("imputed_value_floats"))?, f64::from(replaced))
+    } else {
+        (g.ints(ints)?, n.int_or("replaced_value_int64", 0) as f64)
+    };
+    let is_missing = if replaced.is_nan() {
+        g.one(Op::IsNan, &[x])?
+    } else {
+        let replaced = g.scalar_like(replaced, x)?;
+        g.one(Op::Equal, &[x, replaced])?
+    };
+    one(g.one(Op::SelectV2, &[is_missing, values, x]))
+}
+
+/// The numbers of classes after a link function.
+fn linked(g: &mut Importer<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
+    match post {
+        "NONE" => Ok(scores),
+        "LOGISTIC" => g.one(Op::Sigmoid, &[scores]),
+        "SOFTMAX" => g.one(Op::Softmax, &[scores]),
+        "SOFTMAX_ZERO" => {
+            let zero = g.scalar_like(0.0, scores)?;
+            let is_zero = g.one(Op::Equal, &[scores, zero])?;
+            let share = g.one(Op::Softmax, &[scores])?;
+            g.one(Op::SelectV2, &[is_zero, zero, share])
+        }
+        other => Err(format!("post_transform '{other}' is not supported")),
+    }
+}
+
+/// Scores `x * coefficients + intercepts` of so many columns.
+fn linear(g: &mut Importer<'_>, n: &Node<'_>, columns: i64) -> Result<ValueId, Why> {
+    let mut x = g.cast(n.input(0)?, DType::F32)?;
+    if g.rank(x)? == 1 {
+        x = g.expand(x, 0)?;
+    }
+    let coefficients = n.floats("coefficients");
+    if columns < 1 || coefficients.len() as i64 % columns != 0 {
+        return Err(format!("{} coefficients for {columns} results", coefficients.len()));
+    }
+    let weights = g.floats(coefficients, &[columns, coefficients.len() as i64 / columns])?;
+    let scores = g.op(Op::MatMul, &[x, weights], &[("transpose_b", Attr::Bool(true))])?;
+    if n.floats("intercepts").is_empty() {
+        return Ok(scores);
+    }
+    let intercepts = row(g, n.floats("intercepts"))?;
+    g.add(scores, intercepts)
+}
+
+pub(super) fn linear_regressor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let scores = linear(g, n, n.int_or("targets", 1))?;
+    one(linked(g, scores, n.word("post_transform", "NONE")?))
+}
+
+/// The labels of a classifier as a constant.
+fn labels(g: &mut Importer<'_>, n: &Node<'_>, ints: &str, strings: &str) -> Result<(ValueId, i64), Why> {
+    let strings = n.attr(strings).map(|attr| attr.strings.clone()).filter(|strings| !strings.is_empty());
+    if let Some(strings) = strings {
+        let count = strings.len() as i64;
+        let tensor =
+            TensorProto { dims: vec![count], data_type: 8, string_data: strings, ..TensorProto::default() };
+        return Ok((g.tensor_constant(&tensor)?, count));
+    }
+    let ints = n.ints(ints).unwrap_or_default();
+    Ok((g.ints(ints)?, ints.len() as i64))
+}
+
+/// The labels of the largest scores, and the scores after the link function. One score of two classes is
+/// that of the second one.
+fn classified(
+    g: &mut Importer<'_>,
+    n: &Node<'_>,
+    scores: ValueId,
+    (labels, count): (ValueId, i64),
+    is_probability: bool,
+) -> Lowered {
+    let columns = g.known_dims(scores).map_or_else(|_| g.dims(scores).map(|dims| dims[1]), |dims| Ok(dims[1]))?;
+    let post = n.word("post_transform", "NONE")?;
+    let (best, scores) = if columns == 1 && count == 2 {
+        let linked = linked(g, scores, post)?;
+        let other = if is_probability || post == "LOGISTIC" {
+            let one_ = g.scalar_like(1.0, linked)?;
+            g.sub(one_, linked)?
+        } else {
+            g.one(Op::Neg, &[linked])?
+        };
+        let threshold = if is_probability || post == "LOGISTIC" { 0.5 } else { 0.0 };
+        let threshold = g.scalar_like(threshold, linked)?;
+        let over = g.one(Op::Greater, &[linked, threshold])?;
+        let best = g.squeeze(over, &[1])?;
+        (g.cast(best, DType::I64)?, g.concat(&[other, linked], 1)?)
+    } else {
+        let axis = g.int(1)?;
+        (g.to(Op::ArgMax, &[scores, axis], &[], DType::I64)?, linked(g, scores, post)?)
+    };
+    Ok(vec![g.gather(labels, best, 0)?, scores])
+}
+
+pub(super) fn linear_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let labels = labels(g, n, "classlabels_ints", "classlabels_strings")?;
+    let intercepts = n.floats("intercepts").len() as i64;
+    let columns = if intercepts > 0 { intercepts } else { labels.1 };
+    let scores = linear(g, n, columns)?;
+    classified(g, n, scores, labels, false)
+}
+
+/// The attributes of trees; `of` is `target` or `class`.
+fn trees(
+    g: &mut Importer<'_>,
+    n: &Node<'_>,
+    of: &str,
+    n_targets: i64,
+    aggregate: &str,
+) -> Result<ValueId, Why> {
+    let mut x = n.input(0)?;
+    if !matches!(g.dtype(x)?, DType::F32 | DType::F64) {
+        x = g.cast(x, DType::F32)?;
+    }
+    let ints = |name: &str| n.ints(name).unwrap_or_default();
+    let of = |name: &str| format!("{of}_{name}");
+    let modes = n.words("nodes_modes")?;
+    let attrs = [
+        ("nodes_treeids", Attr::Ints(ints("nodes_treeids"))),
+        ("nodes_nodeids", Attr::Ints(ints("nodes_nodeids"))),
+        ("nodes_featureids", Attr::Ints(ints("nodes_featureids"))),
+        ("nodes_modes", Attr::Strs(&modes)),
+        ("nodes_values", Attr::Floats(n.floats("nodes_values"))),
+        ("nodes_truenodeids", Attr::Ints(ints("nodes_truenodeids"))),
+        ("nodes_falsenodeids", Attr::Ints(ints("nodes_falsenodeids"))),
+        ("nodes_missing_value_tracks_true", Attr::Ints(ints("nodes_missing_value_tracks_true"))),
+        ("target_treeids", Attr::Ints(ints(&of("treeids")))),
+        ("target_nodeids", Attr::Ints(ints(&of("nodeids")))),
+        ("target_ids", Attr::Ints(ints(&of("ids")))),
+        ("target_weights", Attr::Floats(n.floats(&of("weights")))),
+        ("n_targets", Attr::Int(n_targets)),
+        ("aggregate_function", Attr::Str(aggregate)),
+        ("base_values", Attr::Floats(n.floats("base_values"))),
+    ];
+    g.op(Op::_TreeEnsemble, &[x], &attrs)
+}
+
+pub(super) fn tree_regressor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let aggregate = n.word("aggregate_function", "SUM")?;
+    let scores = trees(g, n, "target", n.int_or("n_targets", 1), aggregate)?;
+    one(linked(g, scores, n.word("post_transform", "NONE")?))
+}
+
+pub(super) fn tree_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let labels = labels(g, n, "classlabels_int64s", "classlabels_strings")?;
+    let ids = n.ints("class_ids").unwrap_or_default();
+    // Of two classes the trees may score one only.
+    let is_binary = labels.1 == 2 && ids.iter().all(|&id| id == ids[0]);
+    if !is_binary {
+        let scores = trees(g, n, "class", labels.1, "SUM")?;
+        return classified(g, n, scores, labels, false);
+    }
+    let scores = trees(g, n, "class", 2, "SUM")?;
+    let at = ids.first().copied().unwrap_or(0);
+    let score = g.slice(scores, 1, at, Some(at + 1).filter(|&end| end < 2))?;
+    let is_probability = n.floats("class_weights").iter().all(|&weight| weight >= 0.0);
+    classified(g, n, score, labels, is_probability)
+}
+
+/// A table from keys to values.
+pub(super) fn label_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let side = |g: &mut Importer<'_>, side: &str| -> Result<ValueId, Why> {
+        if let Some(tensor) = n.tensor(&format!("{side}_tensor")) {
+            return g.tensor_constant(tensor);
+        }
+        if let Some(ints) = n.ints(&format!("{side}_int64s")) {
+            return g.ints(ints);
+        }
+        if let Some(attr) = n.attr(&format!("{side}_strings")) {
+            let (dims, string_data) = (vec![attr.strings.len() as i64], attr.strings.clone());
+            return g.tensor_constant(&TensorProto { dims, data_type: 8, string_data, ..TensorProto::default() });
+        }
+        match n.floats(&format!("{side}_floats")) {
+            [] => Err(format!("it has no {side}")),
+            floats => row(g, floats),
+        }
+    };
+    let (keys, values) = (side(g, "keys")?, side(g, "values")?);
+    let element = g.element(values).ok_or("its values are no tensor")?;
+    let default = match (n.tensor("default_tensor"), element.dtype()) {
+        (Some(tensor), _) => {
+            let default = g.tensor_constant(tensor)?;
+            g.reshape_to(default, &[])?
+        }
+        (None, None) => {
+            let text = n.word("default_string", "_Unused")?.as_bytes().to_vec();
+            g.tensor_constant(&TensorProto { data_type: 8, string_data: vec![text], ..TensorProto::default() })?
+        }
+        (None, Some(DType::I64)) => g.int(n.int_or("default_int64", -1))?,
+        (None, Some(dtype)) => g.scalar(f64::from(n.float_or("default_float", -0.0)), dtype)?,
+    };
+    // The position of the first equal key; NaN is found as well.
+    let apart = g.rank(x)?;
+    let column = g.expand(x, apart)?;
+    let mut is_equal = g.one(Op::Equal, &[column, keys])?;
+    if g.is_float(x) {
+        let (a, b) = (g.one(Op::IsNan, &[column])?, g.one(Op::IsNan, &[keys])?);
+        let both = g.one(Op::LogicalAnd, &[a, b])?;
+        is_equal = g.one(Op::LogicalOr, &[is_equal, both])?;
+    }
+    let found = g.reduce(Op::Any, is_equal, &[apart], false)?;
+    let numbers = g.cast(is_equal, DType::I32)?;
+    let axis = g.int(apart as i64)?;
+    let at = g.to(Op::ArgMax, &[numbers, axis], &[], DType::I64)?;
+    let picked = g.gather(values, at, 0)?;
+    one(g.one(Op::SelectV2, &[found, picked, default]))
+}
+
+pub(super) fn one_hot_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (categories, _) = labels(g, n, "cats_int64s", "cats_strings")?;
+    let x = n.input(0)?;
+    let x = if g.element(x).is_some_and(|element| element.dtype().is_some()) {
+        g.cast(x, DType::I64)?
+    } else {
+        x
+    };
+    let at = g.rank(x)?;
+    let column = g.expand(x, at)?;
+    let is_equal = g.one(Op::Equal, &[column, categories])?;
+    one(g.cast(is_equal, DType::F32))
+}
+
+pub(super) fn feature_vectorizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let mut parts = Vec::new();
+    for x in n.all()? {
+        let x = g.cast(x, DType::F32)?;
+        parts.push(if g.rank(x)? == 1 { g.expand(x, 1)? } else { x });
+    }
+    one(g.concat(&parts, 1))
+}
+
+// ---- optimizers ----
+
+/// The tensors of an optimizer: for each parameter one of each kind, kinds one after the other.
+fn parameters(n: &Node<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> {
+    let tensors: Vec<ValueId> = (2..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
+    let count = tensors.len() / kinds;
+    if count == 0 || tensors.len() % kinds != 0 {
+        return Err(format!("{} tensors, expected {kinds} for each parameter", tensors.len()));
+    }
+    Ok((0..count).map(|i| (0..kinds).map(|kind| tensors[kind * count + i]).collect()).collect())
+}
+
+/// The results in the same order.
+fn by_kind(results: &[Vec<ValueId>]) -> Vec<ValueId> {
+    (0..results[0].len()).flat_map(|kind| results.iter().map(move |result| result[kind])).collect()
+}
+
+/// The gradient with that of the regularization.
+fn regularized(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId, gradient: ValueId) -> Result<ValueId, Why> {
+    let part = g.times(x, f64::from(n.float_or("norm_coefficient", 0.0)))?;
+    g.add(part, gradient)
+}
+
+pub(super) fn adagrad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (rate, step) = (n.input(0)?, n.input(1)?);
+    let mut results = Vec::new();
+    for of in parameters(n, 3)? {
+        let (x, sum) = (of[0], of[2]);
+        let step = g.cast_like(step, x)?;
+        let decay = g.times(step, f64::from(n.float_or("decay_factor", 0.0)))?;
+        let decay = g.plus(decay, 1.0)?;
+        let rate = g.cast_like(rate, x)?;
+        let rate = g.div(rate, decay)?;
+        let gradient = regularized(g, n, x, of[1])?;
+        let square = g.one(Op::Square, &[gradient])?;
+        let sum = g.add(sum, square)?;
+        let root = g.one(Op::Sqrt, &[sum])?;
+        let root = g.plus(root, f64::from(n.float_or("epsilon", 0.0)))?;
+        let scaled = g.mul(rate, gradient)?;
+        let change = g.div(scaled, root)?;
+        results.push(vec![g.sub(x, change)?, sum]);
+    }
+    Ok(by_kind(&results))
+}
+
+pub(super) fn momentum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (rate, step) = (n.input(0)?, n.input(1)?);
+    let (alpha, beta) = (f64::from(n.float_or("alpha", 0.0)), f64::from(n.float_or("beta", 0.0)));
+    let mut results = Vec::new();
+    for of in parameters(n, 3)? {
+        let (x, velocity) = (of[0], of[2]);
+        let rate = g.cast_like(rate, x)?;
+        let zero = g.scalar_like(0.0, step)?;
+        let later = g.one(Op::Greater, &[step, zero])?;
+        let (beta, one_) = (g.scalar_like(beta, x)?, g.scalar_like(1.0, x)?);
+        let beta = g.one(Op::SelectV2, &[later, beta, one_])?;
+        let gradient = regularized(g, n, x, of[1])?;
+        let (old, new) = (g.times(velocity, alpha)?, g.mul(beta, gradient)?);
+        let velocity = g.add(old, new)?;
+        let change = if n.word("mode", "standard")? == "nesterov" {
+            let ahead = g.times(velocity, alpha)?;
+            g.add(gradient, ahead)?
+        } else {
+            velocity
+        };
+        let change = g.mul(rate, change)?;
+        results.push(vec![g.sub(x, change)?, velocity]);
+    }
+    Ok(by_kind(&results))
+}
+
+pub(super) fn adam(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (rate, step) = (n.input(0)?, n.input(1)?);
+    let (alpha, beta) = (f64::from(n.float_or("alpha", 0.9)), f64::from(n.float_or("beta", 0.999)));
+    let mut results = Vec::new();
+    for of in parameters(n, 4)? {
+        let x = of[0];
+        let gradient = regularized(g, n, x, of[1])?;
+        let square = g.one(Op::Square, &[gradient])?;
+        let mut moments = Vec::new();
+        for (old, new, share) in [(of[2], gradient, alpha), (of[3], square, beta)] {
+            let (old, new) = (g.times(old, share)?, g.times(new, 1.0 - share)?);
+            moments.push(g.add(old, new)?);
+        }
+        let root = g.one(Op::Sqrt, &[moments[1]])?;
+        let root = g.plus(root, f64::from(n.float_or("epsilon", 0.0)))?;
+        let steps = g.cast_like(step, x)?;
+        let rate = g.cast_like(rate, x)?;
+        let mut corrections = Vec::new();
+        for share in [alpha, beta] {
+            let share = g.scalar_like(share, x)?;
+            let power = g.one(Op::Pow, &[share, steps])?;
+            let one_ = g.scalar_like(1.0, x)?;
+            corrections.push(g.sub(one_, power)?);
+        }
+        let up = g.one(Op::Sqrt, &[corrections[1]])?;
+        let factor = g.div(up, corrections[0])?;
+        let adjusted = g.mul(rate, factor)?;
+        let zero = g.scalar_like(0.0, steps)?;
+        let later = g.one(Op::Greater, &[steps, zero])?;
+        let rate = g.one(Op::SelectV2, &[later, adjusted, rate])?;
+        let direction = g.div(moments[0], root)?;
+        let change = g.mul(rate, direction)?;
+        let new = g.sub(x, change)?;
+        let after = 1.0 - f64::from(n.float_or("norm_coefficient_post", 0.0));
+        results.push(vec![g.times(new, after)?, moments[0], moments[1]]);
+    }
+    Ok(by_kind(&results))
+}

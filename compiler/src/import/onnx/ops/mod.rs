@@ -1,0 +1,307 @@
+//! The operators, by domain and name.
+//!
+//! ```text
+//! one operator of TensorFlow with the same operands      Op(..)
+//! anything else                                          With(a function)
+//! ```
+//!
+//! Version numbers matter where an operator took an attribute that is an operand now, or another default;
+//! a lowering then accepts both.
+
+mod control;
+mod convolution;
+mod elementwise;
+mod indexing;
+mod layers;
+mod learning;
+mod norm;
+mod quantize;
+mod shaping;
+mod signal;
+
+use befrost_tensor::tf::op::Op;
+
+use super::emit::Why;
+use super::graph::Importer;
+use super::node::Node;
+use crate::ir::ValueId;
+
+/// The values of a node's outputs.
+pub(super) type Lowered = Result<Vec<ValueId>, Why>;
+
+/// A function that lowers a node.
+type Lower = for<'g> fn(&mut Importer<'g>, &Node<'g>) -> Lowered;
+
+/// How an operator is lowered.
+#[derive(Clone, Copy)]
+pub(super) enum Lowering {
+    /// To an operator with the same operands.
+    Op(Op),
+    With(Lower),
+    /// To nothing, if it has no input: an optional without a value.
+    Optional,
+}
+
+impl Lowering {
+    /// The values of the outputs of a node; `None` is an optional without one.
+    pub(super) fn apply<'g>(self, g: &mut Importer<'g>, n: &Node<'g>) -> Result<Vec<Option<ValueId>>, Why> {
+        let values = match self {
+            Lowering::Op(op) => {
+                let operands = n.all()?;
+                g.ops(op, &operands, &[], &[])
+            }
+            Lowering::With(lower) => lower(g, n),
+            Lowering::Optional => return Ok(vec![n.optional(0)]),
+        };
+        Ok(values?.into_iter().map(Some).collect())
+    }
+}
+
+/// The outputs of a node with one.
+fn one(value: Result<ValueId, Why>) -> Lowered {
+    value.map(|value| vec![value])
+}
+
+/// The name of a domain; that of ONNX itself is empty.
+pub(super) fn domain(name: &str) -> &str {
+    if name == "ai.onnx" { "" } else { name }
+}
+
+/// How an operator of a domain is lowered, if it is supported.
+pub(super) fn lowering(domain: &str, op: &str) -> Option<Lowering> {
+    match domain {
+        "" => standard(op),
+        "ai.onnx.ml" => classical(op).map(Lowering::With),
+        "ai.onnx.preview.training" => Some(Lowering::With(match op {
+            "Adagrad" => learning::adagrad,
+            "Adam" => learning::adam,
+            "Momentum" => learning::momentum,
+            _ => return None,
+        })),
+        "com.microsoft" => contributed(op).map(Lowering::With),
+        _ => None,
+    }
+}
+
+fn standard(op: &str) -> Option<Lowering> {
+    if op == "Optional" {
+        return Some(Lowering::Optional);
+    }
+    direct(op).map(Lowering::Op).or_else(|| lowered(op).map(Lowering::With))
+}
+
+/// Operators that TensorFlow has with the same operands and no attributes.
+fn direct(op: &str) -> Option<Op> {
+    Some(match op {
+        "Abs" => Op::Abs,
+        "Acos" => Op::Acos,
+        "Acosh" => Op::Acosh,
+        "Add" => Op::AddV2,
+        "And" => Op::LogicalAnd,
+        "Asin" => Op::Asin,
+        "Asinh" => Op::Asinh,
+        "Atan" => Op::Atan,
+        "Atanh" => Op::Atanh,
+        "BitwiseAnd" => Op::BitwiseAnd,
+        "BitwiseNot" => Op::Invert,
+        "BitwiseOr" => Op::BitwiseOr,
+        "BitwiseXor" => Op::BitwiseXor,
+        "Ceil" => Op::Ceil,
+        "Cos" => Op::Cos,
+        "Cosh" => Op::Cosh,
+        "Equal" => Op::Equal,
+        "Erf" => Op::Erf,
+        "Exp" => Op::Exp,
+        "Floor" => Op::Floor,
+        "Greater" => Op::Greater,
+        "GreaterOrEqual" => Op::GreaterEqual,
+        "IsNaN" => Op::IsNan,
+        "Less" => Op::Less,
+        "LessOrEqual" => Op::LessEqual,
+        "Log" => Op::Log,
+        "Mul" => Op::Mul,
+        "Neg" => Op::Neg,
+        "Not" => Op::LogicalNot,
+        "Or" => Op::LogicalOr,
+        "Reciprocal" => Op::Reciprocal,
+        "Relu" => Op::Relu,
+        "Round" => Op::Round,
+        "Sigmoid" => Op::Sigmoid,
+        "Sign" => Op::Sign,
+        "Sin" => Op::Sin,
+        "Sinh" => Op::Sinh,
+        "Softplus" => Op::Softplus,
+        "Softsign" => Op::Softsign,
+        "Sqrt" => Op::Sqrt,
+        "StringConcat" => Op::Add,
+        "Sub" => Op::Sub,
+        "Tan" => Op::Tan,
+        "Tanh" => Op::Tanh,
+        "Xor" => Op::NotEqual,
+        _ => return None,
+    })
+}
+
+fn lowered(op: &str) -> Option<Lower> {
+    Some(match op {
+        "AffineGrid" => layers::affine_grid,
+        "ArgMax" | "ArgMin" => indexing::arg_extreme,
+        "Attention" => layers::attention,
+        "AveragePool" | "LpPool" | "MaxPool" => convolution::pool,
+        "BatchNormalization" => norm::batch_norm,
+        "Bernoulli" => elementwise::bernoulli,
+        "BitShift" => elementwise::bit_shift,
+        "BlackmanWindow" | "HammingWindow" | "HannWindow" => signal::window,
+        "Cast" => elementwise::cast,
+        "CastLike" => elementwise::cast_like,
+        "Celu" => elementwise::celu,
+        "CenterCropPad" => shaping::center_crop_pad,
+        "Clip" => elementwise::clip,
+        "Col2Im" => layers::col2im,
+        "Compress" => indexing::compress,
+        "Concat" => shaping::concat,
+        "ConcatFromSequence" => control::concat_from_sequence,
+        "Constant" => shaping::constant,
+        "ConstantOfShape" => shaping::constant_of_shape,
+        "Conv" => convolution::conv,
+        "ConvInteger" => quantize::conv_integer,
+        "ConvTranspose" => convolution::conv_transpose,
+        "CumSum" => indexing::cumsum,
+        "DFT" => signal::dft,
+        "DeformConv" => layers::deform_conv,
+        "DepthToSpace" => shaping::depth_to_space,
+        "DequantizeLinear" => quantize::dequantize_linear,
+        "Det" => indexing::det,
+        "Div" => elementwise::div,
+        "Dropout" => elementwise::dropout,
+        "DynamicQuantizeLinear" => quantize::dynamic_quantize_linear,
+        "Einsum" => indexing::einsum,
+        "Elu" => elementwise::elu,
+        "Expand" => shaping::expand,
+        "EyeLike" => shaping::eye_like,
+        "Flatten" => shaping::flatten,
+        "GRU" | "LSTM" | "RNN" => layers::recurrent,
+        "Gather" => indexing::gather,
+        "GatherElements" => indexing::gather_elements,
+        "GatherND" => indexing::gather_nd,
+        "Gelu" => elementwise::gelu,
+        "Gemm" => indexing::gemm,
+        "GlobalAveragePool" | "GlobalLpPool" | "GlobalMaxPool" => convolution::global_pool,
+        "GridSample" => layers::grid_sample,
+        "GroupNormalization" => norm::group_norm,
+        "HardSigmoid" => elementwise::hard_sigmoid,
+        "HardSwish" => elementwise::hard_swish,
+        "Hardmax" => norm::hardmax,
+        "Identity" | "OptionalGetElement" => control::same,
+        "If" => control::if_,
+        "InstanceNormalization" => norm::instance_norm,
+        "IsInf" => elementwise::is_inf,
+        "LRN" => norm::lrn,
+        "LayerNormalization" => norm::layer_norm,
+        "LeakyRelu" => elementwise::leaky_relu,
+        "LogSoftmax" => norm::log_softmax,
+        "Loop" => control::loop_,
+        "LpNormalization" => norm::lp_norm,
+        "MatMul" => indexing::matmul,
+        "MatMulInteger" => quantize::matmul_integer,
+        "Max" => elementwise::max,
+        "MaxRoiPool" => layers::max_roi_pool,
+        "MaxUnpool" => convolution::max_unpool,
+        "Mean" => elementwise::mean,
+        "MeanVarianceNormalization" => norm::mean_variance,
+        "MelWeightMatrix" => signal::mel_weights,
+        "Min" => elementwise::min,
+        "Mish" => elementwise::mish,
+        "Mod" => elementwise::modulo,
+        "Multinomial" => elementwise::multinomial,
+        "NegativeLogLikelihoodLoss" => layers::negative_log_likelihood,
+        "NonMaxSuppression" => layers::non_max_suppression,
+        "NonZero" => indexing::non_zero,
+        "OneHot" => indexing::one_hot,
+        "OptionalHasElement" => control::optional_has_element,
+        "PRelu" => elementwise::prelu,
+        "Pad" => shaping::pad,
+        "Pow" => elementwise::pow,
+        "QLinearConv" => quantize::qlinear_conv,
+        "QLinearMatMul" => quantize::qlinear_matmul,
+        "QuantizeLinear" => quantize::quantize_linear,
+        "RMSNormalization" => norm::rms_norm,
+        "RandomNormal" | "RandomNormalLike" | "RandomUniform" | "RandomUniformLike" => elementwise::random,
+        "Range" => shaping::range,
+        "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean"
+        | "ReduceMin" | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => indexing::reduce,
+        "Reshape" => shaping::reshape,
+        "Resize" | "Upsample" => layers::resize,
+        "ReverseSequence" => indexing::reverse_sequence,
+        "RoiAlign" => layers::roi_align,
+        "RotaryEmbedding" => layers::rotary_embedding,
+        "STFT" => signal::stft,
+        "Scan" => control::scan,
+        "Scatter" | "ScatterElements" => indexing::scatter_elements,
+        "ScatterND" => indexing::scatter_nd,
+        "Selu" => elementwise::selu,
+        "SequenceAt" => control::sequence_at,
+        "SequenceConstruct" => control::sequence_construct,
+        "SequenceEmpty" => control::sequence_empty,
+        "SequenceErase" => control::sequence_erase,
+        "SequenceInsert" => control::sequence_insert,
+        "SequenceLength" => control::sequence_length,
+        "SequenceMap" => control::sequence_map,
+        "Shape" => shaping::shape,
+        "Shrink" => elementwise::shrink,
+        "Size" => shaping::size,
+        "Slice" => shaping::slice,
+        "Softmax" => norm::softmax,
+        "SoftmaxCrossEntropyLoss" => layers::softmax_cross_entropy,
+        "SpaceToDepth" => shaping::space_to_depth,
+        "Split" => shaping::split,
+        "SplitToSequence" => control::split_to_sequence,
+        "Squeeze" => shaping::squeeze,
+        "Sum" => elementwise::sum,
+        "Swish" => elementwise::swish,
+        "ThresholdedRelu" => elementwise::thresholded_relu,
+        "Tile" => shaping::tile,
+        "TopK" => indexing::top_k,
+        "Transpose" => shaping::transpose,
+        "Trilu" => shaping::trilu,
+        "Unique" => indexing::unique,
+        "Unsqueeze" => shaping::unsqueeze,
+        "Where" => elementwise::select,
+        _ => return None,
+    })
+}
+
+/// Operators on features of rows.
+fn classical(op: &str) -> Option<Lower> {
+    Some(match op {
+        "ArrayFeatureExtractor" => learning::array_feature_extractor,
+        "Binarizer" => learning::binarizer,
+        "FeatureVectorizer" => learning::feature_vectorizer,
+        "Imputer" => learning::imputer,
+        "LabelEncoder" => learning::label_encoder,
+        "LinearClassifier" => learning::linear_classifier,
+        "LinearRegressor" => learning::linear_regressor,
+        "Normalizer" => learning::normalizer,
+        "OneHotEncoder" => learning::one_hot_encoder,
+        "Scaler" => learning::scaler,
+        "TreeEnsembleClassifier" => learning::tree_classifier,
+        "TreeEnsembleRegressor" => learning::tree_regressor,
+        _ => return None,
+    })
+}
+
+/// Operators that ONNX Runtime adds.
+fn contributed(op: &str) -> Option<Lower> {
+    Some(match op {
+        "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
+        "FusedMatMul" => indexing::fused_matmul,
+        "Gelu" => elementwise::gelu,
+        "MultiHeadAttention" => layers::multi_head_attention,
+        "QLinearAdd" | "QLinearMul" => quantize::qlinear_binary,
+        "QuickGelu" => elementwise::quick_gelu,
+        "RotaryEmbedding" => layers::rotary_embedding,
+        "SimplifiedLayerNormalization" => norm::rms_norm,
+        "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => norm::skip_layer_norm,
+        _ => return None,
+    })
+}

@@ -1,0 +1,223 @@
+//! Quantization: integers that stand for `(q - zero_point) * scale`.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use super::convolution::{Windows, kernel_of};
+use super::{Lowered, one};
+use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
+use crate::import::onnx::graph::Importer;
+use crate::import::onnx::node::Node;
+use crate::import::onnx::tensor::number_type;
+use crate::ir::ValueId;
+
+/// The range of an integer type.
+fn range(dtype: DType) -> Result<(f64, f64), Why> {
+    Ok(match dtype {
+        DType::I8 => (-128.0, 127.0),
+        DType::UI8 => (0.0, 255.0),
+        DType::I16 => (-32768.0, 32767.0),
+        DType::UI16 => (0.0, 65535.0),
+        DType::I32 => (-2_147_483_648.0, 2_147_483_647.0),
+        other => return Err(format!("quantization to {other} is not supported")),
+    })
+}
+
+/// A scale or a zero point in the shape that broadcasts to `x`: one number, one per index of an axis, or one
+/// per block of an axis.
+fn spread(g: &mut Importer<'_>, n: &Node<'_>, of: ValueId, x: ValueId) -> Result<ValueId, Why> {
+    let (rank, of_rank) = (g.rank(x)?, g.rank(of)?);
+    let block = n.int_or("block_size", 0);
+    if of_rank == 0 || (of_rank == 1 && g.dims(of)? == [1] && block == 0) {
+        return g.reshape_to(of, &[]);
+    }
+    let axis = axis_of(n.int_or("axis", 1), rank)?;
+    if of_rank == 1 && rank != 1 || block == 0 {
+        return g.expand_behind(of, rank - axis);
+    }
+    // Each number is repeated for its block; the last one may be cut.
+    let mut sizes = g.sizes(of)?;
+    let apart = g.expand(of, axis + 1)?;
+    let mut repeats = vec![1; rank + 1];
+    repeats[axis + 1] = block;
+    let repeats = g.ints(&repeats)?;
+    let repeated = g.one(Op::Tile, &[apart, repeats])?;
+    sizes[axis] = g.size_product(&[sizes[axis], Size::Known(block)])?;
+    let whole = g.reshape(repeated, &sizes)?;
+    match g.size(x, axis)? {
+        Size::Known(size) => g.slice(whole, axis, 0, Some(size)),
+        Size::Value(_) => Ok(whole),
+    }
+}
+
+/// `saturate(round(x) + zero_point)`.
+fn saturated(g: &mut Importer<'_>, x: ValueId, zero_point: ValueId, to: DType) -> Result<ValueId, Why> {
+    let rounded = g.one(Op::Round, &[x])?;
+    let zero_point = g.cast_like(zero_point, rounded)?;
+    let shifted = g.add(rounded, zero_point)?;
+    let (low, high) = range(to)?;
+    let (low, high) = (g.scalar_like(low, shifted)?, g.scalar_like(high, shifted)?);
+    let over = g.one(Op::Maximum, &[shifted, low])?;
+    let within = g.one(Op::Minimum, &[over, high])?;
+    g.cast(within, to)
+}
+
+pub(super) fn quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, scale) = (n.input(0)?, n.input(1)?);
+    let zero_point = n.optional(2);
+    let to = match (zero_point, n.int("output_dtype").filter(|&code| code != 0)) {
+        (Some(zero_point), _) => g.dtype(zero_point)?,
+        (None, Some(code)) => number_type(code)?,
+        (None, None) => DType::UI8,
+    };
+    let zero_point = match zero_point {
+        Some(zero_point) => spread(g, n, zero_point, x)?,
+        None => g.scalar(0.0, to)?,
+    };
+    let scale = spread(g, n, scale, x)?;
+    let (x, scale) = (g.cast(x, DType::F32)?, g.cast(scale, DType::F32)?);
+    let ratio = g.div(x, scale)?;
+    one(saturated(g, ratio, zero_point, to))
+}
+
+/// `(x - zero_point) * scale`.
+fn dequantized(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    scale: ValueId,
+    zero_point: Option<ValueId>,
+) -> Result<ValueId, Why> {
+    let mut wide = g.cast(x, DType::I32)?;
+    if let Some(zero_point) = zero_point {
+        let zero_point = g.cast(zero_point, DType::I32)?;
+        wide = g.sub(wide, zero_point)?;
+    }
+    let number = g.cast_like(wide, scale)?;
+    g.mul(number, scale)
+}
+
+pub(super) fn dequantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let scale = spread(g, n, n.input(1)?, x)?;
+    let zero_point = n.optional(2).map(|zero_point| spread(g, n, zero_point, x)).transpose()?;
+    let y = dequantized(g, x, scale, zero_point)?;
+    one(match n.int("output_dtype").filter(|&code| code != 0) {
+        Some(code) => {
+            let to = number_type(code)?;
+            g.cast(y, to)
+        }
+        None => Ok(y),
+    })
+}
+
+pub(super) fn dynamic_quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let axes: Vec<usize> = (0..g.rank(x)?).collect();
+    let (low, high) = (g.reduce(Op::Min, x, &axes, false)?, g.reduce(Op::Max, x, &axes, false)?);
+    let zero = g.scalar_like(0.0, x)?;
+    let (low, high) = (g.one(Op::Minimum, &[low, zero])?, g.one(Op::Maximum, &[high, zero])?);
+    let extent = g.sub(high, low)?;
+    let scale = g.scalar_like(255.0, x)?;
+    let scale = g.div(extent, scale)?;
+    let down = g.sub(zero, low)?;
+    // Zeros only have scale 0 and zero point 0.
+    let point = g.one(Op::DivNoNan, &[down, scale])?;
+    let none = g.scalar(0.0, DType::UI8)?;
+    let zero_point = saturated(g, point, none, DType::UI8)?;
+    let ratio = g.one(Op::DivNoNan, &[x, scale])?;
+    Ok(vec![saturated(g, ratio, zero_point, DType::UI8)?, scale, zero_point])
+}
+
+fn zero_of(g: &mut Importer<'_>, given: Option<ValueId>, x: ValueId) -> Result<ValueId, Why> {
+    given.map_or_else(|| g.scalar_like(0.0, x), Ok)
+}
+
+fn multiplied(
+    g: &mut Importer<'_>,
+    a: ValueId,
+    b: ValueId,
+    a_zero: Option<ValueId>,
+    b_zero: Option<ValueId>,
+) -> Result<ValueId, Why> {
+    let (a_zero, b_zero) = (zero_of(g, a_zero, a)?, zero_of(g, b_zero, b)?);
+    g.one(Op::_QuantizedMatMul, &[a, b, a_zero, b_zero])
+}
+
+pub(super) fn matmul_integer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(multiplied(g, n.input(0)?, n.input(1)?, n.optional(2), n.optional(3)))
+}
+
+/// A sum of products of integers as a quantized tensor.
+fn requantized(
+    g: &mut Importer<'_>,
+    sum: ValueId,
+    scales: [ValueId; 3],
+    zero_point: ValueId,
+) -> Result<ValueId, Why> {
+    let [a, b, y] = scales;
+    let (a, b, y) = (g.cast(a, DType::F32)?, g.cast(b, DType::F32)?, g.cast(y, DType::F32)?);
+    let factor = g.mul(a, b)?;
+    let factor = g.div(factor, y)?;
+    let number = g.cast(sum, DType::F32)?;
+    let number = g.mul(number, factor)?;
+    let to = g.dtype(zero_point)?;
+    saturated(g, number, zero_point, to)
+}
+
+pub(super) fn qlinear_matmul(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let i = |at| n.input(at);
+    let sum = multiplied(g, i(0)?, i(3)?, Some(i(2)?), Some(i(5)?))?;
+    let rows = i(1)?;
+    // One scale per row.
+    let rows = if g.rank(rows)? == 1 && g.dims(rows)? != [1] { g.expand(rows, 1)? } else { rows };
+    one(requantized(g, sum, [rows, i(4)?, i(6)?], i(7)?))
+}
+
+fn convolved(
+    g: &mut Importer<'_>,
+    n: &Node<'_>,
+    x: ValueId,
+    filters: ValueId,
+    zeros: [Option<ValueId>; 2],
+) -> Result<ValueId, Why> {
+    let kernel = kernel_of(g, n, filters)?;
+    let windows = Windows::new(g, n, x, kernel)?;
+    let pads = windows.flat_pads();
+    let attrs = [
+        ("strides", Attr::Ints(&windows.strides)),
+        ("dilations", Attr::Ints(&windows.dilations)),
+        ("pads", Attr::Ints(&pads)),
+        ("group", Attr::Int(n.int_or("group", 1))),
+    ];
+    let (of_x, of_filters) = (zero_of(g, zeros[0], x)?, zero_of(g, zeros[1], filters)?);
+    g.op(Op::_QuantizedConv, &[x, filters, of_x, of_filters], &attrs)
+}
+
+pub(super) fn conv_integer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(convolved(g, n, n.input(0)?, n.input(1)?, [n.optional(2), n.optional(3)]))
+}
+
+pub(super) fn qlinear_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let i = |at| n.input(at);
+    let mut sum = convolved(g, n, i(0)?, i(3)?, [Some(i(2)?), Some(i(5)?)])?;
+    let rank = g.rank(sum)?;
+    if let Some(bias) = n.optional(8) {
+        let bias = g.expand_behind(bias, rank - 1)?;
+        sum = g.add(sum, bias)?;
+    }
+    let scale = i(4)?;
+    let scale = if g.rank(scale)? == 1 { g.expand_behind(scale, rank - 1)? } else { scale };
+    one(requantized(g, sum, [i(1)?, scale, i(6)?], i(7)?))
+}
+
+/// `QLinearAdd` and `QLinearMul` of com.microsoft.
+pub(super) fn qlinear_binary(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let i = |at| n.input(at);
+    let a = dequantized(g, i(0)?, i(1)?, n.optional(2))?;
+    let b = dequantized(g, i(3)?, i(4)?, n.optional(5))?;
+    let y = if n.proto.op_type == "QLinearAdd" { g.add(a, b)? } else { g.mul(a, b)? };
+    let ratio = g.div(y, i(6)?)?;
+    let zero_point = zero_of(g, n.optional(7), i(0)?)?;
+    let to = g.dtype(zero_point)?;
+    one(saturated(g, ratio, zero_point, to))
+}

@@ -1,0 +1,516 @@
+//! Operators that change shapes, and those that compute them.
+//!
+//! Vectors of sizes are followed element by element, so that `Reshape(x, Concat(Gather(Shape(x), 0), -1))`
+//! has a shape with one unknown size and not an unknown shape.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use super::{Lowered, one};
+use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
+use crate::import::onnx::graph::Importer;
+use crate::import::onnx::node::Node;
+use crate::import::onnx::tensor::number_type;
+use crate::import::onnx_proto::TensorProto;
+use crate::ir::ValueId;
+
+/// The axes of an operand, or of an attribute in older versions.
+pub(super) fn axes(
+    g: &Importer<'_>,
+    n: &Node<'_>,
+    input: usize,
+    rank: usize,
+) -> Result<Option<Vec<usize>>, Why> {
+    let given = match (n.optional(input), n.ints("axes")) {
+        (Some(axes), _) => Some(g.known_ints(axes, "its axes")?),
+        (None, axes) => axes.map(<[i64]>::to_vec),
+    };
+    given.map(|axes| axes.into_iter().map(|axis| axis_of(axis, rank)).collect()).transpose()
+}
+
+pub(super) fn reshape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let shape = match (n.optional(1), n.ints("shape")) {
+        (Some(shape), _) => shape,
+        (None, Some(shape)) => g.ints(shape)?,
+        (None, None) => return Err("it has no shape".into()),
+    };
+    let copies = !n.flag("allowzero", false);
+    if let Some(mut sizes) = g.elements_of(shape) {
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            if copies && *size == Size::Known(0) {
+                *size = g.size(x, axis)?;
+            }
+        }
+        return one(g.reshape(x, &sizes));
+    }
+    if !copies {
+        return one(g.one(Op::Reshape, &[x, shape]));
+    }
+    // Zeros are looked up in the shape of the input, with ones behind.
+    let n_new = *g.dims(shape)?.first().filter(|&&n| n >= 0).ok_or("the rank of its result is not known")?;
+    let mut old = g.sizes(x)?;
+    old.resize(n_new as usize, Size::Known(1));
+    let (old, zero) = (g.size_vector(&old)?, g.int(0)?);
+    let is_zero = g.one(Op::Equal, &[shape, zero])?;
+    let shape = g.one(Op::SelectV2, &[is_zero, old, shape])?;
+    one(g.one(Op::Reshape, &[x, shape]))
+}
+
+pub(super) fn flatten(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    one(flat_at(g, x, n.int_or("axis", 1)))
+}
+
+/// A matrix with the axes before `axis` as rows, and the others as columns.
+pub(super) fn flat_at(g: &mut Importer<'_>, x: ValueId, axis: i64) -> Result<ValueId, Why> {
+    let sizes = g.sizes(x)?;
+    let at = if axis < 0 { axis + sizes.len() as i64 } else { axis };
+    let at = usize::try_from(at).ok().filter(|&at| at <= sizes.len()).ok_or("an axis out of range")?;
+    let (rows, columns) = (g.size_product(&sizes[..at])?, g.size_product(&sizes[at..])?);
+    g.reshape(x, &[rows, columns])
+}
+
+pub(super) fn transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let rank = g.rank(x)?;
+    let perm: Vec<usize> = match n.ints("perm") {
+        Some(perm) => perm.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<_, _>>()?,
+        None => (0..rank).rev().collect(),
+    };
+    one(g.transpose(x, &perm))
+}
+
+pub(super) fn squeeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let elements = g.elements_of(x).filter(|elements| elements.len() == 1);
+    let axes: Vec<i64> = match axes(g, n, 1, g.rank(x)?)? {
+        Some(axes) => axes.into_iter().map(|axis| axis as i64).collect(),
+        None => Vec::new(),
+    };
+    let y = match elements.as_deref() {
+        Some(&[Size::Value(value)]) if g.rank(x)? == 1 => value,
+        _ => g.squeeze(x, &axes)?,
+    };
+    if let Some(elements) = elements {
+        g.vectors.insert(y, elements);
+    }
+    one(Ok(y))
+}
+
+pub(super) fn unsqueeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let count = match (n.optional(1), n.ints("axes")) {
+        (Some(axes), _) => g.known_ints(axes, "its axes")?.len(),
+        (None, axes) => axes.unwrap_or_default().len(),
+    };
+    let mut axes = axes(g, n, 1, g.rank(x)? + count)?.ok_or("it has no axes")?;
+    axes.sort_unstable();
+    if let (&[0], Some(elements), 0) = (&axes[..], g.elements_of(x), g.rank(x)?) {
+        return one(g.vector(elements));
+    }
+    one(axes.into_iter().try_fold(x, |x, axis| g.expand(x, axis)))
+}
+
+pub(super) fn concat(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let all = n.all()?;
+    let rank = g.rank(all[0])?;
+    let axis = axis_of(n.int_or("axis", 1), rank)?;
+    let is_sizes = rank == 1 && all.iter().all(|&x| g.dtype(x) == Ok(DType::I64));
+    let elements: Option<Vec<Vec<Size>>> = all.iter().map(|&x| g.elements_of(x)).collect();
+    if let Some(elements) = elements.filter(|_| is_sizes) {
+        return one(g.vector(elements.concat()));
+    }
+    one(g.concat(&all, axis))
+}
+
+pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
+    let sizes = match (n.optional(1), n.ints("split")) {
+        (Some(sizes), _) => Some(sizes),
+        (None, Some(sizes)) => Some(g.ints(sizes)?),
+        (None, None) => None,
+    };
+    let n_parts = n.n_outputs();
+    if let Some(sizes) = sizes {
+        return g.split_by(x, axis, sizes, n_parts);
+    }
+    let Size::Known(size) = g.size(x, axis)? else { return g.split(x, axis, n_parts) };
+    if size % n_parts as i64 == 0 {
+        return g.split(x, axis, n_parts);
+    }
+    // The last part is smaller.
+    let part = (size + n_parts as i64 - 1) / n_parts as i64;
+    let mut sizes = vec![part; n_parts - 1];
+    sizes.push(size - part * (n_parts as i64 - 1));
+    let sizes = g.ints(&sizes)?;
+    g.split_by(x, axis, sizes, n_parts)
+}
+
+/// `Slice`: bounds are operands, or attributes before version 10.
+pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let rank = g.rank(x)?;
+    let (starts, ends) = match (n.optional(1), n.optional(2), n.ints("starts"), n.ints("ends")) {
+        (Some(starts), Some(ends), ..) => (starts, ends),
+        (None, None, Some(starts), Some(ends)) => (g.ints(starts)?, g.ints(ends)?),
+        _ => return Err("it lacks its starts or ends".into()),
+    };
+    let count = match g.dims(starts)?[..] {
+        [count] if count >= 0 => count as usize,
+        _ => return Err("the number of its axes is not known".into()),
+    };
+    let axes = match axes(g, n, 3, rank)? {
+        Some(axes) => axes,
+        None => (0..count.min(rank)).collect(),
+    };
+    if axes.len() != count {
+        return Err(format!("{count} starts for {} axes", axes.len()));
+    }
+    let steps = n.optional(4);
+    let mut parts = [vec![Size::Known(0); rank], vec![Size::Known(0); rank], vec![Size::Known(1); rank]];
+    for (part, given) in parts.iter_mut().zip([Some(starts), Some(ends), steps]) {
+        let Some(given) = given else { continue };
+        let known = g.elements_of(given);
+        for (i, &axis) in axes.iter().enumerate() {
+            part[axis] = match &known {
+                Some(known) => *known.get(i).ok_or("as many starts, ends and steps")?,
+                None => {
+                    let element = g.element_at(given, i as i64)?;
+                    Size::Value(g.cast(element, DType::I64)?)
+                }
+            };
+        }
+    }
+    let mask = (0..rank).filter(|axis| !axes.contains(axis)).fold(0, |mask, axis| mask | 1i64 << axis);
+    let [begins, ends, steps] = &parts;
+    let result = elements_in(g, x, begins, ends, steps);
+    let vectors = [g.size_vector(begins)?, g.size_vector(ends)?, g.size_vector(steps)?];
+    let attrs = [("begin_mask", Attr::Int(mask)), ("end_mask", Attr::Int(mask))];
+    if let Some(elements) = result {
+        return one(g.vector(elements));
+    }
+    one(g.op(Op::StridedSlice, &[&[x], &vectors[..]].concat(), &attrs))
+}
+
+/// The elements of a slice of a vector of sizes.
+fn elements_in(
+    g: &Importer<'_>,
+    x: ValueId,
+    begins: &[Size],
+    ends: &[Size],
+    steps: &[Size],
+) -> Option<Vec<Size>> {
+    let elements = g.elements_of(x)?;
+    if g.dtype(x) != Ok(DType::I64) {
+        return None;
+    }
+    let (&[Size::Known(begin)], &[Size::Known(end)], &[Size::Known(1)]) = (begins, ends, steps) else {
+        return None;
+    };
+    let n = elements.len() as i64;
+    let at = |i: i64| if i < 0 { i.saturating_add(n) } else { i }.clamp(0, n) as usize;
+    Some(elements.get(at(begin)..at(end)).unwrap_or_default().to_vec())
+}
+
+pub(super) fn shape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let Ok(rank) = g.rank(x) else { return one(g.shape(x)) };
+    let at = |i: i64| if i < 0 { i.saturating_add(rank as i64) } else { i }.clamp(0, rank as i64) as usize;
+    let (start, end) = (at(n.int_or("start", 0)), at(n.int_or("end", rank as i64)));
+    let sizes: Vec<Size> = (start..end).map(|axis| g.size(x, axis)).collect::<Result<_, _>>()?;
+    one(g.vector(sizes))
+}
+
+pub(super) fn size(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(g.to(Op::Size, &[n.input(0)?], &[], DType::I64))
+}
+
+pub(super) fn tile(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    one(g.one(Op::Tile, &[n.input(0)?, n.input(1)?]))
+}
+
+/// `Expand`: the shape and that of the input broadcast.
+pub(super) fn expand(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, shape) = (n.input(0)?, n.input(1)?);
+    one(broadcast(g, x, shape))
+}
+
+fn broadcast(g: &mut Importer<'_>, x: ValueId, shape: ValueId) -> Result<ValueId, Why> {
+    if let (Some(wanted), Ok(dims)) = (g.elements_of(shape), g.dims(x)) {
+        let rank = wanted.len().max(dims.len());
+        let mut sizes = Vec::with_capacity(rank);
+        for i in 0..rank {
+            let old = (i + dims.len()).checked_sub(rank).map(|axis| g.size(x, axis)).transpose()?;
+            let new = (i + wanted.len()).checked_sub(rank).map(|axis| wanted[axis]);
+            sizes.push(match (old, new) {
+                (Some(old), None | Some(Size::Known(1))) => old,
+                (Some(Size::Known(n)), Some(Size::Value(_))) if n != 1 => Size::Known(n),
+                (_, Some(new)) => new,
+                (None, None) => Size::Known(1),
+            });
+        }
+        let shape = g.size_vector(&sizes)?;
+        return g.one(Op::BroadcastTo, &[x, shape]);
+    }
+    let old = g.shape(x)?;
+    let shape = g.one(Op::BroadcastArgs, &[old, shape])?;
+    g.one(Op::BroadcastTo, &[x, shape])
+}
+
+pub(super) fn constant_of_shape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let value = match n.tensor("value") {
+        Some(value) => {
+            let value = g.tensor_constant(value)?;
+            g.reshape_to(value, &[])?
+        }
+        None => g.scalar(0.0, DType::F32)?,
+    };
+    one(match g.elements_of(n.input(0)?) {
+        Some(sizes) => g.fill(&sizes, value),
+        None => g.one(Op::Fill, &[n.input(0)?, value]),
+    })
+}
+
+pub(super) fn range(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let all = n.all()?;
+    let scalars: Vec<ValueId> = all.into_iter().map(|x| g.reshape_to(x, &[])).collect::<Result<_, _>>()?;
+    let dtype = g.dtype(n.input(0)?)?;
+    if dtype != DType::I16 {
+        return one(g.one(Op::Range, &scalars));
+    }
+    let wide: Vec<ValueId> = scalars.into_iter().map(|x| g.cast(x, DType::I32)).collect::<Result<_, _>>()?;
+    let range = g.one(Op::Range, &wide)?;
+    one(g.cast(range, dtype))
+}
+
+/// The row numbers and the column numbers of the last two axes.
+fn grid(g: &mut Importer<'_>, x: ValueId) -> Result<(ValueId, ValueId), Why> {
+    let rank = g.rank(x)?;
+    let at = rank.checked_sub(2).ok_or("it is no matrix")?;
+    let (rows, columns) = (g.size(x, at)?, g.size(x, at + 1)?);
+    let (rows, columns) = (g.iota(rows)?, g.iota(columns)?);
+    Ok((g.expand(rows, 1)?, columns))
+}
+
+pub(super) fn eye_like(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let dtype = n.int("dtype").map_or_else(|| g.dtype(x), number_type)?;
+    let (rows, columns) = grid(g, x)?;
+    let rows = g.plus(rows, n.int_or("k", 0) as f64)?;
+    let is_one = g.one(Op::Equal, &[rows, columns])?;
+    one(g.cast(is_one, dtype))
+}
+
+pub(super) fn trilu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let (rows, columns) = grid(g, x)?;
+    let k = match n.optional(1) {
+        Some(k) => g.reshape_to(k, &[])?,
+        None => g.int(0)?,
+    };
+    let first = g.add(rows, k)?;
+    let op = if n.flag("upper", true) { Op::GreaterEqual } else { Op::LessEqual };
+    let (is_kept, zero) = (g.one(op, &[columns, first])?, g.scalar_like(0.0, x)?);
+    one(g.one(Op::SelectV2, &[is_kept, x, zero]))
+}
+
+/// Reshape, transpose, reshape: what moves between depth and space.
+fn rearranged(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    split: &[Size],
+    perm: &[usize],
+    merged: &[Size],
+) -> Result<ValueId, Why> {
+    let parts = g.reshape(x, split)?;
+    let turned = g.transpose(parts, perm)?;
+    g.reshape(turned, merged)
+}
+
+fn image_sizes(g: &mut Importer<'_>, x: ValueId) -> Result<[Size; 4], Why> {
+    let sizes = g.sizes(x)?;
+    sizes.try_into().map_err(|_| "its input is no batch of images".to_owned())
+}
+
+fn divided(g: &mut Importer<'_>, size: Size, by: i64) -> Result<Size, Why> {
+    match size {
+        Size::Known(n) if by > 0 && n % by == 0 => Ok(Size::Known(n / by)),
+        Size::Known(n) => Err(format!("{n} is no multiple of {by}")),
+        Size::Value(value) => {
+            let by = g.int(by)?;
+            Ok(Size::Value(g.one(Op::TruncateDiv, &[value, by])?))
+        }
+    }
+}
+
+fn multiplied(g: &mut Importer<'_>, size: Size, by: i64) -> Result<Size, Why> {
+    g.size_product(&[size, Size::Known(by)])
+}
+
+pub(super) fn depth_to_space(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let by = n.int_or("blocksize", 0);
+    let [b, c, h, w] = image_sizes(g, x)?;
+    let c = divided(g, c, by.checked_mul(by).ok_or("its blocks are too large")?)?;
+    let block = Size::Known(by);
+    let merged = [b, c, multiplied(g, h, by)?, multiplied(g, w, by)?];
+    one(if n.word("mode", "DCR")? == "CRD" {
+        rearranged(g, x, &[b, c, block, block, h, w], &[0, 1, 4, 2, 5, 3], &merged)
+    } else {
+        rearranged(g, x, &[b, block, block, c, h, w], &[0, 3, 4, 1, 5, 2], &merged)
+    })
+}
+
+pub(super) fn space_to_depth(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let by = n.int_or("blocksize", 0);
+    let [b, c, h, w] = image_sizes(g, x)?;
+    let (h, w, block) = (divided(g, h, by)?, divided(g, w, by)?, Size::Known(by));
+    let depth = multiplied(g, c, by.checked_mul(by).ok_or("its blocks are too large")?)?;
+    one(rearranged(g, x, &[b, c, h, block, w, block], &[0, 3, 5, 1, 2, 4], &[b, depth, h, w]))
+}
+
+/// `Pad` of all kinds, also with negative sizes, which crop.
+pub(super) fn pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let rank = g.rank(x)?;
+    let pads = match (n.optional(1), n.ints("pads")) {
+        (Some(pads), _) => pads,
+        (None, Some(pads)) => g.ints(pads)?,
+        (None, None) => return Err("it has no pads".into()),
+    };
+    let axes = axes(g, n, 3, rank)?.unwrap_or_else(|| (0..rank).collect());
+    let mode = n.word("mode", "constant")?;
+    let known = g.ints_of(pads).filter(|known| known.len() == 2 * axes.len());
+    if mode == "constant" {
+        let with = match n.optional(2) {
+            Some(with) => g.reshape_to(with, &[])?,
+            None => g.scalar_like(f64::from(n.float_or("value", 0.0)), x)?,
+        };
+        if let Some(known) = known {
+            return one(padded(g, x, &axes, &known, with));
+        }
+        let zero = Size::Known(0);
+        let mut all = vec![zero; 2 * rank];
+        for (i, &axis) in axes.iter().enumerate() {
+            all[2 * axis] = Size::Value(g.element_at(pads, i as i64)?);
+            all[2 * axis + 1] = Size::Value(g.element_at(pads, (i + axes.len()) as i64)?);
+        }
+        let all = g.size_vector(&all)?;
+        let all = g.reshape_to(all, &[rank as i64, 2])?;
+        return one(g.one(Op::PadV2, &[x, all, with]));
+    }
+    let mut y = x;
+    for (i, &axis) in axes.iter().enumerate() {
+        if known.as_ref().is_some_and(|known| known[i] == 0 && known[i + axes.len()] == 0) {
+            continue;
+        }
+        let (before, behind) = (g.element_at(pads, i as i64)?, g.element_at(pads, (i + axes.len()) as i64)?);
+        y = mirrored(g, y, axis, before, behind, mode)?;
+    }
+    one(Ok(y))
+}
+
+/// Constant padding, or cropping, by known sizes: those before all axes, then those behind.
+fn padded(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    axes: &[usize],
+    sizes: &[i64],
+    with: ValueId,
+) -> Result<ValueId, Why> {
+    let mut pads = vec![(0, 0); g.rank(x)?];
+    for (i, &axis) in axes.iter().enumerate() {
+        pads[axis] = (sizes[i], sizes[i + axes.len()]);
+    }
+    let mut y = x;
+    for (axis, &(before, behind)) in pads.iter().enumerate().filter(|(_, pad)| pad.0 < 0 || pad.1 < 0) {
+        y = g.slice(y, axis, (-before).max(0), if behind < 0 { Some(behind) } else { None })?;
+    }
+    let positive: Vec<(i64, i64)> = pads.iter().map(|&(a, b)| (a.max(0), b.max(0))).collect();
+    g.pad(y, &positive, with)
+}
+
+/// Padding of an axis with its own elements: gathered by indices that are folded into its range.
+fn mirrored(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    axis: usize,
+    before: ValueId,
+    behind: ValueId,
+    mode: &str,
+) -> Result<ValueId, Why> {
+    let size = g.size(x, axis)?;
+    let size = g.size_value(size)?;
+    let (from, to, one_) = (g.one(Op::Neg, &[before])?, g.add(size, behind)?, g.int(1)?);
+    let indices = g.one(Op::Range, &[from, to, one_])?;
+    let (last, zero) = (g.sub(size, one_)?, g.int(0)?);
+    let indices = match mode {
+        "edge" => {
+            let over = g.one(Op::Maximum, &[indices, zero])?;
+            g.one(Op::Minimum, &[over, last])?
+        }
+        "wrap" => g.one(Op::FloorMod, &[indices, size])?,
+        "reflect" => {
+            // A period is the axis there and back, without its ends twice.
+            let period = g.times(last, 2.0)?;
+            let period = g.one(Op::Maximum, &[period, one_])?;
+            let folded = g.one(Op::FloorMod, &[indices, period])?;
+            let back = g.sub(period, folded)?;
+            g.one(Op::Minimum, &[folded, back])?
+        }
+        other => return Err(format!("mode '{other}'")),
+    };
+    g.gather(x, indices, axis)
+}
+
+pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    let (x, shape) = (n.input(0)?, n.input(1)?);
+    let dims = g.known_dims(x)?;
+    let axes = axes(g, n, usize::MAX, dims.len())?.unwrap_or_else(|| (0..dims.len()).collect());
+    let wanted = g.known_ints(shape, "its shape")?;
+    if wanted.len() != axes.len() {
+        return Err(format!("{} sizes for {} axes", wanted.len(), axes.len()));
+    }
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    for (&axis, &wanted) in axes.iter().zip(&wanted) {
+        let more = wanted - dims[axis];
+        before.push(if more < 0 { -(-more / 2) } else { more / 2 });
+        behind.push(more - before[before.len() - 1]);
+    }
+    let zero = g.scalar_like(0.0, x)?;
+    one(padded(g, x, &axes, &[before, behind].concat(), zero))
+}
+
+/// `Constant`: a tensor, or numbers.
+pub(super) fn constant(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+    if let Some(value) = n.tensor("value") {
+        return one(g.tensor_constant(value));
+    }
+    if let Some(sparse) = n.attr("sparse_value").and_then(|attr| attr.sparse_tensor.as_ref()) {
+        return one(g.dense_constant(sparse));
+    }
+    let given = |name| n.attr(name);
+    let count = |len: usize| vec![len as i64];
+    let tensor = if let Some(attr) = given("value_float") {
+        TensorProto { data_type: 1, float_data: vec![attr.f], ..TensorProto::default() }
+    } else if let Some(attr) = given("value_floats") {
+        let dims = count(attr.floats.len());
+        TensorProto { dims, data_type: 1, float_data: attr.floats.clone(), ..TensorProto::default() }
+    } else if let Some(attr) = given("value_int") {
+        TensorProto { data_type: 7, int64_data: vec![attr.i], ..TensorProto::default() }
+    } else if let Some(attr) = given("value_ints") {
+        let dims = count(attr.ints.len());
+        TensorProto { dims, data_type: 7, int64_data: attr.ints.clone(), ..TensorProto::default() }
+    } else if let Some(attr) = given("value_string") {
+        TensorProto { data_type: 8, string_data: vec![attr.s.clone()], ..TensorProto::default() }
+    } else if let Some(attr) = given("value_strings") {
+        let dims = count(attr.strings.len());
+        TensorProto { dims, data_type: 8, string_data: attr.strings.clone(), ..TensorProto::default() }
+    } else {
+        return Err("it has no value".into());
+    };
+    one(g.tensor_constant(&tensor))
+}
