@@ -214,8 +214,10 @@ pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<O
 /// The number of elements of a window.
 fn window(cx: &Node<'_>) -> Result<Option<u64>, TensorError> {
     let signature = cx.attrs.signature();
-    if signature.attr("ksize").is_some() {
-        return Ok(product(&cx.attrs.ints("ksize")?));
+    for name in ["ksize", "kernel_shape"] {
+        if signature.attr(name).is_some() {
+            return Ok(product(&cx.attrs.ints(name)?));
+        }
     }
     match signature.inputs.iter().position(|arg| arg.name == "ksize") {
         Some(at) => Ok(cx.ints(at)?.and_then(|sizes| product(&sizes))),
