@@ -218,6 +218,63 @@ def pools(rng):
     f.write()
 
 
+@family
+def quantized(rng):
+    f = File("quantized")
+
+    def numbers(dtype, *shape):
+        i = np.iinfo(dtype)
+        return rng.integers(i.min, i.max + 1, shape).astype(dtype)
+
+    kinds = [("int8", "int8"), ("uint8", "int8"), ("uint8", "uint8"), ("int8", "uint8")]
+    shapes = [
+        ((3, 5), (5, 4)), ((1, 9), (9, 20)), ((9, 6), (6, 35)), ((2, 3, 4), (4, 5)), ((2, 5, 4), (2, 4, 3)),
+        ((2, 1, 3, 4), (3, 4, 2)), ((4,), (4, 3)), ((3, 4), (4,)), ((4,), (4,)), ((2, 0), (0, 3)), ((0, 2), (2, 3)),
+    ]
+    for ta, tb in kinds:
+        for sa, sb in shapes:
+            a, b = numbers(ta, *sa), numbers(tb, *sb)
+            for za, zb in [(numbers(ta), numbers(tb)), (numbers(ta, 1), numbers(tb, 1))]:
+                want = (a.astype("int32") - za) @ (b.astype("int32") - zb)
+                f.case("_QuantizedMatMul", [a, b, za, zb], {}, [np.asarray(want, "int32")])
+        a, b = numbers(ta, 2, 3, 5, 4), numbers(tb, 3, 4, 6)
+        for za, zb in [(numbers(ta, 5), numbers(tb, 6)), (numbers(ta, 2, 1, 5, 1), numbers(tb, 3, 1, 6))]:
+            left = a.astype("int32") - (za[:, None] if za.ndim == 1 else za)
+            f.case("_QuantizedMatMul", [a, b, za, zb], {}, [left @ (b.astype("int32") - zb)])
+    x = numbers("int8", 2, 3)
+    z = np.zeros((), "int8")
+    f.fails("_QuantizedMatMul", [x, x, z, z], {})
+    f.fails("_QuantizedMatMul", [x, x.T, np.zeros(3, "int8"), z], {})
+    f.fails("_QuantizedMatMul", [x, x.T, z, np.zeros((2, 2), "int8")], {})
+    f.fails("_QuantizedMatMul", [x, x.T, z.astype("uint8"), z], {})
+    f.fails("_QuantizedMatMul", [x.astype("int32"), x.T.astype("int32"), z.astype("int32"), z.astype("int32")], {})
+    convs = [
+        ((1, 2, 7), (3, 2, 3), dict(strides=[2], pads=[1, 1])),
+        ((2, 3, 5, 6), (4, 3, 3, 2), dict(pads=[1, 0, 1, 1])),
+        ((1, 4, 6, 19), (6, 2, 3, 3), dict(group=2, strides=[1, 2], pads=[1, 1, 1, 1])),
+        ((1, 3, 6, 6), (3, 1, 2, 2), dict(group=3, dilations=[2, 1])),
+        ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), dict(pads=[1, 0, 1, 0, 1, 0])),
+        ((1, 2, 3, 3), (2, 2, 1, 1), {}),
+    ]
+    for tx, tw in kinds:
+        for sx, sw, attrs in convs:
+            x, w = numbers(tx, *sx), numbers(tw, *sw)
+            for zx, zw in [(numbers(tx), numbers(tw)), (numbers(tx, 1), numbers(tw, sw[0]))]:
+                zeros = zw.reshape(-1, *[1] * (w.ndim - 1))
+                given = [(x.astype("int32") - zx).astype("float64"), (w.astype("int32") - zeros).astype("float64")]
+                want = reference("Conv", given, attrs)[0]
+                f.case("_QuantizedConv", [x, w, zx, zw], attrs, [np.rint(want).astype("int32")])
+    x, w, z = numbers("int8", 1, 2, 4, 4), numbers("int8", 2, 2, 3, 3), np.zeros((), "int8")
+    f.fails("_QuantizedConv", [x, w[:, :1], z, z], {})
+    f.fails("_QuantizedConv", [x, w[:, :1], z, z], dict(group=0))
+    f.fails("_QuantizedConv", [x, w, z, z], dict(group=2))
+    f.fails("_QuantizedConv", [x, w[:, :, 0], z, z], {})
+    f.fails("_QuantizedConv", [x, w, z, np.zeros(3, "int8")], {})
+    f.fails("_QuantizedConv", [x, w, np.zeros(2, "int8"), z], {})
+    f.fails("_QuantizedConv", [x, w, z, z], dict(strides=[1]))
+    f.write()
+
+
 def main():
     os.makedirs(ROOT, exist_ok=True)
     for name in sys.argv[1:] or FAMILIES:

@@ -141,7 +141,8 @@ pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
 };
 pub use onnx::{
-    PoolWindows, Pooling, Steps, gather_elements, max_pool_with_indices, scatter_elements, window_pool,
+    PoolWindows, Pooling, Steps, gather_elements, max_pool_with_indices, quantized_conv, quantized_matmul,
+    scatter_elements, window_pool,
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};

@@ -6,10 +6,10 @@
 //!
 //! The indices may cover a part of the other axes only. They are walked in rows along their last axis.
 
+use super::super::Scatter;
 use super::super::fast::Cx;
 use super::super::index::{combine, indices_of, is_ordered};
 use super::super::walk::strides;
-use super::super::Scatter;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::interrupt::{STEPS, is_interrupted};
@@ -43,7 +43,9 @@ impl Places {
             let from_start = if index < 0 { index.saturating_add(limit as i64) } else { index };
             match usize::try_from(from_start) {
                 Ok(position) if position < limit => Ok(position),
-                _ => invalid(op, format!("index {index} at {:?} for shape {x}, axis {at}", given.index_of(i))),
+                _ => {
+                    invalid(op, format!("index {index} at {:?} for shape {x}, axis {at}", given.index_of(i)))
+                }
             }
         };
         let positions = try_collected(indices_of(op, indices)?.iter().enumerate().map(position))?;

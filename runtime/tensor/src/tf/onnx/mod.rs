@@ -1,18 +1,22 @@
 //! Operators of ONNX that TensorFlow does not have.
 //!
 //! ```text
-//! elements (gather and scatter along an axis)          window (windows along any number of axes) ──▶ pool
+//! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
+//! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
 //! ```
 //!
 //! Images have ONNX's layout: batch, channels, and any number of axes of space. The numbers of windows are
 //! ONNX's. f16 and bf16 are computed in f32; results are rounded once.
 
+mod bytes;
 mod elements;
 mod pool;
+mod quantized;
 mod window;
 
 pub use elements::{gather_elements, scatter_elements};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
+pub use quantized::{quantized_conv, quantized_matmul};
 pub use window::Steps;
 
 use super::fast::{self, Cx};

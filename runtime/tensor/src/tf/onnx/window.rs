@@ -140,6 +140,25 @@ impl Span {
         (self.start(o) + tap as i64 * self.dilation) as usize
     }
 
+    /// The position of tap `j` of window `o`, if it is inside of the image.
+    pub(super) fn inside(&self, o: usize, j: usize) -> Option<usize> {
+        let position = self.start(o) + j as i64 * self.dilation;
+        usize::try_from(position).ok().filter(|&position| position < self.len)
+    }
+
+    /// Copies tap `j` of neighbouring windows, the first of which is `o`, from a line of the image.
+    pub(super) fn copy_taps<T: Copy>(&self, line: &[T], (o, j): (usize, usize), to: &mut [T], outside: T) {
+        let windows = self.windows_of(j);
+        let start = windows.start.clamp(o, o + to.len()) - o;
+        let end = (windows.end.clamp(o, o + to.len()) - o).max(start);
+        to[..start].fill(outside);
+        to[end..].fill(outside);
+        if start < end {
+            let line = line[self.position(o + start, j)..].iter().step_by(self.stride as usize);
+            to[start..end].iter_mut().zip(line).for_each(|(to, &x)| *to = x);
+        }
+    }
+
     /// The windows whose tap `j`, below the size, is inside of the image.
     pub(super) fn windows_of(&self, j: usize) -> Range<usize> {
         // The least o with o * stride >= x.

@@ -267,6 +267,16 @@ pub(super) fn elementwise_program(
     Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
 }
 
+/// Each result is a sum over the channels of a group and a filter, whose first axis is that of its channel.
+pub(super) fn conv_of_channels_first(
+    cx: &Node<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    let terms = area(filter, 1..filter.rank().unwrap_or(0));
+    Ok(results.first().and_then(|result| products(result, terms)))
+}
+
 /// Each result is a sum over a filter and the channels.
 pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;

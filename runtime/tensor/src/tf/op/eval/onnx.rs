@@ -70,3 +70,12 @@ pub(in crate::tf::op) fn max_pool_with_indices(attrs: &Attributes<'_>) -> Made {
     }
     owning(attrs, move |[x], cx| tf::max_pool_with_indices(&x, &windows, order == 1, cx))
 }
+
+pub(in crate::tf::op) fn quantized_matmul(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[a, b, za, zb], cx| tf::quantized_matmul(&a, &b, &za, &zb, cx))
+}
+
+pub(in crate::tf::op) fn quantized_conv(attrs: &Attributes<'_>) -> Made {
+    let (steps, group) = (steps(attrs)?, attrs.count("group")?);
+    owning(attrs, move |[x, w, zx, zw], cx| tf::quantized_conv(&x, &w, &zx, &zw, (&steps, group), cx))
+}

@@ -28,4 +28,13 @@ operators! { 18:
         "x:T -> y:T indices:int64; T:type ceil_mode:bool=false dilations:list(int)=[] \
          kernel_shape:list(int) pads:list(int)=[] storage_order:int=0 strides:list(int)=[]"
         => function(eval::max_pool_with_indices, onnx::pool, Cost::By(cost::pool)).no_gradient();
+    /// The products of matrices of bytes without their zero points.
+    _QuantizedMatMul
+        "a:Ta b:Tb a_zero_point:Ta b_zero_point:Tb -> y:int32; Ta:type Tb:type"
+        => function(eval::quantized_matmul, onnx::quantized_matmul, Cost::By(cost::matmul)).no_gradient();
+    /// The convolution of images of bytes with filters of bytes without their zero points.
+    _QuantizedConv
+        "x:Tx w:Tw x_zero_point:Tx w_zero_point:Tw -> y:int32; Tw:type Tx:type dilations:list(int)=[] \
+         group:int=1 pads:list(int)=[] strides:list(int)=[]"
+        => function(eval::quantized_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).no_gradient();
 }
