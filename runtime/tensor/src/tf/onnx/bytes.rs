@@ -132,7 +132,7 @@ impl PackedColumns {
     pub(super) fn new(k: usize, n: usize, cx: &Cx<'_>) -> Result<PackedColumns, TensorError> {
         let groups = groups(k);
         let panel = groups.saturating_mul(size_of::<PanelGroup>());
-        Ok(PackedColumns { bytes: scratch(n.div_ceil(LANES), panel, cx)?, groups, k, n })
+        Ok(PackedColumns { bytes: scratch(n.div_ceil(LANES), panel, cx)?, groups, n })
     }
 
     /// Packs the columns of a matrix.
