@@ -4,6 +4,7 @@
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
+//!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
 //!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
 //!                       ├─ planes    filters times neighbouring windows, lanes = windows (planes.rs)
@@ -23,6 +24,7 @@
 //! Not here: the order of the work (`matmul`, `conv`), threads.
 
 mod binary;
+mod bytes;
 mod finish;
 mod functions;
 mod layout;
@@ -42,6 +44,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use binary::{Arithmetic, Over};
+pub(crate) use bytes::{ByteRows, GROUP, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums};
 pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
@@ -204,6 +207,26 @@ impl Isa {
             self,
             |a: &[f32], b: &[f32], stride: usize, out: &mut [f32]| single::dots::<FUSED>(a, b, stride, out),
             single::dots::<true>(a, b, stride, out)
+        );
+    }
+
+    /// Sets the sums of the rows of `a` to their products with two panels of as many groups each.
+    pub(crate) fn bytes(self, a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == IsaKind::Avx512 && is_x86_feature_detected!("avx512vnni") {
+            // SAFETY: the instructions were found.
+            return unsafe { bytes::vnni(a, b, sums) };
+        }
+        dispatch!(self, bytes::portable(a, b, sums), bytes::avx2(a, b, sums), bytes::avx2(a, b, sums));
+    }
+
+    /// `out = sum over p of a[p] * row p of b`, with row stride `stride`, where bytes are signed or not. The
+    /// numbers of `a` have at most 10 bits.
+    pub(crate) fn times_bytes(self, a: &[i32], b: &[u8], by: (usize, bool), out: &mut [i32]) {
+        compiled!(
+            self,
+            |a: &[i32], b: &[u8], by: (usize, bool), out: &mut [i32]| bytes::times_rows(a, b, by, out),
+            bytes::times_rows(a, b, by, out)
         );
     }
 

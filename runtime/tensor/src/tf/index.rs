@@ -44,7 +44,13 @@ pub(super) fn positions(
 }
 
 /// The slices of `shape` that rows of indices select: their offsets in elements, and the shape of a slice.
-fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<usize>, Shape), TensorError> {
+/// With `from_end`, negative indices count from the end.
+fn slices(
+    op: &'static str,
+    indices: &HostTensor,
+    shape: &Shape,
+    from_end: bool,
+) -> Result<(Vec<usize>, Shape), TensorError> {
     let depth = indices.shape().dims().last().copied().unwrap_or(0);
     if depth == 0 || depth > shape.rank() {
         return invalid(op, format!("indices of shape {} do not fit shape {shape}", indices.shape()));
@@ -57,7 +63,8 @@ fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<
     for row in found.chunks_exact(depth) {
         let mut offset = 0;
         for ((&i, &dim), &stride) in row.iter().zip(indexed).zip(&strides) {
-            match usize::try_from(i) {
+            let from_start = if from_end && i < 0 { i.saturating_add(dim as i64) } else { i };
+            match usize::try_from(from_start) {
                 Ok(i) if i < dim => offset += i * stride,
                 _ => return invalid(op, format!("indices {row:?} are out of range of shape {shape}")),
             }
@@ -119,7 +126,7 @@ pub fn gather_nd(
         // Empty rows of indices select the whole tensor.
         return broadcast_to(x, &Shape::new(&[outer, x.shape().dims()].concat())?, allocator);
     }
-    let (offsets, slice) = slices("GatherNd", indices, x.shape())?;
+    let (offsets, slice) = slices("GatherNd", indices, x.shape(), false)?;
     let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
     let out = HostTensor::allocate(x.dtype(), Shape::new(&[outer, slice.dims()].concat())?, allocator)?;
     if out.num_elements() > 0 {
@@ -160,7 +167,7 @@ pub fn scatter_nd(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let out = HostTensor::zeros(updates.dtype(), shape.clone(), allocator)?;
-    scatter_into("ScatterNd", Scatter::Add, &out, indices, updates)?;
+    scatter_into("ScatterNd", Scatter::Add, &out, (indices, false), updates)?;
     Ok(out)
 }
 
@@ -188,7 +195,35 @@ pub fn scatter_update(
 ) -> Result<(), TensorError> {
     updates.expect_dtype("updates", x.dtype())?;
     x.make_unique(allocator)?;
-    scatter_into("TensorScatter", mode, x, indices, updates)
+    scatter_into("TensorScatter", mode, x, (indices, false), updates)
+}
+
+/// `_ScatterNdReduce`, ONNX's `ScatterND`: [`tensor_scatter`] where negative indices count from the end.
+pub fn scatter_nd_reduce(
+    mode: Scatter,
+    mut x: HostTensor,
+    indices: &HostTensor,
+    updates: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "_ScatterNdReduce";
+    let mode = is_ordered(op, mode, x.dtype())?;
+    updates.expect_dtype("updates", x.dtype())?;
+    x.make_unique(allocator)?;
+    scatter_into(op, mode, &x, (indices, true), updates)?;
+    Ok(x)
+}
+
+/// An error for the larger or smaller of complex numbers. Of booleans, these are `or` and `and`.
+pub(super) fn is_ordered(op: &'static str, mode: Scatter, dtype: DType) -> Result<Scatter, TensorError> {
+    match (mode, dtype) {
+        (Scatter::Min | Scatter::Max, DType::Complex64 | DType::Complex128) => {
+            Err(TensorError::Unsupported { op, dtype })
+        }
+        (Scatter::Min, DType::I1) => Ok(Scatter::Mul),
+        (Scatter::Max, DType::I1) => Ok(Scatter::Add),
+        _ => Ok(mode),
+    }
 }
 
 /// Fails before anything is written.
@@ -196,10 +231,10 @@ fn scatter_into(
     op: &'static str,
     mode: Scatter,
     out: &HostTensor,
-    indices: &HostTensor,
+    (indices, from_end): (&HostTensor, bool),
     updates: &HostTensor,
 ) -> Result<(), TensorError> {
-    let (offsets, slice) = slices(op, indices, out.shape())?;
+    let (offsets, slice) = slices(op, indices, out.shape(), from_end)?;
     let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
     updates.expect_shape("updates", &Shape::new(&[outer, slice.dims()].concat())?)?;
     let len = slice.num_elements();
@@ -220,7 +255,8 @@ fn scatter_into(
     Ok(())
 }
 
-fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
+/// The element after an update.
+pub(super) fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
     use std::cmp::Ordering::{Greater, Less};
     let (a, b) = (old.widen(), new.widen());
     match mode {

@@ -14,6 +14,7 @@
 //! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
 //! matrices (decompositions) ──▶ linear                  fourier, quantize, sparse, special (functions)
+//! onnx (what TensorFlow does not have)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!
@@ -46,6 +47,7 @@ mod matrices;
 mod movement;
 mod norm;
 mod numeric;
+mod onnx;
 pub mod op;
 mod order;
 mod pads;
@@ -134,8 +136,13 @@ pub mod reference {
 pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use fourier::{fft, irfft, rfft};
+pub use index::scatter_nd_reduce;
 pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
+};
+pub use onnx::{
+    PoolWindows, Pooling, Steps, gather_elements, max_pool_with_indices, quantized_conv, quantized_matmul,
+    scatter_elements, window_pool,
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};

@@ -214,8 +214,10 @@ pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<O
 /// The number of elements of a window.
 fn window(cx: &Node<'_>) -> Result<Option<u64>, TensorError> {
     let signature = cx.attrs.signature();
-    if signature.attr("ksize").is_some() {
-        return Ok(product(&cx.attrs.ints("ksize")?));
+    for name in ["ksize", "kernel_shape"] {
+        if signature.attr(name).is_some() {
+            return Ok(product(&cx.attrs.ints(name)?));
+        }
     }
     match signature.inputs.iter().position(|arg| arg.name == "ksize") {
         Some(at) => Ok(cx.ints(at)?.and_then(|sizes| product(&sizes))),
@@ -263,6 +265,16 @@ pub(super) fn elementwise_program(
 ) -> Result<Option<u64>, TensorError> {
     let n_steps = cx.attrs.strings("ops")?.len() as u64;
     Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
+}
+
+/// Each result is a sum over the channels of a group and a filter, whose first axis is that of its channel.
+pub(super) fn conv_of_channels_first(
+    cx: &Node<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    let terms = area(filter, 1..filter.rank().unwrap_or(0));
+    Ok(results.first().and_then(|result| products(result, terms)))
 }
 
 /// Each result is a sum over a filter and the channels.

@@ -1,5 +1,5 @@
-//! Comparison with results of TensorFlow: each file of `testdata/tensorflow` is a graph with its operands and
-//! results.
+//! Comparison with results of TensorFlow and ONNX: each file of `testdata/tensorflow` and
+//! `testdata/onnx-kernels` is a graph with its operands and results.
 //!
 //! ```text
 //! file := 'tolerance' rtol atol { line }
@@ -23,11 +23,21 @@ use crate::{HostTensor, TensorError, literal};
 
 #[test]
 fn every_graph_has_tensorflows_results() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tensorflow");
+    check_files("tensorflow", 21);
+}
+
+#[test]
+fn every_graph_has_the_results_of_onnx() {
+    check_files("onnx-kernels", 3);
+}
+
+/// Checks the files of a folder of `testdata`, which are `least` or more.
+fn check_files(folder: &str, least: usize) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(folder);
     let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
     files.sort();
-    assert!(files.len() > 20, "the graphs are gone");
+    assert!(files.len() >= least, "the graphs are gone");
     let problems: Vec<String> = files
         .iter()
         .flat_map(|path| {

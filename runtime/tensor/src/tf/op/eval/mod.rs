@@ -10,6 +10,7 @@ pub(super) mod fused;
 pub(super) mod images;
 pub(super) mod layers;
 pub(super) mod linear;
+pub(super) mod onnx;
 pub(super) mod packed;
 pub(super) mod quantize;
 pub(super) mod random;

@@ -37,11 +37,11 @@ pub(in crate::tf::op) fn einsum(cx: &Node<'_>) -> Shapes {
 }
 
 pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(cx: &Node<'_>) -> Shapes {
-    let logits = PartialShape::new(cx.dims::<2>(0)?.to_vec());
-    match broadcast(&logits, cx.shape(1)?) {
-        Some(both) => Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both]),
-        None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
-    }
+    let Some(both) = broadcast(cx.shape(0)?, cx.shape(1)?) else {
+        return cx.refuse("the shapes cannot be broadcast together".to_owned());
+    };
+    let both = cx.merged(&both, &PartialShape::of_rank(2))?;
+    Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both])
 }
 
 pub(in crate::tf::op) fn sparse_softmax_cross_entropy_with_logits(cx: &Node<'_>) -> Shapes {

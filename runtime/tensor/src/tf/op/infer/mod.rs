@@ -15,6 +15,7 @@ pub(super) mod images;
 pub(super) mod joins;
 pub(super) mod layers;
 pub(super) mod linear;
+pub(super) mod onnx;
 pub(super) mod quantize;
 pub(super) mod random;
 pub(super) mod rules;

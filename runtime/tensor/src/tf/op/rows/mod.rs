@@ -17,6 +17,7 @@ mod images;
 mod layers;
 mod linear;
 mod movement;
+mod onnx;
 mod operators;
 mod others;
 mod quantize;
@@ -36,7 +37,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 18] = [
+static FAMILIES: [&[OpRow]; 19] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -55,6 +56,7 @@ static FAMILIES: [&[OpRow]; 18] = [
     &quantize::ROWS,
     &sparse::ROWS,
     &strings::ROWS,
+    &onnx::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

@@ -1,0 +1,75 @@
+//! Operators of ONNX that TensorFlow does not have.
+//!
+//! ```text
+//! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
+//! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
+//! ```
+//!
+//! Images have ONNX's layout: batch, channels, and any number of axes of space. The numbers of windows are
+//! ONNX's. f16 and bf16 are computed in f32; results are rounded once.
+
+mod bytes;
+mod elements;
+mod pool;
+mod quantized;
+mod window;
+
+pub use elements::{gather_elements, scatter_elements};
+pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
+pub use quantized::{quantized_conv, quantized_matmul};
+pub use window::Steps;
+
+use super::fast::{self, Cx};
+use crate::{DType, HostTensor, TensorError};
+
+/// A float of the width in which the operators compute: f32 or f64.
+pub(super) trait Float:
+    crate::gemm::GemmElement
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::AddAssign
+{
+    /// The lowest number.
+    const LOWEST: Self;
+    fn wide(self) -> f64;
+    fn rounded(x: f64) -> Self;
+}
+
+macro_rules! floats {
+    ($($ty:ident)*) => {$(
+        impl Float for $ty {
+            const LOWEST: $ty = $ty::NEG_INFINITY;
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+            fn rounded(x: f64) -> $ty {
+                x as $ty
+            }
+        }
+    )*};
+}
+floats! { f32 f64 }
+
+/// Evaluates a block with f32 or f64, the type of the elements, as `$t`.
+macro_rules! with_float {
+    ($x:expr, $t:ident => $body:expr) => {
+        match $x.dtype() {
+            crate::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            _ => {
+                type $t = f32;
+                $body
+            }
+        }
+    };
+}
+use with_float;
+
+/// Floats as f64, or as f32 if they are not wider.
+fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    super::real::expect_float(op, x)?;
+    fast::cast(x, if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 }, cx)
+}

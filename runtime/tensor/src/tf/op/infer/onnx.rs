@@ -1,0 +1,108 @@
+//! Operators of ONNX.
+
+use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
+use crate::TensorError;
+use crate::tf::op::eval::onnx::{pool_windows, steps};
+
+/// An error unless indices of this shape select elements of operand 0 along the axis `axis`.
+fn expect_elements(cx: &Node<'_>, indices: &PartialShape) -> Result<(), TensorError> {
+    let (Some(x), Some(indices)) = (cx.shape(0)?.as_slice(), indices.as_slice()) else { return Ok(()) };
+    let axis = cx.axis(cx.attrs.int("axis")?, x.len())?;
+    let fits =
+        |(i, (dim, n)): (usize, (&Dim, &Dim))| i == axis || dim.zip(*n).is_none_or(|(dim, n)| n <= dim);
+    match x.len() == indices.len() && x.iter().zip(indices).enumerate().all(fits) {
+        true => Ok(()),
+        false => cx.refuse(format!("indices that are larger than the tensor along an axis but {axis}")),
+    }
+}
+
+pub(in crate::tf::op) fn gather_elements(cx: &Node<'_>) -> Shapes {
+    expect_elements(cx, cx.shape(1)?)?;
+    Ok(vec![cx.shape(1)?.clone()])
+}
+
+pub(in crate::tf::op) fn scatter_elements(cx: &Node<'_>) -> Shapes {
+    expect_elements(cx, &cx.merged(cx.shape(1)?, cx.shape(2)?)?)?;
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
+/// Batch and channels of operand 0 and the dimensions of its axes of space, if its rank is known.
+fn image<'a>(cx: &Node<'a>) -> Result<Option<([Dim; 2], &'a [Dim])>, TensorError> {
+    Ok(cx.at_least(0, 3)?.map(|dims| ([dims[0], dims[1]], &dims[2..])))
+}
+
+pub(in crate::tf::op) fn pool(cx: &Node<'_>) -> Shapes {
+    let windows = pool_windows(&cx.attrs)?;
+    let n = windows.kernel.len();
+    windows.steps.expect_axes(cx.op(), n)?;
+    let Some((outer, space)) = image(cx)? else {
+        return Ok(vec![PartialShape::of_rank(n.saturating_add(2)); cx.n_results]);
+    };
+    if space.len() != n {
+        return cx.refuse(format!("windows of {n} axes for {} axes of space", space.len()));
+    }
+    let mut dims = outer.to_vec();
+    for (i, (dim, &size)) in space.iter().zip(&windows.kernel).enumerate() {
+        let span = dim.map(|len| windows.steps.span(cx.op(), (i, n), len, size, windows.ceil)).transpose()?;
+        dims.push(span.map(|span| span.count));
+    }
+    Ok(vec![PartialShape::new(dims); cx.n_results])
+}
+
+pub(in crate::tf::op) fn quantized_matmul(cx: &Node<'_>) -> Shapes {
+    let (Some(a), Some(b)) = (cx.at_least(0, 1)?, cx.at_least(1, 1)?) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let ((a_batch, m, k), (b_batch, rows, n)) = (
+        match a {
+            [batch @ .., m, k] => (batch, Some(*m), *k),
+            _ => (&[][..], None, a[0]),
+        },
+        match b {
+            [batch @ .., rows, n] => (batch, *rows, Some(*n)),
+            _ => (&[][..], b[0], None),
+        },
+    );
+    cx.same(k, rows)?;
+    let [a_batch, b_batch] = [a_batch, b_batch].map(|batch| PartialShape::new(batch.to_vec()));
+    let Some(batch) = broadcast(&a_batch, &b_batch) else {
+        return cx.refuse("the batches cannot be broadcast together".to_owned());
+    };
+    let mut dims = batch.as_slice().unwrap_or(&[]).to_vec();
+    dims.extend(m.into_iter().chain(n));
+    Ok(vec![PartialShape::new(dims)])
+}
+
+/// Images of operand 0 convolved with filters `[out channels, channels of a group, ...]`, operand 1.
+pub(in crate::tf::op) fn conv(cx: &Node<'_>) -> Shapes {
+    let (steps, group) = (steps(&cx.attrs)?, cx.attrs.count("group")?);
+    let (image, filters) = (image(cx)?, cx.at_least(1, 3)?);
+    let ([batch, channels], space, sizes, outs) = match (image, filters) {
+        (Some((outer, space)), Some(filters)) if space.len() + 2 == filters.len() => {
+            if product(filters[1], Some(group))?
+                .zip(outer[1])
+                .is_some_and(|(from, channels)| from != channels)
+            {
+                return cx.refuse(format!("{group} groups of channels"));
+            }
+            (outer, space.to_vec(), filters[2..].to_vec(), filters[0])
+        }
+        (Some(_), Some(_)) => return cx.refuse("filters of another rank".to_owned()),
+        (Some((outer, space)), None) => (outer, space.to_vec(), vec![None; space.len()], None),
+        (None, Some(filters)) => {
+            ([None, None], vec![None; filters.len() - 2], filters[2..].to_vec(), filters[0])
+        }
+        (None, None) => return Ok(vec![PartialShape::unknown()]),
+    };
+    if group == 0 || outs.is_some_and(|outs| outs % group != 0) || channels.is_some_and(|n| n % group != 0) {
+        return cx.refuse(format!("{group} groups of channels"));
+    }
+    let n = space.len();
+    steps.expect_axes(cx.op(), n)?;
+    let mut dims = vec![batch, outs];
+    for (i, (dim, size)) in space.into_iter().zip(sizes).enumerate() {
+        let span = dim.zip(size).map(|(len, size)| steps.span(cx.op(), (i, n), len, size, false));
+        dims.push(span.transpose()?.map(|span| span.count));
+    }
+    Ok(vec![PartialShape::new(dims)])
+}
