@@ -22,7 +22,7 @@ use crate::import::onnx_proto::{
     TypeProto, ValueInfoProto, type_proto,
 };
 use crate::import::{Feed, ImportOptions, names_attr, narrowed};
-use crate::ir::{LocId, LocKind, Module, NewOp, TypeId, ValueId, names};
+use crate::ir::{LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
 
 /// Limit on functions that call each other.
 const MAX_DEPTH: usize = 64;
@@ -214,18 +214,6 @@ impl<'g> Importer<'g> {
                 Some(TypeValue::SequenceType(_)) => return Err("it is a sequence, no tensor".into()),
                 None => return Err("its type is not in the model".into()),
             }
-        }
-    }
-
-    /// The type of the elements of a sequence type.
-    pub(super) fn sequence_of(&self, ty: &TypeProto) -> Option<SequenceType> {
-        match &ty.value {
-            Some(TypeValue::SequenceType(sequence)) => {
-                let (element, dims) = self.tensor_of(sequence.elem_type.as_deref()?).ok()?;
-                Some(SequenceType { element, dims })
-            }
-            Some(TypeValue::OptionalType(optional)) => self.sequence_of(optional.elem_type.as_deref()?),
-            _ => None,
         }
     }
 

@@ -486,7 +486,7 @@ pub(super) fn split_to_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(list_of(g, &parts))
 }
 
-pub(super) fn concat_from_sequence<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+pub(super) fn concat_from_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let list = n.input(0)?;
     let of = of_sequence(g, list)?;
     let rank = of.dims.as_ref().ok_or("the rank of its elements is not known")?.len();

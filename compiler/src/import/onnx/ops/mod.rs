@@ -30,7 +30,10 @@ use crate::ir::ValueId;
 pub(super) type Lowered = Result<Vec<ValueId>, Why>;
 
 /// A function that lowers a node.
-type Lower = for<'g> fn(&mut Importer<'g>, &Node<'g>) -> Lowered;
+type Lower = fn(&mut Importer<'_>, &Node<'_>) -> Lowered;
+
+/// A function that lowers a node with subgraphs, whose names come to be known to the importer.
+type LowerGraphs = for<'g> fn(&mut Importer<'g>, &Node<'g>) -> Lowered;
 
 /// How an operator is lowered.
 #[derive(Clone, Copy)]
@@ -38,6 +41,7 @@ pub(super) enum Lowering {
     /// To an operator with the same operands.
     Op(Op),
     With(Lower),
+    WithGraphs(LowerGraphs),
     /// To nothing, if it has no input: an optional without a value.
     Optional,
 }
@@ -51,6 +55,7 @@ impl Lowering {
                 g.ops(op, &operands, &[], &[])
             }
             Lowering::With(lower) => lower(g, n),
+            Lowering::WithGraphs(lower) => lower(g, n),
             Lowering::Optional => return Ok(vec![n.optional(0)]),
         };
         Ok(values?.into_iter().map(Some).collect())
@@ -72,22 +77,21 @@ pub(super) fn lowering(domain: &str, op: &str) -> Option<Lowering> {
     match domain {
         "" => standard(op),
         "ai.onnx.ml" => classical(op).map(Lowering::With),
-        "ai.onnx.preview.training" => Some(Lowering::With(match op {
-            "Adagrad" => learning::adagrad,
-            "Adam" => learning::adam,
-            "Momentum" => learning::momentum,
-            _ => return None,
-        })),
+        "ai.onnx.preview.training" => optimizer(op).map(Lowering::With),
         "com.microsoft" => contributed(op).map(Lowering::With),
         _ => None,
     }
 }
 
 fn standard(op: &str) -> Option<Lowering> {
-    if op == "Optional" {
-        return Some(Lowering::Optional);
-    }
-    direct(op).map(Lowering::Op).or_else(|| lowered(op).map(Lowering::With))
+    Some(match op {
+        "If" => Lowering::WithGraphs(control::if_),
+        "Loop" => Lowering::WithGraphs(control::loop_),
+        "Optional" => Lowering::Optional,
+        "Scan" => Lowering::WithGraphs(control::scan),
+        "SequenceMap" => Lowering::WithGraphs(control::sequence_map),
+        _ => return direct(op).map(Lowering::Op).or_else(|| lowered(op).map(Lowering::With)),
+    })
 }
 
 /// Operators that TensorFlow has with the same operands and no attributes.
@@ -143,7 +147,7 @@ fn direct(op: &str) -> Option<Op> {
 }
 
 fn lowered(op: &str) -> Option<Lower> {
-    Some(match op {
+    let lower: Lower = match op {
         "AffineGrid" => layers::affine_grid,
         "ArgMax" | "ArgMin" => indexing::arg_extreme,
         "Attention" => layers::attention,
@@ -193,14 +197,12 @@ fn lowered(op: &str) -> Option<Lower> {
         "HardSwish" => elementwise::hard_swish,
         "Hardmax" => norm::hardmax,
         "Identity" | "OptionalGetElement" => control::same,
-        "If" => control::if_,
         "InstanceNormalization" => norm::instance_norm,
         "IsInf" => elementwise::is_inf,
         "LRN" => norm::lrn,
         "LayerNormalization" => norm::layer_norm,
         "LeakyRelu" => elementwise::leaky_relu,
         "LogSoftmax" => norm::log_softmax,
-        "Loop" => control::loop_,
         "LpNormalization" => norm::lp_norm,
         "MatMul" => indexing::matmul,
         "MatMulInteger" => quantize::matmul_integer,
@@ -236,7 +238,6 @@ fn lowered(op: &str) -> Option<Lower> {
         "RoiAlign" => layers::roi_align,
         "RotaryEmbedding" => layers::rotary_embedding,
         "STFT" => signal::stft,
-        "Scan" => control::scan,
         "Scatter" | "ScatterElements" => indexing::scatter_elements,
         "ScatterND" => indexing::scatter_nd,
         "Selu" => elementwise::selu,
@@ -246,7 +247,6 @@ fn lowered(op: &str) -> Option<Lower> {
         "SequenceErase" => control::sequence_erase,
         "SequenceInsert" => control::sequence_insert,
         "SequenceLength" => control::sequence_length,
-        "SequenceMap" => control::sequence_map,
         "Shape" => shaping::shape,
         "Shrink" => elementwise::shrink,
         "Size" => shaping::size,
@@ -268,12 +268,13 @@ fn lowered(op: &str) -> Option<Lower> {
         "Unsqueeze" => shaping::unsqueeze,
         "Where" => elementwise::select,
         _ => return None,
-    })
+    };
+    Some(lower)
 }
 
 /// Operators on features of rows.
 fn classical(op: &str) -> Option<Lower> {
-    Some(match op {
+    let lower: Lower = match op {
         "ArrayFeatureExtractor" => learning::array_feature_extractor,
         "Binarizer" => learning::binarizer,
         "FeatureVectorizer" => learning::feature_vectorizer,
@@ -287,12 +288,24 @@ fn classical(op: &str) -> Option<Lower> {
         "TreeEnsembleClassifier" => learning::tree_classifier,
         "TreeEnsembleRegressor" => learning::tree_regressor,
         _ => return None,
-    })
+    };
+    Some(lower)
+}
+
+/// Steps of optimizers.
+fn optimizer(op: &str) -> Option<Lower> {
+    let lower: Lower = match op {
+        "Adagrad" => learning::adagrad,
+        "Adam" => learning::adam,
+        "Momentum" => learning::momentum,
+        _ => return None,
+    };
+    Some(lower)
 }
 
 /// Operators that ONNX Runtime adds.
 fn contributed(op: &str) -> Option<Lower> {
-    Some(match op {
+    let lower: Lower = match op {
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,
@@ -303,5 +316,6 @@ fn contributed(op: &str) -> Option<Lower> {
         "SimplifiedLayerNormalization" => norm::rms_norm,
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => norm::skip_layer_norm,
         _ => return None,
-    })
+    };
+    Some(lower)
 }
