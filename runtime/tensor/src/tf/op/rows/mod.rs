@@ -26,6 +26,7 @@ mod shaping;
 mod sparse;
 mod state;
 mod strings;
+mod tables;
 mod unary;
 mod values;
 mod volumes;
@@ -36,7 +37,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 18] = [
+static FAMILIES: [&[OpRow]; 19] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -55,6 +56,7 @@ static FAMILIES: [&[OpRow]; 18] = [
     &quantize::ROWS,
     &sparse::ROWS,
     &strings::ROWS,
+    &tables::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
