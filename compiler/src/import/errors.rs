@@ -22,6 +22,11 @@ pub(super) fn not_a_graph(why: &str) -> Refusal {
     error("E0801", format!("this is no binary GraphDef: {why}"))
 }
 
+/// E0801: the text is no valid message.
+pub(super) fn not_a_text(message: &str, why: &str) -> Refusal {
+    error("E0801", format!("this is no {message} as text: {why}"))
+}
+
 /// E0802: an invalid node.
 pub(super) fn node(name: &str, op: &str, why: &str) -> Refusal {
     error("E0802", format!("node '{}' ({}): {why}", shown(name), shown(op)))

@@ -24,8 +24,9 @@ mod input;
 mod proto;
 #[cfg(test)]
 mod tests;
+mod text;
 
-pub use graphdef::{graphdef, graphdef_in_memory};
+pub use graphdef::{graphdef, graphdef_in_memory, graphdef_text};
 
 /// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
