@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and its callees
+//! SavedModel folder, MetaGraphDef ──savedmodel──▶ the same with a function for each signature, and `init`
+//! .pbtxt ──text──▶ the binary messages
 //! ```
 //!
 //! Input is untrusted: every reference is checked, there is no recursion on the input's depth, and memory is
@@ -11,6 +13,7 @@
 //! The `tf` dialect is described in `dialects/tf/mod.rs`.
 
 mod errors;
+pub mod files;
 pub mod graphdef;
 mod input;
 #[allow(
@@ -22,6 +25,8 @@ mod input;
 )]
 #[path = "proto/tensorflow.rs"]
 mod proto;
+pub mod savedmodel;
+pub mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -55,4 +60,10 @@ pub struct ImportOptions {
     pub fetches: Vec<String>,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
+    /// The only signature to import. Without it, and without feeds and fetches, all are.
+    pub signature: Option<String>,
+    /// The tags of the graph of a SavedModel. Without any, the only graph, or the one for serving.
+    pub tags: Vec<String>,
+    /// Makes variables that nothing changes constants.
+    pub freeze: bool,
 }

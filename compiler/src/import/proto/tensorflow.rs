@@ -202,8 +202,6 @@ pub struct MetaGraphDef {
     pub signature_def: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SignatureDef>,
     #[prost(message, repeated, tag = "6")]
     pub asset_file_def: ::prost::alloc::vec::Vec<AssetFileDef>,
-    #[prost(message, optional, tag = "7")]
-    pub object_graph_def: ::core::option::Option<SavedObjectGraph>,
 }
 /// Nested message and enum types in `MetaGraphDef`.
 pub mod meta_graph_def {
@@ -250,8 +248,6 @@ pub struct SignatureDef {
     pub inputs: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, TensorInfo>,
     #[prost(btree_map = "string, message", tag = "2")]
     pub outputs: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, TensorInfo>,
-    #[prost(string, tag = "3")]
-    pub method_name: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AssetFileDef {
@@ -259,57 +255,6 @@ pub struct AssetFileDef {
     pub tensor_info: ::core::option::Option<TensorInfo>,
     #[prost(string, tag = "2")]
     pub filename: ::prost::alloc::string::String,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SavedObjectGraph {
-    #[prost(message, repeated, tag = "1")]
-    pub nodes: ::prost::alloc::vec::Vec<SavedObject>,
-    #[prost(btree_map = "string, message", tag = "2")]
-    pub concrete_functions:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SavedConcreteFunction>,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SavedObject {
-    #[prost(message, repeated, tag = "1")]
-    pub children: ::prost::alloc::vec::Vec<saved_object::Reference>,
-    #[prost(oneof = "saved_object::Kind", tags = "6, 7")]
-    pub kind: ::core::option::Option<saved_object::Kind>,
-}
-/// Nested message and enum types in `SavedObject`.
-pub mod saved_object {
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-    pub struct Reference {
-        #[prost(int32, tag = "1")]
-        pub node_id: i32,
-        #[prost(string, tag = "2")]
-        pub local_name: ::prost::alloc::string::String,
-    }
-    #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Kind {
-        #[prost(message, tag = "6")]
-        Function(super::SavedFunction),
-        #[prost(message, tag = "7")]
-        Variable(super::SavedVariable),
-    }
-}
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SavedFunction {
-    #[prost(string, repeated, tag = "1")]
-    pub concrete_functions: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SavedVariable {
-    #[prost(enumeration = "DataType", tag = "1")]
-    pub dtype: i32,
-    #[prost(message, optional, tag = "2")]
-    pub shape: ::core::option::Option<TensorShapeProto>,
-    #[prost(string, tag = "6")]
-    pub name: ::prost::alloc::string::String,
-}
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SavedConcreteFunction {
-    #[prost(int32, repeated, tag = "2")]
-    pub bound_inputs: ::prost::alloc::vec::Vec<i32>,
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]

@@ -43,7 +43,7 @@ fn fields_of_every_kind() {
         attr { key: "s" value { shape { dim { size: -1 } dim { size: 3 name: "w" } } } }
         attr { key: "l" value { list { i: [1, 2] i: 3 s: "z" b: False type: [DT_INT32, 7] } } }
         attr { key: "v" value { tensor { dtype: DT_HALF half_val: 15360 tensor_content: "\000\377" } } }
-        experimental_type { type_id: TFT_TENSOR args { type_id: 3 s: "x" "y" n: -1.5 } any [a.b/c.D] { x: 1 } }
+        experimental_type { type_id: TFT_TENSOR args { type_id: 3 s: "x" "y" n: -1.5 } any { [a.b/c.D] { x: 1 } } }
     "#;
     let NodeDef { name, op, input, device, attr } = node(text);
     assert_eq!((&name[..], &op[..], &device[..]), ("abAA\n\"", "Const", "é"));
