@@ -127,6 +127,11 @@ impl TensorFlowModel {
         Ok(TensorFlowModel { kind, graphs, variables: variables.to_owned() })
     }
 
+    /// True if it names the inputs and outputs of functions.
+    pub fn has_signatures(&self) -> bool {
+        self.graphs.iter().any(|meta| signatures(meta).next().is_some())
+    }
+
     /// Imports the model: the signatures, or the feeds and fetches of the options.
     ///
     /// # Errors
