@@ -220,10 +220,12 @@ pub struct SaverDef {
     #[prost(string, tag = "3")]
     pub restore_op_name: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CollectionDef {
     #[prost(message, optional, tag = "1")]
     pub node_list: ::core::option::Option<collection_def::NodeList>,
+    #[prost(message, optional, tag = "5")]
+    pub any_list: ::core::option::Option<collection_def::AnyList>,
 }
 /// Nested message and enum types in `CollectionDef`.
 pub mod collection_def {
@@ -232,6 +234,19 @@ pub mod collection_def {
         #[prost(string, repeated, tag = "1")]
         pub value: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct AnyList {
+        #[prost(message, repeated, tag = "1")]
+        pub value: ::prost::alloc::vec::Vec<super::Any>,
+    }
+}
+/// google.protobuf.Any
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Any {
+    #[prost(string, tag = "1")]
+    pub type_url: ::prost::alloc::string::String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub value: ::prost::alloc::vec::Vec<u8>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TensorInfo {

@@ -15,7 +15,7 @@ use crate::build::Builder;
 use crate::dialects::tf::{self, Control};
 use crate::graph::callees;
 use crate::import::errors::{self, Refusal};
-use crate::ir::{AttrId, KnownType, LocId, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId};
 use crate::rewrite::Rewriter;
 
 /// What happens to a variable.
@@ -31,19 +31,29 @@ struct Uses {
     is_needed: bool,
 }
 
-/// Makes variables constants. Returns the name of `init` if it is left.
-pub(super) fn freeze(m: &mut Module, init: Option<String>) -> Result<Option<String>, Refusal> {
+/// The variables to freeze.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frozen {
+    All,
+    /// Those of strings, which kernels do not have.
+    Strings,
+}
+
+/// Makes variables constants.
+pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
     let origins = Origins::new(m);
     let mut variables = BTreeMap::<VariableKey, Uses>::new();
     for op in m.walk(m.top()) {
         let Some(what) = use_of(m, op) else { continue };
         for handle in m.operands(op).filter(|&operand| is_handle(m, operand)) {
             let Some(key) = origins.variable(m, handle) else {
-                // A table, a list, or any variable.
-                if what == Use::Change && is_variable_op(m, op) {
-                    return Err(errors::cannot_freeze(m.op_name_str(op)));
+                // A table or the like, or any variable.
+                let changes = matches!(what, Use::Change | Use::Assign) && origins.may_be_variable(m, handle);
+                match which {
+                    Frozen::All if changes => return Err(errors::cannot_freeze(m.op_name_str(op))),
+                    Frozen::Strings if changes && what == Use::Assign => return Ok(()),
+                    _ => continue,
                 }
-                continue;
             };
             let uses = variables.entry(key).or_default();
             match what {
@@ -59,12 +69,15 @@ pub(super) fn freeze(m: &mut Module, init: Option<String>) -> Result<Option<Stri
     }
     for uses in variables.into_values() {
         let (false, &[(assignment, Some(value))]) = (uses.is_changed, &uses.assigned[..]) else { continue };
+        if which == Frozen::Strings && !matches!(m.cx.attr(value), AttrKind::DenseStrings { .. }) {
+            continue;
+        }
         let frozen = uses.reads.iter().filter(|&&op| freeze_read(m, op, value).is_some()).count();
         if frozen == uses.reads.len() && !uses.is_needed {
             erase(m, assignment);
         }
     }
-    Ok(init.filter(|name| !remove_without_effects(m, name)))
+    Ok(())
 }
 
 /// How an op uses a handle.
@@ -74,10 +87,6 @@ enum Use {
     Change,
     Read,
     Other,
-}
-
-fn is_variable_op(m: &Module, op: OpId) -> bool {
-    !m.op_name_str(op).contains("Table") && !m.op_name_str(op).contains("TensorArray")
 }
 
 /// How an op uses the handles among its operands; `None` if it passes them on.
@@ -142,7 +151,7 @@ fn erase(m: &mut Module, op: OpId) {
 }
 
 /// Removes a function if neither it nor what it calls has an effect.
-fn remove_without_effects(m: &mut Module, name: &str) -> bool {
+pub(super) fn remove_without_effects(m: &mut Module, name: &str) -> bool {
     let functions = m.functions();
     let named = |name: StrId| functions.iter().copied().find(|&op| m.symbol_name(op) == Some(name));
     let Some(init) = m.find_function(name) else { return false };

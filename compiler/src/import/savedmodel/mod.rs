@@ -26,10 +26,11 @@ use befrost_tensor::bundle::{Bundle, BundleError};
 use prost::Message;
 use prost::bytes::Bytes;
 
+use self::freeze::Frozen;
 use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
 use super::graphdef::{EntryPoint, Surroundings, import};
-use super::proto::{GraphDef, MetaGraphDef, NodeDef, SavedModel, SignatureDef};
+use super::proto::{AssetFileDef, GraphDef, MetaGraphDef, NodeDef, SavedModel, SignatureDef};
 use super::{Feed, ImportOptions, text};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
@@ -81,6 +82,9 @@ const RESERVED: &str = "__saved_model_";
 
 /// The collections that name the initialization op in TF 1, the newer one first.
 const INIT_COLLECTIONS: [&str; 2] = ["saved_model_main_op", "legacy_init_op"];
+
+/// The collection of assets in TF 1.
+const ASSET_COLLECTION: &str = "saved_model_assets";
 
 /// The function that initializes variables and tables.
 const INIT: &str = "init";
@@ -161,8 +165,13 @@ impl TensorFlowModel {
             shares_resources: self.kind != TensorFlowKind::GraphDef,
         };
         let mut module = import(graph, &entries, &surroundings)?;
+        // The names of assets are in variables of strings, or constants.
+        freeze::freeze(&mut module, Frozen::Strings)?;
         assets::embed(&mut module, files)?;
-        let init = if options.freeze { freeze::freeze(&mut module, init)? } else { init };
+        if options.freeze {
+            freeze::freeze(&mut module, Frozen::All)?;
+        }
+        let init = init.filter(|name| !freeze::remove_without_effects(&mut module, name));
         Ok(ImportedModel { module, init })
     }
 
@@ -271,11 +280,18 @@ fn init_targets(meta: &MetaGraphDef, restores: bool) -> Vec<String> {
     targets
 }
 
+/// The assets of a graph, of TF 2's or TF 1's.
+fn asset_files(meta: &MetaGraphDef) -> Vec<AssetFileDef> {
+    let any = meta.collection_def.get(ASSET_COLLECTION).and_then(|all| all.any_list.as_ref());
+    let of_collection = any.iter().flat_map(|any| &any.value).map(|any| AssetFileDef::decode(&any.value[..]));
+    meta.asset_file_def.iter().cloned().chain(of_collection.flatten()).collect()
+}
+
 /// The texts that nodes are: where variables are restored from, and the names of assets.
 fn texts(meta: &MetaGraphDef, variables: &str) -> Result<BTreeMap<String, String>, Refusal> {
     let node = |tensor: &str| tensor.split(':').next().unwrap_or_default().to_owned();
     let mut texts = BTreeMap::new();
-    for asset in &meta.asset_file_def {
+    for asset in asset_files(meta) {
         let name = format!("assets/{}", asset.filename);
         checked_name(&name).map_err(|why| errors::asset(&name, &why))?;
         let tensor = asset.tensor_info.as_ref().map_or("", |info| &info.name);

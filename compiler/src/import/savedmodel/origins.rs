@@ -77,7 +77,7 @@ impl Origins {
     pub(super) fn variable(&self, m: &Module, value: ValueId) -> Option<VariableKey> {
         let keys = self.of(m, value)?.into_iter().map(|value| {
             let op = m.defining_op(value)?;
-            if !matches!(tf::operator(m, op)?, Op::VarHandleOp | Op::VariableV2 | Op::Variable) {
+            if !makes_variable(m, op) {
                 return None;
             }
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
@@ -89,6 +89,12 @@ impl Origins {
         all_equal(keys)
     }
 
+    /// True if a handle may be one of a variable: it is given from outside, or made by a variable's op.
+    pub(super) fn may_be_variable(&self, m: &Module, value: ValueId) -> bool {
+        let is_variable = |value: ValueId| m.defining_op(value).is_none_or(|op| makes_variable(m, op));
+        self.of(m, value).is_none_or(|values| values.into_iter().any(is_variable))
+    }
+
     /// The constant that a value is, if it is one.
     pub(super) fn constant(&self, m: &Module, value: ValueId) -> Option<AttrId> {
         let constants = self.of(m, value)?.into_iter().map(|value| {
@@ -97,6 +103,10 @@ impl Origins {
         });
         all_equal(constants)
     }
+}
+
+fn makes_variable(m: &Module, op: OpId) -> bool {
+    matches!(tf::operator(m, op), Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable))
 }
 
 /// The value that all are.

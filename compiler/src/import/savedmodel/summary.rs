@@ -1,10 +1,10 @@
 //! Descriptions of TensorFlow's models.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use befrost_tensor::tf::op::{OpRow, Type, row};
 
-use super::{TensorFlowKind, TensorFlowModel, all_nodes, signatures};
+use super::{TensorFlowKind, TensorFlowModel, all_nodes, asset_files, signatures};
 use crate::dialects::tf_executor::Primitive;
 use crate::import::ImportOptions;
 use crate::import::files::{ModelFiles, NoFiles};
@@ -48,9 +48,10 @@ impl TensorFlowModel {
             Ok(None) => {}
             Err(problem) => found.problems.push(problem.message),
         }
-        for asset in &meta.asset_file_def {
-            let size = files.read(&format!("assets/{}", asset.filename)).ok().map(|bytes| bytes.len());
-            found.assets.push((asset.filename.clone(), size));
+        let assets: BTreeSet<String> = asset_files(meta).into_iter().map(|asset| asset.filename).collect();
+        for name in assets {
+            let size = files.read(&format!("assets/{name}")).ok().map(|bytes| bytes.len());
+            found.assets.push((name, size));
         }
         found.n_functions = graph.library.as_ref().map_or(0, |library| library.function.len());
         let mut ops = BTreeMap::<&str, usize>::new();

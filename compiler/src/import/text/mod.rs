@@ -67,9 +67,9 @@ impl<'a> Writer<'a> {
                 Token::Sign(',' | ';') => continue,
                 Token::Word(name) => Some(name),
                 Token::Sign('[') => {
-                    // An extension, or the type of an Any.
-                    while self.tokens.next()? != Token::Sign(']') {
-                        self.tokens.expect_more()?;
+                    let name = self.bracketed()?;
+                    if ty.is_some_and(MessageType::is_any) && self.any(name, depth, out)? {
+                        continue;
                     }
                     None
                 }
@@ -88,6 +88,36 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+    }
+
+    /// The name between brackets, of an extension or of the type of an Any: its last part.
+    fn bracketed(&mut self) -> Result<Option<&'a str>, String> {
+        let mut last = None;
+        loop {
+            match self.tokens.next()? {
+                Token::Sign(']') => return Ok(last),
+                Token::Word(word) => last = Some(word),
+                _ => self.tokens.expect_more()?,
+            }
+        }
+    }
+
+    /// Writes an Any of a message that is written out, if its type is known.
+    fn any(&mut self, name: Option<&str>, depth: usize, out: &mut Vec<u8>) -> Result<bool, String> {
+        let Some((name, ty)) = name.and_then(|name| Some((name, self.schema.named(name)?))) else {
+            return Ok(false);
+        };
+        self.tokens.skip(':')?;
+        let end = match self.tokens.next()? {
+            Token::Sign('{') => '}',
+            Token::Sign('<') => '>',
+            other => return Err(format!("expected a message, found {other}")),
+        };
+        let mut inner = Vec::new();
+        self.message(Some(ty), Some(end), depth + 1, &mut inner)?;
+        bytes(1, format!("type.googleapis.com/tensorflow.{name}").as_bytes(), out);
+        bytes(2, &inner, out);
+        Ok(true)
     }
 
     /// Writes a value of a field.

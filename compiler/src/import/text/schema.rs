@@ -158,6 +158,11 @@ impl Schema {
 }
 
 impl MessageType {
+    /// True for google.protobuf.Any.
+    pub(super) fn is_any(&self) -> bool {
+        self.fields.contains_key("type_url")
+    }
+
     fn field<'a>(&mut self, kind: FieldKind, words: &mut impl Iterator<Item = &'a str>) -> Option<()> {
         let name = words.next()?.to_owned();
         let [_, number, _] = std::array::from_fn(|_| words.next());

@@ -36,6 +36,8 @@ struct LookupTable {
     value: Type,
     /// The shape of a value.
     element: Shape,
+    /// Keys that mark free places where tables are exported, and are none.
+    reserved: Vec<Box<[u8]>>,
     /// True for a table that may be changed after it was initialized.
     is_mutable: bool,
     rows: RwLock<Rows>,
@@ -92,7 +94,8 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::LookupTableImportV2], |attrs| {
         action(attrs, |[of, keys, values], _| {
             let table = table(of)?;
-            let pairs = pairs(table, keys, values)?;
+            let mut pairs = pairs(table, keys, values)?;
+            pairs.retain(|(key, _)| !table.reserved.contains(key));
             let mut rows = table.write();
             rows.by_key.clear();
             rows.is_initialized = true;
@@ -132,7 +135,7 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
 ];
 
-/// Creates handles of a table. The operands, if there are any, are not needed.
+/// Creates handles of a table. The operands, if there are any, are reserved keys.
 fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Action, TensorError> {
     let (key, value) = (attrs.ty("key_dtype")?, attrs.ty("value_dtype")?);
     let is_text_alone = value != Type::String || element.rank() == 0;
@@ -142,15 +145,18 @@ fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Ac
         return Err(TensorError::Invalid { op: attrs.op(), problem });
     }
     let name = ResourceName { container: attrs.string("container")?, name: attrs.string("shared_name")? };
-    let make = move |name: &ResourceName| {
+    let make = move |name: &ResourceName, reserved| {
         let rows = Rows { is_initialized: is_mutable, ..Rows::default() };
         let (name, element, rows) = (name.clone(), element.clone(), RwLock::new(rows));
-        LookupTable { name, key, value, element, is_mutable, rows }
+        LookupTable { name, key, value, element, reserved, is_mutable, rows }
     };
-    let own = name.name.is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()))));
-    variadic_action(move |_, cx: &ExecContext| {
-        let found =
-            own.clone().unwrap_or_else(|| cx.request.resources.or_insert_with(&name, || make(&name)));
+    let own = name.name.is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
+    variadic_action(move |reserved: &[&Value], cx: &ExecContext| {
+        let reserved = reserved.iter().map(|of| reserved_key(key, of)).collect::<Result<Vec<_>, _>>()?;
+        let found = match &own {
+            Some(own) => own.clone(),
+            None => cx.request.resources.or_insert_with(&name, || make(&name, reserved)),
+        };
         if (found.key, found.value) != (key, value) {
             let (k, v) = (found.key, found.value);
             let problem = format!("the table '{name}' is from {k} to {v}, not from {key} to {value}");
@@ -158,6 +164,12 @@ fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Ac
         }
         Ok([Value::object(TableHandle(found))])
     })
+}
+
+/// The bytes of a reserved key.
+fn reserved_key(ty: Type, value: &Value) -> Result<Box<[u8]>, KernelError> {
+    let cells = Cells::of("reserved keys", ty, &Shape::scalar(), value)?;
+    Ok(cells.at(0).into())
 }
 
 /// The table of a handle.
@@ -184,6 +196,10 @@ impl LookupTable {
 
     fn write(&self) -> RwLockWriteGuard<'_, Rows> {
         self.rows.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn invalid(&self, problem: &str) -> KernelError {
+        KernelError::invalid(format!("the table '{}': {problem}", self.name))
     }
 
     fn wrong(&self, problem: &str) -> KernelError {
@@ -322,24 +338,18 @@ enum CellBytes<'a> {
 
 impl<'a> Cells<'a> {
     fn keys(table: &LookupTable, of: &'a Value) -> Result<Cells<'a>, KernelError> {
-        Cells::new(table, "keys", table.key, &Shape::scalar(), of)
+        let cells = Cells::of("keys", table.key, &Shape::scalar(), of);
+        cells.map_err(|error| table.invalid(error.message()))
     }
 
     fn values(table: &LookupTable, of: &'a Value) -> Result<Cells<'a>, KernelError> {
-        Cells::new(table, "values", table.value, &table.element, of)
+        let cells = Cells::of("values", table.value, &table.element, of);
+        cells.map_err(|error| table.invalid(error.message()))
     }
 
-    fn new(
-        table: &LookupTable,
-        what: &str,
-        ty: Type,
-        element: &Shape,
-        of: &'a Value,
-    ) -> Result<Cells<'a>, KernelError> {
-        let wrong = |found: String| {
-            let problem = format!("{what} of the table '{}' are {found}, expected {ty}", table.name);
-            KernelError::invalid(problem)
-        };
+    fn of(what: &str, ty: Type, element: &Shape, of: &'a Value) -> Result<Cells<'a>, KernelError> {
+        let wrong =
+            |found: String| KernelError::invalid(format!("{what} are {found}, expected {ty} of shape {element}"));
         if ty == Type::String {
             let strings = of.downcast_ref::<Strings>().map(|strings| &strings.0);
             let strings = strings.ok_or_else(|| wrong(of.type_name().to_owned()))?;
@@ -375,7 +385,9 @@ impl<'a> Cells<'a> {
 /// Keys and their values.
 fn pairs(table: &LookupTable, keys: &Value, values: &Value) -> Result<Vec<Pair>, KernelError> {
     let (keys, values) = (Cells::keys(table, keys)?, Cells::values(table, values)?);
-    if keys.shape != values.shape {
+    // An export of a dense table has one more axis in its keys.
+    let has_axis = keys.shape.dims().split_last() == Some((&1, values.shape.dims()));
+    if keys.shape != values.shape && !has_axis {
         let problem = format!("keys of shape {} and values of shape {}", keys.shape, values.shape);
         return Err(KernelError::invalid(format!("{problem} for the table '{}'", table.name)));
     }

@@ -24,7 +24,7 @@ use std::fmt;
 
 pub use bytes::Bytes;
 
-use self::slice::Slice;
+use self::slice::{Slice, StoredSlice};
 use self::wire::{Message, WireValue};
 use crate::tf::op::Type;
 
@@ -94,7 +94,7 @@ pub struct Entry {
     len: usize,
     crc: u32,
     /// The parts that a partitioned variable is stored in; the entry has no elements of its own then.
-    slices: Vec<Slice>,
+    slices: Vec<StoredSlice>,
 }
 
 /// The most shards of a bundle.
@@ -183,21 +183,22 @@ impl Bundle {
             let all = self.stored(entry)?;
             return if *wanted == whole { Ok(all) } else { slice::gather(entry, wanted, &[(&whole, all)]) };
         }
-        let of_slice = |slice: &Slice| {
-            let key = slice.key(name, &entry.dims);
-            let stored = self.entries.get(&key).ok_or_else(|| format!("its slice {slice} is missing"))?;
+        let of_slice = |stored: &StoredSlice| {
+            let slice = &stored.slice;
+            let stored = self.entries.get(&stored.key(name)).ok_or_else(|| format!("its slice {slice} is missing"))?;
             if stored.ty != entry.ty || stored.dims != slice.dims() || !stored.slices.is_empty() {
                 return Err(format!("its slice {slice} is of another type or shape"));
             }
             self.stored(stored)
         };
-        if let Some(exactly) = entry.slices.iter().find(|slice| *slice == wanted) {
+        if let Some(exactly) = entry.slices.iter().find(|stored| stored.slice == *wanted) {
             return of_slice(exactly);
         }
-        slice::expect_partition(&entry.dims, &entry.slices)?;
-        let parts = entry.slices.iter().filter(|slice| slice.meets(wanted));
+        let slices: Vec<&Slice> = entry.slices.iter().map(|stored| &stored.slice).collect();
+        slice::expect_partition(&entry.dims, &slices)?;
+        let parts = entry.slices.iter().filter(|stored| stored.slice.meets(wanted));
         let parts: Vec<_> =
-            parts.map(|slice| Ok((slice, of_slice(slice)?))).collect::<Result<_, String>>()?;
+            parts.map(|stored| Ok((&stored.slice, of_slice(stored)?))).collect::<Result<_, String>>()?;
         slice::gather(entry, wanted, &parts)
     }
 

@@ -1,7 +1,7 @@
 //! Slices: the rectangular parts in which a partitioned variable is stored, and those that are asked for.
 //!
 //! A slice is stored under a key of its own, in TensorFlow's ordered code: 0, the name, the rank, and start and
-//! length of each axis. An axis that is not cut has length -1.
+//! length of each axis. An axis that is not cut may have length -1.
 
 use std::fmt;
 
@@ -13,6 +13,13 @@ use crate::tf::op::Type;
 /// A part of a tensor: start and length along each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice(Vec<(usize, usize)>);
+
+/// A slice as it is stored: axes that are not cut may be written so, or with their length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredSlice {
+    pub(super) slice: Slice,
+    is_whole: Vec<bool>,
+}
 
 /// The most slices of a tensor.
 const MAX_SLICES: usize = 1 << 12;
@@ -40,8 +47,8 @@ impl Slice {
     }
 
     /// A slice of a TensorSliceProto.
-    pub(super) fn decode(bytes: &[u8], dims: &[usize]) -> Result<Slice, String> {
-        let mut axes = Vec::new();
+    pub(super) fn decode(bytes: &[u8], dims: &[usize]) -> Result<StoredSlice, String> {
+        let (mut axes, mut is_whole) = (Vec::new(), Vec::new());
         for field in Message::new(bytes) {
             let (1, WireValue::Bytes(extent)) = field? else { continue };
             let (mut start, mut length) = (0, None);
@@ -55,8 +62,9 @@ impl Slice {
             let dim = dims.get(axes.len()).copied().ok_or("a slice of it has too many dimensions")?;
             let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
             axes.push((size(start), length.map_or(dim, size)));
+            is_whole.push(length.is_none());
         }
-        Slice::checked(axes, dims)
+        Ok(StoredSlice { slice: Slice::checked(axes, dims)?, is_whole })
     }
 
     /// A slice of a slice specification: the shape of the whole tensor, and `start,length` or `-` for each
@@ -92,8 +100,11 @@ impl Slice {
         self.0.iter().zip(&other.0).all(|(a, b)| overlap(*a, *b).is_some())
     }
 
+}
+
+impl StoredSlice {
     /// The key under which a slice of a tensor is stored.
-    pub(super) fn key(&self, name: &[u8], dims: &[usize]) -> Vec<u8> {
+    pub(super) fn key(&self, name: &[u8]) -> Vec<u8> {
         let mut key = vec![0];
         for &byte in name {
             match byte {
@@ -103,9 +114,8 @@ impl Slice {
             }
         }
         key.extend([0, 1]);
-        push_number(&mut key, self.0.len() as u64);
-        for (&(start, len), &dim) in self.0.iter().zip(dims) {
-            let is_whole = (start, len) == (0, dim);
+        push_number(&mut key, self.slice.0.len() as u64);
+        for (&(start, len), &is_whole) in self.slice.0.iter().zip(&self.is_whole) {
             push_signed(&mut key, start as i64);
             push_signed(&mut key, if is_whole { -1 } else { len as i64 });
         }
@@ -146,7 +156,7 @@ fn overlap((a, n_a): (usize, usize), (b, n_b): (usize, usize)) -> Option<(usize,
 }
 
 /// Checks that slices are all of a tensor, each element once.
-pub(super) fn expect_partition(dims: &[usize], slices: &[Slice]) -> Result<(), String> {
+pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), String> {
     if slices.len() > MAX_SLICES {
         return Err(format!("it has {} slices, more than {MAX_SLICES}", slices.len()));
     }

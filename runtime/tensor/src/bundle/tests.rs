@@ -153,16 +153,16 @@ fn strings_have_checksums_of_their_lengths_and_texts() {
 
 #[test]
 fn slices_are_put_together() {
-    let slice = |text| Slice::parse(text, &[4, 3]).unwrap();
-    let (top, rest) = (slice("4 3 0,1:-"), slice("4 3 1,3:-"));
     let mut files = Files::default();
     let extent = |start, length| [number(1, start), number(2, length)].concat();
     let whole = field(1, &[]);
-    let slices = [(0, 1), (1, 3)]
-        .map(|(start, length)| field(7, &[field(1, &extent(start, length)), whole.clone()].concat()));
+    let slices =
+        [(0, 1), (1, 3)].map(|(start, length)| [field(1, &extent(start, length)), whole.clone()].concat());
+    let [top, rest] = [0, 1].map(|i| Slice::decode(&slices[i], &[4, 3]).unwrap().key(b"w"));
+    let slices = slices.map(|slice| field(7, &slice));
     files.entries.insert(b"w".to_vec(), [number(1, 4), shape(&[4, 3]), slices.concat()].concat());
-    files.add(&rest.key(b"w", &[4, 3]), 4, &[3, 3], &[3, 4, 5, 6, 7, 8, 9, 10, 11]);
-    files.add(&top.key(b"w", &[4, 3]), 4, &[1, 3], &[0, 1, 2]);
+    files.add(&rest, 4, &[3, 3], &[3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    files.add(&top, 4, &[1, 3], &[0, 1, 2]);
     let bundle = files.open(false).unwrap();
     let read = |slice| match bundle.read("w", slice).unwrap().data {
         BundleData::Dense(bytes) => bytes.to_vec(),
@@ -172,17 +172,24 @@ fn slices_are_put_together() {
     assert_eq!(read("4 3 1,3:-"), (3..12).collect::<Vec<u8>>());
     assert_eq!(read("4 3 0,2:1,2"), [1, 2, 4, 5]);
     assert_eq!(bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(), [("w", 12)]);
-    files.entries.remove(&top.key(b"w", &[4, 3]));
+    files.entries.remove(&top);
     assert!(error(files.open(false).unwrap().read("w", "")).contains("its slice 0,1:0,3 is missing"));
 }
 
 /// Keys that TensorFlow wrote for slices of a variable.
 #[test]
 fn keys_of_slices() {
-    let key = |text: &str, dims: &[usize]| Slice::parse(text, dims).unwrap().key(b"v", dims);
-    assert_eq!(key("10 0,4", &[10]), b"\0v\0\x01\x01\x01\x80\x84");
-    assert_eq!(key("300 100,200", &[300]), b"\0v\0\x01\x01\x01\xc0\x64\xc0\xc8");
-    assert_eq!(key("9 9 -:3,6", &[9, 9]), b"\0v\0\x01\x01\x02\x80\x7f\x83\x86");
+    let key = |extents: &[(u64, Option<u64>)], dims: &[usize]| {
+        let extent = |&(start, length): &(u64, Option<u64>)| {
+            field(1, &[number(1, start), length.map_or(Vec::new(), |length| number(2, length))].concat())
+        };
+        let slice: Vec<u8> = extents.iter().flat_map(extent).collect();
+        Slice::decode(&slice, dims).unwrap().key(b"v")
+    };
+    assert_eq!(key(&[(0, Some(4))], &[10]), b"\0v\0\x01\x01\x01\x80\x84");
+    assert_eq!(key(&[(100, Some(200))], &[300]), b"\0v\0\x01\x01\x01\xc0\x64\xc0\xc8");
+    assert_eq!(key(&[(0, None), (3, Some(6))], &[9, 9]), b"\0v\0\x01\x01\x02\x80\x7f\x83\x86");
+    assert_eq!(key(&[(2, Some(2)), (0, Some(5))], &[6, 5]), b"\0v\0\x01\x01\x02\x82\x82\x80\x85");
 }
 
 #[test]
