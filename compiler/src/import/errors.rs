@@ -19,7 +19,17 @@ fn error(code: &'static str, message: String) -> Refusal {
 
 /// E0801: the bytes are no valid message.
 pub(super) fn not_a_graph(why: &str) -> Refusal {
-    error("E0801", format!("this is no binary GraphDef: {why}"))
+    not_a("GraphDef", why)
+}
+
+/// E0801: the bytes are no valid message of this type.
+pub(super) fn not_a(message: &str, why: &str) -> Refusal {
+    error("E0801", format!("this is no binary {message}: {why}"))
+}
+
+/// E0801: the text is no valid message.
+pub(super) fn not_a_text(message: &str, why: &str) -> Refusal {
+    error("E0801", format!("this is no {message} as text: {why}"))
 }
 
 /// E0801: the bytes are no valid model.
@@ -27,9 +37,9 @@ pub(super) fn not_onnx(why: &str) -> Refusal {
     error("E0801", format!("this is no ONNX model: {why}"))
 }
 
-/// E0808: an invalid tensor of a model.
+/// E0813: an invalid tensor of a model.
 pub(super) fn tensor(name: &str, why: &str) -> Refusal {
-    error("E0808", format!("tensor '{}': {why}", shown(name)))
+    error("E0813", format!("tensor '{}': {why}", shown(name)))
 }
 
 /// E0802: an invalid node.
@@ -79,8 +89,41 @@ pub(super) fn function(name: &str, why: &str) -> Refusal {
 
 /// E0807: nothing to import.
 pub(super) fn empty() -> Refusal {
-    Box::new(
-        Diagnostic::error("E0807", "the graph has no nodes")
-            .help("is this a frozen graph or a SavedModel? Befrost reads GraphDefs"),
-    )
+    error("E0807", "the graph has no nodes".to_owned())
+}
+
+/// E0808: a graph that the SavedModel does not have.
+pub(super) fn no_such_graph(wanted: &str, all: &[String]) -> Refusal {
+    let message = format!("the model has no graph with the tags {wanted}; there are {}", all.join(", "));
+    Box::new(Diagnostic::error("E0808", message).help("name the tags with --tag"))
+}
+
+/// E0809: a signature that the model does not have.
+pub(super) fn no_such_signature(wanted: &str, all: &[&str]) -> Refusal {
+    let names: Vec<String> = all.iter().map(|name| format!("'{}'", shown(name))).collect();
+    let there = if names.is_empty() { "it has none".to_owned() } else { format!("there are {}", names.join(", ")) };
+    error("E0809", format!("the model has no signature '{}'; {there}", shown(wanted)))
+}
+
+/// E0809: a signature with a value that is no tensor.
+pub(super) fn composite(signature: &str, port: &str) -> Refusal {
+    let (signature, port) = (shown(signature), shown(port));
+    error("E0809", format!("'{port}' of the signature '{signature}' is sparse or ragged, which is not supported"))
+}
+
+/// E0810: variables that cannot be read.
+pub(super) fn variables(why: &str) -> Refusal {
+    error("E0810", format!("the variables cannot be read: {why}"))
+}
+
+/// E0811: a file of the model that cannot be read.
+pub(super) fn asset(name: &str, why: &str) -> Refusal {
+    let file = if name.is_empty() { String::new() } else { format!(" '{}'", shown(name)) };
+    error("E0811", format!("the asset{file} cannot be used: {why}"))
+}
+
+/// E0812: a variable that is not known.
+pub(super) fn cannot_freeze(op: &str) -> Refusal {
+    let message = format!("the variables cannot be frozen: it is not known which of them a '{op}' changes");
+    Box::new(Diagnostic::error("E0812", message).help("without --freeze they stay variables"))
 }

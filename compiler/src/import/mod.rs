@@ -3,6 +3,8 @@
 //! ```text
 //! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and its callees
 //! ONNX model ─────input, proto──▶ NodeProtos ──onnx────▶ module of func.func @main
+//! SavedModel folder, MetaGraphDef ──savedmodel──▶ the same with a function for each signature, and `init`
+//! .pbtxt ──text──▶ the binary messages
 //! ```
 //!
 //! Input is untrusted: every reference is checked, there is no recursion on the input's depth, and memory is
@@ -12,6 +14,7 @@
 //! The `tf` dialect is described in `dialects/tf/mod.rs`.
 
 mod errors;
+pub mod files;
 pub mod graphdef;
 mod input;
 pub mod onnx;
@@ -33,11 +36,14 @@ mod proto;
 )]
 #[path = "proto/onnx.rs"]
 mod onnx_proto;
+pub mod savedmodel;
+pub mod summary;
 #[cfg(test)]
 mod tests;
+mod text;
 
-pub use graphdef::{graphdef, graphdef_in_memory};
-pub use onnx::{OpenFile, onnx, onnx_in_memory};
+pub use graphdef::{graphdef, graphdef_in_memory, graphdef_text};
+pub use onnx::onnx;
 
 use crate::dialects::tf;
 use crate::ir::{AttrId, Context, TypeId, names};
@@ -69,6 +75,12 @@ pub struct ImportOptions {
     pub fetches: Vec<String>,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
+    /// The only signature to import. Without it, and without feeds and fetches, all are.
+    pub signature: Option<String>,
+    /// The tags of the graph of a SavedModel. Without any, the only graph, or the one for serving.
+    pub tags: Vec<String>,
+    /// Makes variables that nothing changes constants.
+    pub freeze: bool,
 }
 
 /// Names of arguments or results, as an attribute.

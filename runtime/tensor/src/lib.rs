@@ -21,6 +21,7 @@
 //! * [`parallel`] divides the work of one function among the caller's threads.
 //! * [`npy`], [`btf`], [`literal`] and [`mod@print`] convert tensors from and to files and text. [`compare`]
 //!   and [`ulps`] compare them.
+//! * [`bundle`] reads tensors from TensorFlow's checkpoints and SavedModels.
 //! * [`CooTensor`] is a sparse tensor.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
@@ -32,6 +33,7 @@
 //! `gemm.rs`, `interrupt.rs` and `simd` only.
 
 pub mod btf;
+pub mod bundle;
 mod cache;
 pub mod compare;
 pub mod conv;

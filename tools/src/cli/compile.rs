@@ -13,7 +13,7 @@ use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts, tfrt_limits};
-use befrost_compiler::import::{ImportOptions, graphdef, graphdef_in_memory};
+use befrost_compiler::import::ImportOptions;
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
@@ -23,7 +23,8 @@ use befrost_compiler::verify::{Verified, verify};
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
-use super::files::{ModelBytes, Place};
+use super::files::Place;
+use super::model::OpenModel;
 use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
 use super::report;
@@ -36,6 +37,8 @@ pub(super) struct Unit {
     module: Option<Verified>,
     /// True if it was raised from a file without the names of its attributes and function references.
     pub(super) lacks_names: bool,
+    /// The function of a model that initializes its variables and tables.
+    pub(super) init: Option<String>,
 }
 
 impl Unit {
@@ -67,16 +70,12 @@ impl Unit {
     }
 
     /// Imports a model.
-    pub(super) fn import(name: &str, bytes: ModelBytes, model: &ImportOptions, clock: &mut Clock) -> Unit {
-        let imported = timed(&mut clock.parser, || match bytes {
-            ModelBytes::Whole(bytes) => graphdef_in_memory(bytes, model),
-            ModelBytes::Stream(bytes, len) => graphdef(bytes, len, model),
-        });
-        let (module, said) = match imported {
-            Ok(module) => (Some(module), Vec::new()),
-            Err(said) => (None, said),
+    pub(super) fn import(name: &str, model: OpenModel, options: &ImportOptions, clock: &mut Clock) -> Unit {
+        let (module, init, said) = match timed(&mut clock.parser, || model.import(options)) {
+            Ok(imported) => (Some(imported.module), imported.init, Vec::new()),
+            Err(said) => (None, None, said),
         };
-        Unit::verified(Source::new(name, ""), said, module, clock)
+        Unit { init, ..Unit::verified(Source::new(name, ""), said, module, clock) }
     }
 
     /// The input as read, with its module if that is well-formed.
@@ -89,7 +88,7 @@ impl Unit {
         let module = module.and_then(|module| {
             timed(&mut clock.verifier, || verify(module)).map_err(|found| said.extend(found)).ok()
         });
-        Unit { source, said, module, lacks_names: false }
+        Unit { source, said, module, lacks_names: false, init: None }
     }
 
     fn say(&mut self, said: Vec<Diagnostic>) {
@@ -192,7 +191,15 @@ pub(super) enum Input<'a> {
     /// Text.
     Text(String, &'a ReadArgs),
     /// A model.
-    Model(ModelBytes, ImportOptions),
+    Model(OpenModel, ImportOptions),
+}
+
+/// A program that was compiled in memory.
+pub(super) struct Compiled {
+    /// The BEF file.
+    pub(super) bef: Vec<u8>,
+    /// The function that initializes its variables and tables.
+    pub(super) init: Option<String>,
 }
 
 /// Compiles in memory.
@@ -201,15 +208,15 @@ pub(super) fn to_bef(
     input: Input<'_>,
     level: &LevelArgs,
     passes: &PassArgs,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Compiled, Failure> {
     let mut passes = pipeline(level, passes)?;
     let mut unit = match input {
         Input::Text(text, read) => Unit::parse(Source::new(name, &text), read, &mut passes.clock),
-        Input::Model(bytes, options) => Unit::import(name, bytes, &options, &mut passes.clock),
+        Input::Model(model, options) => Unit::import(name, model, &options, &mut passes.clock),
     };
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();
     unit.conclude(None)?;
-    Ok(emitted.ok_or(Failure::Reported)?.to_vec())
+    Ok(Compiled { bef: emitted.ok_or(Failure::Reported)?.to_vec(), init: unit.init })
 }

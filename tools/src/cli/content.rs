@@ -5,8 +5,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use befrost_compiler::import::savedmodel::TensorFlowKind;
+
 use super::failure::Failure;
 use super::files::{Format, Place};
+use super::model::saved_model;
 
 /// The number of bytes that decide.
 pub(super) const N_BYTES: usize = 4096;
@@ -14,29 +17,19 @@ pub(super) const N_BYTES: usize = 4096;
 /// The magic number of BEF files.
 const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
 
-const FREEZE: &str = "Befrost reads frozen GraphDefs. In Python:
-    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
-    function = tf.saved_model.load(DIRECTORY).signatures['serving_default']
-    graph = convert_variables_to_constants_v2(function).graph.as_graph_def()
-    open('model.pb', 'wb').write(graph.SerializeToString())";
+const EXPORT_KERAS: &str = "Befrost reads SavedModels. In Python:
+    tf.keras.models.load_model(FILE).export(DIRECTORY)";
 
-const FREEZE_KERAS: &str = "Befrost reads frozen GraphDefs. In Python:
-    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
-    model = tf.keras.models.load_model(FILE)
-    function = tf.function(model).get_concrete_function(tf.TensorSpec(model.inputs[0].shape, tf.float32))
-    graph = convert_variables_to_constants_v2(function).graph.as_graph_def()
-    open('model.pb', 'wb').write(graph.SerializeToString())";
-
-const TEXT_GRAPH: &str = "Befrost reads binary ones. In Python:
-    from google.protobuf import text_format
-    graph = text_format.Parse(open(FILE).read(), tf.compat.v1.GraphDef())
-    open('model.pb', 'wb').write(graph.SerializeToString())";
+/// The tools that read models.
+const MODELS: &str = "ir-translate and bef-exec read it as a model";
 
 /// The format of the first bytes of an input: BEF, a GraphDef or text.
 pub(super) fn format(bytes: &[u8]) -> Format {
     if bytes.starts_with(&BEF_MAGIC) {
         Format::Bef
-    } else if is_graphdef(bytes) {
+    } else if is_onnx(bytes) {
+        Format::Onnx
+    } else if is_graphdef(bytes) || model(bytes).is_some() {
         Format::GraphDef
     } else {
         Format::Mlir
@@ -48,16 +41,28 @@ pub(super) fn format(bytes: &[u8]) -> Format {
 pub(super) fn expect_readable(place: &Place) -> Result<(), Failure> {
     let Place::File(path) = place else { return Ok(()) };
     if path.is_dir() {
-        return Err(match is_saved_model(path) {
-            true => refused(place, &saved_model("the directory of a SavedModel")),
-            false => Failure::Refused(format!("cannot read '{}': Is a directory", place.name())),
-        });
+        return match saved_model(path) {
+            Some(_) => Ok(()),
+            None => Err(Failure::Refused(format!("cannot read '{}': Is a directory", place.name()))),
+        };
     }
     // Reading consumes the bytes of anything but a regular file.
     if !path.is_file() {
         return Ok(());
     }
     first_bytes(path).map_or(Ok(()), |bytes| expect_ours(place, &bytes))
+}
+
+/// Refuses models where text is read.
+pub(super) fn expect_text(place: &Place, bytes: &[u8]) -> Result<(), Failure> {
+    expect_ours(place, bytes)?;
+    if is_onnx(bytes) {
+        return Err(refused(place, &format!("an ONNX model. {MODELS}")));
+    }
+    match model(bytes) {
+        Some((kind, _)) => Err(refused(place, &format!("{}. {MODELS}", described(kind)))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses the first bytes of a format that the tools do not read.
@@ -76,28 +81,63 @@ fn refused(place: &Place, what: &str) -> Failure {
     Failure::Refused(format!("{}: this is {what}", place.name()))
 }
 
-fn is_saved_model(directory: &Path) -> bool {
-    ["saved_model.pb", "saved_model.pbtxt"].iter().any(|name| directory.join(name).is_file())
+/// The encoding of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Binary,
+    Text,
 }
 
-fn saved_model(what: &str) -> String {
-    format!("{what}, whose weights are in files of their own. {FREEZE}")
+/// The kind of a model of TensorFlow's in this format, by its first bytes.
+pub(super) fn tensorflow(bytes: &[u8], format: Format) -> (TensorFlowKind, Encoding) {
+    let found = model(bytes);
+    let kind = match (format, found) {
+        (Format::MetaGraph, _) => TensorFlowKind::MetaGraph,
+        (Format::SavedModel, _) => TensorFlowKind::SavedModel,
+        (_, found) => found.map_or(TensorFlowKind::GraphDef, |(kind, _)| kind),
+    };
+    (kind, found.map_or(Encoding::Binary, |(_, encoding)| encoding))
+}
+
+fn described(kind: TensorFlowKind) -> &'static str {
+    match kind {
+        TensorFlowKind::GraphDef => "a GraphDef",
+        TensorFlowKind::MetaGraph => "a MetaGraphDef",
+        TensorFlowKind::SavedModel => "a SavedModel",
+    }
+}
+
+/// The names of the fields of the messages, as texts begin with them.
+const FIELDS: [(TensorFlowKind, &[&str]); 3] = [
+    (TensorFlowKind::GraphDef, &["node", "library", "versions"]),
+    (
+        TensorFlowKind::MetaGraph,
+        &["meta_info_def", "graph_def", "saver_def", "collection_def", "signature_def", "asset_file_def"],
+    ),
+    (TensorFlowKind::SavedModel, &["saved_model_schema_version", "meta_graphs"]),
+];
+
+/// The model that bytes begin, if they are recognized. Binary GraphDefs are not.
+fn model(bytes: &[u8]) -> Option<(TensorFlowKind, Encoding)> {
+    if let Some(SavedModelOrOnnx::SavedModel) = first_version(bytes) {
+        return Some((TensorFlowKind::SavedModel, Encoding::Binary));
+    }
+    let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let text = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    let begins = |word: &&str| {
+        let rest = text.strip_prefix(word.as_bytes()).map(<[u8]>::trim_ascii_start);
+        rest.is_some_and(|rest| rest.starts_with(b"{") || rest.starts_with(b":"))
+    };
+    let found = FIELDS.iter().find(|(_, words)| words.iter().any(|word| begins(word)));
+    found.map(|(kind, _)| (*kind, Encoding::Text))
 }
 
 /// The format of bytes that the tools cannot read, and the way to convert it.
 fn foreign(bytes: &[u8]) -> Option<String> {
-    let text = || {
-        let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default()
-    };
-    let begins = |word: &[u8]| {
-        let rest = text().strip_prefix(word).map(<[u8]>::trim_ascii_start);
-        rest.is_some_and(|rest| rest.starts_with(b"{") || rest.starts_with(b":"))
-    };
     Some(if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
-        format!("an HDF5 file, such as Keras writes for models and weights. {FREEZE_KERAS}")
+        format!("an HDF5 file, such as Keras writes for models and weights. {EXPORT_KERAS}")
     } else if bytes.starts_with(b"PK\x03\x04") {
-        format!("a zip archive, such as a .keras file. {FREEZE_KERAS}")
+        format!("a zip archive, such as a .keras file. {EXPORT_KERAS}")
     } else if bytes.get(4..8) == Some(b"TFL3") {
         "a TensorFlow Lite model. Befrost reads GraphDefs: freeze the model that it was converted from"
             .to_owned()
@@ -105,25 +145,14 @@ fn foreign(bytes: &[u8]) -> Option<String> {
         "an array, no program. Give it as an argument: --input NAME=FILE.npy".to_owned()
     } else if bytes.starts_with(b"ML\xefR") {
         "MLIR's bytecode. Befrost reads text: `mlir-opt FILE -o FILE.mlir` writes it".to_owned()
-    } else if begins(b"saved_model_schema_version") {
-        saved_model("a SavedModel as text")
-    } else if [&b"node"[..], b"library", b"versions"].iter().any(|word| begins(word)) {
-        format!("a GraphDef as text. {TEXT_GRAPH}")
-    } else if let Some(version) = first_version(bytes) {
-        match version {
-            SavedModelOrOnnx::SavedModel => saved_model("a SavedModel"),
-            SavedModelOrOnnx::Onnx => onnx(),
-        }
     } else {
         return None;
     })
 }
 
-/// The description of ONNX models.
-pub(super) fn onnx() -> String {
-    "an ONNX model, and importing these is not built yet. Befrost reads GraphDefs: freeze the TensorFlow \
-     model that it comes from, or convert it (`onnx2tf`) and freeze the result"
-        .to_owned()
+/// True for an ONNX model.
+fn is_onnx(bytes: &[u8]) -> bool {
+    matches!(first_version(bytes), Some(SavedModelOrOnnx::Onnx))
 }
 
 enum SavedModelOrOnnx {
@@ -192,11 +221,8 @@ mod tests {
 
     #[test]
     fn foreign_formats() {
-        check(b"\x08\x01\x12\x80\x20\x0a\x05", Some("a SavedModel"));
         check(b"\x08\x08\x12\x07pytorch", Some("an ONNX model"));
         check(b"\x08\x03\x3a\x07", Some("an ONNX model"));
-        check(b"# by hand\n\nnode {\n  name: \"x\"", Some("a GraphDef as text"));
-        check(b"library: {", Some("a GraphDef as text"));
         check(b"\x89HDF\r\n\x1a\n\0", Some("an HDF5 file"));
         check(b"PK\x03\x04", Some("a zip archive"));
         check(b"\x1c\0\0\0TFL3", Some("a TensorFlow Lite model"));
@@ -206,5 +232,19 @@ mod tests {
             check(ours, None);
         }
         check(b"\n\x0d\n\x01x\x12\x08Identity", None);
+    }
+
+    #[test]
+    fn models_of_tensorflow() {
+        use Encoding::{Binary, Text};
+        let check = |bytes: &[u8], want| assert_eq!(model(bytes), want, "{bytes:?}");
+        check(b"\x08\x01\x12\x80\x20\x0a\x05", Some((TensorFlowKind::SavedModel, Binary)));
+        check(b"saved_model_schema_version: 1", Some((TensorFlowKind::SavedModel, Text)));
+        check(b"# by hand\n\nnode {\n  name: \"x\"", Some((TensorFlowKind::GraphDef, Text)));
+        check(b"library: {", Some((TensorFlowKind::GraphDef, Text)));
+        check(b"meta_info_def {\n", Some((TensorFlowKind::MetaGraph, Text)));
+        for other in [&b""[..], b"\x08\x08\x12\x07pytorch", b"node", b"nodes {", b"func.func @f() {}"] {
+            check(other, None);
+        }
     }
 }

@@ -14,6 +14,7 @@ use clap::ValueEnum;
 
 use super::content;
 use super::failure::{Failure, not_written, tell};
+use super::model::saved_model;
 use super::progress::Metered;
 
 /// A file, or `-`: standard input or output.
@@ -38,9 +39,15 @@ pub(super) enum Format {
     Mlir,
     /// Befrost's executable format.
     Bef,
-    /// A TensorFlow graph.
+    /// A TensorFlow graph, binary or text
     #[value(name = "graphdef")]
     GraphDef,
+    /// A TensorFlow graph with signatures, such as a checkpoint's .meta file
+    #[value(name = "metagraph")]
+    MetaGraph,
+    /// A SavedModel: its folder or the file in it
+    #[value(name = "savedmodel")]
+    SavedModel,
     /// An ONNX model.
     Onnx,
 }
@@ -48,26 +55,22 @@ pub(super) enum Format {
 impl Format {
     /// The format for the extension of a file name.
     pub(super) fn of_name(path: &Path) -> Option<Format> {
+        if path.is_dir() {
+            return saved_model(path).map(|_| Format::SavedModel);
+        }
         match path.extension()?.to_str()? {
             "mlir" => Some(Format::Mlir),
             "bef" => Some(Format::Bef),
-            "pb" => Some(Format::GraphDef),
+            "pb" | "pbtxt" => Some(Format::GraphDef),
+            "meta" => Some(Format::MetaGraph),
             "onnx" => Some(Format::Onnx),
             _ => None,
         }
     }
 
-    /// Refuses formats that cannot be read yet.
-    pub(super) fn expect_supported(self, place: &Place) -> Result<(), Failure> {
-        match self {
-            Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
-            Format::Onnx => Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx()))),
-        }
-    }
-
     /// True for models, which have feeds and fetches.
     pub(super) fn is_model(self) -> bool {
-        matches!(self, Format::GraphDef | Format::Onnx)
+        matches!(self, Format::GraphDef | Format::MetaGraph | Format::SavedModel | Format::Onnx)
     }
 }
 
@@ -236,7 +239,7 @@ pub(super) fn locked(path: &Path) -> Result<File, Failure> {
 
 /// The text of an input's bytes.
 pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
-    content::expect_ours(place, &bytes)?;
+    content::expect_text(place, &bytes)?;
     if content::format(&bytes) == Format::Bef {
         let message = format!("{}: this is a BEF file, not text", place.name());
         return Err(Failure::Refused(message));

@@ -4,6 +4,7 @@
 //! failure   exit codes                files    inputs and outputs        report   rendering of diagnostics
 //! content   formats by first bytes      progress   of reading and writing large files
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
+//! model     TensorFlow's models, with their files    inspect   --inspect
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
 //! dialect_help   --help-dialects      translate, opt, exec   the tools
 //! ```
@@ -18,6 +19,8 @@ pub mod exec;
 mod expect;
 mod failure;
 mod files;
+mod inspect;
+mod model;
 pub mod opt;
 mod options;
 mod parts;

@@ -115,13 +115,25 @@ pub(super) struct ModelArgs {
     /// (models) Name of the entry function
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(super) function: String,
+
+    /// (models) The signature to take, as a function of its name; default: all of them
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "fetch"])]
+    pub(super) signature: Option<String>,
+
+    /// (models) The tags of the graph in a SavedModel; default: the only graph, or the one tagged serve
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
+    pub(super) tags: Vec<String>,
+
+    /// (models) Make constants of the variables that nothing changes: faster
+    #[arg(long)]
+    pub(super) freeze: bool,
 }
 
 impl ModelArgs {
     /// The importer's options.
     pub(super) fn options(&self) -> ImportOptions {
-        let ModelArgs { feed, fetch, function } = self.clone();
-        ImportOptions { feeds: feed, fetches: fetch, function }
+        let ModelArgs { feed, fetch, function, signature, tags, freeze } = self.clone();
+        ImportOptions { feeds: feed, fetches: fetch, function, signature, tags, freeze }
     }
 
     /// The model option that was given, for an input that is not a model.
@@ -130,6 +142,9 @@ impl ModelArgs {
             ModelArgs { feed, .. } if !feed.is_empty() => Some("--feed"),
             ModelArgs { fetch, .. } if !fetch.is_empty() => Some("--fetch"),
             ModelArgs { function, .. } if function != "main" => Some("--function"),
+            ModelArgs { signature: Some(_), .. } => Some("--signature"),
+            ModelArgs { tags, .. } if !tags.is_empty() => Some("--tag"),
+            ModelArgs { freeze: true, .. } => Some("--freeze"),
             _ => None,
         }
     }

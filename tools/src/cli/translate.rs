@@ -14,8 +14,10 @@ use super::content;
 use super::failure::{Failure, conclude, parse, tell};
 pub use super::files::MapFile;
 use super::files::{Format, Place, text};
+use super::model::OpenModel;
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::{pipeline, timed};
+use super::{inspect, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +31,11 @@ Examples:
       without locations and names
   ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
       are the errors those that the comments in the file expect?
+
+  ir-translate saved_model_folder --inspect
+      signatures, variables, operations and sizes of a model
+  ir-translate saved_model_folder --signature serving_default --freeze -o model.bef
+      one signature of a SavedModel, with its variables as constants
 
 A model is mapped, with a shared lock (flock): it must not change meanwhile.
 
@@ -46,7 +53,7 @@ struct TranslateArgs {
     #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
     output: Place,
 
-    /// Format of the input; default: by extension (.mlir .bef .pb .onnx) or content, standard
+    /// Format of the input; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx) or content, a SavedModel's folder, standard
     /// input: mlir
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
@@ -74,6 +81,10 @@ struct TranslateArgs {
     /// Compare the tensors of a BEF file with their checksum, which reading a file does not
     #[arg(long)]
     verify_checksums: bool,
+
+    /// Show what a model has: signatures with inputs and outputs, variables, operations, sizes
+    #[arg(long, conflicts_with_all = ["to", "mlir_to_bef", "bef_to_mlir"])]
+    inspect: bool,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -143,7 +154,7 @@ impl TranslateArgs {
             (Some(target), _) => Ok(target),
             (None, Some(Format::Mlir)) => Ok(Target::Mlir),
             (None, Some(Format::Bef)) => Ok(Target::Bef),
-            (None, Some(Format::GraphDef | Format::Onnx)) => {
+            (None, Some(Format::GraphDef | Format::MetaGraph | Format::SavedModel | Format::Onnx)) => {
                 Err(Failure::Usage("models are read, not written: --to is mlir, bef or dump".to_owned()))
             }
             (None, None) if from == Format::Bef => Ok(Target::Mlir),
@@ -201,11 +212,13 @@ const NO_NAMES: &str = "Missing AttributeTypes, AttributeNames or RegisterTypes 
 
 fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     let from = args.from()?;
+    if args.inspect {
+        return inspect(args, from, map);
+    }
     let to = args.to(from)?;
     args.check(from, to)?;
     let mut passes = pipeline(&args.level, &args.passes)?;
     content::expect_readable(&args.input)?;
-    from.expect_supported(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
     if to == Target::Bef && verify_diagnostics.is_none() {
         args.output.expect_no_terminal()?;
@@ -223,7 +236,8 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         }
         vec![unit]
     } else if from.is_model() {
-        vec![Unit::import(&name, args.input.mapped(map)?, &args.model.options(), &mut passes.clock)]
+        let model = OpenModel::open(&args.input, from, None, Some(map))?;
+        vec![Unit::import(&name, model, &args.model.options(), &mut passes.clock)]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);
@@ -262,6 +276,22 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     // The process ends soon: destroying large programs would waste time.
     std::mem::forget((units, files));
     result
+}
+
+/// Describes a model.
+fn inspect(args: &TranslateArgs, from: Format, map: MapFile) -> Result<(), Failure> {
+    if !from.is_model() {
+        return Err(Failure::Usage("'--inspect' needs a model as input".to_owned()));
+    }
+    content::expect_readable(&args.input)?;
+    let name = args.input.name();
+    match OpenModel::open(&args.input, from, None, Some(map))?.summary() {
+        Ok(summary) => args.output.write_text(&inspect::text(&name, &summary)),
+        Err(said) => {
+            report::show(&said, &Source::new(&name, ""));
+            Err(Failure::Reported)
+        }
+    }
 }
 
 /// Prints the contents of a BEF file, or the readable parts of a broken one, which is then refused.

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::{Feed, ImportOptions, Refusal, errors};
+use super::{EntryPoint, Feed, Refusal, errors};
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
@@ -81,9 +81,9 @@ impl<'g> GraphBody<'g> {
     }
 
     /// The nodes of a graph, which must contain the feeds.
-    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<GraphBody<'g>, Refusal> {
+    pub(super) fn of_graph(nodes: &'g [NodeDef], entry: &EntryPoint) -> Result<GraphBody<'g>, Refusal> {
         let mut body = GraphBody::new(nodes, None)?;
-        for (i, Feed { name, .. }) in options.feeds.iter().enumerate() {
+        for (i, (Feed { name, .. }, _)) in entry.feeds.iter().enumerate() {
             let key = body.tensor("feed", name)?;
             if body.feeds.insert(key, i).is_some() {
                 return Err(errors::no_such_tensor("feed", name, "it is fed twice"));

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
-use super::{FunctionInstance, Importer, Refusal, attr, entry, errors};
+use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
-use crate::import::{Feed, ImportOptions, names_attr, narrowed};
+use crate::import::{Feed, names_attr, narrowed};
 use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 
 /// The most outputs of a node.
@@ -56,34 +56,46 @@ pub(super) struct Block<'b, 'g> {
 }
 
 impl<'g> Importer<'g> {
-    /// Imports the graph as the entry function.
-    pub(super) fn main(&mut self, mut body: GraphBody<'g>, options: &ImportOptions) -> Result<(), Refusal> {
-        let fetches = fetches(&body, options)?;
-        let needed =
-            body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
+    /// Imports a part of the graph as a function.
+    pub(super) fn entry(&mut self, mut body: GraphBody<'g>, entry: &EntryPoint) -> Result<(), Refusal> {
+        let fetches = fetches(&body, entry)?;
+        let targets = entry.targets.iter().map(|name| Ok(body.tensor("run", name)?.0));
+        let targets = targets.collect::<Result<Vec<_>, Refusal>>()?;
+        let fetched = fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0);
+        let needed = body.needed(targets.iter().copied().chain(fetched))?;
         if !self.supports(&body, &needed) {
             return Ok(());
         }
-        let mut feeds: Vec<Feed> = options.feeds.clone();
-        if feeds.is_empty() {
+        let mut feeds = entry.feeds.clone();
+        if entry.takes_placeholders {
             for &node in needed.keys().filter(|&&node| is_placeholder(&body.nodes[node].op)) {
+                let name = &body.nodes[node].name;
                 body.feeds.insert((node, 0), feeds.len());
-                feeds.push(Feed::named(body.nodes[node].name.clone()));
+                feeds.push((Feed::named(name.clone()), name.clone()));
             }
         }
-        let order = body.order(&body.without_back_edges(needed))?;
+        // What a target needs comes before what later ones need.
+        let mut order = Vec::with_capacity(needed.len());
+        let mut ordered = BTreeSet::new();
+        for &target in &targets {
+            let of_target = body.without_back_edges(body.needed([target].into_iter())?);
+            order.extend(body.order(&of_target)?.into_iter().filter(|&node| ordered.insert(node)));
+        }
+        let all = body.order(&body.without_back_edges(needed))?;
+        order.extend(all.into_iter().filter(|&node| ordered.insert(node)));
         let mut arg_types = vec![TypeId(0); feeds.len()];
         for (&(node, port), &arg) in &body.feeds {
-            arg_types[arg] = self.fed_type(&body, node, port, &feeds[arg])?;
+            arg_types[arg] = self.fed_type(&body, node, port, &feeds[arg].0)?;
         }
-        let names: Vec<&str> = feeds.iter().map(|feed| canonical(&feed.name)).collect();
-        let (op, block) = self.open(entry(options), &arg_types, &names);
+        let names: Vec<&str> = feeds.iter().map(|(_, name)| name.as_str()).collect();
+        let (op, block) = self.open(&entry.symbol, &arg_types, &names);
         let mut block = self.block(&body, block, &order);
         self.nodes(&mut block, &order)?;
         let (mut results, mut result_names) = (Vec::new(), Vec::new());
         for (i, &(node, port)) in fetches.iter().enumerate() {
             let outputs = block.made.get(&node).map_or(0, |made| made.outputs.len());
-            let name = options.fetches.get(i).map_or(body.nodes[node].name.as_str(), |name| canonical(name));
+            let name = entry.fetches.as_ref().and_then(|fetches| fetches.get(i));
+            let name = name.map_or(body.nodes[node].name.as_str(), |(_, name)| name);
             if outputs == 0 && port == 0 && !body.feeds.contains_key(&(node, 0)) {
                 // The node has effects only, and they are translated.
                 continue;
@@ -195,6 +207,7 @@ impl<'g> Importer<'g> {
                 && !row(op).is_some_and(OpRow::is_supported)
                 && Primitive::of_node(op).is_none()
                 && !self.library.contains_key(op.as_str())
+                && !self.restores(op)
             {
                 self.unsupported(op, name);
                 all = false;
@@ -278,6 +291,12 @@ impl<'g> Importer<'g> {
     fn node(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<TranslatedNode, String> {
         let body = block.body;
         let NodeDef { name, op, .. } = &body.nodes[node];
+        if let Some(text) = self.text_of(body, node) {
+            return Ok(self.text(block, &body.nodes[node], text));
+        }
+        if self.restores(op) {
+            return self.restore(block, node);
+        }
         if is_placeholder(op) {
             // A fed node is an argument.
             if body.feeds.contains_key(&(node, 0)) {
@@ -418,6 +437,9 @@ impl<'g> Importer<'g> {
             outputs.push(tf::tensor(cx, shape.as_deref(), element));
         }
         let mut attrs = Vec::new();
+        if let Some(name) = self.resource_name(body, def, signature) {
+            attrs.push(name);
+        }
         for declared in &signature.attrs {
             if tf::is_derived(signature, declared.name) {
                 continue;
@@ -601,7 +623,7 @@ fn is_placeholder(op: &str) -> bool {
 }
 
 /// A tensor's name without the number of a first output.
-fn canonical(name: &str) -> &str {
+pub(super) fn canonical(name: &str) -> &str {
     match split_port(name) {
         (node, Some("0")) => node,
         _ => name,
@@ -609,9 +631,9 @@ fn canonical(name: &str) -> &str {
 }
 
 /// The fetched results: node and output.
-fn fetches(body: &GraphBody<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize)>, Refusal> {
-    if !options.fetches.is_empty() {
-        return options.fetches.iter().map(|name| body.tensor("fetch", name)).collect();
+fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize)>, Refusal> {
+    if let Some(fetches) = &entry.fetches {
+        return fetches.iter().map(|(name, _)| body.tensor("fetch", name)).collect();
     }
     let mut is_used = vec![false; body.nodes.len()];
     for node in 0..body.nodes.len() {

@@ -16,24 +16,27 @@
 //! which say in which frame and branch they are.
 //!
 //! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops, `dataflow`
-//! graphs.
+//! graphs, `restore` constants of tensors in files.
 
 mod attr;
 mod body;
 mod build;
 mod dataflow;
+mod restore;
 mod tensor;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 
+use befrost_tensor::bundle::Bundle;
 use prost::Message;
+use prost::bytes::Bytes;
 
 use self::body::GraphBody;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
-use super::{Feed, ImportOptions};
+use super::{Feed, ImportOptions, text};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
 
@@ -63,26 +66,82 @@ pub fn graphdef_in_memory(
     decoded(GraphDef::decode(shared(file)).map_err(|error| error.to_string()), options)
 }
 
-fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
-    let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
-    import(&graph, options).map_err(|error| vec![*error])
+/// Imports a GraphDef as text.
+///
+/// # Errors
+/// As [`graphdef`].
+pub fn graphdef_text(text: &str, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+    let graph = text::to_binary(text, "GraphDef").map_err(|why| vec![*errors::not_a_text("GraphDef", &why)])?;
+    decoded(GraphDef::decode(Bytes::from(graph)).map_err(|error| error.to_string()), options)
 }
 
-fn import(graph: &GraphDef, options: &ImportOptions) -> Result<Module, Refusal> {
+fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+    let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
+    let surroundings = Surroundings::default();
+    import(&graph, &[EntryPoint::of_options(options)], &surroundings).map_err(|error| vec![*error])
+}
+
+/// A function of the module that is made of tensors of the graph.
+#[derive(Debug, Default)]
+pub(super) struct EntryPoint {
+    pub(super) symbol: String,
+    /// The arguments, and their names. Without any, and if `takes_placeholders`, the placeholders.
+    pub(super) feeds: Vec<(Feed, String)>,
+    pub(super) takes_placeholders: bool,
+    /// The results, and their names; `None`: all unconsumed outputs.
+    pub(super) fetches: Option<Vec<(String, String)>>,
+    /// Nodes for whose effects it is called, one after the other, before the results.
+    pub(super) targets: Vec<String>,
+}
+
+impl EntryPoint {
+    /// The part of the graph that the options name.
+    pub(super) fn of_options(options: &ImportOptions) -> EntryPoint {
+        let named = |name: &String| (name.clone(), build::canonical(name).to_owned());
+        let feeds = options.feeds.iter().map(|feed| (feed.clone(), named(&feed.name).1));
+        let fetches = options.fetches.iter().map(named).collect();
+        EntryPoint {
+            symbol: if options.function.is_empty() { "main".to_owned() } else { options.function.clone() },
+            feeds: feeds.collect(),
+            takes_placeholders: options.feeds.is_empty(),
+            fetches: if options.fetches.is_empty() { None } else { Some(fetches) },
+            targets: Vec::new(),
+        }
+    }
+}
+
+/// What a graph finds outside of itself.
+#[derive(Debug, Default)]
+pub(super) struct Surroundings<'g> {
+    /// Texts that nodes are, by the nodes' names.
+    pub(super) texts: BTreeMap<String, String>,
+    /// The bundle that it restores its variables from.
+    pub(super) bundle: Option<&'g Bundle>,
+    /// True if its resources without a name are those of its other entry points too.
+    pub(super) shares_resources: bool,
+}
+
+/// Imports a graph.
+pub(super) fn import(
+    graph: &GraphDef,
+    entries: &[EntryPoint],
+    surroundings: &Surroundings<'_>,
+) -> Result<Module, Refusal> {
     if graph.node.is_empty() {
         return Err(errors::empty());
     }
-    let mut importer = Importer::new(graph, options)?;
-    let main = GraphBody::of_graph(&graph.node, options)?;
-    importer.main(main, options)?;
+    let mut importer = Importer::new(graph, entries, surroundings)?;
+    for entry in entries {
+        importer.entry(GraphBody::of_graph(&graph.node, entry)?, entry)?;
+    }
     while let Some(instance) = importer.queue.pop() {
         importer.function(&instance)?;
     }
     if importer.unsupported.is_empty() {
         return Ok(importer.m);
     }
-    let ops: Vec<_> = importer.unsupported.into_iter().collect();
-    Err(errors::unsupported(&ops))
+    let ops = importer.unsupported.into_iter().map(|(op, nodes)| (op, nodes.into_iter().collect()));
+    Err(errors::unsupported(&ops.collect::<Vec<_>>()))
 }
 
 /// Most functions of a module. Unbounded instantiation is refused.
@@ -98,7 +157,8 @@ struct Importer<'g> {
     /// Functions still to be imported.
     queue: Vec<FunctionInstance<'g>>,
     /// Nodes of unsupported operations, by operation.
-    unsupported: BTreeMap<String, Vec<String>>,
+    unsupported: BTreeMap<String, BTreeSet<String>>,
+    surroundings: &'g Surroundings<'g>,
 }
 
 /// A function with the attributes of its calls.
@@ -109,7 +169,11 @@ struct FunctionInstance<'g> {
 }
 
 impl<'g> Importer<'g> {
-    fn new(graph: &'g GraphDef, options: &ImportOptions) -> Result<Importer<'g>, Refusal> {
+    fn new(
+        graph: &'g GraphDef,
+        entries: &[EntryPoint],
+        surroundings: &'g Surroundings<'g>,
+    ) -> Result<Importer<'g>, Refusal> {
         let mut library = HashMap::new();
         for function in graph.library.iter().flat_map(|library| &library.function) {
             let name = function.signature.as_ref().map_or("", |signature| signature.name.as_str());
@@ -117,9 +181,10 @@ impl<'g> Importer<'g> {
                 return Err(errors::function(name, "it is defined twice"));
             }
         }
-        let taken = BTreeSet::from([entry(options).to_owned()]);
+        let taken = entries.iter().map(|entry| entry.symbol.clone()).collect();
         let (symbols, unsupported) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Importer { m: Module::new(), library, symbols, taken, queue: Vec::new(), unsupported })
+        let (m, queue) = (Module::new(), Vec::new());
+        Ok(Importer { m, library, symbols, taken, queue, unsupported, surroundings })
     }
 
     /// The symbol of a function, which is queued for import if it is new.
@@ -159,11 +224,6 @@ impl<'g> Importer<'g> {
 
     /// Records a node of an unsupported operation.
     fn unsupported(&mut self, op: &str, node: &str) {
-        self.unsupported.entry(op.to_owned()).or_default().push(node.to_owned());
+        self.unsupported.entry(op.to_owned()).or_default().insert(node.to_owned());
     }
-}
-
-/// The name of the entry function.
-fn entry(options: &ImportOptions) -> &str {
-    if options.function.is_empty() { "main" } else { &options.function }
 }

@@ -39,6 +39,21 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
     }
 }
 
+/// The strings of a tensor, the last one repeated.
+pub(super) fn all_strings(tensor: &TensorProto) -> Result<Vec<&[u8]>, String> {
+    let shape = tensor.tensor_shape.as_ref().map(dims).transpose()?;
+    let shape = shape.unwrap_or(Some(Vec::new())).ok_or("a tensor of unknown rank")?;
+    let count = shape.iter().try_fold(1usize, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?));
+    let count = count.ok_or_else(|| format!("a tensor of shape {shape:?}"))?;
+    let given = tensor.string_val.iter().map(Vec::as_slice).collect();
+    let (splat, mut strings) = repeated(given, count, size_of::<&[u8]>(), || &[][..])?;
+    if splat {
+        let first = strings.first().copied().unwrap_or_default();
+        strings.resize(count.min(MAX_REPEATED / size_of::<&[u8]>()), first);
+    }
+    Ok(strings)
+}
+
 /// True for a splat, and the elements.
 fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, Blob), String> {
     let size = dtype.size();

@@ -12,9 +12,10 @@ use befrost_tensor::tf::op::Type;
 use super::emit::{Emitter, Size, Why};
 use super::node::Node;
 use super::ops;
-use super::tensor::{self, ExternalFiles, OpenFile};
+use super::tensor::{self, ExternalFiles};
 use crate::dialects::tf;
 use crate::import::errors::{self, Refusal};
+use crate::import::files::ModelFiles;
 use crate::import::onnx_proto::tensor_shape_proto::dimension::Value as Dim;
 use crate::import::onnx_proto::type_proto::Value as TypeValue;
 use crate::import::onnx_proto::{
@@ -83,10 +84,10 @@ impl DerefMut for Importer<'_> {
 type Unsupported = BTreeMap<String, Vec<String>>;
 
 impl<'g> Importer<'g> {
-    pub(super) fn new(functions: Functions<'g>, opsets: Opsets<'g>, open: OpenFile<'g>) -> Importer<'g> {
+    pub(super) fn new(functions: Functions<'g>, opsets: Opsets<'g>, files: &'g dyn ModelFiles) -> Importer<'g> {
         Importer {
             emitter: Emitter::new(Module::new()),
-            files: ExternalFiles::new(open),
+            files: ExternalFiles::new(files),
             functions,
             opsets,
             scopes: Vec::new(),

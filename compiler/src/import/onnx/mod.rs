@@ -21,59 +21,34 @@ mod emit;
 mod graph;
 mod node;
 mod ops;
+mod summary;
 mod tensor;
 
 use std::collections::HashMap;
-use std::io::Read;
 
 use prost::Message;
+use prost::bytes::Bytes;
 
 use self::graph::Importer;
-pub use self::tensor::OpenFile;
-use super::input::{Input, shared};
+pub use self::summary::summary;
+use super::files::ModelFiles;
 use super::onnx_proto::ModelProto;
 use super::{ImportOptions, errors};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
 
-/// Imports an ONNX model of `len` bytes. It is read once, and its tensors are not copied.
+/// Imports an ONNX model. Its tensors share its bytes.
 ///
 /// # Errors
-/// If the file cannot be read or is no model, the graph is not well-formed, has unsupported operators, or
-/// lacks a feed or fetch of the options; if a file with tensors cannot be opened or is too short.
+/// If the bytes are no model, the graph is not well-formed, has unsupported operators, or lacks a feed or
+/// fetch of the options; if a file with tensors cannot be read or is too short.
 pub fn onnx(
-    file: impl Read,
-    len: usize,
+    bytes: Bytes,
     options: &ImportOptions,
-    open: OpenFile<'_>,
+    files: &dyn ModelFiles,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let mut input = Input::new(file, len);
-    let model = ModelProto::decode(&mut input).map_err(|error| error.to_string());
-    let model = match input.into_error() {
-        Some(error) => Err(format!("it cannot be read: {error}")),
-        None => model,
-    };
-    decoded(model, options, open)
-}
-
-/// Imports an ONNX model that is in memory or mapped. Its tensors share its bytes.
-///
-/// # Errors
-/// As [`onnx`].
-pub fn onnx_in_memory(
-    file: Box<dyn AsRef<[u8]> + Send>,
-    options: &ImportOptions,
-    open: OpenFile<'_>,
-) -> Result<Module, Vec<Diagnostic>> {
-    decoded(ModelProto::decode(shared(file)).map_err(|error| error.to_string()), options, open)
-}
-
-fn decoded(
-    model: Result<ModelProto, String>,
-    options: &ImportOptions,
-    open: OpenFile<'_>,
-) -> Result<Module, Vec<Diagnostic>> {
-    let model = model.map_err(|why| vec![*errors::not_onnx(&why)])?;
+    let model = ModelProto::decode(bytes);
+    let model = model.map_err(|error| vec![*errors::not_onnx(&error.to_string())])?;
     let Some(graph) = &model.graph else { return Err(vec![*errors::not_onnx("it has no graph")]) };
     let mut functions = HashMap::new();
     for function in &model.functions {
@@ -83,5 +58,5 @@ fn decoded(
         }
     }
     let opsets = graph::opsets(&model.opset_import);
-    Importer::new(functions, opsets, open).model(graph, options).map_err(|refusal| vec![*refusal])
+    Importer::new(functions, opsets, files).model(graph, options).map_err(|refusal| vec![*refusal])
 }

@@ -8,6 +8,7 @@ use prost::bytes::Bytes;
 
 use super::emit::Why;
 use crate::dialects::tf;
+use crate::import::files::ModelFiles;
 use crate::import::onnx_proto::{SparseTensorProto, TensorProto};
 use crate::ir::{AttrId, AttrKind, Blob, Context, StrId};
 
@@ -17,18 +18,15 @@ const EXTERNAL: i32 = 1;
 /// Limit on the bytes of a tensor that is written as a sparse one.
 const MAX_DENSE: usize = 1 << 28;
 
-/// Opens a file beside the model by its relative name.
-pub type OpenFile<'a> = &'a dyn Fn(&str) -> Result<Box<dyn AsRef<[u8]> + Send>, String>;
-
-/// The files with tensors beside a model, each opened once.
+/// The files with tensors beside a model, each read once.
 pub(super) struct ExternalFiles<'a> {
-    open: OpenFile<'a>,
-    files: HashMap<String, Bytes>,
+    files: &'a dyn ModelFiles,
+    read: HashMap<String, Bytes>,
 }
 
 impl<'a> ExternalFiles<'a> {
-    pub(super) fn new(open: OpenFile<'a>) -> ExternalFiles<'a> {
-        ExternalFiles { open, files: HashMap::new() }
+    pub(super) fn new(files: &'a dyn ModelFiles) -> ExternalFiles<'a> {
+        ExternalFiles { files, read: HashMap::new() }
     }
 
     /// The bytes of a tensor of `len` bytes.
@@ -46,11 +44,11 @@ impl<'a> ExternalFiles<'a> {
         if length != len {
             return Err(format!("its external data has {length} bytes, expected {len}"));
         }
-        if !self.files.contains_key(location) {
-            let file = (self.open)(location).map_err(|why| format!("file '{location}': {why}"))?;
-            self.files.insert(location.to_owned(), super::super::input::shared(file));
+        if !self.read.contains_key(location) {
+            let file = self.files.read(location).map_err(|why| format!("file '{location}': {why}"))?;
+            self.read.insert(location.to_owned(), file);
         }
-        let file = &self.files[location];
+        let file = &self.read[location];
         let end = offset.checked_add(len).filter(|&end| end <= file.len());
         let end = end.ok_or_else(|| {
             format!("file '{location}' has {} bytes, too few for {len} at {offset}", file.len())

@@ -37,7 +37,7 @@ pub mod attr_value {
         pub f: ::prost::alloc::vec::Vec<f32>,
         #[prost(bool, repeated, tag = "5")]
         pub b: ::prost::alloc::vec::Vec<bool>,
-        #[prost(int32, repeated, tag = "6")]
+        #[prost(enumeration = "super::DataType", repeated, tag = "6")]
         pub r#type: ::prost::alloc::vec::Vec<i32>,
         #[prost(message, repeated, tag = "7")]
         pub shape: ::prost::alloc::vec::Vec<super::TensorShapeProto>,
@@ -56,7 +56,7 @@ pub mod attr_value {
         F(f32),
         #[prost(bool, tag = "5")]
         B(bool),
-        #[prost(int32, tag = "6")]
+        #[prost(enumeration = "super::DataType", tag = "6")]
         Type(i32),
         #[prost(message, tag = "7")]
         Shape(super::TensorShapeProto),
@@ -94,7 +94,7 @@ pub mod tensor_shape_proto {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TensorProto {
-    #[prost(int32, tag = "1")]
+    #[prost(enumeration = "DataType", tag = "1")]
     pub dtype: i32,
     #[prost(message, optional, tag = "2")]
     pub tensor_shape: ::core::option::Option<TensorShapeProto>,
@@ -160,7 +160,7 @@ pub mod op_def {
     pub struct ArgDef {
         #[prost(string, tag = "1")]
         pub name: ::prost::alloc::string::String,
-        #[prost(int32, tag = "3")]
+        #[prost(enumeration = "super::DataType", tag = "3")]
         pub r#type: i32,
         #[prost(string, tag = "4")]
         pub type_attr: ::prost::alloc::string::String,
@@ -179,5 +179,283 @@ pub mod op_def {
         pub r#type: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
         pub default_value: ::core::option::Option<super::AttrValue>,
+    }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SavedModel {
+    #[prost(int64, tag = "1")]
+    pub saved_model_schema_version: i64,
+    #[prost(message, repeated, tag = "2")]
+    pub meta_graphs: ::prost::alloc::vec::Vec<MetaGraphDef>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MetaGraphDef {
+    #[prost(message, optional, tag = "1")]
+    pub meta_info_def: ::core::option::Option<meta_graph_def::MetaInfoDef>,
+    #[prost(message, optional, tag = "2")]
+    pub graph_def: ::core::option::Option<GraphDef>,
+    #[prost(message, optional, tag = "3")]
+    pub saver_def: ::core::option::Option<SaverDef>,
+    #[prost(btree_map = "string, message", tag = "4")]
+    pub collection_def: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, CollectionDef>,
+    #[prost(btree_map = "string, message", tag = "5")]
+    pub signature_def: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SignatureDef>,
+    #[prost(message, repeated, tag = "6")]
+    pub asset_file_def: ::prost::alloc::vec::Vec<AssetFileDef>,
+}
+/// Nested message and enum types in `MetaGraphDef`.
+pub mod meta_graph_def {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct MetaInfoDef {
+        #[prost(string, repeated, tag = "4")]
+        pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        #[prost(string, tag = "5")]
+        pub tensorflow_version: ::prost::alloc::string::String,
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SaverDef {
+    #[prost(string, tag = "1")]
+    pub filename_tensor_name: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub restore_op_name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CollectionDef {
+    #[prost(message, optional, tag = "1")]
+    pub node_list: ::core::option::Option<collection_def::NodeList>,
+    #[prost(message, optional, tag = "5")]
+    pub any_list: ::core::option::Option<collection_def::AnyList>,
+}
+/// Nested message and enum types in `CollectionDef`.
+pub mod collection_def {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct NodeList {
+        #[prost(string, repeated, tag = "1")]
+        pub value: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct AnyList {
+        #[prost(message, repeated, tag = "1")]
+        pub value: ::prost::alloc::vec::Vec<super::Any>,
+    }
+}
+/// google.protobuf.Any
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Any {
+    #[prost(string, tag = "1")]
+    pub type_url: ::prost::alloc::string::String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub value: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TensorInfo {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(enumeration = "DataType", tag = "2")]
+    pub dtype: i32,
+    #[prost(message, optional, tag = "3")]
+    pub tensor_shape: ::core::option::Option<TensorShapeProto>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SignatureDef {
+    #[prost(btree_map = "string, message", tag = "1")]
+    pub inputs: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, TensorInfo>,
+    #[prost(btree_map = "string, message", tag = "2")]
+    pub outputs: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, TensorInfo>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AssetFileDef {
+    #[prost(message, optional, tag = "1")]
+    pub tensor_info: ::core::option::Option<TensorInfo>,
+    #[prost(string, tag = "2")]
+    pub filename: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DataType {
+    DtInvalid = 0,
+    DtFloat = 1,
+    DtDouble = 2,
+    DtInt32 = 3,
+    DtUint8 = 4,
+    DtInt16 = 5,
+    DtInt8 = 6,
+    DtString = 7,
+    DtComplex64 = 8,
+    DtInt64 = 9,
+    DtBool = 10,
+    DtQint8 = 11,
+    DtQuint8 = 12,
+    DtQint32 = 13,
+    DtBfloat16 = 14,
+    DtQint16 = 15,
+    DtQuint16 = 16,
+    DtUint16 = 17,
+    DtComplex128 = 18,
+    DtHalf = 19,
+    DtResource = 20,
+    DtVariant = 21,
+    DtUint32 = 22,
+    DtUint64 = 23,
+    DtFloat8E5m2 = 24,
+    DtFloat8E4m3fn = 25,
+    DtFloat8E4m3fnuz = 26,
+    DtFloat8E4m3b11fnuz = 27,
+    DtFloat8E5m2fnuz = 28,
+    DtInt4 = 29,
+    DtUint4 = 30,
+    DtInt2 = 31,
+    DtUint2 = 32,
+    DtFloatRef = 101,
+    DtDoubleRef = 102,
+    DtInt32Ref = 103,
+    DtUint8Ref = 104,
+    DtInt16Ref = 105,
+    DtInt8Ref = 106,
+    DtStringRef = 107,
+    DtComplex64Ref = 108,
+    DtInt64Ref = 109,
+    DtBoolRef = 110,
+    DtQint8Ref = 111,
+    DtQuint8Ref = 112,
+    DtQint32Ref = 113,
+    DtBfloat16Ref = 114,
+    DtQint16Ref = 115,
+    DtQuint16Ref = 116,
+    DtUint16Ref = 117,
+    DtComplex128Ref = 118,
+    DtHalfRef = 119,
+    DtResourceRef = 120,
+    DtVariantRef = 121,
+    DtUint32Ref = 122,
+    DtUint64Ref = 123,
+}
+impl DataType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::DtInvalid => "DT_INVALID",
+            Self::DtFloat => "DT_FLOAT",
+            Self::DtDouble => "DT_DOUBLE",
+            Self::DtInt32 => "DT_INT32",
+            Self::DtUint8 => "DT_UINT8",
+            Self::DtInt16 => "DT_INT16",
+            Self::DtInt8 => "DT_INT8",
+            Self::DtString => "DT_STRING",
+            Self::DtComplex64 => "DT_COMPLEX64",
+            Self::DtInt64 => "DT_INT64",
+            Self::DtBool => "DT_BOOL",
+            Self::DtQint8 => "DT_QINT8",
+            Self::DtQuint8 => "DT_QUINT8",
+            Self::DtQint32 => "DT_QINT32",
+            Self::DtBfloat16 => "DT_BFLOAT16",
+            Self::DtQint16 => "DT_QINT16",
+            Self::DtQuint16 => "DT_QUINT16",
+            Self::DtUint16 => "DT_UINT16",
+            Self::DtComplex128 => "DT_COMPLEX128",
+            Self::DtHalf => "DT_HALF",
+            Self::DtResource => "DT_RESOURCE",
+            Self::DtVariant => "DT_VARIANT",
+            Self::DtUint32 => "DT_UINT32",
+            Self::DtUint64 => "DT_UINT64",
+            Self::DtFloat8E5m2 => "DT_FLOAT8_E5M2",
+            Self::DtFloat8E4m3fn => "DT_FLOAT8_E4M3FN",
+            Self::DtFloat8E4m3fnuz => "DT_FLOAT8_E4M3FNUZ",
+            Self::DtFloat8E4m3b11fnuz => "DT_FLOAT8_E4M3B11FNUZ",
+            Self::DtFloat8E5m2fnuz => "DT_FLOAT8_E5M2FNUZ",
+            Self::DtInt4 => "DT_INT4",
+            Self::DtUint4 => "DT_UINT4",
+            Self::DtInt2 => "DT_INT2",
+            Self::DtUint2 => "DT_UINT2",
+            Self::DtFloatRef => "DT_FLOAT_REF",
+            Self::DtDoubleRef => "DT_DOUBLE_REF",
+            Self::DtInt32Ref => "DT_INT32_REF",
+            Self::DtUint8Ref => "DT_UINT8_REF",
+            Self::DtInt16Ref => "DT_INT16_REF",
+            Self::DtInt8Ref => "DT_INT8_REF",
+            Self::DtStringRef => "DT_STRING_REF",
+            Self::DtComplex64Ref => "DT_COMPLEX64_REF",
+            Self::DtInt64Ref => "DT_INT64_REF",
+            Self::DtBoolRef => "DT_BOOL_REF",
+            Self::DtQint8Ref => "DT_QINT8_REF",
+            Self::DtQuint8Ref => "DT_QUINT8_REF",
+            Self::DtQint32Ref => "DT_QINT32_REF",
+            Self::DtBfloat16Ref => "DT_BFLOAT16_REF",
+            Self::DtQint16Ref => "DT_QINT16_REF",
+            Self::DtQuint16Ref => "DT_QUINT16_REF",
+            Self::DtUint16Ref => "DT_UINT16_REF",
+            Self::DtComplex128Ref => "DT_COMPLEX128_REF",
+            Self::DtHalfRef => "DT_HALF_REF",
+            Self::DtResourceRef => "DT_RESOURCE_REF",
+            Self::DtVariantRef => "DT_VARIANT_REF",
+            Self::DtUint32Ref => "DT_UINT32_REF",
+            Self::DtUint64Ref => "DT_UINT64_REF",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DT_INVALID" => Some(Self::DtInvalid),
+            "DT_FLOAT" => Some(Self::DtFloat),
+            "DT_DOUBLE" => Some(Self::DtDouble),
+            "DT_INT32" => Some(Self::DtInt32),
+            "DT_UINT8" => Some(Self::DtUint8),
+            "DT_INT16" => Some(Self::DtInt16),
+            "DT_INT8" => Some(Self::DtInt8),
+            "DT_STRING" => Some(Self::DtString),
+            "DT_COMPLEX64" => Some(Self::DtComplex64),
+            "DT_INT64" => Some(Self::DtInt64),
+            "DT_BOOL" => Some(Self::DtBool),
+            "DT_QINT8" => Some(Self::DtQint8),
+            "DT_QUINT8" => Some(Self::DtQuint8),
+            "DT_QINT32" => Some(Self::DtQint32),
+            "DT_BFLOAT16" => Some(Self::DtBfloat16),
+            "DT_QINT16" => Some(Self::DtQint16),
+            "DT_QUINT16" => Some(Self::DtQuint16),
+            "DT_UINT16" => Some(Self::DtUint16),
+            "DT_COMPLEX128" => Some(Self::DtComplex128),
+            "DT_HALF" => Some(Self::DtHalf),
+            "DT_RESOURCE" => Some(Self::DtResource),
+            "DT_VARIANT" => Some(Self::DtVariant),
+            "DT_UINT32" => Some(Self::DtUint32),
+            "DT_UINT64" => Some(Self::DtUint64),
+            "DT_FLOAT8_E5M2" => Some(Self::DtFloat8E5m2),
+            "DT_FLOAT8_E4M3FN" => Some(Self::DtFloat8E4m3fn),
+            "DT_FLOAT8_E4M3FNUZ" => Some(Self::DtFloat8E4m3fnuz),
+            "DT_FLOAT8_E4M3B11FNUZ" => Some(Self::DtFloat8E4m3b11fnuz),
+            "DT_FLOAT8_E5M2FNUZ" => Some(Self::DtFloat8E5m2fnuz),
+            "DT_INT4" => Some(Self::DtInt4),
+            "DT_UINT4" => Some(Self::DtUint4),
+            "DT_INT2" => Some(Self::DtInt2),
+            "DT_UINT2" => Some(Self::DtUint2),
+            "DT_FLOAT_REF" => Some(Self::DtFloatRef),
+            "DT_DOUBLE_REF" => Some(Self::DtDoubleRef),
+            "DT_INT32_REF" => Some(Self::DtInt32Ref),
+            "DT_UINT8_REF" => Some(Self::DtUint8Ref),
+            "DT_INT16_REF" => Some(Self::DtInt16Ref),
+            "DT_INT8_REF" => Some(Self::DtInt8Ref),
+            "DT_STRING_REF" => Some(Self::DtStringRef),
+            "DT_COMPLEX64_REF" => Some(Self::DtComplex64Ref),
+            "DT_INT64_REF" => Some(Self::DtInt64Ref),
+            "DT_BOOL_REF" => Some(Self::DtBoolRef),
+            "DT_QINT8_REF" => Some(Self::DtQint8Ref),
+            "DT_QUINT8_REF" => Some(Self::DtQuint8Ref),
+            "DT_QINT32_REF" => Some(Self::DtQint32Ref),
+            "DT_BFLOAT16_REF" => Some(Self::DtBfloat16Ref),
+            "DT_QINT16_REF" => Some(Self::DtQint16Ref),
+            "DT_QUINT16_REF" => Some(Self::DtQuint16Ref),
+            "DT_UINT16_REF" => Some(Self::DtUint16Ref),
+            "DT_COMPLEX128_REF" => Some(Self::DtComplex128Ref),
+            "DT_HALF_REF" => Some(Self::DtHalfRef),
+            "DT_RESOURCE_REF" => Some(Self::DtResourceRef),
+            "DT_VARIANT_REF" => Some(Self::DtVariantRef),
+            "DT_UINT32_REF" => Some(Self::DtUint32Ref),
+            "DT_UINT64_REF" => Some(Self::DtUint64Ref),
+            _ => None,
+        }
     }
 }

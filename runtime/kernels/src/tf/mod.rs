@@ -18,6 +18,7 @@ mod dataflow;
 mod flow;
 mod interned;
 mod lists;
+mod lookups;
 mod memory;
 mod operands;
 mod optionals;

@@ -120,13 +120,13 @@ fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
     Err(TensorError::Invalid { op, problem })
 }
 
-fn strings_in(value: &Value) -> Result<&StringTensor, KernelError> {
+pub(super) fn strings_in(value: &Value) -> Result<&StringTensor, KernelError> {
     value.downcast_ref::<Strings>().map(|strings| &strings.0).ok_or_else(|| {
         KernelError::invalid(format!("expected strings, got a value of type {}", value.type_name()))
     })
 }
 
-fn strings<S: AsRef<[u8]>>(
+pub(super) fn strings<S: AsRef<[u8]>>(
     shape: &Shape,
     texts: &[S],
     allocator: &Arc<dyn Allocator>,

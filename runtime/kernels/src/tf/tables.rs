@@ -7,12 +7,13 @@ use smallvec::SmallVec;
 
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
-use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, strings, updates, variables};
+use super::{arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, updates, variables};
 
-const TABLES: [&[ActionRow]; 9] = [
+const TABLES: [&[ActionRow]; 10] = [
     arrays::OPS,
     checks::OPS,
     lists::OPS,
+    lookups::OPS,
     optionals::OPS,
     scatters::OPS,
     stacks::OPS,

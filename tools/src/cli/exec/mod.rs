@@ -46,7 +46,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use super::compile::{self, Input};
 use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
-use super::files::{Format, ModelBytes, Place, locked, text};
+use super::files::{Format, Place, locked, text};
+use super::model::OpenModel;
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use deadline::{Deadline, Work};
 use fixed::Fixed;
@@ -55,6 +56,9 @@ use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
 use session::{Files, Session};
+
+/// The signature of a SavedModel that is run if none is named.
+const SERVING_DEFAULT: &str = "serving_default";
 
 /// The caller's function for mapping a file: an `unsafe` operation that this crate leaves to the program.
 pub type Map = fn(&Runtime, File) -> Result<Program, LoadError>;
@@ -82,7 +86,7 @@ pub(super) struct ExecArgs {
     #[arg(value_name = "FILE|-", value_parser = place())]
     file: Place,
 
-    /// Format of the program; default: by extension (.mlir .bef .pb .onnx), else by its first bytes
+    /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's folder, else by its first bytes
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 
@@ -264,7 +268,7 @@ pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
 }
 
 fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure> {
-    if args.wants_values() && args.functions.len() > 1 {
+    if args.names_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
     }
@@ -354,7 +358,12 @@ fn statistics(profile: bool, trace: Option<&Place>) -> Result<(), Failure> {
 impl ExecArgs {
     /// True if the command line requires values, not merely a run. Running a model always does.
     fn wants_values(&self) -> bool {
-        self.is_model() || !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+        self.is_model() || self.names_values()
+    }
+
+    /// True if the command line has arguments or results.
+    fn names_values(&self) -> bool {
+        !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
     }
 
     /// The allocator and the queue in TFRT's words.
@@ -408,8 +417,12 @@ impl ExecArgs {
     }
 
     /// The inputs and results of a model to import: those on the command line, unless given explicitly.
-    fn import_options(&self) -> ImportOptions {
+    /// Those of a signature are the signature's.
+    fn import_options(&self, model: &OpenModel) -> ImportOptions {
         let mut options = self.model.options();
+        if model.has_signatures() && options.feeds.is_empty() && options.fetches.is_empty() {
+            return options;
+        }
         if options.feeds.is_empty() && self.input.iter().all(|input| input.name().is_some()) {
             options.feeds = self.input.iter().filter_map(NamedText::name).map(Feed::named).collect();
         }
@@ -454,7 +467,8 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         deadline.limit(Work::Loading, || named.iter().map(|named| named.array(allocator)).collect())
     };
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
-    let program = match deadline.limit(Work::Loading, || load(args, &deadline, &runtime, map))? {
+    let loaded = deadline.limit(Work::Loading, || load(args, &deadline, &runtime, map))?;
+    let program = match loaded.program {
         Ok(program) => program,
         Err(error) if args.verify_diagnostics && !error.kernel_uses().is_empty() => {
             return verify_uses(error.kernel_uses());
@@ -468,8 +482,13 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
         session.initialize(&find(&program, name)?, &shared)?;
         resources = Some(shared);
     }
+    if let (Some(name), None) = (&loaded.init, &args.init_function) {
+        let shared = befrost::Resources::default();
+        session.initialize_model(&find(&program, name)?, &shared)?;
+        resources = Some(shared);
+    }
     let mut result = Ok(());
-    let chosen = choose(args, &program)?;
+    let chosen = choose(args, &program, loaded.init.as_deref())?;
     let is_runnable = |function: &Function| args.wants_values() || function.arguments().is_empty();
     let first = chosen.iter().find(|function| !function.is_private()).or(chosen.first()).cloned();
     let nothing_runs = !chosen.iter().any(is_runnable);
@@ -503,13 +522,20 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
+/// A program that was loaded, or the reason why it was not.
+struct Loaded {
+    program: Result<Program, LoadError>,
+    /// The function that initializes a model's variables and tables.
+    init: Option<String>,
+}
+
 /// The program in the file.
 fn load(
     args: &ExecArgs,
     deadline: &Deadline,
     runtime: &Runtime,
     map: Map,
-) -> Result<Result<Program, LoadError>, Failure> {
+) -> Result<Loaded, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
     // What is no file can be read only once, so its format is found in all of it.
@@ -523,7 +549,6 @@ fn load(
         None => Ok(Format::Mlir),
     };
     let format = args.format().map_or_else(found, Ok)?;
-    format.expect_supported(place)?;
     if let Some(option) = args.model.given().filter(|_| !format.is_model()) {
         return Err(Failure::Usage(format!("'{option}' needs a model as input")));
     }
@@ -537,17 +562,20 @@ fn load(
             true => program.verify_checksums().map(|()| program),
             false => Ok(program),
         });
-        return Ok(verified);
+        return Ok(Loaded { program: verified, init: None });
     }
     let input = match (format.is_model(), bytes) {
-        (true, Some(bytes)) => Input::Model(ModelBytes::Whole(Box::new(bytes)), args.import_options()),
-        (true, None) => Input::Model(place.stream()?, args.import_options()),
+        (true, bytes) => {
+            let model = OpenModel::open(place, format, bytes, None)?;
+            let options = args.import_options(&model);
+            Input::Model(model, options)
+        }
         (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
         (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
     };
     let compile = || compile::to_bef(&place.name(), input, &args.level, &args.passes);
     let compiled = deadline.limit(Work::Compiling, compile)?;
-    Ok(runtime.load_bytes(&compiled))
+    Ok(Loaded { program: runtime.load_bytes(&compiled.bef), init: compiled.init })
 }
 
 fn refused(place: &Place, error: &LoadError) -> Failure {
@@ -574,19 +602,28 @@ fn find(program: &Program, name: &str) -> Result<Function, Failure> {
 }
 
 /// The functions to run.
-fn choose(args: &ExecArgs, program: &Program) -> Result<Vec<Function>, Failure> {
+fn choose(args: &ExecArgs, program: &Program, init: Option<&str>) -> Result<Vec<Function>, Failure> {
     if !args.functions.is_empty() {
         return args.functions.iter().map(|name| find(program, name)).collect();
     }
-    let is_init = |function: &Function| args.init_function.as_deref() == Some(function.name());
+    if let (Some(name), true) = (&args.model.signature, args.model.function == "main") {
+        return Ok(vec![find(program, name)?]);
+    }
+    let is_init = |function: &Function| {
+        args.init_function.as_deref().or(init).is_some_and(|init| init == function.name())
+    };
     let all = program.functions().filter(|function| !is_init(function));
     if !args.wants_values() {
         return Ok(all.collect());
     }
     let all: Vec<Function> = all.filter(|function| !function.is_native()).collect();
-    if let Some(main) = all.iter().find(|function| function.name() == args.model.function) {
-        return Ok(vec![main.clone()]);
+    for name in [&args.model.function[..], SERVING_DEFAULT] {
+        if let Some(main) = all.iter().find(|function| function.name() == name) {
+            return Ok(vec![main.clone()]);
+        }
     }
+    let public: Vec<Function> = all.iter().filter(|function| !function.is_private()).cloned().collect();
+    let all = if args.is_model() { public } else { all };
     let mut with_arguments = all.iter().filter(|function| !function.arguments().is_empty());
     match (with_arguments.next(), with_arguments.next()) {
         (Some(only), None) => Ok(vec![only.clone()]),

@@ -74,6 +74,19 @@ impl<'a> Session<'a> {
         if called.has_values() { Ok(()) } else { Err(Failure::Reported) }
     }
 
+    /// Initializes the variables and tables of a model.
+    pub(super) fn initialize_model(&self, function: &Function, resources: &Resources) -> Result<(), Failure> {
+        let called = self.call(function, Vec::new(), resources)?;
+        let errors = called.results.iter().filter_map(Datum::error).chain(&called.limit).chain(&called.raised);
+        match errors.into_iter().next() {
+            None => Ok(()),
+            Some(error) => {
+                tell(&located(error));
+                Err(Failure::Reported)
+            }
+        }
+    }
+
     /// Runs one of the chosen functions.
     pub(super) fn run(
         &self,

@@ -195,7 +195,7 @@ fn parse_default(kind: AttrKind, text: &str) -> Option<DefaultValue> {
         AttrKind::Bool => DefaultValue::Bool(text.parse().ok()?),
         AttrKind::String => {
             let text = text.strip_prefix('\'')?.strip_suffix('\'')?;
-            DefaultValue::String(text.replace("\\n", "\n"))
+            DefaultValue::String(text.replace("\\n", "\n").replace("\\t", "\t"))
         }
         AttrKind::Shape if text == "?" => DefaultValue::Shape(None),
         AttrKind::Shape => {

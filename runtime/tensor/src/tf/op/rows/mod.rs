@@ -27,6 +27,7 @@ mod shaping;
 mod sparse;
 mod state;
 mod strings;
+mod tables;
 mod unary;
 mod values;
 mod volumes;
@@ -37,7 +38,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 19] = [
+static FAMILIES: [&[OpRow]; 20] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -57,6 +58,7 @@ static FAMILIES: [&[OpRow]; 19] = [
     &sparse::ROWS,
     &strings::ROWS,
     &onnx::ROWS,
+    &tables::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

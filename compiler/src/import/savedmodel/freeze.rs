@@ -1,0 +1,170 @@
+//! Variables as constants.
+//!
+//! A variable is frozen if it has one assignment in the program, that of a constant, which is the one in `init`:
+//! then every read gives that constant. Variables that a function of the program changes stay variables. What
+//! is left of `init` without an effect is removed.
+
+use std::collections::BTreeMap;
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::{Effect, Op};
+use rustc_hash::FxHashSet;
+
+use super::origins::{Origins, VariableKey, is_handle};
+use crate::build::Builder;
+use crate::dialects::tf::{self, Control};
+use crate::graph::callees;
+use crate::import::errors::{self, Refusal};
+use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId};
+use crate::rewrite::Rewriter;
+
+/// What happens to a variable.
+#[derive(Default)]
+struct Uses {
+    /// Assignments, with the constant if it is one.
+    assigned: Vec<(OpId, Option<AttrId>)>,
+    /// Other changes.
+    is_changed: bool,
+    /// Ops that only read the value.
+    reads: Vec<OpId>,
+    /// True if something else needs the variable itself.
+    is_needed: bool,
+}
+
+/// The variables to freeze.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frozen {
+    All,
+    /// Those of strings, which kernels do not have.
+    Strings,
+}
+
+/// Makes variables constants.
+pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
+    let origins = Origins::new(m);
+    let mut variables = BTreeMap::<VariableKey, Uses>::new();
+    for op in m.walk(m.top()) {
+        let Some(what) = use_of(m, op) else { continue };
+        for handle in m.operands(op).filter(|&operand| is_handle(m, operand)) {
+            let Some(key) = origins.variable(m, handle) else {
+                // A table or the like, or any variable.
+                let changes = matches!(what, Use::Change | Use::Assign) && origins.may_be_variable(m, handle);
+                match which {
+                    Frozen::All if changes => return Err(errors::cannot_freeze(m.op_name_str(op))),
+                    Frozen::Strings if changes && what == Use::Assign => return Ok(()),
+                    _ => continue,
+                }
+            };
+            let uses = variables.entry(key).or_default();
+            match what {
+                Use::Assign => {
+                    let value = m.operands(op).nth(1).and_then(|value| origins.constant(m, value));
+                    uses.assigned.push((op, value));
+                }
+                Use::Change => uses.is_changed = true,
+                Use::Read => uses.reads.push(op),
+                Use::Other => uses.is_needed = true,
+            }
+        }
+    }
+    for uses in variables.into_values() {
+        let (false, &[(assignment, Some(value))]) = (uses.is_changed, &uses.assigned[..]) else { continue };
+        if which == Frozen::Strings && !matches!(m.cx.attr(value), AttrKind::DenseStrings { .. }) {
+            continue;
+        }
+        let frozen = uses.reads.iter().filter(|&&op| freeze_read(m, op, value).is_some()).count();
+        if frozen == uses.reads.len() && !uses.is_needed {
+            erase(m, assignment);
+        }
+    }
+    Ok(())
+}
+
+/// How an op uses a handle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Assign,
+    Change,
+    Read,
+    Other,
+}
+
+/// How an op uses the handles among its operands; `None` if it passes them on.
+fn use_of(m: &Module, op: OpId) -> Option<Use> {
+    if m.op_name_str(op) == tf::READ_REF {
+        return Some(Use::Read);
+    }
+    let operator = tf::operator(m, op)?;
+    if Control::of(m, op).is_some() {
+        return None;
+    }
+    match operator {
+        Op::Identity => None,
+        Op::AssignVariableOp | Op::Assign => Some(Use::Assign),
+        Op::ReadVariableOp | Op::ResourceGather => Some(Use::Read),
+        _ => match tf::row(m, op)?.effect() {
+            Effect::Write => Some(Use::Change),
+            _ => Some(Use::Other),
+        },
+    }
+}
+
+/// Replaces an op that reads a variable by the constant, or by an op on it.
+fn freeze_read(m: &mut Module, op: OpId, value: AttrId) -> Option<()> {
+    let operator = tf::operator(m, op);
+    let top = m.top();
+    let mut rewriter = Rewriter::new(m, top);
+    let mut b = Builder::before(&mut rewriter, op);
+    let constant = b.constant(value);
+    let result = match operator {
+        Some(Op::ResourceGather) => {
+            let batch_dims = batch_dims(b.ir(), op);
+            let indices = b.ir().operand(op, 1);
+            let axis = b.ints_of_shape(&[], &[batch_dims], DType::I32).ok()?;
+            b.op(Op::GatherV2, &[constant, indices, axis]).int("batch_dims", batch_dims).one().ok()?
+        }
+        _ => constant,
+    };
+    let first = m.result(op, 0);
+    m.replace_all_uses(first, result);
+    erase(m, op);
+    Some(())
+}
+
+fn batch_dims(m: &Module, op: OpId) -> i64 {
+    m.attr_named(op, "batch_dims").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0)
+}
+
+/// Erases an op whose data results are not used. Its control edges stay.
+fn erase(m: &mut Module, op: OpId) {
+    let chain = m.results(op).find(|&result| m.value_type(result) == KnownType::Chain.id());
+    if let Some(chain) = chain {
+        let waits: Vec<ValueId> =
+            m.operands(op).filter(|&operand| m.value_type(operand) == KnownType::Chain.id()).collect();
+        let no_op = m.create_named(Op::NoOp.op_name(), &waits, &[KnownType::Chain.id()], &[]);
+        m.set_loc(no_op, LocId::UNKNOWN);
+        m.insert_before(no_op, op);
+        let new = m.result(no_op, 0);
+        m.replace_all_uses(chain, new);
+    }
+    m.erase(op);
+}
+
+/// Removes a function if neither it nor what it calls has an effect.
+pub(super) fn remove_without_effects(m: &mut Module, name: &str) -> bool {
+    let functions = m.functions();
+    let named = |name: StrId| functions.iter().copied().find(|&op| m.symbol_name(op) == Some(name));
+    let Some(init) = m.find_function(name) else { return false };
+    let (mut todo, mut seen) = (vec![init], FxHashSet::from_iter([init]));
+    while let Some(function) = todo.pop() {
+        for op in m.walk(function) {
+            let effect = tf::row(m, op).map(|row| row.effect());
+            if matches!(effect, Some(Effect::Write | Effect::Read)) || m.op_name_str(op) == tf::READ_REF {
+                return false;
+            }
+            todo.extend(callees(m, op).into_iter().filter_map(named).filter(|&callee| seen.insert(callee)));
+        }
+    }
+    m.erase(init);
+    true
+}

@@ -1,0 +1,72 @@
+//! What a model has, for people who want to run it.
+
+/// A model of any format.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelSummary {
+    /// The format, such as `SavedModel`.
+    pub format: String,
+    /// Its graphs: one, unless it is a SavedModel.
+    pub graphs: Vec<GraphSummary>,
+}
+
+/// A graph of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphSummary {
+    /// What it is for.
+    pub tags: Vec<String>,
+    /// The program that wrote it, if it is known.
+    pub producer: String,
+    /// Its signatures; of a graph without any, the one that it has by default.
+    pub signatures: Vec<SignatureSummary>,
+    /// Its variables.
+    pub variables: Vec<TensorSummary>,
+    /// The names and sizes of its files besides variables.
+    pub assets: Vec<(String, Option<usize>)>,
+    /// The number of nodes, with those of functions.
+    pub n_nodes: usize,
+    /// The number of functions.
+    pub n_functions: usize,
+    /// Its constants: the number, and the bytes of their elements.
+    pub constants: (usize, usize),
+    /// Its operations by name.
+    pub ops: Vec<OpSummary>,
+    /// What is wrong with it, if something is.
+    pub problems: Vec<String>,
+}
+
+/// The inputs and outputs of a function of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SignatureSummary {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub inputs: Vec<TensorSummary>,
+    /// What it gives.
+    pub outputs: Vec<TensorSummary>,
+}
+
+/// A tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TensorSummary {
+    /// Its name for users.
+    pub name: String,
+    /// Its element type, if it is known.
+    pub element: String,
+    /// Its sizes, -1 for unknown ones; `None` if the rank is unknown.
+    pub shape: Option<Vec<i64>>,
+    /// The name of the tensor in the graph, if that is another one.
+    pub tensor: String,
+    /// The bytes of its elements, if they are in the model.
+    pub n_bytes: usize,
+}
+
+/// An operation of a graph.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpSummary {
+    /// Its name.
+    pub name: String,
+    /// The number of nodes.
+    pub n: usize,
+    /// True if it can be compiled.
+    pub is_supported: bool,
+}

@@ -1,0 +1,72 @@
+//! The elements of tensors in a shard.
+//!
+//! ```text
+//! numbers: little-endian, one after the other
+//! strings: lengths as varints │ masked crc32c of the lengths │ texts
+//! ```
+
+use super::table::masked;
+use super::wire::{fixed32, take, varint};
+use super::{BundleData, Bytes};
+use crate::DType;
+use crate::tf::op::Type;
+
+/// The number of elements.
+pub(super) fn n_elements(dims: &[usize]) -> Result<usize, String> {
+    let n = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(dim));
+    // A product with a 0 may overflow before it.
+    let n = if dims.contains(&0) { Some(0) } else { n };
+    n.ok_or_else(|| format!("its shape {dims:?} is too large"))
+}
+
+/// The elements of these bytes, which must have this checksum.
+pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Result<BundleData, String> {
+    let n = n_elements(dims)?;
+    match ty {
+        Type::Dense(dtype) => {
+            if n.checked_mul(dtype.size()) != Some(bytes.len()) {
+                return Err(format!("{n} elements of {dtype} in {} bytes", bytes.len()));
+            }
+            expect_crc(masked(crc32c::crc32c(bytes)), crc)?;
+            Ok(BundleData::Dense(match dtype {
+                DType::I1 if bytes.iter().any(|&byte| byte > 1) => {
+                    bytes.iter().map(|&byte| u8::from(byte != 0)).collect()
+                }
+                _ => bytes.clone(),
+            }))
+        }
+        Type::String => strings(n, bytes, crc).map(BundleData::Strings),
+        _ => Err(format!("tensors of type {ty} are not supported")),
+    }
+}
+
+fn expect_crc(found: u32, want: u32) -> Result<(), String> {
+    if found == want {
+        return Ok(());
+    }
+    Err(format!("its checksum is {found:#010x}, and {want:#010x} in the index: the file is damaged"))
+}
+
+fn strings(n: usize, bytes: &Bytes, crc: u32) -> Result<Vec<Bytes>, String> {
+    let truncated = || format!("{n} strings are more than its {} bytes", bytes.len());
+    if n > bytes.len() {
+        return Err(truncated());
+    }
+    let (mut rest, mut found) = (&bytes[..], 0);
+    let mut lengths = Vec::with_capacity(n);
+    for _ in 0..n {
+        let length = varint(&mut rest).ok_or_else(truncated)?;
+        found = match u32::try_from(length) {
+            Ok(length) => crc32c::crc32c_append(found, &length.to_le_bytes()),
+            Err(_) => crc32c::crc32c_append(found, &length.to_le_bytes()),
+        };
+        lengths.push(usize::try_from(length).map_err(|_| truncated())?);
+    }
+    let stored = fixed32(&mut rest).ok_or_else(truncated)?;
+    expect_crc(masked(found), stored)?;
+    found = crc32c::crc32c_append(found, &stored.to_le_bytes());
+    expect_crc(masked(crc32c::crc32c_append(found, rest)), crc)?;
+    let texts = lengths.into_iter().map(|n| take(&mut rest, n).map(|text| bytes.slice_ref(text)));
+    let texts: Vec<Bytes> = texts.collect::<Option<_>>().ok_or_else(truncated)?;
+    if rest.is_empty() { Ok(texts) } else { Err(format!("{} bytes behind its strings", rest.len())) }
+}

@@ -1,0 +1,132 @@
+//! Sorted string tables, as LevelDB and TensorFlow write them.
+//!
+//! ```text
+//! data blocks │ meta block │ index block: last key ──▶ (offset, size) │ footer: handles, magic
+//! block: entries │ restarts: u32 * n, n │ 0 or 1 (snappy) │ masked crc32c
+//! entry: bytes shared with the key before, n of others, n of the value: varints │ key's end │ value
+//! ```
+//!
+//! All of a table is read at once: it holds descriptions, not data. Keys must ascend, so no block counts
+//! twice. Prefixes that many keys share, and compressed blocks, are limited by the size of the file.
+
+use std::collections::BTreeMap;
+
+use super::wire::{fixed32, take, varint};
+
+/// The size of the footer: two handles of up to 20 bytes and the magic number.
+const FOOTER: usize = 48;
+
+/// The magic number at the end of a table.
+const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
+
+/// The bytes behind a block: the kind of compression and the checksum.
+const TRAILER: usize = 5;
+
+/// How many times the size of its file the keys, or the uncompressed blocks, of a table may have.
+const MAX_RATIO: usize = 32;
+
+/// What they may have besides.
+const MAX_BASE: usize = 1 << 20;
+
+/// The keys and values of a table.
+pub(super) fn read(file: &[u8]) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, String> {
+    let footer = file.len().checked_sub(FOOTER).ok_or("it is too short for an index")?;
+    let (mut handles, magic) = file[footer..].split_at(FOOTER - 8);
+    if magic != MAGIC.to_le_bytes() {
+        return Err("it does not end with the magic number of an index: it is truncated, or none".to_owned());
+    }
+    let mut handle = || Handle::read(&mut handles);
+    let (_, index) = (handle()?, handle()?);
+    let mut room = MAX_BASE.saturating_add(file.len().saturating_mul(MAX_RATIO));
+    let mut blocks = Vec::new();
+    entries(&block(file, footer, index, &mut room)?, &mut room.clone(), &mut |_, mut value| {
+        blocks.push(Handle::read(&mut value)?);
+        Ok(())
+    })?;
+    let mut all = BTreeMap::new();
+    let mut keys = room;
+    for handle in blocks {
+        let block = block(file, footer, handle, &mut room)?;
+        entries(&block, &mut keys, &mut |key, value| {
+            if all.last_key_value().is_some_and(|(last, _): (&Vec<u8>, _)| key <= last.as_slice()) {
+                return Err("its keys are not in order".to_owned());
+            }
+            all.insert(key.to_vec(), value.to_vec());
+            Ok(())
+        })?;
+    }
+    Ok(all)
+}
+
+/// The place of a block.
+#[derive(Clone, Copy)]
+struct Handle {
+    at: usize,
+    len: usize,
+}
+
+impl Handle {
+    fn read(bytes: &mut &[u8]) -> Result<Handle, String> {
+        let mut size = || varint(bytes).and_then(|size| usize::try_from(size).ok());
+        let handle = size().and_then(|at| Some(Handle { at, len: size()? }));
+        handle.ok_or_else(|| "the place of a block is no valid number".to_owned())
+    }
+}
+
+/// The contents of a block, which lies before `end`. Its uncompressed size is taken from `room`.
+fn block(file: &[u8], end: usize, handle: Handle, room: &mut usize) -> Result<Vec<u8>, String> {
+    let Handle { at, len } = handle;
+    let inside = at <= end && end - at >= TRAILER && len <= end - at - TRAILER;
+    if !inside {
+        return Err(format!("a block of {len} bytes at {at} is not inside of the file"));
+    }
+    let (stored, trailer) = file[at..at + len + TRAILER].split_at(len);
+    let mut rest = &trailer[1..];
+    if fixed32(&mut rest) != Some(masked(crc32c::crc32c(&file[at..=at + len]))) {
+        return Err(format!("the checksum of the block at {at} is wrong"));
+    }
+    let too_large = || format!("the block at {at} is too large when it is uncompressed");
+    let size = match trailer[0] {
+        0 => len,
+        1 => snap::raw::decompress_len(stored).map_err(|error| format!("the block at {at}: {error}"))?,
+        kind => return Err(format!("the block at {at} is compressed in an unknown way ({kind})")),
+    };
+    *room = room.checked_sub(size).ok_or_else(too_large)?;
+    if trailer[0] == 0 {
+        return Ok(stored.to_vec());
+    }
+    let block = snap::raw::Decoder::new().decompress_vec(stored);
+    block.map_err(|error| format!("the block at {at}: {error}"))
+}
+
+/// Calls `f` with the keys and values of a block. The lengths of the keys are taken from `room`.
+fn entries(
+    block: &[u8],
+    room: &mut usize,
+    f: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), String>,
+) -> Result<(), String> {
+    let malformed = || "a block is malformed".to_owned();
+    let (body, mut count) = block.split_at(block.len().checked_sub(4).ok_or_else(malformed)?);
+    let n_restarts = fixed32(&mut count).unwrap_or(0) as usize;
+    let restarts = n_restarts.checked_mul(4).and_then(|n| body.len().checked_sub(n)).ok_or_else(malformed)?;
+    let (mut rest, mut key) = (&body[..restarts], Vec::new());
+    while !rest.is_empty() {
+        let mut size = || varint(&mut rest).and_then(|size| usize::try_from(size).ok());
+        let sizes = size().and_then(|shared| Some((shared, size()?, size()?)));
+        let (shared, n_key, n_value) = sizes.ok_or_else(malformed)?;
+        if shared > key.len() {
+            return Err(malformed());
+        }
+        key.truncate(shared);
+        key.extend_from_slice(take(&mut rest, n_key).ok_or_else(malformed)?);
+        let value = take(&mut rest, n_value).ok_or_else(malformed)?;
+        *room = room.checked_sub(key.len()).ok_or("its keys are too long")?;
+        f(&key, value)?;
+    }
+    Ok(())
+}
+
+/// A checksum as it is stored: checksums of bytes that contain checksums are weak.
+pub(super) fn masked(crc: u32) -> u32 {
+    crc.rotate_right(15).wrapping_add(0xa282_ead8)
+}

@@ -1,0 +1,247 @@
+//! Tests with tables that are written here; those that TensorFlow wrote are read by the importer's tests.
+
+use std::collections::BTreeMap;
+
+use super::slice::Slice;
+use super::table::masked;
+use super::*;
+use crate::DType;
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A block with a restart at its beginning only.
+fn block(entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
+    let (mut block, mut last): (Vec<u8>, &[u8]) = (Vec::new(), b"");
+    for (key, value) in entries {
+        let shared = key.iter().zip(last).take_while(|(a, b)| a == b).count();
+        for n in [shared, key.len() - shared, value.len()] {
+            block.extend(varint(n as u64));
+        }
+        block.extend(&key[shared..]);
+        block.extend(value);
+        last = key;
+    }
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    block
+}
+
+/// A table of one block for each of `parts`.
+fn table(parts: &[BTreeMap<Vec<u8>, Vec<u8>>], snappy: bool) -> Vec<u8> {
+    let (mut file, mut index) = (Vec::new(), BTreeMap::new());
+    let mut add = |file: &mut Vec<u8>, block: Vec<u8>| {
+        let stored = if snappy { snap::raw::Encoder::new().compress_vec(&block).unwrap() } else { block };
+        let handle = [varint(file.len() as u64), varint(stored.len() as u64)].concat();
+        let kept = [stored, vec![u8::from(snappy)]].concat();
+        let crc = masked(crc32c::crc32c(&kept));
+        file.extend(kept);
+        file.extend(crc.to_le_bytes());
+        handle
+    };
+    for part in parts {
+        let last = part.last_key_value().unwrap().0.clone();
+        index.insert(last, add(&mut file, block(part)));
+    }
+    let meta = add(&mut file, block(&BTreeMap::new()));
+    let index = add(&mut file, block(&index));
+    let mut footer = [meta, index].concat();
+    footer.resize(40, 0);
+    file.extend(footer);
+    file.extend(0xdb47_7524_8b80_fb57u64.to_le_bytes());
+    file
+}
+
+fn field(number: u64, value: &[u8]) -> Vec<u8> {
+    [varint(number << 3 | 2), varint(value.len() as u64), value.to_vec()].concat()
+}
+
+fn number(number: u64, value: u64) -> Vec<u8> {
+    [varint(number << 3), varint(value)].concat()
+}
+
+fn shape(dims: &[u64]) -> Vec<u8> {
+    field(2, &dims.iter().flat_map(|&dim| field(2, &number(1, dim))).collect::<Vec<_>>())
+}
+
+fn entry(code: u64, dims: &[u64], at: usize, bytes: &[u8], crc: u32) -> Vec<u8> {
+    let crc = [varint(6 << 3 | 5), crc.to_le_bytes().to_vec()].concat();
+    let place = [number(4, at as u64), number(5, bytes.len() as u64)].concat();
+    [number(1, code), shape(dims), place, crc].concat()
+}
+
+/// A bundle in memory: the entries' keys, types, shapes and bytes.
+#[derive(Default)]
+struct Files {
+    entries: BTreeMap<Vec<u8>, Vec<u8>>,
+    data: Vec<u8>,
+}
+
+impl Files {
+    fn add(&mut self, key: &[u8], code: u64, dims: &[u64], bytes: &[u8]) {
+        let crc = masked(crc32c::crc32c(bytes));
+        self.entries.insert(key.to_vec(), entry(code, dims, self.data.len(), bytes, crc));
+        self.data.extend(bytes);
+    }
+
+    fn open(&self, snappy: bool) -> Result<Bundle, BundleError> {
+        let header = BTreeMap::from([(Vec::new(), number(1, 1))]);
+        let index = table(&[header, self.entries.clone()], snappy);
+        Bundle::open("v", &mut |name| match name {
+            "v.index" => Ok(index.clone().into()),
+            "v.data-00000-of-00001" => Ok(self.data.clone().into()),
+            name => Err(format!("no file {name}")),
+        })
+    }
+}
+
+fn error(found: Result<BundleTensor, BundleError>) -> String {
+    found.unwrap_err().to_string()
+}
+
+#[test]
+fn tensors_are_read_and_share_their_shard() {
+    let mut files = Files::default();
+    files.add(b"layer/bias", 3, &[2], &[1, 0, 0, 0, 2, 0, 0, 0]);
+    files.add(b"layer/flags", 10, &[3], &[0, 1, 7]);
+    files.add(b"layer/half", 14, &[2, 1], &[0x80, 0x3f, 0, 0x40]);
+    files.add(b"nothing", 1, &[0, 4], &[]);
+    for snappy in [false, true] {
+        let bundle = files.open(snappy).unwrap();
+        let names: Vec<&str> = bundle.tensors().map(|(name, _)| name).collect();
+        assert_eq!(names, ["layer/bias", "layer/flags", "layer/half", "nothing"]);
+        let bias = bundle.read("layer/bias", "").unwrap();
+        assert_eq!((bias.ty, &bias.dims[..]), (Type::Dense(DType::I32), &[2][..]));
+        let BundleData::Dense(bytes) = &bias.data else { panic!("{bias:?}") };
+        assert_eq!(bytes.as_ptr(), bundle.shards[0].as_ptr());
+        let flags = bundle.read("layer/flags", "").unwrap();
+        assert_eq!(flags.data, BundleData::Dense(Bytes::from_static(&[0, 1, 1])));
+        assert_eq!(bundle.read("layer/half", "").unwrap().ty, Type::Dense(DType::BF16));
+        let part = bundle.read("layer/bias", "2 1,1").unwrap();
+        assert_eq!(part.data, BundleData::Dense(Bytes::from_static(&[2, 0, 0, 0])));
+        assert!(error(bundle.read("layer/bias", "2 2,1")).contains("it has no slice 2,1, its shape is [2]"));
+        assert!(error(bundle.read("layer/bias", "3 0,1")).contains("its shape is [2], not [3]"));
+        assert!(error(bundle.read("layer/bias", "2 x")).contains("specifies no slice"));
+        assert!(error(bundle.read("other", "")).contains("v: tensor 'other': there is no such tensor"));
+    }
+}
+
+#[test]
+fn strings_have_checksums_of_their_lengths_and_texts() {
+    let lengths = crc32c::crc32c_append(crc32c::crc32c(&3u32.to_le_bytes()), &0u32.to_le_bytes());
+    let stored = masked(lengths).to_le_bytes();
+    let bytes = [&[3, 0][..], &stored, b"a\xffc"].concat();
+    let crc = masked(crc32c::crc32c_append(crc32c::crc32c_append(lengths, &stored), b"a\xffc"));
+    let mut files = Files { data: bytes.clone(), ..Files::default() };
+    files.entries.insert(b"s".to_vec(), entry(7, &[2], 0, &bytes, crc));
+    let strings = files.open(false).unwrap().read("s", "").unwrap();
+    let texts = [&b"a\xffc"[..], b""].map(Bytes::from_static).to_vec();
+    assert_eq!(strings.data, BundleData::Strings(texts));
+    for at in 0..bytes.len() {
+        files.data = bytes.clone();
+        files.data[at] ^= 1;
+        let why = error(files.open(false).unwrap().read("s", ""));
+        assert!(why.contains("checksum") || why.contains("2 strings are more than its"), "{why}");
+    }
+}
+
+#[test]
+fn slices_are_put_together() {
+    let mut files = Files::default();
+    let extent = |start, length| [number(1, start), number(2, length)].concat();
+    let whole = field(1, &[]);
+    let slices =
+        [(0, 1), (1, 3)].map(|(start, length)| [field(1, &extent(start, length)), whole.clone()].concat());
+    let [top, rest] = [0, 1].map(|i| Slice::decode(&slices[i], &[4, 3]).unwrap().key(b"w"));
+    let slices = slices.map(|slice| field(7, &slice));
+    files.entries.insert(b"w".to_vec(), [number(1, 4), shape(&[4, 3]), slices.concat()].concat());
+    files.add(&rest, 4, &[3, 3], &[3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    files.add(&top, 4, &[1, 3], &[0, 1, 2]);
+    let bundle = files.open(false).unwrap();
+    let read = |slice| match bundle.read("w", slice).unwrap().data {
+        BundleData::Dense(bytes) => bytes.to_vec(),
+        strings => panic!("{strings:?}"),
+    };
+    assert_eq!(read(""), (0..12).collect::<Vec<u8>>());
+    assert_eq!(read("4 3 1,3:-"), (3..12).collect::<Vec<u8>>());
+    assert_eq!(read("4 3 0,2:1,2"), [1, 2, 4, 5]);
+    assert_eq!(bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(), [("w", 12)]);
+    files.entries.remove(&top);
+    assert!(error(files.open(false).unwrap().read("w", "")).contains("its slice 0,1:0,3 is missing"));
+}
+
+/// Keys that TensorFlow wrote for slices of a variable.
+#[test]
+fn keys_of_slices() {
+    let key = |extents: &[(u64, Option<u64>)], dims: &[usize]| {
+        let extent = |&(start, length): &(u64, Option<u64>)| {
+            field(1, &[number(1, start), length.map_or(Vec::new(), |length| number(2, length))].concat())
+        };
+        let slice: Vec<u8> = extents.iter().flat_map(extent).collect();
+        Slice::decode(&slice, dims).unwrap().key(b"v")
+    };
+    assert_eq!(key(&[(0, Some(4))], &[10]), b"\0v\0\x01\x01\x01\x80\x84");
+    assert_eq!(key(&[(100, Some(200))], &[300]), b"\0v\0\x01\x01\x01\xc0\x64\xc0\xc8");
+    assert_eq!(key(&[(0, None), (3, Some(6))], &[9, 9]), b"\0v\0\x01\x01\x02\x80\x7f\x83\x86");
+    assert_eq!(key(&[(2, Some(2)), (0, Some(5))], &[6, 5]), b"\0v\0\x01\x01\x02\x82\x82\x80\x85");
+}
+
+#[test]
+fn what_lies_is_refused() {
+    let mut files = Files::default();
+    files.add(b"a", 1, &[2], &[0; 8]);
+    files.add(b"b", 1, &[2], &[0; 8]);
+    let check = |key: &[u8], value: Vec<u8>, want: &str| {
+        let mut files = Files { entries: files.entries.clone(), data: files.data.clone() };
+        files.entries.insert(key.to_vec(), value);
+        let why = match files.open(false) {
+            Err(error) => error.to_string(),
+            Ok(bundle) => error(bundle.read(std::str::from_utf8(key).unwrap(), "")),
+        };
+        assert!(why.contains(want), "{why}");
+    };
+    check(b"b", entry(1, &[2], 9, &[0; 8], 0), "v.index: tensor 'b': bytes 9 to 9+8 are not in its shard of 16");
+    check(b"b", entry(1, &[2], 4, &[0; 8], 0), "its bytes overlap those of 'a'");
+    check(b"b", entry(1, &[2], 8, &[0; 8], 0), "v: tensor 'b': its checksum is");
+    check(b"b", entry(1, &[3], 8, &[0; 8], 0), "3 elements of f32 in 8 bytes");
+    check(b"b", entry(1, &[1 << 40, 1 << 40], 8, &[0; 8], 0), "is too large");
+    check(b"b", entry(1, &[u64::MAX], 8, &[0; 8], 0), "a size of its shape is negative");
+    check(b"b", entry(99, &[2], 8, &[0; 8], 0), "99");
+    check(b"b", b"\x0f".to_vec(), "its description is no valid message");
+    check(b"b", [number(1, 1), number(3, 1)].concat(), "it is in shard 1 of 1");
+    let bomb = [number(1, 1), shape(&[1 << 40]), field(7, &field(1, &[]))].concat();
+    check(b"b", bomb, "its slice 0,1099511627776 is missing");
+}
+
+#[test]
+fn every_damaged_index_is_refused() {
+    let mut files = Files::default();
+    files.add(b"a", 1, &[2], &[0; 8]);
+    let header = BTreeMap::from([(Vec::new(), number(1, 1))]);
+    let index = table(&[header, files.entries.clone()], false);
+    let data = Bytes::from(files.data.clone());
+    let read = |index: Vec<u8>| {
+        let bundle = Bundle::open("v", &mut |name| {
+            Ok(if name == "v.index" { index.clone().into() } else { data.clone() })
+        })?;
+        bundle.read("a", "")
+    };
+    assert!(read(index.clone()).is_ok());
+    for n in 0..index.len() {
+        assert!(read(index[..n].to_vec()).is_err(), "{n} bytes");
+    }
+    // The padding of the footer and the meta block are not read.
+    let padding = index.len() - 48..index.len() - 8;
+    let refused = (0..index.len()).filter(|at| !padding.contains(at)).filter(|&at| {
+        let mut damaged = index.clone();
+        damaged[at] ^= 0x41;
+        read(damaged).is_err()
+    });
+    assert_eq!(refused.count(), index.len() - 40 - block(&BTreeMap::new()).len() - 5);
+}

@@ -1,0 +1,76 @@
+//! The encoding of protobuf messages, as far as a bundle's index needs it, and of numbers of variable length.
+
+/// The fields of a message, with their numbers.
+pub(super) struct Message<'a> {
+    rest: &'a [u8],
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WireValue<'a> {
+    Varint(u64),
+    Fixed64,
+    Bytes(&'a [u8]),
+    Fixed32(u32),
+}
+
+impl<'a> Message<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Message<'a> {
+        Message { rest: bytes }
+    }
+
+    fn field(&mut self) -> Option<(u64, WireValue<'a>)> {
+        let tag = varint(&mut self.rest)?;
+        let value = match tag & 7 {
+            0 => WireValue::Varint(varint(&mut self.rest)?),
+            1 => {
+                take(&mut self.rest, 8)?;
+                WireValue::Fixed64
+            }
+            2 => {
+                let n = usize::try_from(varint(&mut self.rest)?).ok()?;
+                WireValue::Bytes(take(&mut self.rest, n)?)
+            }
+            5 => WireValue::Fixed32(fixed32(&mut self.rest)?),
+            _ => return None,
+        };
+        Some((tag >> 3, value))
+    }
+}
+
+impl<'a> Iterator for Message<'a> {
+    type Item = Result<(u64, WireValue<'a>), String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        Some(self.field().ok_or_else(|| {
+            self.rest = &[];
+            "its description is no valid message".to_owned()
+        }))
+    }
+}
+
+/// Takes the first bytes.
+pub(super) fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(n)?;
+    *bytes = rest;
+    Some(first)
+}
+
+/// Takes a little-endian number.
+pub(super) fn fixed32(bytes: &mut &[u8]) -> Option<u32> {
+    let first = take(bytes, 4)?;
+    first.try_into().ok().map(u32::from_le_bytes)
+}
+
+/// Takes a number of variable length.
+pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let n = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
+    let digits = take(bytes, n)?;
+    if n == 10 && digits[9] > 1 {
+        return None;
+    }
+    Some(digits.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
+}
