@@ -4,7 +4,7 @@ use super::super::infer::rules;
 use super::super::row::{Cost, Effect, control, state};
 use super::operators::operators;
 
-operators! { 18:
+operators! { 19:
     /// A table that is initialized once.
     HashTableV2
         "!-> table_handle:resource; container:string='' key_dtype:type shared_name:string='' \

@@ -1,0 +1,128 @@
+"""Runs the node tests of the `onnx` package (onnx/backend/test/data/node) with bef-exec, and reports the share per operator.
+
+    python tools/onnx/node_tests.py target/release/bef-exec DATA [-O LEVEL] [--only PART] [--max-opset 22] [--report FILE.md]
+
+DATA is the folder `node` of the package's test data: a folder per test with model.onnx and test_data_set_*. Needs onnx and
+numpy. A test passes if every output has the type, the shape and, within the package's tolerance (rtol 1e-3, atol 1e-7), the
+values. Tests whose inputs or outputs are sequences, optionals or of types that NumPy files do not have cannot be fed through
+files; they count as failed and are named.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+
+def array(path, info):
+    """The tensor of a file, or None if it is no tensor."""
+    if info.type.WhichOneof("value") == "optional_type":
+        return None
+    if info.type.WhichOneof("value") != "tensor_type":
+        return None
+    tensor = onnx.TensorProto()
+    with open(path, "rb") as file:
+        tensor.ParseFromString(file.read())
+    found = numpy_helper.to_array(tensor)
+    if tensor.data_type in (17, 18, 19, 20, 21, 22, 23):
+        return None
+    return found
+
+
+def saved(found, path):
+    """Writes an array as bef-exec reads it: strings as fixed-width text, bf16 as its bits."""
+    if found.dtype == object:
+        found = np.array([x if isinstance(x, str) else x.decode() for x in found.ravel()], dtype=str).reshape(found.shape)
+    np.save(path, found)
+
+
+def equal(expected, got):
+    if expected.dtype == object or got.dtype.kind in "USO":
+        text = lambda a: [x.decode() if isinstance(x, bytes) else str(x) for x in a.ravel()]
+        return expected.shape == got.shape and text(expected) == text(got)
+    if expected.shape != got.shape:
+        return False
+    if str(expected.dtype) == "bfloat16":
+        expected = expected.astype(np.float32)
+        got = got.astype(np.float32) if got.dtype != np.uint16 else (got.astype(np.uint32) << 16).view(np.float32)
+    elif expected.dtype != got.dtype:
+        return False
+    return np.allclose(expected, got, rtol=1e-3, atol=1e-7, equal_nan=True) if got.dtype.kind in "fc" else np.array_equal(expected, got)
+
+
+def run(args, folder):
+    """None if the test passes, or the reason."""
+    model = onnx.load(os.path.join(folder, "model.onnx"))
+    for data in sorted(os.listdir(folder)):
+        if not data.startswith("test_data_set"):
+            continue
+        path = os.path.join(folder, data)
+        with tempfile.TemporaryDirectory() as work:
+            command = [args.bef_exec, os.path.join(folder, "model.onnx"), f"-O{args.O}", "--timeout", "60"]
+            for i, info in enumerate(model.graph.input):
+                found = array(os.path.join(path, f"input_{i}.pb"), info)
+                if found is None:
+                    return "its inputs are no tensors that files can have"
+                saved(found, os.path.join(work, f"in{i}.npy"))
+                command += ["--input", f"{info.name}={work}/in{i}.npy"]
+            for i, info in enumerate(model.graph.output):
+                command += ["--output", f"{info.name}={work}/out{i}.npy"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                return (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").replace("\n", " ")
+            for i, info in enumerate(model.graph.output):
+                expected = array(os.path.join(path, f"output_{i}.pb"), info)
+                if expected is None:
+                    return "its outputs are no tensors that files can have"
+                got = np.load(f"{work}/out{i}.npy")
+                if not equal(expected, got):
+                    return f"output {info.name}: expected {expected.dtype}{list(expected.shape)} {expected.ravel()[:6]}, got {got.dtype}{list(got.shape)} {got.ravel()[:6]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("bef_exec")
+    parser.add_argument("data")
+    parser.add_argument("-O", default="2")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--max-opset", type=int, default=22)
+    parser.add_argument("--report")
+    args = parser.parse_args()
+    tests = []
+    for name in sorted(os.listdir(args.data)):
+        if args.only not in name:
+            continue
+        model = onnx.load(os.path.join(args.data, name, "model.onnx"))
+        if max((s.version for s in model.opset_import if s.domain in ("", "ai.onnx")), default=0) > args.max_opset:
+            continue
+        ops = [n.op_type for n in model.graph.node]
+        tests.append((name, ops[-1] if ops else "none"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda test: run(args, os.path.join(args.data, test[0])), tests))
+    by_op = collections.defaultdict(lambda: [0, 0])
+    lines = []
+    for (name, op), why in zip(tests, found):
+        by_op[op][1] += 1
+        by_op[op][0] += why is None
+        if why is not None:
+            lines.append(f"{name}: {why}")
+    passed = sum(why is None for why in found)
+    print("\n".join(lines))
+    print(f"{passed} of {len(tests)} passed ({100 * passed / max(len(tests), 1):.1f} %)")
+    if args.report:
+        with open(args.report, "w") as report:
+            report.write(f"{passed} of {len(tests)} node tests ({100 * passed / max(len(tests), 1):.1f} %) at opsets <= {args.max_opset}, -O{args.O}.\n\n")
+            report.write("| operator | passed | of |\n|---|---|---|\n")
+            report.writelines(f"| {op} | {n} | {of} |\n" for op, (n, of) in sorted(by_op.items()))
+            report.write("\nFailed:\n\n" + "".join(f"* {line.split(':')[0]}\n" for line in lines))
+    sys.exit(passed != len(tests))
+
+
+main()
