@@ -3,20 +3,38 @@
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
 //! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
+//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)     rois, grid (parts of images)
+//! unique (sorted)     selection (of boxes)     trees (ensembles)
 //! ```
 //!
 //! Images have ONNX's layout: batch, channels, and any number of axes of space. The numbers of windows are
 //! ONNX's. f16 and bf16 are computed in f32; results are rounded once.
 
+mod activation;
 mod bytes;
+mod deform;
 mod elements;
+mod grid;
 mod pool;
 mod quantized;
+mod recurrent;
+mod rois;
+mod selection;
+mod trees;
+mod unique;
 mod window;
 
+pub use activation::Activation;
+pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
+pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
+pub use recurrent::{Cell, DIRECTIONS, Recurrence, RecurrentOperands};
+pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
+pub use selection::{Limits, batched_non_max_suppression};
+pub use trees::{Aggregate, TreeLists, Trees};
+pub use unique::unique_sorted;
 pub use window::Steps;
 
 use super::fast::{self, Cx};

@@ -140,10 +140,14 @@ impl Span {
         (self.start(o) + tap as i64 * self.dilation) as usize
     }
 
+    /// The position of tap `j` of window `o`, which may be outside of the image.
+    pub(super) fn unbounded(&self, o: usize, j: usize) -> i64 {
+        self.start(o) + j as i64 * self.dilation
+    }
+
     /// The position of tap `j` of window `o`, if it is inside of the image.
     pub(super) fn inside(&self, o: usize, j: usize) -> Option<usize> {
-        let position = self.start(o) + j as i64 * self.dilation;
-        usize::try_from(position).ok().filter(|&position| position < self.len)
+        usize::try_from(self.unbounded(o, j)).ok().filter(|&position| position < self.len)
     }
 
     /// Copies tap `j` of neighbouring windows, the first of which is `o`, from a line of the image.
