@@ -142,7 +142,7 @@ pub use matrices::{
 };
 pub use onnx::{
     Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
-    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Steps, TreeLists, Trees,
+    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps,
     batched_non_max_suppression, col_to_image, deform_conv, gather_elements, grid_sample,
     max_pool_with_indices, max_roi_pool, quantized_conv, quantized_matmul, roi_align, scatter_elements,
     unique_sorted, window_pool,

@@ -1,6 +1,6 @@
 //! ONNX's activation functions of recurrent cells.
 
-use super::Float;
+use super::WideFloat;
 use crate::TensorError;
 use crate::error::invalid;
 use crate::simd::{Function, Isa};
@@ -121,7 +121,7 @@ impl Activation {
     }
 
     /// Applies it to each number.
-    pub(super) fn apply<T: Float>(self, x: &mut [T]) {
+    pub(super) fn apply<T: WideFloat>(self, x: &mut [T]) {
         if let (Some(function), Ok(x)) = (self.vectorized(), bytemuck::try_cast_slice_mut::<T, f32>(x))
             && T::DTYPE == crate::DType::F32
         {

@@ -2,15 +2,15 @@
 //! back into images.
 //!
 //! ```text
-//! image ─▶ columns: one row per channel and tap, sampled between four pixels, times the mask ─▶ filters * columns
+//! image ─▶ columns: a row per channel and tap, sampled between pixels, times the mask ─▶ filters * columns
 //! ```
 
 use super::super::fast::{self, Cx};
 use super::super::numeric::{Domain, Number};
 use super::super::{Transposition, reference::slice};
 use super::quantized::convolved;
-use super::window::{Span, Steps, each_tap, place};
-use super::{Float, wide, with_float};
+use super::window::{WindowAxis, WindowSteps, each_tap, place};
+use super::{WideFloat, wide, with_float};
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::interrupt::{STEPS, is_interrupted};
@@ -28,7 +28,7 @@ pub struct Deformed<'a> {
 }
 
 /// The pixel at a position between pixels; zeros outside.
-fn pixel<T: Float>(plane: &[T], (height, width): (usize, usize), y: f64, x: f64) -> T {
+fn pixel<T: WideFloat>(plane: &[T], (height, width): (usize, usize), y: f64, x: f64) -> T {
     if !(y > -1.0 && y < height as f64 && x > -1.0 && x < width as f64) {
         return T::ZERO;
     }
@@ -47,7 +47,7 @@ fn pixel<T: Float>(plane: &[T], (height, width): (usize, usize), y: f64, x: f64)
 /// rows, columns]`, down and across for each tap, and a mask of as many factors as taps.
 pub fn deform_conv(
     operands: &Deformed<'_>,
-    steps: &Steps,
+    steps: &WindowSteps,
     [group, offset_group]: [usize; 2],
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
@@ -125,7 +125,7 @@ pub fn col_to_image(
     x: &HostTensor,
     image: &[i64],
     block: &[i64],
-    steps: &Steps,
+    steps: &WindowSteps,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "_Col2Im";
@@ -161,7 +161,7 @@ pub fn col_to_image(
 }
 
 /// Calls `add` with the position and the value of each element of each window, window by window.
-fn add_windows<T: Copy>(spans: &[Span], windows: usize, x: &[T], add: &mut dyn FnMut(usize, T)) {
+fn add_windows<T: Copy>(spans: &[WindowAxis], windows: usize, x: &[T], add: &mut dyn FnMut(usize, T)) {
     let mut at = vec![0; spans.len()];
     for window in 0..windows {
         if window % (STEPS >> 10) == 0 && is_interrupted() {

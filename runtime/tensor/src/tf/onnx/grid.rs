@@ -4,11 +4,11 @@
 //! position in [-1, 1] ─▶ fraction of a pixel, per axis ─▶ 1, 2 or 4 taps with weights ─▶ their products
 //! ```
 //!
-//! The grid has the last axis of space first. A part of the channels is sampled at once, so that the taps of a
-//! position are computed once for them.
+//! The grid has the last axis of space first. Some of the channels are sampled at once, so that the taps of
+//! a position are computed once for them.
 
 use super::super::fast::{self, Cx};
-use super::{Float, wide, with_float};
+use super::{WideFloat, wide, with_float};
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::{HostTensor, Shape, TensorError};
@@ -50,7 +50,7 @@ pub struct GridAttrs {
 const AXES: usize = 3;
 
 /// The pixels along an axis that a position depends on, with their weights; none outside.
-type Taps = [Option<(usize, f64)>; 4];
+type AxisTaps = [Option<(usize, f64)>; 4];
 
 /// Reflects a position at the ends until it is between them.
 fn reflected(x: f64, low: f64, high: f64) -> f64 {
@@ -87,7 +87,7 @@ impl GridAttrs {
     }
 
     /// The taps of a position in [-1, 1] on an axis of `len` pixels.
-    fn taps(&self, x: f64, len: usize) -> Taps {
+    fn taps(&self, x: f64, len: usize) -> AxisTaps {
         let n = len as f64;
         let at = if self.align_corners { (x + 1.0) / 2.0 * (n - 1.0) } else { ((x + 1.0) * n - 1.0) / 2.0 };
         // In f32, in which the position of a pixel is exact or not as in other implementations.
@@ -116,7 +116,12 @@ impl GridAttrs {
 }
 
 /// Calls `f` with the number of the pixel and the weight of each combination of taps.
-fn each_pixel(dims: &[usize], taps: &[Taps], (pixel, weight): (usize, f64), f: &mut dyn FnMut(usize, f64)) {
+fn each_pixel(
+    dims: &[usize],
+    taps: &[AxisTaps],
+    (pixel, weight): (usize, f64),
+    f: &mut dyn FnMut(usize, f64),
+) {
     let (Some((&len, dims)), Some((own, taps))) = (dims.split_first(), taps.split_first()) else {
         return f(pixel, weight);
     };
@@ -176,7 +181,7 @@ pub fn grid_sample(
                         if place % 64 == 63 && is_interrupted() {
                             return;
                         }
-                        let mut taps: [Taps; AXES] = [[None; 4]; AXES];
+                        let mut taps: [AxisTaps; AXES] = [[None; 4]; AXES];
                         for ((taps, &len), position) in taps.iter_mut().zip(space).zip(position.iter().rev()) {
                             *taps = attrs.taps(position.wide(), len);
                         }
@@ -190,9 +195,9 @@ pub fn grid_sample(
 }
 
 /// One position of some channels, whose results are `step` apart.
-fn sample<T: Float>(
+fn sample<T: WideFloat>(
     (x, plane): (&[T], usize),
-    (dims, taps): (&[usize], &[Taps]),
+    (dims, taps): (&[usize], &[AxisTaps]),
     (out, step): (&mut [T], usize),
 ) {
     out.iter_mut().step_by(step).for_each(|out| *out = T::ZERO);

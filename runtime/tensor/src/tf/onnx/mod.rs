@@ -35,13 +35,13 @@ pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
 pub use selection::{Limits, batched_non_max_suppression};
 pub use trees::{Aggregate, TreeLists, Trees};
 pub use unique::unique_sorted;
-pub use window::Steps;
+pub use window::WindowSteps;
 
 use super::fast::{self, Cx};
 use crate::{DType, HostTensor, TensorError};
 
 /// A float of the width in which the operators compute: f32 or f64.
-pub(super) trait Float:
+pub(super) trait WideFloat:
     crate::gemm::GemmElement
     + std::ops::Sub<Output = Self>
     + std::ops::Mul<Output = Self>
@@ -56,7 +56,7 @@ pub(super) trait Float:
 
 macro_rules! floats {
     ($($ty:ident)*) => {$(
-        impl Float for $ty {
+        impl WideFloat for $ty {
             const LOWEST: $ty = $ty::NEG_INFINITY;
             fn wide(self) -> f64 {
                 f64::from(self)

@@ -13,7 +13,7 @@
 use super::super::fast::{self, Cx};
 use super::super::{Transposition, slice};
 use super::activation::Activation;
-use super::{Float, wide, with_float};
+use super::{WideFloat, wide, with_float};
 use crate::error::invalid;
 use crate::gemm::{Matrix, product_into};
 use crate::interrupt::is_interrupted;
@@ -106,7 +106,7 @@ struct Sizes {
 }
 
 /// Weights of the state, packed if they can be.
-trait Recurrent: Float {
+trait Recurrent: WideFloat {
     type Packed: Sync;
     /// Packs the transpose of an n by k matrix.
     fn pack(k: usize, n: usize, r: &[Self]) -> Result<Self::Packed, TensorError>;
@@ -172,7 +172,7 @@ struct Direction<'a, T: Recurrent> {
 }
 
 /// The state of a direction, and room for gates.
-struct State<'a, T> {
+struct LayerState<'a, T> {
     h: &'a mut [T],
     c: &'a mut [T],
     gates: Vec<T>,
@@ -203,14 +203,14 @@ impl<T: Recurrent> Direction<'_, T> {
     /// and of the results.
     fn step(
         &self,
-        state: &mut State<'_, T>,
+        state: &mut LayerState<'_, T>,
         from_x: &[T],
         place: &dyn Fn(usize) -> Option<(usize, usize)>,
         y: &mut [T],
         cx: &Cx<'_>,
     ) -> Result<(), TensorError> {
         let Sizes { batch, hidden: n, gates, .. } = self.sizes;
-        let State { h, c, gates: from_h, hidden } = state;
+        let LayerState { h, c, gates: from_h, hidden } = state;
         T::times((h, batch), &self.r, from_h, cx.parallel)?;
         let own = from_h.len() / batch;
         for b in 0..batch {
@@ -424,7 +424,7 @@ impl Recurrence {
         };
         let room = if is_gru { batch * hidden } else { 0 };
         let gates = filled(batch * joint, T::ZERO)?;
-        let mut state = State { h, c, gates, hidden: filled(room, T::ZERO)? };
+        let mut state = LayerState { h, c, gates, hidden: filled(room, T::ZERO)? };
         let (n, is_reverse) = (self.directions.len(), self.directions[d]);
         for step in 0..steps {
             if is_interrupted() {

@@ -6,7 +6,7 @@
 //! ```
 
 use super::super::fast::{self, Cx};
-use super::{Float, wide, with_float};
+use super::{WideFloat, wide, with_float};
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -46,7 +46,7 @@ struct Bins {
 }
 
 /// Two neighbouring pixels, and the weight of the second.
-type Pair = ([usize; 2], f64);
+type PixelPair = ([usize; 2], f64);
 
 impl Bins {
     fn new(
@@ -67,7 +67,7 @@ impl Bins {
     }
 
     /// The pixels around sample `i` of a bin; `None` outside of the image.
-    fn pair(&self, bin: usize, i: usize) -> Option<Pair> {
+    fn pair(&self, bin: usize, i: usize) -> Option<PixelPair> {
         let at = self.start + bin as f64 * self.size + (i as f64 + 0.5) * self.size / self.samples as f64;
         if !(at >= -1.0 && at <= self.len as f64) {
             return None;
@@ -172,7 +172,7 @@ pub fn roi_align(
 }
 
 /// One bin of all channels, whose results are `step` apart.
-fn align_bin<T: Float>(
+fn align_bin<T: WideFloat>(
     (x, plane): (&[T], usize),
     bins: &[Bins; 2],
     bin: (usize, usize),

@@ -22,10 +22,10 @@ pub struct Limits {
 }
 
 /// The lower and the upper corner.
-type Corners = ([f32; 2], [f32; 2]);
+type BoxEnds = ([f32; 2], [f32; 2]);
 
 impl Limits {
-    fn corners(&self, b: &[f32]) -> Corners {
+    fn corners(&self, b: &[f32]) -> BoxEnds {
         if self.centered {
             let half = [b[2] / 2.0, b[3] / 2.0];
             return ([b[0] - half[0], b[1] - half[1]], [b[0] + half[0], b[1] + half[1]]);
@@ -33,7 +33,7 @@ impl Limits {
         ([b[1].min(b[3]), b[0].min(b[2])], [b[1].max(b[3]), b[0].max(b[2])])
     }
 
-    fn are_alike(&self, (a_low, a_high): &Corners, (b_low, b_high): &Corners) -> bool {
+    fn are_alike(&self, (a_low, a_high): &BoxEnds, (b_low, b_high): &BoxEnds) -> bool {
         let side = |i: usize| a_high[i].min(b_high[i]) - a_low[i].max(b_low[i]);
         let (width, height) = (side(0), side(1));
         if width <= 0.0 || height <= 0.0 {

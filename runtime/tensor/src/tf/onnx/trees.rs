@@ -1,16 +1,16 @@
 //! Ensembles of decision trees: ONNX's `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
 //!
 //! ```text
-//! lists of nodes by tree and number ──Trees::new──▶ flat nodes, children by position; leaves' weights in one list
+//! lists of nodes by tree and number ──Trees::new──▶ nodes with positions of children; weights of leaves
 //! ```
 //!
-//! A branch may be reached in several ways, but never from itself: [`Trees::new`] refuses cycles, so that each
-//! walk ends at a leaf. Nodes that no root leads to are not looked at.
+//! A branch may be reached in several ways, but never from itself: [`Trees::new`] refuses cycles, so that
+//! each walk ends at a leaf. Nodes that no root leads to are not looked at.
 
 use std::collections::HashMap;
 
 use super::super::fast::{self, Cx};
-use super::{Float, with_float};
+use super::{WideFloat, with_float};
 use crate::error::invalid;
 use crate::scratch::{filled, no_room, push, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -94,7 +94,7 @@ fn test_of(op: &'static str, mode: &str) -> Result<Option<Test>, TensorError> {
 }
 
 /// Positions by tree and number of the node.
-type Places = HashMap<(i64, i64), u32>;
+type NodePlaces = HashMap<(i64, i64), u32>;
 
 impl Trees {
     /// An ensemble from its lists.
@@ -145,9 +145,9 @@ impl Trees {
     }
 
     /// The positions of the nodes; sets the roots, the first nodes of each tree.
-    fn places(&mut self, op: &'static str, lists: &TreeLists) -> Result<Places, TensorError> {
+    fn places(&mut self, op: &'static str, lists: &TreeLists) -> Result<NodePlaces, TensorError> {
         let n = lists.nodes_treeids.len();
-        let mut places = Places::new();
+        let mut places = NodePlaces::new();
         places.try_reserve(n).map_err(|_| no_room::<((i64, i64), u32)>(n))?;
         let mut known = HashMap::new();
         for (i, key) in
@@ -169,7 +169,7 @@ impl Trees {
         &mut self,
         op: &'static str,
         lists: &TreeLists,
-        places: &Places,
+        places: &NodePlaces,
     ) -> Result<Vec<[u32; 2]>, TensorError> {
         let m = lists.target_treeids.len();
         let lengths = [lists.target_nodeids.len(), lists.target_ids.len(), lists.target_weights.len()];
@@ -207,7 +207,7 @@ impl Trees {
         lists: &TreeLists,
         i: usize,
         [first, end]: [u32; 2],
-        places: &Places,
+        places: &NodePlaces,
     ) -> Result<TreeNode, TensorError> {
         let Some(test) = test_of(op, &lists.nodes_modes[i])? else {
             return Ok(TreeNode::Leaf { first, end });
@@ -232,31 +232,31 @@ impl Trees {
     /// Walks the trees in depth, by a list of open nodes; an open node that is met again is in a cycle.
     fn expect_no_cycle(&self, op: &'static str) -> Result<(), TensorError> {
         #[derive(Clone, Copy, PartialEq)]
-        enum State {
+        enum Visit {
             New,
             Open,
             Done,
         }
-        let mut states = filled(self.nodes.len(), State::New)?;
+        let mut states = filled(self.nodes.len(), Visit::New)?;
         let mut open: Vec<u32> = Vec::new();
         for &root in &self.roots {
             push(&mut open, root)?;
             while let Some(&node) = open.last() {
                 let state = &mut states[node as usize];
-                let (TreeNode::Branch { children, .. }, State::New) = (self.nodes[node as usize], *state)
+                let (TreeNode::Branch { children, .. }, Visit::New) = (self.nodes[node as usize], *state)
                 else {
-                    *state = State::Done;
+                    *state = Visit::Done;
                     open.pop();
                     continue;
                 };
-                *state = State::Open;
+                *state = Visit::Open;
                 for child in children {
                     match states[child as usize] {
-                        State::New => push(&mut open, child)?,
-                        State::Open => {
+                        Visit::New => push(&mut open, child)?,
+                        Visit::Open => {
                             return invalid(op, format!("node {child} of the list is its own child"));
                         }
-                        State::Done => {}
+                        Visit::Done => {}
                     }
                 }
             }
@@ -265,7 +265,7 @@ impl Trees {
     }
 
     /// The weights of the leaf that a row of features leads to.
-    fn leaf<T: Float>(&self, root: u32, row: &[T]) -> &[(u32, f32)] {
+    fn leaf<T: WideFloat>(&self, root: u32, row: &[T]) -> &[(u32, f32)] {
         let mut at = root;
         loop {
             match self.nodes[at as usize] {
@@ -287,7 +287,7 @@ impl Trees {
         }
     }
 
-    fn evaluate<T: Float>(&self, row: &[T], out: &mut [f32]) {
+    fn evaluate<T: WideFloat>(&self, row: &[T], out: &mut [f32]) {
         // A NaN in the place of a target without a weight yet.
         let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Average);
         out.fill(if is_sum { 0.0 } else { f32::NAN });

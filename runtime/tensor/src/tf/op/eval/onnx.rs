@@ -6,7 +6,7 @@ use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
     self, Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
-    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Scatter, Steps, TreeLists, Trees,
+    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
 
@@ -41,8 +41,8 @@ pub(in crate::tf::op) fn scatter_nd_reduce(attrs: &Attributes<'_>) -> Made {
 }
 
 /// Strides, dilations and pads.
-pub(in crate::tf::op) fn steps(attrs: &Attributes<'_>) -> Result<Steps, TensorError> {
-    Ok(Steps {
+pub(in crate::tf::op) fn steps(attrs: &Attributes<'_>) -> Result<WindowSteps, TensorError> {
+    Ok(WindowSteps {
         strides: attrs.ints("strides")?,
         dilations: attrs.ints("dilations")?,
         pads: attrs.ints("pads")?,
