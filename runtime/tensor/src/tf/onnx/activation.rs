@@ -98,16 +98,8 @@ impl Activation {
                 }
             }
             Activation::ScaledTanh { alpha, beta } => alpha * (beta * x).tanh(),
-            Activation::HardSigmoid { alpha, beta } => {
-                let line = alpha * x + beta;
-                if line < 0.0 {
-                    0.0
-                } else if line > 1.0 {
-                    1.0
-                } else {
-                    line
-                }
-            }
+            // A clamp keeps a NaN.
+            Activation::HardSigmoid { alpha, beta } => (alpha * x + beta).clamp(0.0, 1.0),
             Activation::Elu { alpha } => {
                 if x < 0.0 {
                     alpha * x.exp_m1()

@@ -184,7 +184,7 @@ impl Trees {
             };
             match u32::try_from(target) {
                 Ok(target) if (target as usize) < self.n_targets => {
-                    by_node.push((node, target, weight as f32))
+                    by_node.push((node, target, weight as f32));
                 }
                 _ => return invalid(op, format!("target {target} of {}", self.n_targets)),
             }

@@ -27,8 +27,11 @@ pub(in crate::tf::op) fn scatter_elements(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(0)?.clone()])
 }
 
+/// Batch and channels, and the axes of space.
+type Image<'a> = ([Dim; 2], &'a [Dim]);
+
 /// Batch and channels of operand 0 and the dimensions of its axes of space, if its rank is known.
-fn image<'a>(cx: &Node<'a>) -> Result<Option<([Dim; 2], &'a [Dim])>, TensorError> {
+fn image<'a>(cx: &Node<'a>) -> Result<Option<Image<'a>>, TensorError> {
     Ok(cx.at_least(0, 3)?.map(|dims| ([dims[0], dims[1]], &dims[2..])))
 }
 
