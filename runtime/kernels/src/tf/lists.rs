@@ -12,7 +12,7 @@ use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::scratch::push;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
-use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
+use befrost_tensor::tf::{PartialShape, TensorList, cast, from_end, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
@@ -174,15 +174,47 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::TensorListPushBack], |attrs| {
         action(attrs, |[to, x], _| {
             let to = list(to)?;
-            if to.max.is_some_and(|max| to.len() >= max) || to.len() >= MAX_SLOTS {
-                return Err(KernelError::invalid(format!("the list is full with {} elements", to.len())));
-            }
+            expect_room(to)?;
             changed(
                 to,
                 |items| items.push_back(dense_or(x)?),
                 |items| {
                     let x = items.admit(x)?;
                     push(&mut items.slots, Some(x)).map_err(refused)
+                },
+            )
+        })
+    }),
+    (&[Op::_SequenceInsert], |attrs| {
+        action(attrs, |[to, x, position], _| {
+            let (to, position) = (list(to)?, int(position)?);
+            expect_room(to)?;
+            changed(
+                to,
+                |items| items.insert(dense_or(x)?, position),
+                |items| {
+                    let n = items.slots.len();
+                    let at = from_end("_SequenceInsert", position, n, n).map_err(refused)?;
+                    let x = items.admit(x)?;
+                    push(&mut items.slots, Some(x)).map_err(refused)?;
+                    items.slots[at..].rotate_right(1);
+                    Ok(())
+                },
+            )
+        })
+    }),
+    (&[Op::_SequenceErase], |attrs| {
+        action(attrs, |[of, position], _| {
+            let position = int(position)?;
+            changed(
+                list(of)?,
+                |items| items.erase(position),
+                |items| {
+                    let n = items.slots.len();
+                    let last = n.checked_sub(1).ok_or_else(|| KernelError::invalid("the list is empty"))?;
+                    let at = from_end("_SequenceErase", position, n, last).map_err(refused)?;
+                    items.slots.remove(at);
+                    Ok(())
                 },
             )
         })
@@ -315,6 +347,14 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
 ];
+
+/// An error for a list that may have no more elements.
+fn expect_room(list: &List) -> Result<(), KernelError> {
+    if list.max.is_some_and(|max| list.len() >= max) || list.len() >= MAX_SLOTS {
+        return Err(KernelError::invalid(format!("the list is full with {} elements", list.len())));
+    }
+    Ok(())
+}
 
 pub(super) fn list(value: &Value) -> Result<&List, KernelError> {
     value.downcast_ref::<List>().ok_or_else(|| {

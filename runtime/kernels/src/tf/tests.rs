@@ -147,6 +147,37 @@ fn lists_are_values() {
 }
 
 #[test]
+fn sequences_have_elements_inserted_and_erased() {
+    let c = Caller(context());
+    let (shape, any) = (value("i32[0]:"), value("i32:-1"));
+    let number = |x: i32| value(&format!("f32:{x}"));
+    let mut list = c.call("EmptyTensorList", &[&shape, &any]);
+    // At 0, behind it, at the end by its position, before the last.
+    for (x, position) in [(1, 0), (2, 1), (3, 2), (4, -1), (5, -4)] {
+        list = c.call("_SequenceInsert", &[&list, &number(x), &value(&format!("i64:{position}"))]);
+    }
+    let stacked = |list: &Value| shown(&c.call("TensorListStack", &[list, &shape]));
+    assert_eq!(stacked(&list), shown(&value("f32[5]:5,1,2,4,3")));
+    let erased = c.call("_SequenceErase", &[&list, &value("i64:-2")]);
+    assert_eq!(stacked(&erased), shown(&value("f32[4]:5,1,2,3")));
+    let erased = c.call("_SequenceErase", &[&erased, &value("i64:0")]);
+    assert_eq!(stacked(&erased), shown(&value("f32[3]:1,2,3")));
+    for position in [6, -6, i64::MIN, i64::MAX] {
+        let position = value(&format!("i64:{position}"));
+        assert!(c.error("_SequenceInsert", &[&list, &number(0), &position]).to_string().contains("position"));
+        assert!(c.error("_SequenceErase", &[&list, &position]).to_string().contains("position"));
+    }
+    assert!(c.error("_SequenceErase", &[&list, &value("i64:5")]).to_string().contains("position 5"));
+    let empty = c.call("EmptyTensorList", &[&shape, &any]);
+    assert!(c.error("_SequenceErase", &[&empty, &value("i64:0")]).to_string().contains("empty"));
+    let full = c.call("EmptyTensorList", &[&shape, &value("i32:0")]);
+    assert!(c.error("_SequenceInsert", &[&full, &number(0), &value("i64:0")]).to_string().contains("full"));
+    assert!(
+        c.error("_SequenceInsert", &[&list, &value("i32:1"), &value("i64:0")]).to_string().contains("i32")
+    );
+}
+
+#[test]
 fn variants_hold_variants() {
     let c = Caller(context());
     let (x, shape, scalar) = (value("f32[2]:1,2"), value("i32[1]:2"), value("i32[0]:"));

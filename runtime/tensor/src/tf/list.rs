@@ -203,6 +203,27 @@ impl TensorList {
         Ok(self)
     }
 
+    /// `_SequenceInsert`: a negative position counts from the end, -1 is before the last element.
+    pub fn insert(mut self, x: &HostTensor, position: i64) -> Result<TensorList, TensorError> {
+        let op = "_SequenceInsert";
+        self.check(op, x)?;
+        let at = from_end(op, position, self.len(), self.len())?;
+        push(&mut self.slots, Some(x.clone()))?;
+        self.slots[at..].rotate_right(1);
+        Ok(self)
+    }
+
+    /// `_SequenceErase`: a negative position counts from the end.
+    pub fn erase(mut self, position: i64) -> Result<TensorList, TensorError> {
+        let n = self.len();
+        let last = n.checked_sub(1).ok_or_else(|| TensorError::Invalid {
+            op: "_SequenceErase",
+            problem: "the list is empty".to_owned(),
+        })?;
+        self.slots.remove(from_end("_SequenceErase", position, n, last)?);
+        Ok(self)
+    }
+
     /// `TensorListResize`.
     pub fn resize(mut self, n: i64) -> Result<TensorList, TensorError> {
         let n = slots("TensorListResize", n)?;
@@ -321,6 +342,15 @@ impl TensorList {
         };
         HostTensor::zeros(self.dtype, Shape::new(&[first, shape.dims()].concat())?, allocator)
     }
+}
+
+/// A position in a list of `n` elements, up to `last`; negative ones count from the end.
+pub fn from_end(op: &'static str, position: i64, n: usize, last: usize) -> Result<usize, TensorError> {
+    let at = if position < 0 { position.saturating_add(n as i64) } else { position };
+    usize::try_from(at).ok().filter(|&at| at <= last).ok_or_else(|| TensorError::Invalid {
+        op,
+        problem: format!("position {position} in a list of length {n}"),
+    })
 }
 
 /// Checks a number of slots.

@@ -96,7 +96,7 @@ pub mod reference {
         where_true,
     };
     pub use super::joins::{concat, pack, split, split_v, unpack};
-    pub use super::list::TensorList;
+    pub use super::list::{TensorList, from_end};
     pub use super::movement::{
         batch_to_space, broadcast_to, depth_to_space, reverse, reverse_sequence, roll, space_to_batch,
         space_to_depth, tile, transpose,
@@ -141,8 +141,11 @@ pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
 };
 pub use onnx::{
-    PoolWindows, Pooling, Steps, gather_elements, max_pool_with_indices, quantized_conv, quantized_matmul,
-    scatter_elements, window_pool,
+    Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
+    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps,
+    batched_non_max_suppression, col_to_image, deform_conv, gather_elements, grid_sample,
+    max_pool_with_indices, max_roi_pool, quantized_conv, quantized_matmul, roi_align, scatter_elements,
+    unique_sorted, window_pool,
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};

@@ -284,6 +284,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
             AttrKind::List(AttrKind::Int) => match attr.name {
                 "ksize" | "strides" if row.op_name.contains("3D") => "[1, 2, 2, 2, 1]",
                 "ksize" | "strides" | "rates" => "[1, 2, 2, 1]",
+                "pooled_shape" => "[2, 2]",
                 _ => "[1]",
             }
             .to_owned(),

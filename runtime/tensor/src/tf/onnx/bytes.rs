@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sum (a - za)(b - zb) = sum a b - za * sum b - zb * sum a + k za zb              modulo 2^32
-//! signed rows, unsigned columns ──flip the sign bit──▶ unsigned rows, signed columns; zero points move by 128
+//! signed rows, unsigned columns ──flip the sign bit──▶ the reverse; zero points move by 128
 //! ```
 //!
 //! Rows are packed in groups of 4 steps, columns in panels of 16 (`simd`); both are followed by their sums,

@@ -3,27 +3,45 @@
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
 //! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
+//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)     rois, grid (parts of images)
+//! unique (sorted)     selection (of boxes)     trees (ensembles)
 //! ```
 //!
 //! Images have ONNX's layout: batch, channels, and any number of axes of space. The numbers of windows are
 //! ONNX's. f16 and bf16 are computed in f32; results are rounded once.
 
+mod activation;
 mod bytes;
+mod deform;
 mod elements;
+mod grid;
 mod pool;
 mod quantized;
+mod recurrent;
+mod rois;
+mod selection;
+mod trees;
+mod unique;
 mod window;
 
+pub use activation::Activation;
+pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
+pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
-pub use window::Steps;
+pub use recurrent::{Cell, DIRECTIONS, Recurrence, RecurrentOperands};
+pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
+pub use selection::{Limits, batched_non_max_suppression};
+pub use trees::{Aggregate, TreeLists, Trees};
+pub use unique::unique_sorted;
+pub use window::WindowSteps;
 
 use super::fast::{self, Cx};
 use crate::{DType, HostTensor, TensorError};
 
 /// A float of the width in which the operators compute: f32 or f64.
-pub(super) trait Float:
+pub(super) trait WideFloat:
     crate::gemm::GemmElement
     + std::ops::Sub<Output = Self>
     + std::ops::Mul<Output = Self>
@@ -38,7 +56,7 @@ pub(super) trait Float:
 
 macro_rules! floats {
     ($($ty:ident)*) => {$(
-        impl Float for $ty {
+        impl WideFloat for $ty {
             const LOWEST: $ty = $ty::NEG_INFINITY;
             fn wide(self) -> f64 {
                 f64::from(self)

@@ -9,8 +9,8 @@
 use smallvec::SmallVec;
 
 use super::super::fast::{self, Cx};
-use super::window::{Span, Steps, each_tap, place};
-use super::{Float, wide, with_float};
+use super::window::{WindowAxis, WindowSteps, each_tap, place};
+use super::{WideFloat, wide, with_float};
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -35,14 +35,14 @@ pub struct PoolWindows {
     /// The number of elements along each axis of space.
     pub kernel: Vec<usize>,
     /// Strides, dilations and pads.
-    pub steps: Steps,
+    pub steps: WindowSteps,
     /// True if the last window may reach beyond the padding.
     pub ceil: bool,
 }
 
 /// The windows over the planes of a tensor: batch times channels of them.
 struct PooledPlanes {
-    spans: Vec<Span>,
+    spans: Vec<WindowAxis>,
     /// The shape of the result.
     shape: Shape,
     /// The number of elements of a plane.
@@ -69,7 +69,7 @@ impl PooledPlanes {
     }
 
     /// The axes further out, and the last.
-    fn split(&self) -> (&[Span], &Span) {
+    fn split(&self) -> (&[WindowAxis], &WindowAxis) {
         let (last, outer) = self.spans.split_last().unwrap_or_else(|| unreachable!("there is an axis"));
         (outer, last)
     }
@@ -79,7 +79,7 @@ impl PooledPlanes {
 const FEW: usize = 32;
 
 /// Folds a line of the image into a row of windows.
-fn fold_line<T: Copy>(span: &Span, line: &[T], row: &mut [T], f: impl Fn(T, T) -> T) {
+fn fold_line<T: Copy>(span: &WindowAxis, line: &[T], row: &mut [T], f: impl Fn(T, T) -> T) {
     if span.size > FEW || row.len() < 4 {
         for (o, acc) in row.iter_mut().enumerate() {
             let taps = span.taps(o);
@@ -106,7 +106,7 @@ fn fold_line<T: Copy>(span: &Span, line: &[T], row: &mut [T], f: impl Fn(T, T) -
 }
 
 /// Reduces the windows of one row of the result.
-fn reduce_row<T: Float>(kind: Pooling, planes: &PooledPlanes, x: &[T], number: usize, row: &mut [T]) {
+fn reduce_row<T: WideFloat>(kind: Pooling, planes: &PooledPlanes, x: &[T], number: usize, row: &mut [T]) {
     let (outer, last) = planes.split();
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
     let plane = place(outer, number, &mut at);
@@ -117,7 +117,7 @@ fn reduce_row<T: Float>(kind: Pooling, planes: &PooledPlanes, x: &[T], number: u
             }
         });
     };
-    let outer_taps = |taps: &dyn Fn(&Span, usize) -> usize| {
+    let outer_taps = |taps: &dyn Fn(&WindowAxis, usize) -> usize| {
         outer.iter().zip(&at).fold(1usize, |n, (span, &o)| n.saturating_mul(taps(span, o)))
     };
     match kind {
@@ -135,7 +135,7 @@ fn reduce_row<T: Float>(kind: Pooling, planes: &PooledPlanes, x: &[T], number: u
         Pooling::Average { padded } => {
             row.fill(T::ZERO);
             each_line(&mut |line| fold_line(last, line, row, |sum, x| sum + x));
-            let count = |span: &Span, o| if padded { span.padded_taps(o) } else { span.taps(o).len() };
+            let count = |span: &WindowAxis, o| if padded { span.padded_taps(o) } else { span.taps(o).len() };
             let lines = outer_taps(&count);
             for (o, sum) in row.iter_mut().enumerate() {
                 *sum = *sum / T::rounded(lines.saturating_mul(count(last, o)) as f64);
@@ -203,7 +203,7 @@ pub fn window_pool(
 }
 
 /// Sets a row of results to the positions of the largest elements in their plane; -1 without elements.
-fn find_row<T: Float>(planes: &PooledPlanes, x: &[T], number: usize, row: &mut [i64]) {
+fn find_row<T: WideFloat>(planes: &PooledPlanes, x: &[T], number: usize, row: &mut [i64]) {
     let (outer, last) = planes.split();
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
     let plane = &x[place(outer, number, &mut at) * planes.plane..][..planes.plane];

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::super::fast::Cx;
 use super::super::walk::{Offsets, broadcast_maps, broadcast_shape};
 use super::bytes::{ByteColumns, ByteMatrix, PackedColumns, PackedRows, Zeros, multiply, multiply_row};
-use super::window::{Span, Steps, place};
+use super::window::{WindowAxis, WindowSteps, place};
 use crate::error::invalid;
 use crate::scratch::collected;
 use crate::simd::Isa;
@@ -159,7 +159,7 @@ struct WindowColumns<'a> {
     /// The planes of the channels.
     image: &'a [u8],
     channels: usize,
-    spans: &'a [Span],
+    spans: &'a [WindowAxis],
     /// The byte of the padding.
     outside: u8,
 }
@@ -225,14 +225,14 @@ impl ByteColumns for WindowColumns<'_> {
     }
 }
 
-/// The windows of filters `[out channels, channels of a group, ...]` over images, and the shape of the result.
+/// The windows of filters `[out channels, channels of a group, ...]` over images, and the results' shape.
 pub(super) fn convolved(
     op: &'static str,
     x: &Shape,
     w: &Shape,
-    steps: &Steps,
+    steps: &WindowSteps,
     group: usize,
-) -> Result<(Vec<Span>, Shape), TensorError> {
+) -> Result<(Vec<WindowAxis>, Shape), TensorError> {
     let (&[batch, channels, ref space @ ..], &[outs, from, ref sizes @ ..]) = (x.dims(), w.dims()) else {
         return invalid(op, format!("filters of shape {w} for images of shape {x}"));
     };
@@ -252,7 +252,7 @@ pub fn quantized_conv(
     w: &HostTensor,
     x_zero: &HostTensor,
     w_zero: &HostTensor,
-    (steps, group): (&Steps, usize),
+    (steps, group): (&WindowSteps, usize),
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "_QuantizedConv";

@@ -4,8 +4,8 @@
 //! start of window o = o * stride - before          tap j of window o = start + j * dilation
 //! ```
 //!
-//! Numbers come from attributes, so [`Span::new`] checks that positions fit i64; windows may be much larger
-//! than their image, so only the taps inside of the image are walked.
+//! Numbers come from attributes, so [`WindowSteps::span`] checks that positions fit i64; windows may be much
+//! larger than their image, so only the taps inside of the image are walked.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::interrupt::is_interrupted;
 /// Strides, dilations and pads of windows, along each axis of space; an empty list is of ones, or of zeros
 /// for pads. The pads before all axes come first, then those behind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Steps {
+pub struct WindowSteps {
     /// The distances of neighbouring windows.
     pub strides: Vec<i64>,
     /// The distances of the elements of a window.
@@ -27,7 +27,7 @@ pub struct Steps {
 
 /// The windows along an axis of an image.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tf) struct Span {
+pub(in crate::tf) struct WindowAxis {
     /// The length of the axis.
     pub(in crate::tf) len: usize,
     /// The number of elements of a window.
@@ -40,10 +40,10 @@ pub(in crate::tf) struct Span {
     pub(in crate::tf) count: usize,
 }
 
-impl Steps {
+impl WindowSteps {
     /// An error unless the lists fit this number of axes.
     pub(in crate::tf) fn expect_axes(&self, op: &'static str, n: usize) -> Result<(), TensorError> {
-        let Steps { strides, dilations, pads } = self;
+        let WindowSteps { strides, dilations, pads } = self;
         let fits = |list: &Vec<i64>, n: usize| list.is_empty() || list.len() == n;
         if fits(strides, n) && fits(dilations, n) && fits(pads, 2 * n) {
             return Ok(());
@@ -54,7 +54,7 @@ impl Steps {
     /// Stride, dilation, and the pads before and behind axis `i` of `n`.
     fn of(&self, i: usize, n: usize) -> [i64; 4] {
         let at = |list: &[i64], i: usize, missing| list.get(i).copied().unwrap_or(missing);
-        let Steps { strides, dilations, pads } = self;
+        let WindowSteps { strides, dilations, pads } = self;
         [at(strides, i, 1), at(dilations, i, 1), at(pads, i, 0), at(pads, n + i, 0)]
     }
 
@@ -67,7 +67,7 @@ impl Steps {
         len: usize,
         size: usize,
         ceil: bool,
-    ) -> Result<Span, TensorError> {
+    ) -> Result<WindowAxis, TensorError> {
         let [stride, dilation, before, after] = self.of(i, n);
         if size == 0 || stride < 1 || dilation < 1 || before < 0 || after < 0 {
             let problem = format!(
@@ -92,7 +92,7 @@ impl Steps {
             return Err(TensorError::TooLarge);
         }
         let count = usize::try_from(count).map_err(|_| TensorError::TooLarge)?;
-        Ok(Span { len, size, stride, dilation, before, after, count })
+        Ok(WindowAxis { len, size, stride, dilation, before, after, count })
     }
 
     /// The windows along all axes.
@@ -102,7 +102,7 @@ impl Steps {
         dims: &[usize],
         sizes: &[usize],
         ceil: bool,
-    ) -> Result<Vec<Span>, TensorError> {
+    ) -> Result<Vec<WindowAxis>, TensorError> {
         if sizes.len() != dims.len() {
             return invalid(op, format!("windows of {sizes:?} for {} axes", dims.len()));
         }
@@ -112,7 +112,7 @@ impl Steps {
     }
 }
 
-impl Span {
+impl WindowAxis {
     /// The number of taps of a window that begins at `start` before position `end`.
     fn taps_before(&self, end: i64, start: i64) -> usize {
         if end <= start { 0 } else { ((end - start - 1) / self.dilation + 1).min(self.size as i64) as usize }
@@ -140,10 +140,14 @@ impl Span {
         (self.start(o) + tap as i64 * self.dilation) as usize
     }
 
+    /// The position of tap `j` of window `o`, which may be outside of the image.
+    pub(super) fn unbounded(&self, o: usize, j: usize) -> i64 {
+        self.start(o) + j as i64 * self.dilation
+    }
+
     /// The position of tap `j` of window `o`, if it is inside of the image.
     pub(super) fn inside(&self, o: usize, j: usize) -> Option<usize> {
-        let position = self.start(o) + j as i64 * self.dilation;
-        usize::try_from(position).ok().filter(|&position| position < self.len)
+        usize::try_from(self.unbounded(o, j)).ok().filter(|&position| position < self.len)
     }
 
     /// Copies tap `j` of neighbouring windows, the first of which is `o`, from a line of the image.
@@ -170,7 +174,7 @@ impl Span {
 }
 
 /// Window `at` of each axis of a number of windows in row-major order; the rest is the number of the image.
-pub(super) fn place(spans: &[Span], mut window: usize, at: &mut [usize]) -> usize {
+pub(super) fn place(spans: &[WindowAxis], mut window: usize, at: &mut [usize]) -> usize {
     for (span, at) in spans.iter().zip(at).rev() {
         *at = window % span.count;
         window /= span.count;
@@ -182,7 +186,7 @@ pub(super) fn place(spans: &[Span], mut window: usize, at: &mut [usize]) -> usiz
 /// `at` that is inside of the image, until interrupted. The numbers begin with `tap` and `position`, of the
 /// axes further out. Numbers of taps wrap around for windows that are larger than any tensor.
 pub(super) fn each_tap(
-    spans: &[Span],
+    spans: &[WindowAxis],
     at: &[usize],
     (tap, position): (usize, usize),
     f: &mut dyn FnMut(usize, usize),
@@ -214,7 +218,8 @@ mod tests {
             (1, 2, 1, 2, 1, 1, false),
             (4, 9, 5, 1, 7, 7, false),
         ] {
-            let steps = Steps { strides: vec![stride], dilations: vec![dilation], pads: vec![before, after] };
+            let steps =
+                WindowSteps { strides: vec![stride], dilations: vec![dilation], pads: vec![before, after] };
             let span = steps.span("op", (0, 1), len, size, ceil).unwrap();
             let position = |o: usize, j: usize| o as i64 * stride + j as i64 * dilation - before;
             let inside = |o, j| (0..len as i64).contains(&position(o, j));
@@ -235,7 +240,7 @@ mod tests {
     #[test]
     fn numbers_of_windows_are_onnxs() {
         let count = |len, size, stride, pads: [i64; 2], ceil| {
-            let steps = Steps { strides: vec![stride], dilations: vec![], pads: pads.to_vec() };
+            let steps = WindowSteps { strides: vec![stride], dilations: vec![], pads: pads.to_vec() };
             steps.span("op", (0, 1), len, size, ceil).map(|span| span.count)
         };
         assert_eq!(count(32, 3, 1, [0, 0], false), Ok(30));

@@ -277,6 +277,14 @@ pub(super) fn conv_of_channels_first(
     Ok(results.first().and_then(|result| products(result, terms)))
 }
 
+/// The products of each step with the weights of inputs and of the state, operands 1 and 2.
+pub(super) fn recurrent(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let rows = area(cx.shape(0)?, 0..2);
+    let weights = elements(cx.shape(1)?).zip(elements(cx.shape(2)?));
+    let products = rows.zip(weights).map(|(rows, (w, r))| rows.saturating_mul(w.saturating_add(r)));
+    Ok(products.map(|n| n.saturating_mul(2)))
+}
+
 /// Each result is a sum over a filter and the channels.
 pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;

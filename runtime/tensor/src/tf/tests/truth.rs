@@ -28,7 +28,7 @@ fn every_graph_has_tensorflows_results() {
 
 #[test]
 fn every_graph_has_the_results_of_onnx() {
-    check_files("onnx-kernels", 3);
+    check_files("onnx-kernels", 8);
 }
 
 /// Checks the files of a folder of `testdata`, which are `least` or more.

@@ -1,11 +1,14 @@
 //! Operators of ONNX.
 
-use super::owning;
-use crate::TensorError;
+use super::{int_in, ints_in, owning};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, PoolWindows, Pooling, Scatter, Steps};
+use crate::tf::{
+    self, Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
+    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
+};
+use crate::{HostTensor, TensorError};
 
 pub(in crate::tf::op) fn gather_elements(attrs: &Attributes<'_>) -> Made {
     let axis = attrs.int("axis")?;
@@ -38,8 +41,8 @@ pub(in crate::tf::op) fn scatter_nd_reduce(attrs: &Attributes<'_>) -> Made {
 }
 
 /// Strides, dilations and pads.
-pub(in crate::tf::op) fn steps(attrs: &Attributes<'_>) -> Result<Steps, TensorError> {
-    Ok(Steps {
+pub(in crate::tf::op) fn steps(attrs: &Attributes<'_>) -> Result<WindowSteps, TensorError> {
+    Ok(WindowSteps {
         strides: attrs.ints("strides")?,
         dilations: attrs.ints("dilations")?,
         pads: attrs.ints("pads")?,
@@ -78,4 +81,172 @@ pub(in crate::tf::op) fn quantized_matmul(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn quantized_conv(attrs: &Attributes<'_>) -> Made {
     let (steps, group) = (steps(attrs)?, attrs.count("group")?);
     owning(attrs, move |[x, w, zx, zw], cx| tf::quantized_conv(&x, &w, &zx, &zw, (&steps, group), cx))
+}
+
+fn recurrence(attrs: &Attributes<'_>, cell: Cell) -> Result<Recurrence, TensorError> {
+    let op = attrs.op();
+    let directions = attrs.word("direction", &DIRECTIONS)?.to_vec();
+    let names = attrs.strings("activations")?;
+    let names: Vec<&str> = match names.is_empty() {
+        true => cell.activations().repeat(directions.len()),
+        false => names.iter().map(String::as_str).collect(),
+    };
+    let want = cell.activations().len() * directions.len();
+    if names.len() != want {
+        return invalid(op, format!("`activations` has {} names, expected {want}", names.len()));
+    }
+    let mut alphas = attrs.floats("activation_alpha")?.into_iter();
+    let mut betas = attrs.floats("activation_beta")?.into_iter();
+    let activations = names.iter().map(|name| Activation::named(op, name, &mut alphas, &mut betas));
+    let activations = activations.collect::<Result<_, _>>()?;
+    let (clip, hidden) = (attrs.float("clip")?, attrs.count("hidden_size")?);
+    if clip.is_nan() || clip < 0.0 {
+        return invalid(op, format!("`clip` is {clip}"));
+    }
+    Ok(Recurrence { cell, directions, activations, clip, hidden })
+}
+
+pub(in crate::tf::op) fn lstm(attrs: &Attributes<'_>) -> Made {
+    let cell = Cell::Lstm { input_forget: attrs.bool("input_forget")? };
+    let layer = recurrence(attrs, cell)?;
+    owning(attrs, move |[x, w, r, b, lengths, h, c, p], cx| {
+        let c_and_p = Some([&c, &p]);
+        layer.run(&RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p }, cx)
+    })
+}
+
+pub(in crate::tf::op) fn gru(attrs: &Attributes<'_>) -> Made {
+    unit(attrs, Cell::Gru { linear_before_reset: attrs.int("linear_before_reset")? != 0 })
+}
+
+pub(in crate::tf::op) fn rnn(attrs: &Attributes<'_>) -> Made {
+    unit(attrs, Cell::Rnn)
+}
+
+fn unit(attrs: &Attributes<'_>, cell: Cell) -> Made {
+    let layer = recurrence(attrs, cell)?;
+    owning(attrs, move |[x, w, r, b, lengths, h], cx| {
+        layer.run(
+            &RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p: None },
+            cx,
+        )
+    })
+}
+
+/// The axis, if there is one.
+pub(in crate::tf::op) fn axis(attrs: &Attributes<'_>) -> Result<Option<i64>, TensorError> {
+    match attrs.ints("axis")?[..] {
+        [] => Ok(None),
+        [axis] => Ok(Some(axis)),
+        ref axes => invalid(attrs.op(), format!("`axis` is {axes:?}, expected one number or none")),
+    }
+}
+
+pub(in crate::tf::op) fn unique_sorted(attrs: &Attributes<'_>) -> Made {
+    let (axis, sorted) = (axis(attrs)?, attrs.bool("sorted")?);
+    owning(attrs, move |[x], cx| tf::unique_sorted(&x, axis, sorted, cx))
+}
+
+/// The number of an operand of one element, of any rank.
+fn number(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f32, TensorError> {
+    match x.read_as::<f32>(what)?[..] {
+        [number] => Ok(number),
+        _ => invalid(op, format!("`{what}` has shape {}, expected one element", x.shape())),
+    }
+}
+
+pub(in crate::tf::op) fn batched_non_max_suppression(attrs: &Attributes<'_>) -> Made {
+    let (op, centered) = (attrs.op(), attrs.int("center_point_box")? != 0);
+    owning(attrs, move |[boxes, scores, most, iou, score], cx| {
+        let most = int_in(op, "max_output_boxes_per_class", &most)?;
+        let limits = Limits {
+            most: usize::try_from(most).unwrap_or(0), // none for negative numbers, as in ONNX
+            iou: number(op, "iou_threshold", &iou)?,
+            score: number(op, "score_threshold", &score)?,
+            centered,
+        };
+        tf::batched_non_max_suppression(&boxes, &scores, &limits, cx)
+    })
+}
+
+pub(in crate::tf::op) fn roi_align(attrs: &Attributes<'_>) -> Made {
+    let align = RoiAlignAttrs {
+        max: attrs.word("mode", &[("avg", false), ("max", true)])?,
+        size: [attrs.count("output_height")?, attrs.count("output_width")?],
+        samples: attrs.count("sampling_ratio")?,
+        scale: attrs.float("spatial_scale")?,
+        half_pixel: attrs.bool("half_pixel")?,
+    };
+    owning(attrs, move |[x, rois, indices], cx| tf::roi_align(&x, &rois, &indices, &align, cx))
+}
+
+/// Height and width of the results of `_MaxRoiPool`.
+pub(in crate::tf::op) fn pooled_shape(attrs: &Attributes<'_>) -> Result<[usize; 2], TensorError> {
+    let given = attrs.ints("pooled_shape")?;
+    let sizes: Option<Vec<usize>> = given.iter().map(|&n| usize::try_from(n).ok()).collect();
+    match sizes.as_deref() {
+        Some(&[height, width]) => Ok([height, width]),
+        _ => invalid(attrs.op(), format!("`pooled_shape` is {given:?}, expected height and width")),
+    }
+}
+
+pub(in crate::tf::op) fn max_roi_pool(attrs: &Attributes<'_>) -> Made {
+    let (size, scale) = (pooled_shape(attrs)?, attrs.float("spatial_scale")?);
+    owning(attrs, move |[x, rois], cx| tf::max_roi_pool(&x, &rois, size, scale, cx))
+}
+
+pub(in crate::tf::op) fn grid_sample(attrs: &Attributes<'_>) -> Made {
+    let samplings =
+        [("linear", Sampling::Linear), ("nearest", Sampling::Nearest), ("cubic", Sampling::Cubic)];
+    let beyond = [("zeros", Beyond::Zeros), ("border", Beyond::Border), ("reflection", Beyond::Reflection)];
+    let grid = GridAttrs {
+        sampling: attrs.word("mode", &samplings)?,
+        beyond: attrs.word("padding_mode", &beyond)?,
+        align_corners: attrs.bool("align_corners")?,
+    };
+    owning(attrs, move |[x, positions], cx| tf::grid_sample(&x, &positions, &grid, cx))
+}
+
+pub(in crate::tf::op) fn deform_conv(attrs: &Attributes<'_>) -> Made {
+    let (steps, groups) = (steps(attrs)?, [attrs.count("group")?, attrs.count("offset_group")?]);
+    owning(attrs, move |[x, w, offset, bias, mask], cx| {
+        let operands = Deformed { x: &x, w: &w, offset: &offset, bias: &bias, mask: &mask };
+        tf::deform_conv(&operands, &steps, groups, cx)
+    })
+}
+
+pub(in crate::tf::op) fn col_to_image(attrs: &Attributes<'_>) -> Made {
+    let (op, steps) = (attrs.op(), steps(attrs)?);
+    owning(attrs, move |[x, image, block], cx| {
+        let (image, block) = (ints_in(op, "image_shape", &image)?, ints_in(op, "block_shape", &block)?);
+        tf::col_to_image(&x, &image, &block, &steps, cx)
+    })
+}
+
+pub(in crate::tf::op) fn tree_ensemble(attrs: &Attributes<'_>) -> Made {
+    let lists = TreeLists {
+        nodes_treeids: attrs.ints("nodes_treeids")?,
+        nodes_nodeids: attrs.ints("nodes_nodeids")?,
+        nodes_featureids: attrs.ints("nodes_featureids")?,
+        nodes_modes: attrs.strings("nodes_modes")?,
+        nodes_values: attrs.floats("nodes_values")?,
+        nodes_truenodeids: attrs.ints("nodes_truenodeids")?,
+        nodes_falsenodeids: attrs.ints("nodes_falsenodeids")?,
+        nodes_missing_value_tracks_true: attrs.ints("nodes_missing_value_tracks_true")?,
+        target_treeids: attrs.ints("target_treeids")?,
+        target_nodeids: attrs.ints("target_nodeids")?,
+        target_ids: attrs.ints("target_ids")?,
+        target_weights: attrs.floats("target_weights")?,
+        base_values: attrs.floats("base_values")?,
+    };
+    let aggregates = [
+        ("SUM", Aggregate::Sum),
+        ("AVERAGE", Aggregate::Average),
+        ("MIN", Aggregate::Min),
+        ("MAX", Aggregate::Max),
+    ];
+    let aggregate = attrs.word("aggregate_function", &aggregates)?;
+    let trees = Trees::new(attrs.op(), &lists, attrs.count("n_targets")?, aggregate)?;
+    let op = attrs.op();
+    owning(attrs, move |[x], cx| trees.run(op, &x, cx))
 }

@@ -2,7 +2,8 @@
 
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
 use crate::TensorError;
-use crate::tf::op::eval::onnx::{pool_windows, steps};
+use crate::tf::DIRECTIONS;
+use crate::tf::op::eval::onnx::{axis, pool_windows, pooled_shape, steps};
 
 /// An error unless indices of this shape select elements of operand 0 along the axis `axis`.
 fn expect_elements(cx: &Node<'_>, indices: &PartialShape) -> Result<(), TensorError> {
@@ -26,8 +27,11 @@ pub(in crate::tf::op) fn scatter_elements(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(0)?.clone()])
 }
 
+/// Batch and channels, and the axes of space.
+type Image<'a> = ([Dim; 2], &'a [Dim]);
+
 /// Batch and channels of operand 0 and the dimensions of its axes of space, if its rank is known.
-fn image<'a>(cx: &Node<'a>) -> Result<Option<([Dim; 2], &'a [Dim])>, TensorError> {
+fn image<'a>(cx: &Node<'a>) -> Result<Option<Image<'a>>, TensorError> {
     Ok(cx.at_least(0, 3)?.map(|dims| ([dims[0], dims[1]], &dims[2..])))
 }
 
@@ -105,4 +109,86 @@ pub(in crate::tf::op) fn conv(cx: &Node<'_>) -> Shapes {
         dims.push(span.transpose()?.map(|span| span.count));
     }
     Ok(vec![PartialShape::new(dims)])
+}
+
+/// All states of a recurrent layer, then the last state for each other result.
+pub(in crate::tf::op) fn recurrent(cx: &Node<'_>) -> Shapes {
+    let directions = Some(cx.attrs.word("direction", &DIRECTIONS)?.len());
+    let ([steps, batch, inputs], [_, _, more], [n, _, hidden]) =
+        (cx.dims::<3>(0)?, cx.dims::<3>(1)?, cx.dims::<3>(2)?);
+    let ([count], [m, b, units]) = (cx.dims::<1>(4)?, cx.dims::<3>(5)?);
+    cx.same(inputs, more)?;
+    let (batch, hidden) = (cx.same(cx.same(batch, count)?, b)?, cx.same(hidden, units)?);
+    let n = cx.same(cx.same(n, directions)?, m)?;
+    let last = PartialShape::new(vec![n, batch, hidden]);
+    let mut shapes = vec![PartialShape::new(vec![steps, n, batch, hidden])];
+    shapes.resize(cx.n_results, last);
+    Ok(shapes)
+}
+
+pub(in crate::tf::op) fn unique_sorted(cx: &Node<'_>) -> Shapes {
+    let vector = |n: Dim| PartialShape::new(vec![n]);
+    let values = match (axis(&cx.attrs)?, cx.shape(0)?.as_slice()) {
+        (None, dims) => {
+            let all = dims.and_then(|dims| dims.iter().try_fold(Some(1), |n, &dim| product(n, dim).ok()));
+            return Ok(vec![vector(None), vector(None), vector(all.flatten()), vector(None)]);
+        }
+        (Some(_), None) => PartialShape::unknown(),
+        (Some(axis), Some(dims)) => {
+            let at = cx.axis(axis, dims.len())?;
+            let mut values = dims.to_vec();
+            let n = std::mem::take(&mut values[at]);
+            return Ok(vec![PartialShape::new(values), vector(None), vector(n), vector(None)]);
+        }
+    };
+    Ok(vec![values, vector(None), vector(None), vector(None)])
+}
+
+pub(in crate::tf::op) fn batched_non_max_suppression(cx: &Node<'_>) -> Shapes {
+    let ([batch, n, _], [b, _, m]) = (cx.dims::<3>(0)?, cx.dims::<3>(1)?);
+    cx.same(batch, b)?;
+    cx.same(n, m)?;
+    Ok(vec![PartialShape::new(vec![None, Some(3)])])
+}
+
+pub(in crate::tf::op) fn roi_align(cx: &Node<'_>) -> Shapes {
+    let ([_, channels, _, _], [n, _], [m]) = (cx.dims::<4>(0)?, cx.dims::<2>(1)?, cx.dims::<1>(2)?);
+    let size = [cx.attrs.count("output_height")?, cx.attrs.count("output_width")?];
+    Ok(vec![PartialShape::new(vec![cx.same(n, m)?, channels, Some(size[0]), Some(size[1])])])
+}
+
+pub(in crate::tf::op) fn max_roi_pool(cx: &Node<'_>) -> Shapes {
+    let ([_, channels, _, _], [n, _]) = (cx.dims::<4>(0)?, cx.dims::<2>(1)?);
+    let [height, width] = pooled_shape(&cx.attrs)?;
+    Ok(vec![PartialShape::new(vec![n, channels, Some(height), Some(width)])])
+}
+
+pub(in crate::tf::op) fn grid_sample(cx: &Node<'_>) -> Shapes {
+    let (Some((outer, _)), Some([batch, places @ .., _])) = (image(cx)?, cx.at_least(1, 2)?) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let mut dims = vec![cx.same(outer[0], *batch)?, outer[1]];
+    dims.extend(places);
+    Ok(vec![PartialShape::new(dims)])
+}
+
+pub(in crate::tf::op) fn col_to_image(cx: &Node<'_>) -> Shapes {
+    let ([batch, planes, _], image) = (cx.dims::<3>(0)?, cx.shape_in(1)?);
+    let Some(space) = image.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let block = cx.shape_in(2)?;
+    let block = block.as_slice().map(|dims| dims.iter().try_fold(Some(1), |n, &dim| product(n, dim)));
+    let channels = planes.zip(block.transpose()?.flatten());
+    let mut dims = vec![batch, channels.and_then(|(planes, taps)| planes.checked_div(taps))];
+    dims.extend(space);
+    Ok(vec![PartialShape::new(dims)])
+}
+
+pub(in crate::tf::op) fn tree_ensemble(cx: &Node<'_>) -> Shapes {
+    let rows = match cx.at_least(0, 1)? {
+        Some([_]) => Some(1),
+        Some([rows, _]) => *rows,
+        Some(dims) => return cx.refuse(format!("features of rank {}, expected 2", dims.len())),
+        None => None,
+    };
+    Ok(vec![PartialShape::new(vec![rows, Some(cx.attrs.count("n_targets")?)])])
 }

@@ -60,6 +60,8 @@ pub(in crate::tf) fn agrees(
                 "UniqueWithCounts",
                 "BroadcastGradientArgs",
                 "PlaceholderWithDefault",
+                "_BatchedNonMaxSuppression",
+                "_UniqueSorted",
             ];
             if case == 0 && shape.shape().is_none() && !open.contains(&op) {
                 return Err(format!("{shape} inferred of {}", result.shape()));
@@ -183,6 +185,55 @@ fn what_is_known_in_part_is_known_of_the_result() {
     check("StatelessIf", &[("Tout", "f32,i32")], &["i1[]", "f32[2]"], &["f32 ?", "i32 ?"]);
     check("Switch", &[], &["f32[2]", "i1[]"], &["f32 [2]", "f32 [2]"]);
     check("NoOp", &[], &[], &[]);
+}
+
+#[test]
+fn onnx_operators_are_inferred_from_parts() {
+    check("_GatherElements", &[("axis", "1")], &["f32[4x?]", "i64[2x9]"], &["f32 [2, 9]"]);
+    refused("_GatherElements", &[("axis", "1")], &["f32[4x?]", "i64[5x9]"], "larger than the tensor");
+    refused("_GatherElements", &[("axis", "2")], &["f32[4x?]", "i64[5x9]"], "no axis 2");
+    check("_ScatterElements", &[], &["f32[?x3]", "i32[2x?]", "f32[?x2]"], &["f32 [?, 3]"]);
+    let pool = [("kernel_shape", "3,2"), ("strides", "2,1"), ("pads", "1,0,1,0")];
+    check("_Pool", &pool, &["f32[?x8x7x?]"], &["f32 [?, 8, 4, ?]"]);
+    check("_MaxPoolWithIndices", &pool, &["ui8?"], &["ui8 [?, ?, ?, ?]", "i64 [?, ?, ?, ?]"]);
+    refused("_Pool", &pool, &["f32[?x8x7]"], "2 axes for 1 axes of space");
+    refused("_Pool", &[("kernel_shape", "9")], &["f32[?x8x7]"], "larger than the 7 of axis 0");
+    let zeros = ["i8[]", "ui8[]"];
+    let product = |a, b, want: &[&str]| {
+        check("_QuantizedMatMul", &[], &[a, b, zeros[0], zeros[1]], want);
+    };
+    product("i8[?x2x3]", "ui8[7x1x3x?]", &["i32 [7, ?, 2, ?]"]);
+    product("i8[3]", "ui8[3x?]", &["i32 [?]"]);
+    product("i8?", "ui8[3]", &["i32 ?"]);
+    refused(
+        "_QuantizedMatMul",
+        &[],
+        &["i8[2x3]", "ui8[4x5]", zeros[0], zeros[1]],
+        "dimensions 3 and 4 differ",
+    );
+    let conv = [("group", "2"), ("pads", "1,1")];
+    check("_QuantizedConv", &conv, &["i8[?x4x9]", "i8[6x2x3]", "i8[]", "i8[]"], &["i32 [?, 6, 9]"]);
+    check("_QuantizedConv", &conv, &["i8?", "i8[6x2x3]", "i8[]", "i8[]"], &["i32 [?, 6, ?]"]);
+    refused("_QuantizedConv", &conv, &["i8[1x4x9]", "i8[6x4x3]", "i8[]", "i8[]"], "2 groups of channels");
+    let (x, w, r, b) = ("f32[5x?x3]", "f32[2x16x3]", "f32[2x?x4]", "f32[2x32]");
+    let states = [x, w, r, b, "i32[?]", "f32[?x7x4]", "f32[2x7x4]", "f32[2x12]"];
+    let both = [("direction", "bidirectional")];
+    check("_Lstm", &both, &states, &["f32 [5, 2, 7, 4]", "f32 [2, 7, 4]", "f32 [2, 7, 4]"]);
+    check("_Gru", &both, &states[..6], &["f32 [5, 2, 7, 4]", "f32 [2, 7, 4]"]);
+    refused("_Rnn", &[], &states[..6], "dimensions 2 and 1 differ");
+    check("_UniqueSorted", &[("axis", "1")], &["f32[3x4]"], &["f32 [3, ?]", "i64 [?]", "i64 [4]", "i64 [?]"]);
+    check("_UniqueSorted", &[], &["f32[3x4]"], &["f32 [?]", "i64 [?]", "i64 [12]", "i64 [?]"]);
+    let size = [("output_height", "2"), ("output_width", "3")];
+    check("_RoiAlign", &size, &["f32[1x8x?x?]", "f32[?x4]", "i64[5]"], &["f32 [5, 8, 2, 3]"]);
+    check("_MaxRoiPool", &[("pooled_shape", "2,3")], &["f32[1x8x?x?]", "f32[?x5]"], &["f32 [?, 8, 2, 3]"]);
+    check("_GridSample", &[], &["f32[?x8x?x?]", "f32[2x5x?x2]"], &["f32 [2, 8, 5, ?]"]);
+    let image = ["f32[1x4x9x9]", "f32[6x4x3x3]", "f32[1x18x7x7]", "f32[6]", "f32[1x9x7x7]"];
+    check("_DeformConv", &[], &image, &["f32 [1, 6, 7, 7]"]);
+    check("_Col2Im", &[], &["f32[2x12x?]", "i64[2]:5,5", "i64[2]:2,3"], &["f32 [2, 2, 5, 5]"]);
+    check("_Col2Im", &[], &["f32[2x12x?]", "i64[2]", "i64[2]:2,3"], &["f32 [2, 2, ?, ?]"]);
+    check("_TreeEnsemble", &[("n_targets", "3")], &["f64[?x9]"], &["f32 [?, 3]"]);
+    refused("_TreeEnsemble", &[("n_targets", "3")], &["f64[?x9x1]"], "rank 3");
+    check("_SequenceErase", &[], &["variant[]", "i64[]"], &["variant []"]);
 }
 
 #[test]

@@ -37,4 +37,68 @@ operators! { 18:
         "x:Tx w:Tw x_zero_point:Tx w_zero_point:Tw -> y:int32; Tw:type Tx:type dilations:list(int)=[] \
          group:int=1 pads:list(int)=[] strides:list(int)=[]"
         => function(eval::quantized_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).no_gradient();
+    /// Long short-term memories over sequences, in one or both directions.
+    _Lstm
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T -> y:T y_h:T y_c:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 input_forget:bool=false"
+        => function(eval::lstm, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+    /// Gated recurrent units over sequences, in one or both directions.
+    _Gru
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 linear_before_reset:int=0"
+        => function(eval::gru, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+    /// Plain recurrent units over sequences, in one or both directions.
+    _Rnn
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0"
+        => function(eval::rnn, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+    /// The distinct slices along an axis, sorted or in order of appearance, with positions and counts.
+    _UniqueSorted
+        "x:T -> y:T indices:int64 inverse_indices:int64 counts:int64; T:type axis:list(int)=[] \
+         sorted:bool=true"
+        => function(eval::unique_sorted, onnx::unique_sorted, Cost::PerOperand(16)).no_gradient();
+    /// For each class of each image, boxes that do not overlap one of a higher score.
+    _BatchedNonMaxSuppression
+        "boxes:float scores:float max_output_boxes_per_class:int64 iou_threshold:float \
+         score_threshold:float -> selected_indices:int64; center_point_box:int=0"
+        => function(
+            eval::batched_non_max_suppression,
+            onnx::batched_non_max_suppression,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// Regions of images in a fixed size, sampled between pixels.
+    _RoiAlign
+        "x:T rois:T batch_indices:int64 -> y:T; T:type half_pixel:bool=true mode:string='avg' \
+         output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
+        => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64)).no_gradient();
+    /// The largest pixels of the parts of regions of images.
+    _MaxRoiPool
+        "x:T rois:T -> y:T; T:type pooled_shape:list(int) spatial_scale:float=1.0"
+        => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64)).no_gradient();
+    /// Images sampled at the positions of a grid.
+    _GridSample
+        "x:T grid:T -> y:T; T:type align_corners:bool=false mode:string='linear' \
+         padding_mode:string='zeros'"
+        => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32)).no_gradient();
+    /// The convolution of images with taps at displaced positions.
+    _DeformConv
+        "x:T w:T offset:T bias:T mask:T -> y:T; T:type dilations:list(int)=[] group:int=1 \
+         offset_group:int=1 pads:list(int)=[] strides:list(int)=[]"
+        => function(eval::deform_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).no_gradient();
+    /// Images that are the sums of their windows.
+    _Col2Im
+        "x:T image_shape:int64 block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] \
+         strides:list(int)=[]"
+        => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).no_gradient();
+    /// The joined weights of the leaves of decision trees that each row of features leads to.
+    _TreeEnsemble
+        "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \
+         nodes_falsenodeids:list(int) nodes_featureids:list(int) \
+         nodes_missing_value_tracks_true:list(int)=[] nodes_modes:list(string) nodes_nodeids:list(int) \
+         nodes_treeids:list(int) nodes_truenodeids:list(int) nodes_values:list(float) target_ids:list(int) \
+         target_nodeids:list(int) target_treeids:list(int) target_weights:list(float)"
+        => function(eval::tree_ensemble, onnx::tree_ensemble, Cost::PerOperand(256)).no_gradient();
 }

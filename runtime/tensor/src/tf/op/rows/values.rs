@@ -95,6 +95,12 @@ operators! { 7:
         "input_handle:variant element_shape:int32 -> tensor:element_dtype; element_dtype:type \
          num_elements:int=-1"
         => values(rules::unknown, Cost::Moves);
+    /// A list with an element inserted before a position; negative ones count from the end.
+    _SequenceInsert "list:variant item:T position:int64 -> output:variant; T:type"
+        => values(rules::scalar, Cost::Moves).no_gradient();
+    /// A list without the element at a position; negative ones count from the end.
+    _SequenceErase "list:variant position:int64 -> output:variant;"
+        => values(rules::scalar, Cost::Moves).no_gradient();
     /// An optional that holds values.
     OptionalFromValue "components:*Toutput_types -> optional:variant; Toutput_types:list(type)"
         => values(rules::scalar, Cost::Moves);
