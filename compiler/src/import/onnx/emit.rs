@@ -282,6 +282,14 @@ impl Emitter {
         (0..self.rank(value)?).map(|axis| self.size(value, axis)).collect()
     }
 
+    /// A scalar of i64 as a size.
+    pub(super) fn as_size(&self, value: ValueId) -> Size {
+        match self.ints_of(value).as_deref() {
+            Some(&[n]) => Size::Known(n),
+            _ => Size::Value(value),
+        }
+    }
+
     /// The size as a scalar of i64.
     pub(super) fn size_value(&mut self, size: Size) -> Result<ValueId, Why> {
         match size {
@@ -463,6 +471,19 @@ impl Emitter {
         let strides = self.ints(&vector(1, 1))?;
         let attrs = [("begin_mask", Attr::Int(before)), ("end_mask", Attr::Int(open))];
         self.op(Op::StridedSlice, &[value, begin, end, strides], &attrs)
+    }
+
+    /// The first elements of an axis, as many as `to`.
+    pub(super) fn first(&mut self, value: ValueId, axis: usize, to: Size) -> Result<ValueId, Why> {
+        let to = match to {
+            Size::Known(to) => return self.slice(value, axis, 0, Some(to)),
+            to => to,
+        };
+        let rank = self.rank(value)?;
+        let mut sizes = vec![Size::Known(-1); rank];
+        sizes[axis] = to;
+        let (begin, sizes) = (self.ints(&vec![0; rank])?, self.size_vector(&sizes)?);
+        self.one(Op::Slice, &[value, begin, sizes])
     }
 
     /// Equal parts along an axis.

@@ -141,7 +141,7 @@ pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
 };
 pub use onnx::{
-    Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
+    Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS, NearestMode, ResizeAxesAttrs, resize_axes, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
     Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps,
     batched_non_max_suppression, col_to_image, deform_conv, gather_elements, grid_sample,
     max_pool_with_indices, max_roi_pool, quantized_conv, quantized_matmul, roi_align, scatter_elements,

@@ -103,7 +103,12 @@ impl<'g> Importer<'g> {
     /// The elements of a list as one tensor with a new first axis.
     fn stacked(&mut self, list: ValueId, of: &SequenceType) -> Result<ValueId, Why> {
         let shape = self.element_shape(of)?;
-        self.ops(Op::TensorListStack, &[list, shape], &[], &[of.element]).map(|results| results[0])
+        let stacked = self.ops(Op::TensorListStack, &[list, shape], &[], &[of.element])?[0];
+        if let Some(dims) = &of.dims {
+            let ty = self.tensor_type(of.element, Some(&[&[-1], &dims[..]].concat()));
+            self.m.set_value_type(stacked, ty);
+        }
+        Ok(stacked)
     }
 
     /// Marks an op with regions as one without effects, if it is.

@@ -441,25 +441,16 @@ pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
             }
         })
         .collect();
-    let wanted = match n.optional(2) {
-        Some(shape) => match g.ints_of(shape) {
-            Some(shape) => shape.into_iter().map(Size::Known).collect(),
-            None => (0..dims.len())
-                .map(|axis| g.element_at(shape, axis as i64).map(Size::Value))
-                .collect::<Result<Vec<Size>, Why>>()?,
-        },
-        None => plain.iter().map(|&size| Size::Known(size)).collect(),
-    };
-    // The indices count in the result without the wanted shape.
     let count: i64 = plain.iter().product();
     let total = g.ints(&[count])?;
     let (flat, at) = (g.reshape_to(x, &[-1])?, g.reshape_to(indices, &[-1, 1])?);
-    let placed = if n.optional(2).is_some() {
-        let total = g.size_product(&wanted)?;
-        let total = g.size_vector(&[total])?;
-        g.one(Op::ScatterNd, &[at, flat, total])?
-    } else {
-        g.one(Op::ScatterNd, &[at, flat, total])?
-    };
-    one(g.reshape(placed, &wanted))
+    let placed = g.one(Op::ScatterNd, &[at, flat, total])?;
+    let placed = g.reshape_to(placed, &plain)?;
+    let Some(shape) = n.optional(2) else { return one(Ok(placed)) };
+    // A larger result has zeros behind.
+    let (rank, plain) = (plain.len() as i64, g.ints(&plain)?);
+    let (behind, before) = (g.sub(shape, plain)?, g.one(Op::ZerosLike, &[plain])?);
+    let pads = g.op(Op::Pack, &[before, behind], &[("axis", Attr::Int(1))])?;
+    let pads = g.reshape_to(pads, &[rank, 2])?;
+    one(g.one(Op::Pad, &[placed, pads]))
 }

@@ -270,30 +270,41 @@ pub(super) fn shrink(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 /// `Dropout`: outside of training the input, and a mask of true.
 pub(super) fn dropout(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
-    let ratio = match n.optional(1) {
-        Some(ratio) => g.number_of(ratio),
-        None => Some(f64::from(n.float_or("ratio", 0.5))),
+    let sizes = g.sizes(x)?;
+    let scalar = |g: &mut Importer<'_>, value: ValueId, dtype: DType| {
+        let value = g.reshape_to(value, &[])?;
+        g.cast(value, dtype)
     };
     let training = match n.optional(2) {
-        Some(training) => g.number_of(training).ok_or("training_mode must be constant")? != 0.0,
-        None => false,
+        Some(training) => scalar(g, training, DType::I1)?,
+        None => g.scalar(0.0, DType::I1)?,
     };
-    let sizes = g.sizes(x)?;
-    let ratio = if training { ratio.ok_or("the ratio must be constant")? } else { 0.0 };
-    if ratio == 0.0 {
+    if g.number_of(training) == Some(0.0) {
         let yes = g.scalar(1.0, DType::I1)?;
         return Ok(vec![x, g.fill(&sizes, yes)?]);
     }
+    let ratio = match n.optional(1) {
+        Some(ratio) => scalar(g, ratio, DType::F32)?,
+        None => g.scalar(f64::from(n.float_or("ratio", 0.5)), DType::F32)?,
+    };
+    let zero = g.scalar(0.0, DType::F32)?;
+    let ratio = g.one(Op::SelectV2, &[training, ratio, zero])?;
     let shape = g.size_vector(&sizes)?;
-    let seed = [("seed", Attr::Int(n.int_or("seed", 0)))];
-    let random = g.to(Op::RandomUniform, &[shape], &seed, DType::F32)?;
-    let bound = g.scalar(ratio, DType::F32)?;
-    let mask = g.one(Op::GreaterEqual, &[random, bound])?;
-    let (scaled, zero) = (g.times(x, 1.0 / (1.0 - ratio))?, g.scalar_like(0.0, x)?);
+    let drawn = g.to(Op::RandomUniform, &[shape], &seed(n), DType::F32)?;
+    let mask = g.one(Op::GreaterEqual, &[drawn, ratio])?;
+    let one_ = g.scalar(1.0, DType::F32)?;
+    let kept = g.sub(one_, ratio)?;
+    let kept = g.cast_like(kept, x)?;
+    let (scaled, zero) = (g.div(x, kept)?, g.scalar_like(0.0, x)?);
     Ok(vec![g.one(Op::SelectV2, &[mask, scaled, zero])?, mask])
 }
 
 // ---- random numbers ----
+
+/// The attribute of a generator: the bits of the seed.
+fn seed(n: &Node<'_>) -> [(&'static str, Attr<'static>); 1] {
+    [("seed", Attr::Int(n.attr("seed").map_or(0, |seed| seed.i ^ i64::from(seed.f.to_bits()))))]
+}
 
 /// Random numbers of a shape; the second version of an operator takes the shape of its input.
 pub(super) fn random(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
@@ -307,10 +318,9 @@ pub(super) fn random(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         Some(x) => g.shape(x)?,
         None => g.ints(n.ints("shape").ok_or("it has no shape")?)?,
     };
-    let seed = [("seed", Attr::Int(n.float("seed").map_or(0, |seed| i64::from(seed.to_bits()))))];
     let is_normal = n.proto.op_type.starts_with("RandomNormal");
     let op = if is_normal { Op::RandomStandardNormal } else { Op::RandomUniform };
-    let drawn = g.to(op, &[shape], &seed, dtype)?;
+    let drawn = g.to(op, &[shape], &seed(n), dtype)?;
     let (scale, offset) = if is_normal {
         (n.float_or("scale", 1.0), n.float_or("mean", 0.0))
     } else {
@@ -325,9 +335,8 @@ pub(super) fn bernoulli(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let p = n.input(0)?;
     let dtype = n.int("dtype").map_or_else(|| g.dtype(p), number_type)?;
     let shape = g.shape(p)?;
-    let seed = [("seed", Attr::Int(n.float("seed").map_or(0, |seed| i64::from(seed.to_bits()))))];
     let of = g.dtype(p)?;
-    let drawn = g.to(Op::RandomUniform, &[shape], &seed, of)?;
+    let drawn = g.to(Op::RandomUniform, &[shape], &seed(n), of)?;
     let hit = g.one(Op::Less, &[drawn, p])?;
     one(g.cast(hit, dtype))
 }
@@ -335,6 +344,5 @@ pub(super) fn bernoulli(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 pub(super) fn multinomial(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let dtype = n.int("dtype").map_or(Ok(DType::I32), number_type)?;
     let count = g.scalar(n.int_or("sample_size", 1) as f64, DType::I32)?;
-    let seed = [("seed", Attr::Int(n.float("seed").map_or(0, |seed| i64::from(seed.to_bits()))))];
-    one(g.to(Op::Multinomial, &[n.input(0)?, count], &seed, dtype))
+    one(g.to(Op::Multinomial, &[n.input(0)?, count], &seed(n), dtype))
 }

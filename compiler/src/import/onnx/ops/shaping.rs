@@ -161,6 +161,9 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         [count] if count >= 0 => count as usize,
         _ => return Err("the number of its axes is not known".into()),
     };
+    if let Some(axes) = n.optional(3).filter(|&axes| g.ints_of(axes).is_none()) {
+        return one(slice_along(g, x, [starts, ends], axes, n.optional(4)));
+    }
     let axes = match axes(g, n, 3, rank)? {
         Some(axes) => axes,
         None => (0..count.min(rank)).collect(),
@@ -192,6 +195,31 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         return one(g.vector(elements));
     }
     one(g.op(Op::StridedSlice, &[&[x], &vectors[..]].concat(), &attrs))
+}
+
+/// A slice along axes that the program computes: bounds are put to their places among those of all axes.
+fn slice_along(
+    g: &mut Importer<'_>,
+    x: ValueId,
+    [starts, ends]: [ValueId; 2],
+    axes: ValueId,
+    steps: Option<ValueId>,
+) -> Result<ValueId, Why> {
+    let rank = g.rank(x)?;
+    let places = g.cast(axes, DType::I64)?;
+    let places = g.expand(places, 1)?;
+    let mut vectors = Vec::new();
+    for (given, default) in [(Some(starts), 0), (Some(ends), i64::MAX), (steps, 1)] {
+        let all = g.ints(&vec![default; rank])?;
+        vectors.push(match given {
+            Some(given) => {
+                let given = g.cast(given, DType::I64)?;
+                g.one(Op::_ScatterNdReduce, &[all, places, given])?
+            }
+            None => all,
+        });
+    }
+    g.one(Op::StridedSlice, &[x, vectors[0], vectors[1], vectors[2]])
 }
 
 /// The elements of a slice of a vector of sizes.
@@ -466,22 +494,42 @@ fn mirrored(
     g.gather(x, indices, axis)
 }
 
+/// `CenterCropPad`: the middle of an axis, or an axis in the middle of zeros.
 pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (x, shape) = (n.input(0)?, n.input(1)?);
-    let dims = g.known_dims(x)?;
-    let axes = axes(g, n, usize::MAX, dims.len())?.unwrap_or_else(|| (0..dims.len()).collect());
-    let wanted = g.known_ints(shape, "its shape")?;
+    let rank = g.rank(x)?;
+    let axes = axes(g, n, usize::MAX, rank)?.unwrap_or_else(|| (0..rank).collect());
+    let wanted = match g.elements_of(shape) {
+        Some(wanted) => wanted,
+        None => (0..axes.len() as i64)
+            .map(|i| {
+                let size = g.element_at(shape, i)?;
+                Ok(Size::Value(g.cast(size, DType::I64)?))
+            })
+            .collect::<Result<_, Why>>()?,
+    };
     if wanted.len() != axes.len() {
         return Err(format!("{} sizes for {} axes", wanted.len(), axes.len()));
     }
-    let (mut before, mut behind) = (Vec::new(), Vec::new());
-    for (&axis, &wanted) in axes.iter().zip(&wanted) {
-        let more = wanted - dims[axis];
-        before.push(if more < 0 { -(-more / 2) } else { more / 2 });
-        behind.push(more - before[before.len() - 1]);
+    let zero = Size::Known(0);
+    let (mut pads, mut begins, mut sizes) = (vec![zero; 2 * rank], vec![zero; rank], vec![Size::Known(-1); rank]);
+    let none = g.int(0)?;
+    for (&axis, wanted) in axes.iter().zip(wanted) {
+        let (old, new) = (g.size(x, axis)?, g.size_value(wanted)?);
+        let old = g.size_value(old)?;
+        let (more, less) = (g.sub(new, old)?, g.sub(old, new)?);
+        let (more, less) = (g.one(Op::Maximum, &[more, none])?, g.one(Op::Maximum, &[less, none])?);
+        let two = g.int(2)?;
+        let (before, begin) = (g.one(Op::TruncateDiv, &[more, two])?, g.one(Op::TruncateDiv, &[less, two])?);
+        let behind = g.sub(more, before)?;
+        (pads[2 * axis], pads[2 * axis + 1]) = (g.as_size(before), g.as_size(behind));
+        (begins[axis], sizes[axis]) = (g.as_size(begin), wanted);
     }
-    let zero = g.scalar_like(0.0, x)?;
-    one(padded(g, x, &axes, &[before, behind].concat(), zero))
+    let (pads, begins, sizes) = (g.size_vector(&pads)?, g.size_vector(&begins)?, g.size_vector(&sizes)?);
+    let pads = g.reshape_to(pads, &[rank as i64, 2])?;
+    let with = g.scalar_like(0.0, x)?;
+    let padded = g.one(Op::PadV2, &[x, pads, with])?;
+    one(g.one(Op::Slice, &[padded, begins, sizes]))
 }
 
 /// `Constant`: a tensor, or numbers.

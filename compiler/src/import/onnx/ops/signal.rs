@@ -42,70 +42,107 @@ fn pairs(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
 fn transform(
     g: &mut Importer<'_>,
     x: ValueId,
-    length: Option<i64>,
+    length: Option<Size>,
     inverse: bool,
     onesided: bool,
 ) -> Result<ValueId, Why> {
     let last = g.rank(x)?.checked_sub(1).ok_or("a scalar is no signal")?;
-    let size = g.known_dims(x)?[last];
-    let length = length.unwrap_or(size);
+    let old = g.size(x, last)?;
     let mut x = x;
-    if length < size {
-        x = g.slice(x, last, 0, Some(length))?;
-    } else if length > size {
-        let mut pads = vec![(0, 0); last + 1];
-        pads[last].1 = length - size;
-        let zero = g.scalar_like(0.0, x)?;
-        x = g.pad(x, &pads, zero)?;
+    if let Some(length) = length.filter(|&length| length != old) {
+        // Zeros behind, and then the beginning.
+        let (length_value, zero) = (g.size_value(length)?, g.int(0)?);
+        let size = g.size_value(old)?;
+        let more = g.sub(length_value, size)?;
+        let more = g.one(Op::Maximum, &[more, zero])?;
+        let mut pads = vec![Size::Known(0); 2 * (last + 1)];
+        pads[2 * last + 1] = g.as_size(more);
+        let pads = g.size_vector(&pads)?;
+        let pads = g.reshape_to(pads, &[last as i64 + 1, 2])?;
+        x = g.one(Op::Pad, &[x, pads])?;
+        x = g.first(x, last, length)?;
     }
     let y = g.one(if inverse { Op::IFFT } else { Op::FFT }, &[x])?;
-    if onesided { g.slice(y, last, 0, Some(length / 2 + 1)) } else { Ok(y) }
+    if !onesided {
+        return Ok(y);
+    }
+    let (size, two) = (g.size(x, last)?, g.int(2)?);
+    let size = g.size_value(size)?;
+    let half = g.one(Op::TruncateDiv, &[size, two])?;
+    let half = g.plus(half, 1.0)?;
+    let half = g.as_size(half);
+    g.first(y, last, half)
 }
 
 pub(super) fn dft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
-    let axis = match n.optional(2) {
-        Some(axis) => *g.known_ints(axis, "its axis")?.first().ok_or("its axis is empty")?,
-        None => n.int_or("axis", if n.version < 20 { 1 } else { -2 }),
-    };
-    let axis = axis_of(axis, rank)?;
-    if axis + 1 == rank {
-        return Err("its axis is that of the parts of complex numbers".into());
-    }
     let length = match n.optional(1) {
-        Some(length) => Some(*g.known_ints(length, "its length")?.first().ok_or("its length is empty")?),
+        Some(length) => {
+            let length = g.reshape_to(length, &[])?;
+            let length = g.cast(length, DType::I64)?;
+            Some(g.as_size(length))
+        }
         None => None,
     };
+    let (inverse, onesided) = (n.flag("inverse", false), n.flag("onesided", false));
     let signal = complex(g, x)?;
-    let signal = g.move_axis(signal, axis, rank - 2)?;
-    let y = transform(g, signal, length, n.flag("inverse", false), n.flag("onesided", false))?;
-    let y = g.move_axis(y, rank - 2, axis)?;
+    let default = if n.version < 20 { 1 } else { -2 };
+    let known = match n.optional(2) {
+        Some(axis) => g.ints_of(axis).and_then(|axis| axis.first().copied()),
+        None => Some(n.int_or("axis", default)),
+    };
+    if let Some(axis) = known {
+        let axis = axis_of(axis, rank)?;
+        if axis + 1 == rank {
+            return Err("its axis is that of the parts of complex numbers".into());
+        }
+        let signal = g.move_axis(signal, axis, rank - 2)?;
+        let y = transform(g, signal, length, inverse, onesided)?;
+        let y = g.move_axis(y, rank - 2, axis)?;
+        return one(pairs(g, y));
+    }
+    // The axis, which the program computes, changes places with the last one.
+    let axis = g.reshape_to(n.input(2)?, &[])?;
+    let axis = g.cast(axis, DType::I64)?;
+    let axis = g.wrapped(axis, Size::Known(rank as i64))?;
+    let (axes, last) = (g.iota(Size::Known(rank as i64 - 1))?, g.int(rank as i64 - 2)?);
+    let (is_axis, is_last) = (g.one(Op::Equal, &[axes, axis])?, g.one(Op::Equal, &[axes, last])?);
+    let perm = g.one(Op::SelectV2, &[is_axis, last, axes])?;
+    let perm = g.one(Op::SelectV2, &[is_last, axis, perm])?;
+    let signal = g.one(Op::Transpose, &[signal, perm])?;
+    let y = transform(g, signal, length, inverse, onesided)?;
+    let y = g.one(Op::Transpose, &[y, perm])?;
     one(pairs(g, y))
 }
 
 pub(super) fn stft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let signal = n.input(0)?;
-    let first = |g: &Importer<'_>, value: ValueId, name: &str| {
-        g.known_ints(value, name)?.first().copied().filter(|&n| n > 0).ok_or_else(|| format!("{name} is not positive"))
+    let scalar = |g: &mut Importer<'_>, value: ValueId| {
+        let value = g.reshape_to(value, &[])?;
+        g.cast(value, DType::I64)
     };
-    let step = first(g, n.input(1)?, "its frame_step")?;
+    let step = scalar(g, n.input(1)?)?;
     let window = n.optional(2);
     let length = match (n.optional(3), window) {
-        (Some(length), _) => first(g, length, "its frame_length")?,
-        (None, Some(window)) => g.known_dims(window)?.first().copied().ok_or("its window is a scalar")?,
+        (Some(length), _) => scalar(g, length)?,
+        (None, Some(window)) => {
+            let length = g.size(window, 0)?;
+            g.size_value(length)?
+        }
         (None, None) => return Err("it has no frame_length and no window".into()),
     };
     let signal = if g.rank(signal)? == 2 { g.expand(signal, 2)? } else { signal };
-    let size = *g.known_dims(signal)?.get(1).ok_or("its signal has no axis of time")?;
-    let n_frames = (size - length).div_euclid(step) + 1;
-    if n_frames < 1 || length < 1 {
-        return Err(format!("frames of {length} samples in a signal of {size}"));
-    }
+    let size = g.size(signal, 1)?;
+    let size = g.size_value(size)?;
+    let rest = g.sub(size, length)?;
+    let n_frames = g.one(Op::FloorDiv, &[rest, step])?;
+    let n_frames = g.plus(n_frames, 1.0)?;
     let whole = complex(g, signal)?;
     // The positions of the samples of each frame.
-    let (frames, samples) = (g.iota(Size::Known(n_frames))?, g.iota(Size::Known(length))?);
-    let starts = g.times(frames, step as f64)?;
+    let (n_frames, n_samples) = (g.as_size(n_frames), g.as_size(length));
+    let (frames, samples) = (g.iota(n_frames)?, g.iota(n_samples)?);
+    let starts = g.mul(frames, step)?;
     let starts = g.expand(starts, 1)?;
     let at = g.add(starts, samples)?;
     let mut parts = g.gather(whole, at, 1)?;

@@ -3,7 +3,7 @@
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
 //! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
-//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)     rois, grid (parts of images)
+//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)     rois, grid, resize (images sampled)
 //! unique (sorted)     selection (of boxes)     trees (ensembles)
 //! ```
 //!
@@ -18,6 +18,7 @@ mod grid;
 mod pool;
 mod quantized;
 mod recurrent;
+mod resize;
 mod rois;
 mod selection;
 mod trees;
@@ -31,6 +32,9 @@ pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
 pub use recurrent::{Cell, DIRECTIONS, Recurrence, RecurrentOperands};
+pub use resize::{
+    AspectRatio, AxisInterpolation, Coordinates, NearestMode, ResizeAxesAttrs, resize_axes,
+};
 pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
 pub use selection::{Limits, batched_non_max_suppression};
 pub use trees::{Aggregate, TreeLists, Trees};

@@ -2,10 +2,11 @@
 
 use super::{int_in, ints_in, owning};
 use crate::error::invalid;
+use crate::scratch::try_collected;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, Activation, Aggregate, Beyond, Cell, DIRECTIONS, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
+    self, Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS, NearestMode, ResizeAxesAttrs, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
     Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
@@ -249,4 +250,54 @@ pub(in crate::tf::op) fn tree_ensemble(attrs: &Attributes<'_>) -> Made {
     let trees = Trees::new(attrs.op(), &lists, attrs.count("n_targets")?, aggregate)?;
     let op = attrs.op();
     owning(attrs, move |[x], cx| trees.run(op, &x, cx))
+}
+
+/// The attributes of a resizing.
+pub(in crate::tf::op) fn resize_attrs(attrs: &Attributes<'_>) -> Result<ResizeAxesAttrs, TensorError> {
+    let nearest = [
+        ("round_prefer_floor", NearestMode::PreferFloor),
+        ("round_prefer_ceil", NearestMode::PreferCeil),
+        ("floor", NearestMode::Floor),
+        ("ceil", NearestMode::Ceil),
+    ];
+    let modes = [
+        ("nearest", AxisInterpolation::Nearest(attrs.word("nearest_mode", &nearest)?)),
+        ("linear", AxisInterpolation::Linear),
+        ("cubic", AxisInterpolation::Cubic(attrs.float("cubic_coeff_a")?)),
+    ];
+    let coordinates = [
+        ("half_pixel", Coordinates::HalfPixel),
+        ("half_pixel_symmetric", Coordinates::HalfPixelSymmetric),
+        ("pytorch_half_pixel", Coordinates::PytorchHalfPixel),
+        ("align_corners", Coordinates::AlignCorners),
+        ("asymmetric", Coordinates::Asymmetric),
+        ("tf_crop_and_resize", Coordinates::CropAndResize),
+    ];
+    let policies = [
+        ("stretch", AspectRatio::Stretch),
+        ("not_larger", AspectRatio::NotLarger),
+        ("not_smaller", AspectRatio::NotSmaller),
+    ];
+    Ok(ResizeAxesAttrs {
+        axes: attrs.ints("axes")?,
+        interpolation: attrs.word("mode", &modes)?,
+        coordinates: attrs.word("coordinate_transformation_mode", &coordinates)?,
+        exclude_outside: attrs.bool("exclude_outside")?,
+        extrapolation: attrs.float("extrapolation_value")?,
+        antialias: attrs.bool("antialias")?,
+        aspect: attrs.word("keep_aspect_ratio_policy", &policies)?,
+    })
+}
+
+/// The numbers of a vector of f32.
+pub(in crate::tf::op) fn floats_in(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
+    try_collected(x.read_as::<f32>("vector")?.iter().map(|&x| Ok(f64::from(x))))
+}
+
+pub(in crate::tf::op) fn resize(attrs: &Attributes<'_>) -> Made {
+    let (op, settings) = (attrs.op(), resize_attrs(attrs)?);
+    owning(attrs, move |[x, roi, scales, sizes], cx| {
+        let sizes = ints_in(op, "sizes", &sizes)?;
+        tf::resize_axes(&x, &floats_in(&roi)?, &floats_in(&scales)?, &sizes, &settings, cx)
+    })
 }

@@ -1,9 +1,9 @@
 //! Operators of ONNX.
 
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
-use crate::TensorError;
+use crate::{Shape, TensorError};
 use crate::tf::DIRECTIONS;
-use crate::tf::op::eval::onnx::{axis, pool_windows, pooled_shape, steps};
+use crate::tf::op::eval::onnx::{axis, floats_in, resize_attrs, pool_windows, pooled_shape, steps};
 
 /// An error unless indices of this shape select elements of operand 0 along the axis `axis`.
 fn expect_elements(cx: &Node<'_>, indices: &PartialShape) -> Result<(), TensorError> {
@@ -191,4 +191,27 @@ pub(in crate::tf::op) fn tree_ensemble(cx: &Node<'_>) -> Shapes {
         None => None,
     };
     Ok(vec![PartialShape::new(vec![rows, Some(cx.attrs.count("n_targets")?)])])
+}
+
+pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
+    let attrs = resize_attrs(&cx.attrs)?;
+    let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let floats = |i: usize| cx.operand(i)?.constant.map(floats_in).transpose();
+    let (roi, scales, sizes) = (floats(1)?, floats(2)?, cx.ints(3)?);
+    let mut new = dims.to_vec();
+    for &axis in &attrs.axes {
+        new[cx.axis(axis, dims.len())?] = None;
+    }
+    // The axes that are known, one by one, unless all have one scale.
+    if let (Some(scales), Some(sizes)) = (scales, sizes)
+        && attrs.axes.iter().all(|&axis| cx.axis(axis, dims.len()).is_ok_and(|axis| dims[axis].is_some()))
+    {
+        let known: Vec<usize> = dims.iter().map(|dim| dim.unwrap_or(1)).collect();
+        let roi = roi.unwrap_or_else(|| vec![0.0; 2 * attrs.axes.len()]);
+        let axes = attrs.axes(cx.op(), &Shape::new(&known)?, &roi, &scales, &sizes)?;
+        for (&axis, resized) in attrs.axes.iter().zip(axes) {
+            new[cx.axis(axis, dims.len())?] = Some(resized.to);
+        }
+    }
+    Ok(vec![PartialShape::new(new)])
 }

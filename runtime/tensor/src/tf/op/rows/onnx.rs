@@ -93,6 +93,14 @@ operators! { 18:
         "x:T image_shape:int64 block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] \
          strides:list(int)=[]"
         => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).no_gradient();
+    /// A tensor with axes of other sizes, interpolated.
+    _Resize
+        "x:T roi:float scales:float sizes:int64 -> y:T; T:type antialias:bool=false axes:list(int) \
+         coordinate_transformation_mode:string='half_pixel' cubic_coeff_a:float=-0.75 \
+         exclude_outside:bool=false extrapolation_value:float=0.0 \
+         keep_aspect_ratio_policy:string='stretch' mode:string='nearest' \
+         nearest_mode:string='round_prefer_floor'"
+        => function(eval::resize, onnx::resize, Cost::PerResult(8)).no_gradient();
     /// The joined weights of the leaves of decision trees that each row of features leads to.
     _TreeEnsemble
         "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \

@@ -1,0 +1,368 @@
+//! ONNX's `Resize`: images of other sizes, along any axes.
+//!
+//! ```text
+//! scales or sizes ─▶ per axis: position in the original of each result ─▶ taps with weights
+//! image ─▶ along one axis after the other: sums of taps ─▶ result
+//! ```
+//!
+//! Taps outside of the image are those at its border. The nearest element is gathered, in any type; all else
+//! is computed in f32, or in f64 for elements that are f64, and for integers rounded towards zero.
+
+use super::super::fast::{self, Cx};
+use super::super::{cast, gather};
+use super::{WideFloat, with_float};
+use crate::error::invalid;
+use crate::scratch::{no_room, try_collected};
+use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
+
+/// The interpolation of [`resize_axes`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AxisInterpolation {
+    /// The nearest element, chosen by a fraction of the distance to the next one.
+    Nearest(NearestMode),
+    /// Between two neighbours along each axis.
+    Linear,
+    /// By cubic polynomials of four neighbours along each axis, with this coefficient.
+    Cubic(f64),
+}
+
+/// The choice among two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NearestMode {
+    /// The nearest; in the middle the first.
+    PreferFloor,
+    /// The nearest; in the middle the second.
+    PreferCeil,
+    /// The first.
+    Floor,
+    /// The second.
+    Ceil,
+}
+
+/// The position in the original of a position in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Centers of pixels correspond.
+    HalfPixel,
+    /// Centers of pixels correspond, and the middles of both images.
+    HalfPixelSymmetric,
+    /// As [`Coordinates::HalfPixel`]; a single pixel is at the beginning.
+    PytorchHalfPixel,
+    /// The outermost pixels correspond.
+    AlignCorners,
+    /// The edges of pixels correspond.
+    Asymmetric,
+    /// A part of the image; positions outside of it have one value.
+    CropAndResize,
+}
+
+/// What sizes of several axes mean that have different scales.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AspectRatio {
+    /// Each axis has its own.
+    Stretch,
+    /// All have the smallest.
+    NotLarger,
+    /// All have the largest.
+    NotSmaller,
+}
+
+/// The attributes of [`resize_axes`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResizeAxesAttrs {
+    /// The axes that scales, sizes and regions are of.
+    pub axes: Vec<i64>,
+    /// The interpolation.
+    pub interpolation: AxisInterpolation,
+    /// The correspondence of positions.
+    pub coordinates: Coordinates,
+    /// Whether taps outside of the image have no weight.
+    pub exclude_outside: bool,
+    /// The value outside of a region.
+    pub extrapolation: f64,
+    /// Whether a smaller image is made of all of the elements that it stands for.
+    pub antialias: bool,
+    /// The meaning of sizes.
+    pub aspect: AspectRatio,
+}
+
+/// An axis that changes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tf) struct ResizedAxis {
+    axis: usize,
+    from: usize,
+    /// The new size.
+    pub(in crate::tf) to: usize,
+    scale: f64,
+    /// The ends of the region, as parts of the image.
+    region: [f64; 2],
+}
+
+impl ResizeAxesAttrs {
+    /// The axes with their new sizes, from scales or else from sizes.
+    pub(in crate::tf) fn axes(
+        &self,
+        op: &'static str,
+        x: &Shape,
+        roi: &[f64],
+        scales: &[f64],
+        sizes: &[i64],
+    ) -> Result<Vec<ResizedAxis>, TensorError> {
+        let n = self.axes.len();
+        let given = if scales.is_empty() { sizes.len() } else { scales.len() };
+        if given != n || !(scales.is_empty() || sizes.is_empty()) {
+            return invalid(op, format!("{} scales and {} sizes for {n} axes", scales.len(), sizes.len()));
+        }
+        let is_region = self.coordinates == Coordinates::CropAndResize;
+        if is_region && roi.len() != 2 * n {
+            return invalid(op, format!("a region of {} numbers for {n} axes", roi.len()));
+        }
+        let mut axes: Vec<ResizedAxis> = Vec::with_capacity(n);
+        for (i, &axis) in self.axes.iter().enumerate() {
+            let axis = resolve_axis(x, axis)?;
+            if axes.iter().any(|other| other.axis == axis) {
+                return invalid(op, format!("axis {axis} is given twice"));
+            }
+            let from = x.dims()[axis];
+            let scale = match (scales.get(i), sizes.get(i)) {
+                (Some(&scale), _) => scale,
+                (None, Some(&size)) if size >= 0 && from > 0 => size as f64 / from as f64,
+                (None, Some(0)) => 1.0,
+                _ => return invalid(op, format!("sizes {sizes:?} for shape {x}")),
+            };
+            if !scale.is_finite() || scale < 0.0 {
+                return invalid(op, format!("scale {scale}"));
+            }
+            let to = match sizes.get(i) {
+                Some(&size) => size as f64,
+                None => (scale * from as f64).floor(),
+            };
+            let region = if is_region { [roi[i], roi[i + n]] } else { [0.0, 1.0] };
+            axes.push(ResizedAxis { axis, from, to: to as usize, scale, region });
+        }
+        if !sizes.is_empty() && self.aspect != AspectRatio::Stretch {
+            let all = axes.iter().map(|axis| axis.scale);
+            let scale = if self.aspect == AspectRatio::NotLarger {
+                all.fold(f64::INFINITY, f64::min)
+            } else {
+                all.fold(0.0, f64::max)
+            };
+            for axis in &mut axes {
+                (axis.scale, axis.to) = (scale, (scale * axis.from as f64 + 0.5).floor() as usize);
+            }
+        }
+        if let Some(axis) = axes.iter().find(|axis| axis.from == 0 && axis.to > 0) {
+            return invalid(op, format!("axis {} of size 0 cannot have size {}", axis.axis, axis.to));
+        }
+        Ok(axes)
+    }
+
+    /// The position in the original of position `at` of the result; `None` outside of a region.
+    fn position(&self, axis: &ResizedAxis, at: usize) -> Option<f64> {
+        let (at, from) = (at as f64, axis.from as f64);
+        let to = axis.scale * from;
+        let half_pixel = (at + 0.5) / axis.scale - 0.5;
+        Some(match self.coordinates {
+            Coordinates::HalfPixel => half_pixel,
+            Coordinates::HalfPixelSymmetric => from / 2.0 * (1.0 - axis.to as f64 / to) + half_pixel,
+            Coordinates::PytorchHalfPixel if to == 1.0 => -0.5,
+            Coordinates::PytorchHalfPixel => half_pixel,
+            Coordinates::AlignCorners if to == 1.0 => 0.0,
+            Coordinates::AlignCorners => at * (from - 1.0) / (to - 1.0),
+            Coordinates::Asymmetric => at / axis.scale,
+            Coordinates::CropAndResize => {
+                let [begin, end] = axis.region;
+                let within = if to == 1.0 {
+                    (end - begin) * (from - 1.0) / 2.0
+                } else {
+                    at * (end - begin) * (from - 1.0) / (to - 1.0)
+                };
+                let position = within + begin * (from - 1.0);
+                return (position >= 0.0 && position <= from - 1.0).then_some(position);
+            }
+        })
+    }
+
+    /// The taps of a position: the first one, which may be outside, and the weights of it and the next ones.
+    fn weights(&self, position: f64, scale: f64, weights: &mut Vec<f64>) -> i64 {
+        weights.clear();
+        // A position on an element is behind the one before it.
+        let first = position.ceil() - 1.0;
+        let ratio = position - first;
+        let shrink = if self.antialias { scale.min(1.0) } else { 1.0 };
+        let reach = match self.interpolation {
+            AxisInterpolation::Nearest(_) => 0.0,
+            AxisInterpolation::Linear => 1.0,
+            AxisInterpolation::Cubic(_) => 2.0,
+        };
+        let begin = (-reach / shrink).floor() as i64 + 1;
+        for tap in begin..2 - begin {
+            let distance = ((tap as f64 - ratio) * shrink).abs();
+            weights.push(match self.interpolation {
+                AxisInterpolation::Cubic(a) if distance <= 1.0 => {
+                    ((a + 2.0) * distance - (a + 3.0)) * distance * distance + 1.0
+                }
+                AxisInterpolation::Cubic(a) if distance < 2.0 => {
+                    ((a * distance - 5.0 * a) * distance + 8.0 * a) * distance - 4.0 * a
+                }
+                AxisInterpolation::Cubic(_) => 0.0,
+                _ => (1.0 - distance).max(0.0),
+            });
+        }
+        let first = first as i64 + begin;
+        if self.antialias {
+            normalize(weights);
+        }
+        first
+    }
+
+    fn nearest(&self, mode: NearestMode, position: f64) -> f64 {
+        let (floor, ratio) = (position.floor(), position - position.floor());
+        let up = match mode {
+            NearestMode::PreferFloor => ratio > 0.5,
+            NearestMode::PreferCeil => ratio >= 0.5,
+            NearestMode::Floor => false,
+            NearestMode::Ceil => ratio > 0.0,
+        };
+        if up { floor + 1.0 } else { floor }
+    }
+}
+
+fn normalize(weights: &mut [f64]) {
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum);
+}
+
+/// The taps of the results along an axis.
+struct AxisWeights {
+    /// Where the taps of each result begin in `taps`; one more at the end.
+    begins: Vec<usize>,
+    taps: Vec<(usize, f64)>,
+}
+
+impl AxisWeights {
+    fn new(attrs: &ResizeAxesAttrs, axis: &ResizedAxis) -> Result<AxisWeights, TensorError> {
+        let (mut begins, mut taps, mut weights) = (vec![0], Vec::new(), Vec::new());
+        begins.try_reserve_exact(axis.to).map_err(|_| no_room::<f64>(axis.to))?;
+        let last = axis.from as i64 - 1;
+        for at in 0..axis.to {
+            // What is outside of a region is overwritten.
+            let position = attrs.position(axis, at).unwrap_or(0.0);
+            let first = attrs.weights(position, axis.scale, &mut weights);
+            if attrs.exclude_outside {
+                for (tap, weight) in (first..).zip(&mut weights) {
+                    if tap < 0 || tap > last {
+                        *weight = 0.0;
+                    }
+                }
+                normalize(&mut weights);
+            }
+            let within = |(tap, &weight): (i64, &f64)| (tap.clamp(0, last) as usize, weight);
+            taps.try_reserve(weights.len()).map_err(|_| no_room::<f64>(axis.to))?;
+            taps.extend((first..).zip(&weights).map(within).filter(|(_, weight)| *weight != 0.0));
+            begins.push(taps.len());
+        }
+        Ok(AxisWeights { begins, taps })
+    }
+
+    /// The tensor with the axis resized.
+    fn apply<T: WideFloat>(
+        &self,
+        x: &HostTensor,
+        axis: &ResizedAxis,
+        cx: &Cx<'_>,
+    ) -> Result<HostTensor, TensorError> {
+        let mut dims = x.shape().dims().to_vec();
+        dims[axis.axis] = axis.to;
+        let inner: usize = dims[axis.axis + 1..].iter().product();
+        let out = HostTensor::allocate(x.dtype(), Shape::new(&dims)?, cx.allocator)?;
+        if out.num_elements() > 0 {
+            let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+            let from: &[T] = &from;
+            let cost = self.taps.len().div_ceil(axis.to);
+            cx.parts(&mut to, (inner, cost), |first, part| {
+                for (row, number) in part.chunks_exact_mut(inner).zip(first / inner..) {
+                    let (plane, at) = (number / axis.to * axis.from, number % axis.to);
+                    row.fill(T::ZERO);
+                    for &(tap, weight) in &self.taps[self.begins[at]..self.begins[at + 1]] {
+                        let weight = T::rounded(weight);
+                        let line = &from[(plane + tap) * inner..][..inner];
+                        row.iter_mut().zip(line).for_each(|(sum, &x)| *sum += x * weight);
+                    }
+                }
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// `_Resize`: a tensor with axes of other sizes. `roi` has the begins of the region along the axes, then its
+/// ends; of `scales` and `sizes` one is empty.
+///
+/// # Errors
+/// If the operands do not fit the attributes, or a size is impossible.
+pub fn resize_axes(
+    x: &HostTensor,
+    roi: &[f64],
+    scales: &[f64],
+    sizes: &[i64],
+    attrs: &ResizeAxesAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "_Resize";
+    let axes = attrs.axes(op, x.shape(), roi, scales, sizes)?;
+    let mut dims = x.shape().dims().to_vec();
+    axes.iter().for_each(|axis| dims[axis.axis] = axis.to);
+    let shape = Shape::new(&dims)?;
+    let is_region = attrs.coordinates == Coordinates::CropAndResize;
+    let changes = |axis: &&ResizedAxis| axis.from != axis.to || axis.scale != 1.0 || is_region;
+    if shape.num_elements() == 0 {
+        return HostTensor::allocate(x.dtype(), shape, cx.allocator);
+    }
+    let resized = if let AxisInterpolation::Nearest(mode) = attrs.interpolation {
+        let mut y = x.clone();
+        for axis in axes.iter().filter(changes) {
+            let last = axis.from as f64 - 1.0;
+            let nearest = (0..axis.to).map(|at| {
+                let position = attrs.position(axis, at).unwrap_or(0.0);
+                Ok(attrs.nearest(mode, position).clamp(0.0, last) as i64)
+            });
+            let nearest = try_collected(nearest)?;
+            let indices = HostTensor::from_slice(Shape::new(&[axis.to])?, &nearest, cx.allocator)?;
+            y = gather(&y, &indices, axis.axis as i64, 0, cx.allocator)?;
+        }
+        y
+    } else {
+        let to = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        let mut y = fast::cast(x, to, cx)?;
+        for axis in axes.iter().filter(changes) {
+            let weights = AxisWeights::new(attrs, axis)?;
+            y = with_float!(y, T => weights.apply::<T>(&y, axis, cx)?);
+        }
+        fast::cast(&y, x.dtype(), cx)?
+    };
+    if is_region { outside(&resized, attrs, &axes, cx) } else { Ok(resized) }
+}
+
+/// The result with the extrapolated value outside of the region.
+fn outside(
+    x: &HostTensor,
+    attrs: &ResizeAxesAttrs,
+    axes: &[ResizedAxis],
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let value = HostTensor::from_slice(Shape::scalar(), &[attrs.extrapolation], cx.allocator)?;
+    let value = cast(&value, x.dtype(), cx.allocator)?;
+    let mut y = x.clone();
+    for axis in axes {
+        let inside = try_collected((0..axis.to).map(|at| Ok(crate::I1::from(attrs.position(axis, at).is_some()))))?;
+        if inside.iter().all(|&inside| inside == crate::I1::from(true)) {
+            continue;
+        }
+        let mut dims = vec![1; x.shape().rank()];
+        dims[axis.axis] = axis.to;
+        let inside = HostTensor::from_slice(Shape::new(&dims)?, &inside, cx.allocator)?;
+        y = super::super::select(&inside, &y, &value, cx.allocator)?;
+    }
+    Ok(y)
+}
