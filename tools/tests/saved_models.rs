@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use befrost::{CallOptions, Datum, Resources, Runtime, Value};
-use befrost_kernels::objects::{Strings, Tensor};
+use befrost_kernels::{Strings, Tensor};
 use befrost_tensor::compare::{Tolerance, compare, compare_strings};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::npy::{self, Array};
