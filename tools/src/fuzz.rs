@@ -1,5 +1,5 @@
-//! Properties of any text, model, tensor bundle, `.npy` file and input of FileCheck, shared by the fuzz targets and the
-//! tests that run their corpora.
+//! Properties of any text, model, tensor bundle, `.npy` file and input of FileCheck, shared by the fuzz
+//! targets and the tests that run their corpora.
 //!
 //! A program that was read prints in every form as a text that reads back and prints the same again; it stays
 //! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
@@ -128,8 +128,8 @@ pub fn pbtxt(text: &str) -> bool {
     compiled(|| import::graphdef_text(text, &ImportOptions::default()))
 }
 
-/// The target `saved_model`: a SavedModel, binary or text, as [`graphdef`], and its description. Returns whether
-/// the bytes are a model.
+/// The target `saved_model`: a SavedModel, binary or text, as [`graphdef`], and its description. Returns
+/// whether the bytes are a model.
 pub fn saved_model(bytes: &[u8], is_text: bool, files: &dyn ModelFiles) -> bool {
     let bytes = Bytes::copy_from_slice(bytes);
     let decode =
@@ -142,8 +142,8 @@ pub fn saved_model(bytes: &[u8], is_text: bool, files: &dyn ModelFiles) -> bool 
     compiled(|| import(true)) | compiled(|| import(false))
 }
 
-/// The target `bundle`: the length of the index in two bytes, the index, and the shard behind it. All tensors are
-/// read. Returns whether it is a bundle.
+/// The target `bundle`: the length of the index in two bytes, the index, and the shard behind it. All tensors
+/// are read. Returns whether it is a bundle.
 pub fn bundle(bytes: &[u8]) -> bool {
     let Some((length, files)) = bytes.split_first_chunk() else { return false };
     let (index, shard) = files.split_at(files.len().min(u16::from_le_bytes(*length).into()));

@@ -71,9 +71,7 @@ impl Format {
     /// Refuses formats that cannot be read yet.
     pub(super) fn expect_supported(self, place: &Place) -> Result<(), Failure> {
         match self {
-            Format::Mlir | Format::Bef | Format::GraphDef | Format::MetaGraph | Format::SavedModel => {
-                Ok(())
-            }
+            Format::Mlir | Format::Bef | Format::GraphDef | Format::MetaGraph | Format::SavedModel => Ok(()),
             Format::Onnx => Err(Failure::Refused(format!("{}: this is {}", place.name(), content::onnx()))),
         }
     }

@@ -72,7 +72,8 @@ impl OpenModel {
                 _ => place.read()?.into(),
             },
         };
-        let (mut files, mut variables): (Box<dyn ModelFiles>, _) = (Box::new(NoFiles), SAVED_VARIABLES.to_owned());
+        let (mut files, mut variables): (Box<dyn ModelFiles>, _) =
+            (Box::new(NoFiles), SAVED_VARIABLES.to_owned());
         if let (Place::File(path), true) = (&place, kind != TensorFlowKind::GraphDef) {
             let root = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             files = Box::new(Folder { root: root.unwrap_or(Path::new(".")).to_owned(), map });

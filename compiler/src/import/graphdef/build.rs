@@ -8,10 +8,10 @@ use super::body::{GraphBody, Needed, Reference, resolved, split_port};
 use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
+use crate::import::Feed;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
-use crate::import::Feed;
 use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 
 /// The most outputs of a node.

@@ -25,7 +25,7 @@ const TRAILER: usize = 5;
 /// How many times the size of its file the keys, or the uncompressed blocks, of a table may have.
 const MAX_RATIO: usize = 32;
 
-/// What they may have besides.
+/// The bytes that they may have besides.
 const MAX_BASE: usize = 1 << 20;
 
 /// The keys and values of a table.

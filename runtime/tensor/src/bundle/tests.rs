@@ -181,7 +181,10 @@ fn slices_are_put_together() {
     assert_eq!(read(""), (0..12).collect::<Vec<u8>>());
     assert_eq!(read("4 3 1,3:-"), (3..12).collect::<Vec<u8>>());
     assert_eq!(read("4 3 0,2:1,2"), [1, 2, 4, 5]);
-    assert_eq!(bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(), [("w", 12)]);
+    assert_eq!(
+        bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(),
+        [("w", 12)]
+    );
     files.entries.remove(&top);
     assert!(error(files.open(false).unwrap().read("w", "")).contains("its slice 0,1:0,3 is missing"));
 }
@@ -216,7 +219,11 @@ fn what_lies_is_refused() {
         };
         assert!(why.contains(want), "{why}");
     };
-    check(b"b", entry(1, &[2], 9, &[0; 8], 0), "v.index: tensor 'b': bytes 9 to 9+8 are not in its shard of 16");
+    check(
+        b"b",
+        entry(1, &[2], 9, &[0; 8], 0),
+        "v.index: tensor 'b': bytes 9 to 9+8 are not in its shard of 16",
+    );
     check(b"b", entry(1, &[2], 4, &[0; 8], 0), "its bytes overlap those of 'a'");
     check(b"b", entry(1, &[2], 8, &[0; 8], 0), "v: tensor 'b': its checksum is");
     check(b"b", entry(1, &[3], 8, &[0; 8], 0), "3 elements of f32 in 8 bytes");
@@ -256,7 +263,7 @@ fn every_damaged_index_is_refused() {
     assert_eq!(refused.count(), index.len() - 40 - block(&BTreeMap::new()).len() - 5);
 }
 
-/// What lies under right checksums: no panic, and no tensor larger than the files.
+/// Lies under right checksums: no panic, and no tensor larger than the files.
 #[test]
 fn damaged_blocks_do_no_harm() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -88,7 +88,8 @@ pub(super) struct ExecArgs {
     #[arg(value_name = "FILE|-", value_parser = place())]
     file: Place,
 
-    /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's folder, else by its first bytes
+    /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's
+    /// folder, else by its first bytes
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 
@@ -532,12 +533,7 @@ struct Loaded {
 }
 
 /// The program in the file.
-fn load(
-    args: &ExecArgs,
-    deadline: &Deadline,
-    runtime: &Runtime,
-    map: Map,
-) -> Result<Loaded, Failure> {
+fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Result<Loaded, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
     // What is no file can be read only once, so its format is found in all of it.
