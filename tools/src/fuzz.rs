@@ -1,5 +1,5 @@
-//! Properties of any text, GraphDef, `.npy` file and input of FileCheck, shared by the fuzz targets and the
-//! tests that run their corpora.
+//! Properties of any text, model, tensor bundle, `.npy` file and input of FileCheck, shared by the fuzz
+//! targets and the tests that run their corpora.
 //!
 //! A program that was read prints in every form as a text that reads back and prints the same again; it stays
 //! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
@@ -11,12 +11,15 @@ use bef_format::AlignedBytes;
 use befrost_compiler::diag::{self, Diagnostic};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph;
+use befrost_compiler::import::files::ModelFiles;
+use befrost_compiler::import::savedmodel::{TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::{self, ImportOptions};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::{Event, PassManager, RunOptions};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
+use befrost_tensor::bundle::{Bundle, Bytes};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::npy;
 
@@ -117,9 +120,52 @@ pub fn file_check(data: &[u8]) -> bool {
 /// The target `graphdef`: an imported graph is well-formed, stays so after every pass at every level, and
 /// becomes a valid file. Returns whether the bytes are a graph.
 pub fn graphdef(bytes: &[u8]) -> bool {
+    compiled(|| import::graphdef(bytes, bytes.len(), &ImportOptions::default()))
+}
+
+/// The target `pbtxt`: a graph as text, as [`graphdef`].
+pub fn pbtxt(text: &str) -> bool {
+    compiled(|| import::graphdef_text(text, &ImportOptions::default()))
+}
+
+/// The target `saved_model`: a SavedModel, binary or text, as [`graphdef`], and its description. Returns
+/// whether the bytes are a model.
+pub fn saved_model(bytes: &[u8], is_text: bool, files: &dyn ModelFiles) -> bool {
+    let bytes = Bytes::copy_from_slice(bytes);
+    let decode =
+        || TensorFlowModel::decode(TensorFlowKind::SavedModel, bytes.clone(), is_text, "variables/variables");
+    if let Ok(model) = decode() {
+        model.summary(files);
+    }
+    let options = |freeze| ImportOptions { freeze, ..ImportOptions::default() };
+    let import = |freeze| decode()?.import(&options(freeze), files).map(|imported| imported.module);
+    compiled(|| import(true)) | compiled(|| import(false))
+}
+
+/// The target `bundle`: the length of the index in two bytes, the index, and the shard behind it. All tensors
+/// are read. Returns whether it is a bundle.
+pub fn bundle(bytes: &[u8]) -> bool {
+    let Some((length, files)) = bytes.split_first_chunk() else { return false };
+    let (index, shard) = files.split_at(files.len().min(u16::from_le_bytes(*length).into()));
+    let opened = Bundle::open("b", &mut |name| match name {
+        "b.index" => Ok(Bytes::copy_from_slice(index)),
+        _ => Ok(Bytes::copy_from_slice(shard)),
+    });
+    let Ok(bundle) = opened else { return false };
+    for (name, entry) in bundle.tensors() {
+        if let Ok(tensor) = bundle.read(name, "") {
+            assert_eq!(tensor.dims, entry.dims, "{name} is read in another shape");
+        }
+    }
+    true
+}
+
+/// An imported program is well-formed, stays so after every pass at every level, and becomes a valid file.
+/// Returns whether it was imported.
+fn compiled(import: impl Fn() -> Result<Module, Vec<Diagnostic>>) -> bool {
     let mut imported = false;
     for level in 0..=2 {
-        let module = match import::graphdef(bytes, bytes.len(), &ImportOptions::default()) {
+        let module = match import() {
             Ok(module) => module,
             Err(found) => {
                 assert!(diag::has_errors(&found), "neither a graph nor an error");

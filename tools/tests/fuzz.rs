@@ -3,9 +3,12 @@
 //! corpus.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use befrost_compiler::import::files::{ModelFiles, NoFiles};
+use befrost_tensor::bundle::Bytes;
 use befrost_tools::dice::Dice;
 use befrost_tools::fuzz;
 
@@ -61,6 +64,71 @@ fn the_corpus_of_npy_holds() {
 #[test]
 fn the_corpus_of_graphdef_holds() {
     assert!(corpus("graphdef").iter().any(|file| fuzz::graphdef(file)));
+}
+
+#[test]
+fn the_corpora_of_models_hold() {
+    let texts = corpus("pbtxt");
+    let n_graphs = texts.iter().filter(|text| fuzz::pbtxt(&String::from_utf8_lossy(text))).count();
+    assert!(n_graphs > 0);
+    assert!(corpus("saved_model").iter().any(|file| fuzz::saved_model(file, false, &NoFiles)));
+    assert!(corpus("bundle").iter().any(|file| fuzz::bundle(file)));
+}
+
+/// The files of a sample, which are damaged one at a time.
+struct Sample(BTreeMap<String, Vec<u8>>);
+
+impl ModelFiles for Sample {
+    fn read(&self, name: &str) -> Result<Bytes, String> {
+        self.0.get(name).map(|file| file.clone().into()).ok_or_else(|| "it is not there".to_owned())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+fn samples() -> Vec<Sample> {
+    let mut all = Vec::new();
+    files(&testdata().join("saved_models"), &mut all);
+    let models = all.iter().filter(|file| file.file_stem().is_some_and(|stem| stem == "saved_model"));
+    let sample = |model: &PathBuf| {
+        let root = model.parent().expect("a file is in a folder");
+        let beside = all.iter().filter_map(|file| {
+            let name = file.strip_prefix(root).ok()?.to_str()?.to_owned();
+            Some((name, fs::read(file).expect("a file of a model can be read")))
+        });
+        Sample(beside.collect())
+    };
+    models.map(sample).collect()
+}
+
+/// Models with a damaged file each: refused, or compiled. `BEFROST_DAMAGED_MODELS` says how many.
+#[test]
+fn damaged_saved_models_hold() {
+    let n = std::env::var("BEFROST_DAMAGED_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let samples = samples();
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let (mut n_models, mut n_refused) = (0, 0);
+    for _ in 0..n {
+        let Sample(mut files) = Sample(samples[dice.below(samples.len())].0.clone());
+        let names: Vec<String> = files.keys().cloned().collect();
+        // The description most often: there is most to damage.
+        let is_model = |name: &&String| name.starts_with("saved_model");
+        let name = match dice.below(4) {
+            0 => &names[dice.below(names.len())],
+            _ => names.iter().find(is_model).unwrap_or(&names[0]),
+        };
+        let file = files.get_mut(name).expect("it is one of them");
+        *file = damaged_bytes(file, &mut dice);
+        let (name, model) = files.iter().find(|(name, _)| is_model(name)).expect("each sample has one");
+        let (is_text, model) = (name.ends_with(".pbtxt"), model.clone());
+        match fuzz::saved_model(&model, is_text, &Sample(files)) {
+            true => n_models += 1,
+            false => n_refused += 1,
+        }
+    }
+    assert!(n_models > 0 && n_refused > 0, "{n_models} were models, {n_refused} were refused");
 }
 
 #[test]

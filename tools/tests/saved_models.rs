@@ -1,9 +1,9 @@
-//! SavedModels and other models with variables: what TensorFlow computed with them, call by call, at each level of
-//! optimization, on one thread and on two, with variables and with constants in their place.
+//! SavedModels and other models with variables: what TensorFlow computed with them, call by call, at each
+//! level of optimization, on one thread and on two, with variables and with constants in their place.
 //!
-//! A case is a folder of `testdata/saved_models`: `model`, and `case.json` with calls of signatures one after the
-//! other, whose tensors are `.npy` files; each sees the variables as the one before left them. More cases are read
-//! from the folder that `BEFROST_SAVED_MODELS` names.
+//! A case is a folder of `testdata/saved_models`: `model`, and `case.json` with calls of signatures one after
+//! the other, whose tensors are `.npy` files; each sees the variables as the one before left them. More cases
+//! are read from the folder that `BEFROST_SAVED_MODELS` names.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use befrost::{CallOptions, Datum, Resources, Runtime, Value};
-use befrost_kernels::objects::{Strings, Tensor};
+use befrost_kernels::{Strings, Tensor};
 use befrost_tensor::compare::{Tolerance, compare, compare_strings};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::npy::{self, Array};

@@ -101,14 +101,18 @@ pub(super) fn no_such_graph(wanted: &str, all: &[String]) -> Refusal {
 /// E0809: a signature that the model does not have.
 pub(super) fn no_such_signature(wanted: &str, all: &[&str]) -> Refusal {
     let names: Vec<String> = all.iter().map(|name| format!("'{}'", shown(name))).collect();
-    let there = if names.is_empty() { "it has none".to_owned() } else { format!("there are {}", names.join(", ")) };
+    let there =
+        if names.is_empty() { "it has none".to_owned() } else { format!("there are {}", names.join(", ")) };
     error("E0809", format!("the model has no signature '{}'; {there}", shown(wanted)))
 }
 
 /// E0809: a signature with a value that is no tensor.
 pub(super) fn composite(signature: &str, port: &str) -> Refusal {
     let (signature, port) = (shown(signature), shown(port));
-    error("E0809", format!("'{port}' of the signature '{signature}' is sparse or ragged, which is not supported"))
+    error(
+        "E0809",
+        format!("'{port}' of the signature '{signature}' is sparse or ragged, which is not supported"),
+    )
 }
 
 /// E0810: variables that cannot be read.

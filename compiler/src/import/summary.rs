@@ -1,4 +1,4 @@
-//! What a model has, for people who want to run it.
+//! Descriptions of models, for people who want to run them.
 
 /// A model of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,7 +12,7 @@ pub struct ModelSummary {
 /// A graph of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphSummary {
-    /// What it is for.
+    /// Its purposes.
     pub tags: Vec<String>,
     /// The program that wrote it, if it is known.
     pub producer: String,
@@ -30,7 +30,7 @@ pub struct GraphSummary {
     pub constants: (usize, usize),
     /// Its operations by name.
     pub ops: Vec<OpSummary>,
-    /// What is wrong with it, if something is.
+    /// The reasons why it cannot be used, if there are any.
     pub problems: Vec<String>,
 }
 
@@ -39,9 +39,9 @@ pub struct GraphSummary {
 pub struct SignatureSummary {
     /// Its name.
     pub name: String,
-    /// What it takes.
+    /// Its arguments.
     pub inputs: Vec<TensorSummary>,
-    /// What it gives.
+    /// Its results.
     pub outputs: Vec<TensorSummary>,
 }
 

@@ -128,7 +128,7 @@ fn model(bytes: &[u8]) -> Option<(TensorFlowKind, Encoding)> {
         let rest = text.strip_prefix(word.as_bytes()).map(<[u8]>::trim_ascii_start);
         rest.is_some_and(|rest| rest.starts_with(b"{") || rest.starts_with(b":"))
     };
-    let found = FIELDS.iter().find(|(_, words)| words.iter().any(|word| begins(word)));
+    let found = FIELDS.iter().find(|(_, words)| words.iter().any(begins));
     found.map(|(kind, _)| (*kind, Encoding::Text))
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use befrost_compiler::import::summary::{GraphSummary, ModelSummary, OpSummary, SignatureSummary, TensorSummary};
+use befrost_compiler::import::summary::{
+    GraphSummary, ModelSummary, OpSummary, SignatureSummary, TensorSummary,
+};
 
 /// The description of a model as text.
 pub(super) fn text(name: &str, model: &ModelSummary) -> String {
@@ -15,8 +17,18 @@ pub(super) fn text(name: &str, model: &ModelSummary) -> String {
 }
 
 fn describe(out: &mut String, graph: &GraphSummary) -> std::fmt::Result {
-    let GraphSummary { tags, producer, signatures, variables, assets, n_nodes, n_functions, constants, ops, problems } =
-        graph;
+    let GraphSummary {
+        tags,
+        producer,
+        signatures,
+        variables,
+        assets,
+        n_nodes,
+        n_functions,
+        constants,
+        ops,
+        problems,
+    } = graph;
     if !tags.is_empty() || !producer.is_empty() {
         let tags = if tags.is_empty() { String::new() } else { format!(" [{}]", tags.join(", ")) };
         let producer = if producer.is_empty() { String::new() } else { format!(", written by {producer}") };
@@ -41,7 +53,12 @@ fn describe(out: &mut String, graph: &GraphSummary) -> std::fmt::Result {
             writeln!(out, "  {name}  {}", n_bytes.map_or("missing".to_owned(), bytes))?;
         }
     }
-    writeln!(out, "\nnodes: {n_nodes}, functions: {n_functions}, constants: {}, {}", constants.0, bytes(constants.1))?;
+    writeln!(
+        out,
+        "\nnodes: {n_nodes}, functions: {n_functions}, constants: {}, {}",
+        constants.0,
+        bytes(constants.1)
+    )?;
     writeln!(out, "\noperations: {}", ops.len())?;
     let width = ops.iter().map(|op| op.name.chars().count()).max().unwrap_or(0);
     for OpSummary { name, n, is_supported } in ops {

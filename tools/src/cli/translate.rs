@@ -53,8 +53,8 @@ struct TranslateArgs {
     #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
     output: Place,
 
-    /// Format of the input; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx) or content, a SavedModel's folder, standard
-    /// input: mlir
+    /// Format of the input; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx) or content, a
+    /// SavedModel's folder, standard input: mlir
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 

@@ -26,12 +26,15 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The targets, and the folders of `testdata` with seed files.
-const TARGETS: [(&str, &[&str]); 6] = [
+const TARGETS: [(&str, &[&str]); 9] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
+    ("bundle", &[]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
     ("npy", &[]),
+    ("pbtxt", &[]),
+    ("saved_model", &[]),
     ("text", &["syntax", "verify", "pass"]),
 ];
 

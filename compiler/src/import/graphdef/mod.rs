@@ -16,11 +16,12 @@
 //! which say in which frame and branch they are.
 //!
 //! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops, `dataflow`
-//! graphs, `restore` constants of tensors in files.
+//! graphs, `calls` checks the types of calls, `restore` makes constants of tensors in files.
 
 mod attr;
 mod body;
 mod build;
+mod calls;
 mod dataflow;
 mod restore;
 mod tensor;
@@ -71,7 +72,8 @@ pub fn graphdef_in_memory(
 /// # Errors
 /// As [`graphdef`].
 pub fn graphdef_text(text: &str, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
-    let graph = text::to_binary(text, "GraphDef").map_err(|why| vec![*errors::not_a_text("GraphDef", &why)])?;
+    let graph =
+        text::to_binary(text, "GraphDef").map_err(|why| vec![*errors::not_a_text("GraphDef", &why)])?;
     decoded(GraphDef::decode(Bytes::from(graph)).map_err(|error| error.to_string()), options)
 }
 
@@ -110,7 +112,7 @@ impl EntryPoint {
     }
 }
 
-/// What a graph finds outside of itself.
+/// The things that a graph finds outside of itself.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings<'g> {
     /// Texts that nodes are, by the nodes' names.
@@ -138,6 +140,7 @@ pub(super) fn import(
         importer.function(&instance)?;
     }
     if importer.unsupported.is_empty() {
+        calls::check(&importer.m)?;
         return Ok(importer.m);
     }
     let ops = importer.unsupported.into_iter().map(|(op, nodes)| (op, nodes.into_iter().collect()));

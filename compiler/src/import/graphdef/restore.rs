@@ -1,8 +1,8 @@
-//! Nodes whose values are in other files: RestoreV2 becomes constants of a bundle's tensors, a node for the name
-//! of a file becomes that name.
+//! Nodes whose values are in other files: RestoreV2 becomes constants of a bundle's tensors, a node for the
+//! name of a file becomes that name.
 //!
-//! A session would run these at the start of a program, with files at hand. Here the program contains what was
-//! in them, so it needs none. Only restored tensors that are used are read.
+//! A session would run these at the start of a program, with files at hand. Here the program contains what
+//! was in them, so it needs none. Only restored tensors that are used are read.
 
 use befrost_tensor::bundle::{BundleData, BundleTensor};
 use befrost_tensor::tf::op::{Signature, Type};
@@ -66,7 +66,8 @@ impl<'g> Importer<'g> {
         };
         let def = &body.nodes[node];
         let (names, slices) = (texts(body, node, NAMES)?, texts(body, node, SLICES)?);
-        let types = match def.attr.get("dtypes").and_then(|value| resolved(value, &body.attrs).value.as_ref()) {
+        let types = match def.attr.get("dtypes").and_then(|value| resolved(value, &body.attrs).value.as_ref())
+        {
             Some(Value::List(list)) => &list.r#type,
             _ => return Err("it has no attribute 'dtypes'".to_owned()),
         };

@@ -54,7 +54,8 @@ fn replace(m: &mut Module, op: OpId, text: &str) {
     let results: Vec<_> = m.results(op).map(|result| m.value_type(result)).collect();
     let (attrs, name) = (m.attrs(op).to_vec(), m.cx.str_id(Op::_InitializeTableFromText.op_name()));
     let name = m.cx.op_name(name);
-    let new = m.create(NewOp { operands: &operands, results: &results, attrs: &attrs, loc, ..NewOp::new(name) });
+    let new =
+        m.create(NewOp { operands: &operands, results: &results, attrs: &attrs, loc, ..NewOp::new(name) });
     m.insert_before(new, op);
     let pairs: Vec<_> = m.results(op).zip(m.results(new)).collect();
     pairs.into_iter().for_each(|(old, new)| m.replace_all_uses(old, new));

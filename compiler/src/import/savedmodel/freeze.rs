@@ -1,8 +1,8 @@
 //! Variables as constants.
 //!
-//! A variable is frozen if it has one assignment in the program, that of a constant, which is the one in `init`:
-//! then every read gives that constant. Variables that a function of the program changes stay variables. What
-//! is left of `init` without an effect is removed.
+//! A variable is frozen if it has one assignment in the program, that of a constant, which is the one in
+//! `init`: then every read gives that constant. Variables that a function of the program changes stay
+//! variables. What is left of `init` without an effect is removed.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::import::errors::{self, Refusal};
 use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId};
 use crate::rewrite::Rewriter;
 
-/// What happens to a variable.
+/// The uses of a variable.
 #[derive(Default)]
 struct Uses {
     /// Assignments, with the constant if it is one.
@@ -77,6 +77,11 @@ pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
             erase(m, assignment);
         }
     }
+    let is_unused = |&op: &OpId| {
+        tf::operator(m, op) == Some(Op::VarHandleOp) && m.results(op).all(|result| m.is_unused(result))
+    };
+    let unused: Vec<OpId> = m.walk(m.top()).filter(is_unused).collect();
+    unused.into_iter().for_each(|op| m.erase(op));
     Ok(())
 }
 
@@ -120,7 +125,7 @@ fn freeze_read(m: &mut Module, op: OpId, value: AttrId) -> Option<()> {
         Some(Op::ResourceGather) => {
             let batch_dims = batch_dims(b.ir(), op);
             let indices = b.ir().operand(op, 1);
-            let axis = b.ints_of_shape(&[], &[batch_dims], DType::I32).ok()?;
+            let axis = b.ints_of_shape(&[batch_dims], &[], DType::I32).ok()?;
             b.op(Op::GatherV2, &[constant, indices, axis]).int("batch_dims", batch_dims).one().ok()?
         }
         _ => constant,

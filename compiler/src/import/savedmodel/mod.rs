@@ -6,10 +6,10 @@
 //! assets/* ──▶ texts ──▶ initialization op ─────┴─▶ function `init` ───────┘
 //! ```
 //!
-//! A session of TensorFlow runs the restore op, then the initialization op, before it answers calls. Both become
-//! the function `init`, with the restored tensors and the texts of assets as constants: a program needs no
-//! files. This is one way for the TF 1 and the TF 2 form, for partitioned variables and for tables, because
-//! the graph itself says what is restored to where.
+//! A session of TensorFlow runs the restore op, then the initialization op, before it answers calls. Both
+//! become the function `init`, with the restored tensors and the texts of assets as constants: a program
+//! needs no files. This is one way for the TF 1 and the TF 2 form, for partitioned variables and for tables,
+//! because the graph itself says what is restored to where.
 //!
 //! Variables stay variables. With [`ImportOptions::freeze`] those that nothing changes become constants
 //! (`freeze`). `assets` replaces files by their texts, `origins` finds the constants and variables behind

@@ -64,7 +64,8 @@ impl TensorFlowModel {
             }
         }
         let functions = graph.library.iter().flat_map(|library| &library.function);
-        let functions: Vec<&str> = functions.filter_map(|f| Some(f.signature.as_ref()?.name.as_str())).collect();
+        let functions: Vec<&str> =
+            functions.filter_map(|f| Some(f.signature.as_ref()?.name.as_str())).collect();
         for (name, n) in ops {
             let is_supported = row(name).is_some_and(OpRow::is_supported)
                 || Primitive::of_node(name).is_some()
@@ -88,7 +89,11 @@ impl TensorFlowModel {
             types.iter().enumerate().map(|(i, &ty)| of_type(&m, ty, port_name(&m, main, names, i))).collect()
         };
         let name = m.symbol_name(main).map_or(String::new(), |name| m.cx.str(name).to_owned());
-        Ok(SignatureSummary { name, inputs: ports(inputs, "arg_attrs"), outputs: ports(outputs, "res_attrs") })
+        Ok(SignatureSummary {
+            name,
+            inputs: ports(inputs, "arg_attrs"),
+            outputs: ports(outputs, "res_attrs"),
+        })
     }
 }
 
@@ -110,8 +115,13 @@ fn of_type(m: &Module, ty: TypeId, name: String) -> TensorSummary {
 }
 
 fn of_signature(name: &str, signature: &SignatureDef) -> SignatureSummary {
-    let ports = |ports: &BTreeMap<String, TensorInfo>| ports.iter().map(|(key, info)| of_info(key, info)).collect();
-    SignatureSummary { name: name.to_owned(), inputs: ports(&signature.inputs), outputs: ports(&signature.outputs) }
+    let ports =
+        |ports: &BTreeMap<String, TensorInfo>| ports.iter().map(|(key, info)| of_info(key, info)).collect();
+    SignatureSummary {
+        name: name.to_owned(),
+        inputs: ports(&signature.inputs),
+        outputs: ports(&signature.outputs),
+    }
 }
 
 fn of_info(key: &str, info: &TensorInfo) -> TensorSummary {

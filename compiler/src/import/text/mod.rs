@@ -5,8 +5,9 @@
 //!      ──tokens──▶ fields, by the schema of the message ──▶ 0a 1c 0a 01 78 ...
 //! ```
 //!
-//! Fields that the schema does not have are parsed and skipped, as the binary decoder skips them. Messages nest
-//! as deep as the decoder allows. The binary message is not larger than the text by more than a small factor.
+//! Fields that the schema does not have are parsed and skipped, as the binary decoder skips them. Messages
+//! nest as deep as the decoder allows. The binary message is not larger than the text by more than a small
+//! factor.
 
 mod schema;
 #[cfg(test)]

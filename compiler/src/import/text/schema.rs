@@ -1,7 +1,7 @@
 //! Message types as a `.proto` file declares them: the fields of each message by name.
 //!
-//! The file is the one that the decoder is generated from, so text and binary messages have the same fields. It
-//! is ours: a mistake in it is a bug, found by the test that parses it.
+//! The file is the one that the decoder is generated from, so text and binary messages have the same fields.
+//! It is ours: a mistake in it is a bug, found by the test that parses it.
 
 use std::collections::HashMap;
 
@@ -86,8 +86,9 @@ impl Schema {
                 "map" => {
                     let [_, key, _, value, _] = std::array::from_fn(|_| words.next());
                     let entry = format!("{name}.{}", self.messages.len());
-                    let fields = [("key", 1, key?), ("value", 2, value?)]
-                        .map(|(field, number, ty)| (field.to_owned(), Field { number, kind: kind(&name, ty) }));
+                    let fields = [("key", 1, key?), ("value", 2, value?)].map(|(field, number, ty)| {
+                        (field.to_owned(), Field { number, kind: kind(&name, ty) })
+                    });
                     self.messages.insert(entry.clone(), MessageType { fields: fields.into() });
                     message.field(FieldKind::Message(entry), words)?;
                 }

@@ -50,7 +50,10 @@ fn fields_of_every_kind() {
     assert_eq!(input, ["x", "^y"]);
     let value = |name: &str| attr[name].value.clone().unwrap();
     assert_eq!((value("i"), value("j")), (Value::I(-16), Value::I(15)));
-    assert_eq!((value("f"), value("g"), value("h")), (Value::F(1.5e-3), Value::F(f32::NEG_INFINITY), Value::F(2.0)));
+    assert_eq!(
+        (value("f"), value("g"), value("h")),
+        (Value::F(1.5e-3), Value::F(f32::NEG_INFINITY), Value::F(2.0))
+    );
     assert_eq!((value("b"), value("t")), (Value::B(true), Value::Type(1)));
     let Value::Shape(shape) = value("s") else { panic!() };
     assert_eq!(shape.dim.iter().map(|dim| dim.size).collect::<Vec<_>>(), [-1, 3]);
@@ -58,7 +61,10 @@ fn fields_of_every_kind() {
     assert_eq!((&list.i[..], &list.s[..], &list.b[..]), (&[1, 2, 3][..], &[b"z".to_vec()][..], &[false][..]));
     assert_eq!(list.r#type, [3, 7]);
     let Value::Tensor(tensor) = value("v") else { panic!() };
-    assert_eq!((tensor.dtype, &tensor.half_val[..], &tensor.tensor_content[..]), (19, &[15360][..], &[0, 255][..]));
+    assert_eq!(
+        (tensor.dtype, &tensor.half_val[..], &tensor.tensor_content[..]),
+        (19, &[15360][..], &[0, 255][..])
+    );
 }
 
 #[test]

@@ -138,8 +138,9 @@ impl<'a> Tokens<'a> {
             b'0'..=b'9' | b'.' => {
                 self.at += run(b".");
                 // The sign of an exponent.
-                let is_exponent =
-                    |at: usize| matches!(bytes[at - 1], b'e' | b'E') && !self.text[start..at].starts_with("0x");
+                let is_exponent = |at: usize| {
+                    matches!(bytes[at - 1], b'e' | b'E') && !self.text[start..at].starts_with("0x")
+                };
                 if is_exponent(self.at) && matches!(bytes.get(self.at), Some(b'+' | b'-')) {
                     let rest = bytes[self.at + 1..].iter();
                     self.at += 1 + rest.take_while(|byte| byte.is_ascii_alphanumeric()).count();

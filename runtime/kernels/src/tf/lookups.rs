@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! HashTableV2 ──▶ handle ──▶ LookupTable in the resources, by container and name
-//!                              bytes of a key ──▶ bytes of its value: a number, a text, or a tensor of numbers
+//!                              bytes of a key ──▶ bytes of its value: number, text, or tensor of numbers
 //! ```
 //!
-//! A HashTable is initialized once, and can only be read then; a MutableHashTable exists from the beginning. A
-//! lookup of a key that is not there gives the default value. Exports are in the order of the keys' bytes,
+//! A HashTable is initialized once, and can only be read then; a MutableHashTable exists from the beginning.
+//! A lookup of a key that is not there gives the default value. Exports are in the order of the keys' bytes,
 //! which TensorFlow leaves open.
 
 use std::collections::HashMap;
@@ -71,9 +71,11 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::MutableHashTableV2], |attrs| create(attrs, Shape::scalar(), true)),
     (&[Op::MutableHashTableOfTensorsV2, Op::MutableDenseHashTableV2], |attrs| {
         let shape = attrs.shape("value_shape")?;
-        let shape = shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| TensorError::Invalid {
-            op: attrs.op(),
-            problem: format!("value_shape is {shape}, expected known sizes"),
+        let shape = shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| {
+            TensorError::Invalid {
+                op: attrs.op(),
+                problem: format!("value_shape is {shape}, expected known sizes"),
+            }
         })?;
         create(attrs, shape, true)
     }),
@@ -215,7 +217,8 @@ impl LookupTable {
         if self.is_mutable { Ok(()) } else { Err(self.wrong(&format!("is immutable, and {what}"))) }
     }
 
-    /// Fills a table that is empty. A second initialization with as many keys changes nothing, as in TensorFlow.
+    /// Fills a table that is empty. A second initialization with as many keys changes nothing, as in
+    /// TensorFlow.
     fn initialize(&self, pairs: Vec<Pair>) -> Result<(), KernelError> {
         let mut rows = self.write();
         let mut by_key = HashMap::new();
@@ -313,9 +316,15 @@ fn joined<'a>(
 fn shown(ty: Type, bytes: &[u8]) -> String {
     let number = |n: usize| bytes.get(..n).unwrap_or_default();
     match ty {
-        Type::Dense(DType::I64) => number(8).try_into().map_or(String::new(), |b| i64::from_le_bytes(b).to_string()),
-        Type::Dense(DType::I32) => number(4).try_into().map_or(String::new(), |b| i32::from_le_bytes(b).to_string()),
-        Type::Dense(DType::F32) => number(4).try_into().map_or(String::new(), |b| f32::from_le_bytes(b).to_string()),
+        Type::Dense(DType::I64) => {
+            number(8).try_into().map_or(String::new(), |b| i64::from_le_bytes(b).to_string())
+        }
+        Type::Dense(DType::I32) => {
+            number(4).try_into().map_or(String::new(), |b| i32::from_le_bytes(b).to_string())
+        }
+        Type::Dense(DType::F32) => {
+            number(4).try_into().map_or(String::new(), |b| f32::from_le_bytes(b).to_string())
+        }
         Type::Dense(dtype) => format!("of type {dtype}"),
         _ => format!("'{}'", String::from_utf8_lossy(bytes).chars().take(64).collect::<String>()),
     }
@@ -348,8 +357,9 @@ impl<'a> Cells<'a> {
     }
 
     fn of(what: &str, ty: Type, element: &Shape, of: &'a Value) -> Result<Cells<'a>, KernelError> {
-        let wrong =
-            |found: String| KernelError::invalid(format!("{what} are {found}, expected {ty} of shape {element}"));
+        let wrong = |found: String| {
+            KernelError::invalid(format!("{what} are {found}, expected {ty} of shape {element}"))
+        };
         if ty == Type::String {
             let strings = of.downcast_ref::<Strings>().map(|strings| &strings.0);
             let strings = strings.ok_or_else(|| wrong(of.type_name().to_owned()))?;
@@ -452,7 +462,11 @@ impl Lines {
                 Column::At(at) => {
                     let part = line.split(|&byte| byte == self.delimiter).nth(at);
                     part.map(|part| cell(ty, part)).ok_or_else(|| {
-                        wrong(format!("line {} has no column {at}: {}", number + 1, shown(Type::String, line)))
+                        wrong(format!(
+                            "line {} has no column {at}: {}",
+                            number + 1,
+                            shown(Type::String, line)
+                        ))
                     })
                 }
             };

@@ -7,7 +7,9 @@ use smallvec::SmallVec;
 
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
-use super::{arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, updates, variables};
+use super::{
+    arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, updates, variables,
+};
 
 const TABLES: [&[ActionRow]; 10] = [
     arrays::OPS,

@@ -6,9 +6,9 @@
 //! PREFIX.data-00000-of-00002 ◀───────┘ bytes of the elements, or lengths and texts         (data)
 //! ```
 //!
-//! Files are untrusted. [`Bundle::open`] checks the whole index: checksums, the order of the keys, that entries
-//! lie in their shards and do not overlap. Tensors are checked when they are read, and share the bytes of
-//! their shard unless they are put together from slices. Memory is in proportion to the files.
+//! Files are untrusted. [`Bundle::open`] checks the whole index: checksums, the order of the keys, that
+//! entries lie in their shards and do not overlap. Tensors are checked when they are read, and share the
+//! bytes of their shard unless they are put together from slices. Memory is in proportion to the files.
 //!
 //! Not here: access to files, which the caller gives, and the names of variables.
 
@@ -35,7 +35,7 @@ pub struct BundleError {
     pub file: Option<String>,
     /// The tensor, if it is about one.
     pub tensor: Option<String>,
-    /// What is wrong.
+    /// The reason.
     pub problem: String,
 }
 
@@ -104,8 +104,8 @@ const MAX_SHARDS: usize = 1 << 12;
 const HEADER: &[u8] = b"";
 
 impl Bundle {
-    /// Opens the bundle whose files are called `prefix`, with `.index` and the names of shards behind it. `open`
-    /// returns the bytes of a file.
+    /// Opens the bundle whose files are called `prefix`, with `.index` and the names of shards behind it.
+    /// `open` returns the bytes of a file.
     ///
     /// # Errors
     /// If a file cannot be opened, or the index is malformed.
@@ -114,11 +114,8 @@ impl Bundle {
         open: &mut dyn FnMut(&str) -> Result<Bytes, String>,
     ) -> Result<Bundle, BundleError> {
         let index_name = format!("{prefix}.index");
-        let refuse = |file: &str, problem: String| BundleError {
-            file: Some(file.to_owned()),
-            tensor: None,
-            problem,
-        };
+        let refuse =
+            |file: &str, problem: String| BundleError { file: Some(file.to_owned()), tensor: None, problem };
         let index = open(&index_name).map_err(|problem| refuse(&index_name, problem))?;
         let mut values = table::read(&index).map_err(|problem| refuse(&index_name, problem))?;
         let header = values.remove(HEADER).ok_or("it has no header".to_owned());
@@ -185,7 +182,8 @@ impl Bundle {
         }
         let of_slice = |stored: &StoredSlice| {
             let slice = &stored.slice;
-            let stored = self.entries.get(&stored.key(name)).ok_or_else(|| format!("its slice {slice} is missing"))?;
+            let stored =
+                self.entries.get(&stored.key(name)).ok_or_else(|| format!("its slice {slice} is missing"))?;
             if stored.ty != entry.ty || stored.dims != slice.dims() || !stored.slices.is_empty() {
                 return Err(format!("its slice {slice} is of another type or shape"));
             }
@@ -229,7 +227,8 @@ impl Bundle {
             }
         }
         places.sort_unstable();
-        let overlap = places.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 < pair[0].2);
+        let overlap =
+            places.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 < pair[0].2);
         match overlap {
             None => Ok(()),
             Some(pair) => {

@@ -1,7 +1,7 @@
 //! Slices: the rectangular parts in which a partitioned variable is stored, and those that are asked for.
 //!
-//! A slice is stored under a key of its own, in TensorFlow's ordered code: 0, the name, the rank, and start and
-//! length of each axis. An axis that is not cut may have length -1.
+//! A slice is stored under a key of its own, in TensorFlow's ordered code: 0, the name, the rank, and start
+//! and length of each axis. An axis that is not cut may have length -1.
 
 use std::fmt;
 
@@ -99,7 +99,6 @@ impl Slice {
     pub(super) fn meets(&self, other: &Slice) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| overlap(*a, *b).is_some())
     }
-
 }
 
 impl StoredSlice {

@@ -25,7 +25,7 @@ const TRAILER: usize = 5;
 /// How many times the size of its file the keys, or the uncompressed blocks, of a table may have.
 const MAX_RATIO: usize = 32;
 
-/// What they may have besides.
+/// The bytes that they may have besides.
 const MAX_BASE: usize = 1 << 20;
 
 /// The keys and values of a table.
@@ -99,12 +99,11 @@ fn block(file: &[u8], end: usize, handle: Handle, room: &mut usize) -> Result<Ve
     block.map_err(|error| format!("the block at {at}: {error}"))
 }
 
+/// A function of a key and its value.
+type OnEntry<'f> = dyn FnMut(&[u8], &[u8]) -> Result<(), String> + 'f;
+
 /// Calls `f` with the keys and values of a block. The lengths of the keys are taken from `room`.
-fn entries(
-    block: &[u8],
-    room: &mut usize,
-    f: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), String>,
-) -> Result<(), String> {
+fn entries(block: &[u8], room: &mut usize, f: &mut OnEntry<'_>) -> Result<(), String> {
     let malformed = || "a block is malformed".to_owned();
     let (body, mut count) = block.split_at(block.len().checked_sub(4).ok_or_else(malformed)?);
     let n_restarts = fixed32(&mut count).unwrap_or(0) as usize;

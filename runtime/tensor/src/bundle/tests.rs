@@ -35,8 +35,18 @@ fn block(entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
 
 /// A table of one block for each of `parts`.
 fn table(parts: &[BTreeMap<Vec<u8>, Vec<u8>>], snappy: bool) -> Vec<u8> {
+    table_with(parts, snappy, &mut |_| {})
+}
+
+/// A table whose blocks are changed before their checksums are computed.
+fn table_with(
+    parts: &[BTreeMap<Vec<u8>, Vec<u8>>],
+    snappy: bool,
+    change: &mut dyn FnMut(&mut Vec<u8>),
+) -> Vec<u8> {
     let (mut file, mut index) = (Vec::new(), BTreeMap::new());
-    let mut add = |file: &mut Vec<u8>, block: Vec<u8>| {
+    let mut add = |file: &mut Vec<u8>, mut block: Vec<u8>| {
+        change(&mut block);
         let stored = if snappy { snap::raw::Encoder::new().compress_vec(&block).unwrap() } else { block };
         let handle = [varint(file.len() as u64), varint(stored.len() as u64)].concat();
         let kept = [stored, vec![u8::from(snappy)]].concat();
@@ -171,7 +181,10 @@ fn slices_are_put_together() {
     assert_eq!(read(""), (0..12).collect::<Vec<u8>>());
     assert_eq!(read("4 3 1,3:-"), (3..12).collect::<Vec<u8>>());
     assert_eq!(read("4 3 0,2:1,2"), [1, 2, 4, 5]);
-    assert_eq!(bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(), [("w", 12)]);
+    assert_eq!(
+        bundle.tensors().map(|(name, entry)| (name, entry.n_bytes())).collect::<Vec<_>>(),
+        [("w", 12)]
+    );
     files.entries.remove(&top);
     assert!(error(files.open(false).unwrap().read("w", "")).contains("its slice 0,1:0,3 is missing"));
 }
@@ -206,7 +219,11 @@ fn what_lies_is_refused() {
         };
         assert!(why.contains(want), "{why}");
     };
-    check(b"b", entry(1, &[2], 9, &[0; 8], 0), "v.index: tensor 'b': bytes 9 to 9+8 are not in its shard of 16");
+    check(
+        b"b",
+        entry(1, &[2], 9, &[0; 8], 0),
+        "v.index: tensor 'b': bytes 9 to 9+8 are not in its shard of 16",
+    );
     check(b"b", entry(1, &[2], 4, &[0; 8], 0), "its bytes overlap those of 'a'");
     check(b"b", entry(1, &[2], 8, &[0; 8], 0), "v: tensor 'b': its checksum is");
     check(b"b", entry(1, &[3], 8, &[0; 8], 0), "3 elements of f32 in 8 bytes");
@@ -244,4 +261,53 @@ fn every_damaged_index_is_refused() {
         read(damaged).is_err()
     });
     assert_eq!(refused.count(), index.len() - 40 - block(&BTreeMap::new()).len() - 5);
+}
+
+/// Lies under right checksums: no panic, and no tensor larger than the files.
+#[test]
+fn damaged_blocks_do_no_harm() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut dice = move |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % n.max(1)
+    };
+    let mut files = Files::default();
+    files.add(b"layer/bias", 3, &[2], &[1, 0, 0, 0, 2, 0, 0, 0]);
+    files.add(b"layer/texts", 7, &[2], &[1, 1, 0, 0, 0, 0, b'a', b'b']);
+    let slice = [field(1, &[number(1, 0), number(2, 1)].concat()), field(1, &[])].concat();
+    let key = Slice::decode(&slice, &[1, 3]).unwrap().key(b"w");
+    files.add(&key, 4, &[1, 3], &[1, 2, 3]);
+    files.entries.insert(b"w".to_vec(), [number(1, 4), shape(&[1, 3]), field(7, &slice)].concat());
+    let header = BTreeMap::from([(Vec::new(), number(1, 1))]);
+    let mut n_opened = 0;
+    for round in 0..20_000 {
+        let damaged = dice(4);
+        let mut n = 0;
+        let index = table_with(&[header.clone(), files.entries.clone()], round % 8 == 0, &mut |block| {
+            for _ in 0..if n == damaged { 1 + dice(3) } else { 0 } {
+                let at = dice(block.len());
+                match dice(4) {
+                    0 => block[at] = dice(256) as u8,
+                    1 => block[at] ^= 1 << dice(8),
+                    2 => block.insert(at, dice(256) as u8),
+                    _ => block[at] = 0xff,
+                }
+            }
+            n += 1;
+        });
+        let bundle = Bundle::open("v", &mut |name| {
+            Ok(if name == "v.index" { index.clone().into() } else { files.data.clone().into() })
+        });
+        let Ok(bundle) = bundle else { continue };
+        n_opened += 1;
+        for (name, _) in bundle.tensors() {
+            if let Ok(tensor) = bundle.read(name, "") {
+                let BundleData::Dense(bytes) = tensor.data else { continue };
+                assert!(bytes.len() <= files.data.len());
+            }
+        }
+    }
+    assert!(n_opened > 1000, "{n_opened} were opened");
 }

@@ -71,6 +71,8 @@ Examples:
       run @main on a file and compare its result with another
   bef-exec model.mlir --input f32[2x2]:1,2,3,4 --output y.npy --work-queue s
       compile in memory, give an argument on the command line, write the result
+  bef-exec saved_model_folder --signature serving_default --input x=x.npy --freeze
+      run a signature of a SavedModel, with its variables as constants
   ir-translate model.mlir -o - | bef-exec - --repeat 1000 --warmup 10
       how long does it take?
 
@@ -78,15 +80,16 @@ Exit codes: 0 all right; 1 the input was refused, the execution failed or a comp
 An error that a function returns is printed as its result; it makes the exit code 1 with --input, --output or --expect, and of a model.
 A .bef file is mapped, with a shared lock (flock): it must not change while the program runs. To replace it, rename another one to its name.";
 
-/// Execute a program: BEF, or text that is compiled in memory
+/// Execute a program: BEF, or text or a model that is compiled in memory
 #[derive(Parser)]
 #[command(name = "bef-exec", version, after_help = EXAMPLES)]
 pub(super) struct ExecArgs {
-    /// The program; `-` is standard input: BEF, text or a GraphDef by its first bytes
+    /// The program; `-` is standard input: BEF, text or a model by its first bytes
     #[arg(value_name = "FILE|-", value_parser = place())]
     file: Place,
 
-    /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's folder, else by its first bytes
+    /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's
+    /// folder, else by its first bytes
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 
@@ -530,12 +533,7 @@ struct Loaded {
 }
 
 /// The program in the file.
-fn load(
-    args: &ExecArgs,
-    deadline: &Deadline,
-    runtime: &Runtime,
-    map: Map,
-) -> Result<Loaded, Failure> {
+fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Result<Loaded, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
     // What is no file can be read only once, so its format is found in all of it.

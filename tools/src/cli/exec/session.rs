@@ -77,7 +77,8 @@ impl<'a> Session<'a> {
     /// Initializes the variables and tables of a model.
     pub(super) fn initialize_model(&self, function: &Function, resources: &Resources) -> Result<(), Failure> {
         let called = self.call(function, Vec::new(), resources)?;
-        let errors = called.results.iter().filter_map(Datum::error).chain(&called.limit).chain(&called.raised);
+        let errors =
+            called.results.iter().filter_map(Datum::error).chain(&called.limit).chain(&called.raised);
         match errors.into_iter().next() {
             None => Ok(()),
             Some(error) => {

@@ -37,7 +37,8 @@ operators! { 19:
     /// The number of keys of a table.
     LookupTableSizeV2 "!table_handle:resource -> size:int64;"
         => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();
-    /// A table of vectors that may be changed. The keys that mark free places elsewhere are ordinary ones here.
+    /// A table of vectors that may be changed. The keys that mark free places elsewhere are ordinary ones
+    /// here.
     MutableDenseHashTableV2
         "!empty_key:key_dtype deleted_key:key_dtype -> table_handle:resource; container:string='' \
          initial_num_buckets:int=131072 key_dtype:type max_load_factor:float=0.8 shared_name:string='' \

@@ -1,0 +1,6 @@
+//! A TensorFlow graph as text: it is refused, or it is compiled at every level.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    befrost_tools::fuzz::pbtxt(&String::from_utf8_lossy(bytes));
+});
