@@ -54,6 +54,14 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
         "%z = \"tf._FusedElementwise\"(%x, %y) {num_args = 2 : i64, numbers = [], ops = [\"AddV2\", \"Tanh\"], \
          values = [0, 1, 2]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
     ),
+    (
+        "tf._TreeEnsemble",
+        "%x: tensor<4x2xf32>",
+        "%y = \"tf._TreeEnsemble\"(%x) {nodes_falsenodeids = [2, 0, 0], nodes_featureids = [1, 0, 0], nodes_modes = \
+         [\"BRANCH_LEQ\", \"LEAF\", \"LEAF\"], nodes_nodeids = [0, 1, 2], nodes_treeids = [0, 0, 0], nodes_truenodeids = \
+         [1, 0, 0], nodes_values = [0.5, 0.0, 0.0], target_ids = [0, 0], target_nodeids = [1, 2], target_treeids = \
+         [0, 0], target_weights = [1.0, 2.0]} : (tensor<4x2xf32>) -> tensor<4x1xf32>",
+    ),
     ("tfrt.call", "%x: i32", "%r = tfrt.call @function(%x) : (i32) -> i32"),
     ("tfrt.case", "%i: i32, %x: i32", "%r = tfrt.case %i [@function, @function] (%x) : (i32) -> (i32)"),
     ("tfrt.cond", "%c: i1, %x: i32", "%r = tfrt.cond %c @function @function (%x) : (i32) -> (i32)"),

@@ -10,7 +10,7 @@ use super::super::numeric::{Domain, Number};
 use super::super::reference::transpose;
 use crate::element::with_element;
 use crate::scratch::{collected, filled, push};
-use crate::{HostTensor, Shape, TensorError, resolve_axis};
+use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 /// The order of two numbers: NaNs last, complex numbers by their parts.
 fn order<T: Number>(a: T, b: T) -> Ordering {
@@ -94,6 +94,8 @@ pub fn unique_sorted(
     };
     let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
     let len: usize = rest.iter().product();
+    // First, so that the slices of an empty tensor are not counted without limit.
+    let inverse = HostTensor::allocate(DType::I64, Shape::new(&[n])?, cx.allocator)?;
     let groups =
         with_element!(turned.dtype(), T => Groups::new::<T>(&turned.read::<T>()?, (n, len), sorted)?);
     let count = groups.first.len();
@@ -110,5 +112,6 @@ pub fn unique_sorted(
     let values = if at == 0 { values } else { transpose(&values, &back, cx.allocator)? };
     let first = collected(groups.first.iter().map(|&i| i as i64))?;
     let vector = |x: &[i64]| HostTensor::from_slice(Shape::new(&[x.len()])?, x, cx.allocator);
-    Ok([values, vector(&first)?, vector(&groups.inverse)?, vector(&groups.counts)?])
+    inverse.copy_from_slice(&groups.inverse)?;
+    Ok([values, vector(&first)?, inverse, vector(&groups.counts)?])
 }
