@@ -24,7 +24,7 @@ pub(super) fn check(m: &Module) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Compares the types of a call. Their numbers are checked where it is lowered.
+/// Compares the types of a call.
 fn check_call(
     m: &Module,
     op: OpId,
@@ -34,13 +34,20 @@ fn check_call(
 ) -> Result<(), String> {
     let skipped = usize::from(matches!(control, Control::If | Control::Case));
     let differ = |(ours, theirs): (TypeId, &TypeId)| m.cx.element(ours) != m.cx.element(*theirs);
-    let passed = m.operands(op).take(n_data_operands(m, op)).skip(skipped).map(|value| m.value_type(value));
+    let (n_passed, n_given) = (n_data_operands(m, op).saturating_sub(skipped), n_data_results(m, op));
+    if n_passed != inputs.len() {
+        return Err(format!("it takes {} arguments, a call passes {n_passed}", inputs.len()));
+    }
+    let passed = m.operands(op).skip(skipped).take(n_passed).map(|value| m.value_type(value));
     if let Some(i) = passed.zip(inputs).position(differ) {
         return Err(format!("argument {i} of a call is of another type than the function takes"));
     }
     // The condition of a loop gives no result of it.
-    let is_condition = control == Control::While && results.len() == 1 && inputs.len() != 1;
-    let given = m.results(op).take(n_data_results(m, op)).map(|value| m.value_type(value));
+    let is_condition = control == Control::While && results.len() == 1;
+    if n_given != results.len() && !is_condition {
+        return Err(format!("it gives {} results, a call wants {n_given}", results.len()));
+    }
+    let given = m.results(op).take(n_given).map(|value| m.value_type(value));
     match given.zip(results).position(differ) {
         Some(i) if !is_condition => {
             Err(format!("result {i} of a call is of another type than the function gives"))

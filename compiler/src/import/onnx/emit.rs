@@ -254,6 +254,15 @@ impl Emitter {
         self.dims(value).map(|dims| dims.len())
     }
 
+    /// An axis of a value; its rank must be known for one that is counted from the end.
+    pub(super) fn axis(&self, value: ValueId, axis: i64) -> Result<usize, Why> {
+        match (self.rank(value), usize::try_from(axis)) {
+            (Ok(rank), _) => axis_of(axis, rank),
+            (Err(_), Ok(axis)) => Ok(axis),
+            (Err(why), Err(_)) => Err(why),
+        }
+    }
+
     /// True for a tensor of floating point numbers.
     pub(super) fn is_float(&self, value: ValueId) -> bool {
         self.dtype(value).is_ok_and(is_float)

@@ -12,9 +12,9 @@ use crate::ir::ValueId;
 
 pub(super) fn gather(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
-    let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
+    let axis = g.axis(x, n.int_or("axis", 0))?;
     // Elements of a vector of sizes stay known.
-    if let (Some(elements), Some(at), 1) = (g.elements_of(x), g.ints_of(indices), g.rank(x)?)
+    if let (Some(elements), Some(at), Ok(1)) = (g.elements_of(x), g.ints_of(indices), g.rank(x))
         && g.dtype(x) == Ok(DType::I64)
     {
         let count = elements.len() as i64;

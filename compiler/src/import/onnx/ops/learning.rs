@@ -339,7 +339,7 @@ pub(super) fn adagrad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         let square = g.one(Op::Square, &[gradient])?;
         let sum = g.add(sum, square)?;
         let root = g.one(Op::Sqrt, &[sum])?;
-        let root = g.plus(root, f64::from(n.float_or("epsilon", 0.0)))?;
+        let root = g.plus(root, f64::from(n.float_or("epsilon", 1e-6)))?;
         let scaled = g.mul(rate, gradient)?;
         let change = g.div(scaled, root)?;
         results.push(vec![g.sub(x, change)?, sum]);
@@ -387,7 +387,7 @@ pub(super) fn adam(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
             moments.push(g.add(old, new)?);
         }
         let root = g.one(Op::Sqrt, &[moments[1]])?;
-        let root = g.plus(root, f64::from(n.float_or("epsilon", 0.0)))?;
+        let root = g.plus(root, f64::from(n.float_or("epsilon", 1e-6)))?;
         let steps = g.cast_like(step, x)?;
         let rate = g.cast_like(rate, x)?;
         let mut corrections = Vec::new();

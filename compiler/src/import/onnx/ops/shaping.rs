@@ -73,10 +73,9 @@ pub(super) fn flat_at(g: &mut Importer<'_>, x: ValueId, axis: i64) -> Result<Val
 
 pub(super) fn transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
-    let rank = g.rank(x)?;
     let perm: Vec<usize> = match n.ints("perm") {
-        Some(perm) => perm.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<_, _>>()?,
-        None => (0..rank).rev().collect(),
+        Some(perm) => perm.iter().map(|&axis| axis_of(axis, perm.len())).collect::<Result<_, _>>()?,
+        None => (0..g.rank(x)?).rev().collect(),
     };
     one(g.transpose(x, &perm))
 }
@@ -114,9 +113,9 @@ pub(super) fn unsqueeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 pub(super) fn concat(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let all = n.all()?;
-    let rank = g.rank(all[0])?;
-    let axis = axis_of(n.int_or("axis", 1), rank)?;
-    let is_sizes = rank == 1 && all.iter().all(|&x| g.dtype(x) == Ok(DType::I64));
+    let axis = all.iter().find_map(|&x| g.axis(x, n.int_or("axis", 1)).ok());
+    let axis = axis.ok_or("its axis is out of range, or the rank of its inputs is not known")?;
+    let is_sizes = g.rank(all[0]) == Ok(1) && all.iter().all(|&x| g.dtype(x) == Ok(DType::I64));
     let elements: Option<Vec<Vec<Size>>> = all.iter().map(|&x| g.elements_of(x)).collect();
     if let Some(elements) = elements.filter(|_| is_sizes) {
         return one(g.vector(elements.concat()));
@@ -126,7 +125,7 @@ pub(super) fn concat(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
-    let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
+    let axis = g.axis(x, n.int_or("axis", 0))?;
     let sizes = match (n.optional(1), n.ints("split")) {
         (Some(sizes), _) => Some(sizes),
         (None, Some(sizes)) => Some(g.ints(sizes)?),
@@ -136,10 +135,10 @@ pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     if let Some(sizes) = sizes {
         return g.split_by(x, axis, sizes, n_parts);
     }
-    let Size::Known(size) = g.size(x, axis)? else { return g.split(x, axis, n_parts) };
-    if size % n_parts as i64 == 0 {
-        return g.split(x, axis, n_parts);
-    }
+    let size = match g.size(x, axis) {
+        Ok(Size::Known(size)) if size % n_parts as i64 != 0 => size,
+        _ => return g.split(x, axis, n_parts),
+    };
     // The last part is smaller.
     let part = (size + n_parts as i64 - 1) / n_parts as i64;
     let mut sizes = vec![part; n_parts - 1];
