@@ -9,6 +9,9 @@ use crate::import::onnx::graph::Importer;
 use crate::import::onnx::node::Node;
 use crate::ir::ValueId;
 
+/// Limit on a size of a result, so that sums of sizes do not overflow.
+const MAX_SIZE: i64 = 1 << 40;
+
 /// The windows of a convolution or a pool, one entry per spatial axis.
 pub(super) struct Windows {
     pub(super) kernel: Vec<i64>,
@@ -60,12 +63,12 @@ impl Windows {
 
     /// The extent of a dilated window.
     pub(super) fn extent(&self, i: usize) -> i64 {
-        (self.kernel[i] - 1).saturating_mul(self.dilations[i]).saturating_add(1)
+        self.kernel[i].saturating_sub(1).saturating_mul(self.dilations[i]).saturating_add(1)
     }
 
     fn same(&self, i: usize, size: i64, is_lower: bool) -> (i64, i64) {
-        let outputs = (size + self.strides[i] - 1) / self.strides[i];
-        let total = ((outputs - 1) * self.strides[i]).saturating_add(self.extent(i)).saturating_sub(size).max(0);
+        let before_last = (size - 1).max(0) / self.strides[i] * self.strides[i];
+        let total = before_last.saturating_add(self.extent(i)).saturating_sub(size).max(0);
         let less = total / 2;
         if is_lower { (total - less, less) } else { (less, total - less) }
     }
@@ -254,25 +257,27 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     if extra.len() != rank || wanted.is_some_and(|wanted| wanted.len() != rank) {
         return Err("output_padding or output_shape has another number of axes".into());
     }
-    let full: Vec<i64> = (0..rank).map(|i| windows.strides[i] * (sizes[i] - 1) + windows.extent(i)).collect();
+    let reach = |i: usize| windows.strides[i].checked_mul(sizes[i] - 1)?.checked_add(windows.extent(i));
+    let full: Option<Vec<i64>> = (0..rank).map(reach).collect();
+    let full = full.filter(|full| full.iter().all(|&size| size <= MAX_SIZE)).ok_or("its result is too large")?;
     let is_same = auto.starts_with("SAME");
     if is_same || wanted.is_some() {
         for i in 0..rank {
-            let out = wanted.map_or(sizes[i] * windows.strides[i], |wanted| wanted[i]);
-            let total = full[i] + extra[i] - out;
+            let out = wanted.map_or_else(|| sizes[i].saturating_mul(windows.strides[i]), |wanted| wanted[i]);
+            let total = full[i].saturating_add(extra[i]).saturating_sub(out);
             let less = total.div_euclid(2);
-            let is_upper = if is_same { auto == "SAME_UPPER" } else { false };
-            windows.pads[i] = if is_upper { (less, total - less) } else { (total - less, less) };
+            windows.pads[i] = if auto == "SAME_UPPER" { (less, total - less) } else { (total - less, less) };
         }
     }
     // Without padding all of the result is computed, and then cropped or filled up with zeros.
-    let whole = Windows { pads: vec![(0, 0); rank], kernel: windows.kernel.clone(), strides: windows.strides.clone(), dilations: windows.dilations.clone() };
-    let y = transposed(g, x, filters, &whole, &full, group)?;
+    let pads = std::mem::replace(&mut windows.pads, vec![(0, 0); rank]);
+    let mut y = transposed(g, x, filters, &windows, &full, group)?;
     let mut crops = vec![(0, 0); 2];
-    crops.extend(windows.pads.iter().zip(&extra).map(|(&(before, behind), extra)| (-before, extra - behind)));
-    let mut y = y;
+    crops.extend(pads.iter().zip(&extra).map(|(&(before, behind), &extra)| {
+        (before.saturating_neg(), extra.saturating_sub(behind))
+    }));
     for (axis, &(before, behind)) in crops.iter().enumerate().filter(|(_, crop)| crop.0 < 0 || crop.1 < 0) {
-        y = g.slice(y, axis, (-before).max(0), if behind < 0 { Some(behind) } else { None })?;
+        y = g.slice(y, axis, before.saturating_neg().max(0), if behind < 0 { Some(behind) } else { None })?;
     }
     let more: Vec<(i64, i64)> = crops.iter().map(|&(a, b)| (a.max(0), b.max(0))).collect();
     let zero = g.scalar_like(0.0, y)?;
@@ -435,13 +440,13 @@ pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         .map(|axis| match axis.checked_sub(2) {
             None => dims[axis],
             Some(i) => {
-                (dims[axis] - 1) * windows.strides[i] + windows.kernel[i]
-                    - windows.pads[i].0
-                    - windows.pads[i].1
+                let (before, behind) = windows.pads[i];
+                let full = (dims[axis] - 1).saturating_mul(windows.strides[i]).saturating_add(windows.kernel[i]);
+                full.saturating_sub(before).saturating_sub(behind)
             }
         })
         .collect();
-    let count: i64 = plain.iter().product();
+    let count = plain.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim)).ok_or("its result is too large")?;
     let total = g.ints(&[count])?;
     let (flat, at) = (g.reshape_to(x, &[-1])?, g.reshape_to(indices, &[-1, 1])?);
     let placed = g.one(Op::ScatterNd, &[at, flat, total])?;

@@ -170,7 +170,8 @@ pub(super) fn prelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (x, mut slope) = (n.input(0)?, n.input(1)?);
     // Before version 7 a vector was one of channels.
     if n.version < 7 && g.rank(slope)? == 1 && g.dims(slope)? != [1] {
-        slope = g.expand_behind(slope, g.rank(x)? - 1)?;
+        let behind = g.rank(x)?.saturating_sub(1);
+        slope = g.expand_behind(slope, behind)?;
     }
     let less = g.mul(x, slope)?;
     one(by_sign(g, x, x, less))

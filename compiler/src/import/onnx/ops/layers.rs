@@ -38,7 +38,7 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     };
     let bias = match n.optional(3) {
         Some(bias) => bias,
-        None => zeros(g, &[directions, Size::Known(2 * gates * hidden)])?,
+        None => zeros(g, &[directions, Size::Known(hidden.saturating_mul(2 * gates))])?,
     };
     let lengths = match n.optional(4) {
         Some(lengths) => lengths,
@@ -59,7 +59,7 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     if is_lstm {
         operands.push(match n.optional(7) {
             Some(peepholes) => peepholes,
-            None => zeros(g, &[directions, Size::Known(3 * hidden)])?,
+            None => zeros(g, &[directions, Size::Known(hidden.saturating_mul(3))])?,
         });
     }
     let direction = n.word("direction", "forward")?;
@@ -76,9 +76,9 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         ("clip", Attr::Float(n.float_or("clip", 0.0))),
         ("hidden_size", Attr::Int(hidden)),
     ];
-    match op {
-        Op::_Lstm => attrs.push(("input_forget", Attr::Bool(n.flag("input_forget", false)))),
-        Op::_Gru => attrs.push(("linear_before_reset", Attr::Int(n.int_or("linear_before_reset", 0)))),
+    match n.proto.op_type.as_str() {
+        "LSTM" => attrs.push(("input_forget", Attr::Bool(n.flag("input_forget", false)))),
+        "GRU" => attrs.push(("linear_before_reset", Attr::Int(n.int_or("linear_before_reset", 0)))),
         _ => {}
     }
     let mut results = g.ops(op, &operands, &attrs, &[])?;
@@ -291,7 +291,8 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let Size::Known(size) = g.size(heads, 3)? else { return Err("the size of its heads is not known".into()) };
     let rotated = match n.int_or("rotary_embedding_dim", 0) {
         0 => size,
-        rotated => rotated,
+        rotated if (0..=size).contains(&rotated) => rotated,
+        rotated => return Err(format!("rotary_embedding_dim {rotated} of heads of size {size}")),
     };
     let mut factors = Vec::new();
     for cache in [cos, sin] {
@@ -350,7 +351,7 @@ pub(super) fn negative_log_likelihood(g: &mut Importer<'_>, n: &Node<'_>) -> Low
 /// `SoftmaxCrossEntropyLoss`, with the logarithms of the probabilities.
 pub(super) fn softmax_cross_entropy(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
-    let last = g.rank(x)? - 1;
+    let last = g.rank(x)?.checked_sub(1).filter(|&last| last > 0).ok_or("its scores have no classes")?;
     let turned = g.move_axis(x, 1, last)?;
     let logs = g.one(Op::LogSoftmax, &[turned])?;
     let logs = g.move_axis(logs, last, 1)?;
@@ -551,7 +552,7 @@ pub(super) fn non_max_suppression(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered
 pub(super) fn deform_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (x, filters, offset) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let kernel = kernel_of(g, n, filters)?;
-    let taps: i64 = kernel.iter().product();
+    let taps = kernel.iter().try_fold(1i64, |n, &size| n.checked_mul(size)).ok_or("its filters are too large")?;
     let windows = Windows::new(g, n, x, kernel)?;
     let zero = g.scalar_like(0.0, x)?;
     let bias = match n.optional(3) {

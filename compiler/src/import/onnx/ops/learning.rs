@@ -142,7 +142,8 @@ fn classified(
     (labels, count): (ValueId, i64),
     is_probability: bool,
 ) -> Lowered {
-    let columns = g.known_dims(scores).map_or_else(|_| g.dims(scores).map(|dims| dims[1]), |dims| Ok(dims[1]))?;
+    let columns = g.known_dims(scores).or_else(|_| g.dims(scores))?;
+    let columns = columns.get(1).copied().ok_or("its scores are no matrix")?;
     let post = n.word("post_transform", "NONE")?;
     let (best, scores) = if columns == 1 && count == 2 {
         let linked = linked(g, scores, post)?;

@@ -137,7 +137,7 @@ fn direct(op: &str) -> Option<Op> {
         "Softplus" => Op::Softplus,
         "Softsign" => Op::Softsign,
         "Sqrt" => Op::Sqrt,
-        "StringConcat" => Op::Add,
+        "StringConcat" => Op::StringJoin,
         "Sub" => Op::Sub,
         "Tan" => Op::Tan,
         "Tanh" => Op::Tanh,

@@ -12,7 +12,7 @@ use crate::ir::ValueId;
 
 /// A vector of channels in the shape that broadcasts along axis 1 of images of this rank.
 fn of_channels(g: &mut Importer<'_>, vector: ValueId, rank: usize) -> Result<ValueId, Why> {
-    g.expand_behind(vector, rank - 1)
+    g.expand_behind(vector, rank.saturating_sub(1))
 }
 
 /// The mean and the variance over axes, which stay as size 1.
@@ -204,7 +204,8 @@ pub(super) fn lp_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 /// `LRN` over a window of channels, which for an even size has one more behind than before.
 pub(super) fn lrn(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let x = n.input(0)?;
-    let size = n.int_or("size", 1).max(1);
+    const MAX_WINDOW: i64 = 1 << 10;
+    let size = n.int_or("size", 1).clamp(1, MAX_WINDOW);
     let alpha = n.float_or("alpha", 1e-4) / size as f32;
     let (beta, bias) = (n.float_or("beta", 0.75), n.float_or("bias", 1.0));
     if g.rank(x)? == 4 && size % 2 == 1 {
@@ -220,12 +221,13 @@ pub(super) fn lrn(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     }
     let channels = g.known_dims(x)?.get(1).copied().ok_or("its input has no channels")?;
     let squares = g.one(Op::Square, &[x])?;
+    // There is an axis of channels.
     let mut pads = vec![(0, 0); g.rank(x)?];
     pads[1] = ((size - 1) / 2, size - 1 - (size - 1) / 2);
     let zero = g.scalar_like(0.0, x)?;
     let squares = g.pad(squares, &pads, zero)?;
     let mut sum = g.slice(squares, 1, 0, Some(channels))?;
-    for from in 1..size.min(channels + size) {
+    for from in 1..size {
         let next = g.slice(squares, 1, from, Some(from + channels))?;
         sum = g.add(sum, next)?;
     }
@@ -250,7 +252,7 @@ fn along(
         return one(g.reshape(y, &sizes));
     }
     let rank = g.rank(x)?;
-    let axis = axis_of(n.int_or("axis", -1), rank)?;
+    let axis = axis_of(n.int_or("axis", -1), rank)?; // so the rank is not 0
     let last = g.move_axis(x, axis, rank - 1)?;
     let y = act(g, last)?;
     one(g.move_axis(y, rank - 1, axis))
@@ -268,8 +270,8 @@ pub(super) fn hardmax(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     along(g, n, |g, x| {
         let axis = g.int(-1)?;
         let found = g.to(Op::ArgMax, &[x, axis], &[], DType::I64)?;
-        let depth = g.rank(x)? - 1;
-        let depth = g.size(x, depth)?;
+        let last = g.rank(x)?.saturating_sub(1);
+        let depth = g.size(x, last)?;
         let depth = g.size_value(depth)?;
         let depth = g.cast(depth, DType::I32)?;
         let (on, off) = (g.scalar_like(1.0, x)?, g.scalar_like(0.0, x)?);

@@ -132,6 +132,9 @@ pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         (None, None) => None,
     };
     let n_parts = n.n_outputs();
+    if n_parts == 0 {
+        return Err("it has no outputs".into());
+    }
     if let Some(sizes) = sizes {
         return g.split_by(x, axis, sizes, n_parts);
     }
@@ -454,7 +457,7 @@ fn padded(
     }
     let mut y = x;
     for (axis, &(before, behind)) in pads.iter().enumerate().filter(|(_, pad)| pad.0 < 0 || pad.1 < 0) {
-        y = g.slice(y, axis, (-before).max(0), if behind < 0 { Some(behind) } else { None })?;
+        y = g.slice(y, axis, before.saturating_neg().max(0), if behind < 0 { Some(behind) } else { None })?;
     }
     let positive: Vec<(i64, i64)> = pads.iter().map(|&(a, b)| (a.max(0), b.max(0))).collect();
     g.pad(y, &positive, with)
