@@ -11,7 +11,7 @@ use bef_format::AlignedBytes;
 use befrost_compiler::diag::{self, Diagnostic};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph;
-use befrost_compiler::import::files::ModelFiles;
+use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::{self, ImportOptions};
 use befrost_compiler::ir::Module;
@@ -126,6 +126,13 @@ pub fn graphdef(bytes: &[u8]) -> bool {
 /// The target `pbtxt`: a graph as text, as [`graphdef`].
 pub fn pbtxt(text: &str) -> bool {
     compiled(|| import::graphdef_text(text, &ImportOptions::default()))
+}
+
+/// The target `onnx`: an ONNX model, as [`graphdef`], and its description. Returns whether the bytes are a model.
+pub fn onnx(bytes: &[u8]) -> bool {
+    let bytes = Bytes::copy_from_slice(bytes);
+    _ = import::onnx::summary(bytes.clone());
+    compiled(|| import::onnx(bytes.clone(), &ImportOptions::default(), &NoFiles))
 }
 
 /// The target `saved_model`: a SavedModel, binary or text, as [`graphdef`], and its description. Returns

@@ -63,7 +63,7 @@ fn wrong_usage_is_exit_code_2() {
     for tool in [TRANSLATE, EXEC] {
         check(tool, &[one, "-O3"], 2, "'3'");
     }
-    check(TRANSLATE, &[one, "--from", "text"], 2, "possible values: mlir, bef, graphdef, onnx");
+    check(TRANSLATE, &[one, "--from", "text"], 2, "possible values: mlir, bef, graphdef, metagraph, savedmodel, onnx");
     check(TRANSLATE, &[one, "--to", "onnx"], 2, "possible values: mlir, bef, dump");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--bef-to-mlir"], 2, "cannot be used with");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--to", "mlir"], 2, "cannot be used with");
@@ -120,7 +120,7 @@ fn refused_inputs_are_exit_code_1() {
         check(tool, &["missing.mlir"], 1, "cannot read 'missing.mlir'");
     }
     check(TRANSLATE, &["missing.pb"], 1, "cannot read 'missing.pb'");
-    check(TRANSLATE, &["missing.onnx"], 1, "not built yet");
+    check(TRANSLATE, &["missing.onnx"], 1, "cannot read 'missing.onnx'");
     let one = one();
     check(EXEC, &[&one, "--functions", "two"], 1, "no function 'two'; there are: one");
     check(EXEC, &[&one, "--input", "i32:1"], 1, "no argument left");

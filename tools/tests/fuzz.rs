@@ -72,7 +72,31 @@ fn the_corpora_of_models_hold() {
     let n_graphs = texts.iter().filter(|text| fuzz::pbtxt(&String::from_utf8_lossy(text))).count();
     assert!(n_graphs > 0);
     assert!(corpus("saved_model").iter().any(|file| fuzz::saved_model(file, false, &NoFiles)));
+    assert!(corpus("onnx").iter().any(|file| fuzz::onnx(file)));
     assert!(corpus("bundle").iter().any(|file| fuzz::bundle(file)));
+}
+
+/// ONNX models with damaged bytes: refused, or compiled. `BEFROST_DAMAGED_MODELS` says how many.
+#[test]
+fn damaged_onnx_models_hold() {
+    let n = std::env::var("BEFROST_DAMAGED_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let mut all = Vec::new();
+    files(&testdata().join("onnx"), &mut all);
+    all.retain(|file| file.extension().is_some_and(|extension| extension == "onnx"));
+    let models: Vec<Vec<u8>> = all.iter().filter_map(|file| fs::read(file).ok()).collect();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut n_models, mut n_refused) = (0, 0);
+    for _ in 0..n {
+        let model = &models[dice.below(models.len())];
+        if model.len() > 1 << 14 {
+            continue;
+        }
+        match fuzz::onnx(&damaged_bytes(model, &mut dice)) {
+            true => n_models += 1,
+            false => n_refused += 1,
+        }
+    }
+    assert!(n_models > 0 && n_refused > 0, "{n_models} were models, {n_refused} were refused");
 }
 
 /// The files of a sample, which are damaged one at a time.

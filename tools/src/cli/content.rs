@@ -151,7 +151,7 @@ fn foreign(bytes: &[u8]) -> Option<String> {
 }
 
 /// True for an ONNX model.
-fn is_onnx(bytes: &[u8]) -> bool {
+pub(super) fn is_onnx(bytes: &[u8]) -> bool {
     matches!(first_version(bytes), Some(SavedModelOrOnnx::Onnx))
 }
 

@@ -72,7 +72,7 @@ impl OpenModel {
             let root = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             Box::new(Folder { root: root.unwrap_or(Path::new(".")).to_owned(), map })
         };
-        if format == Format::Onnx {
+        if format == Format::Onnx || content::is_onnx(&first) {
             return Ok(OpenModel::Onnx(read(bytes)?, beside()));
         }
         let (kind, encoding) = content::tensorflow(&first, format);

@@ -26,13 +26,14 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The targets, and the folders of `testdata` with seed files.
-const TARGETS: [(&str, &[&str]); 9] = [
+const TARGETS: [(&str, &[&str]); 10] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
     ("bundle", &[]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
     ("npy", &[]),
+    ("onnx", &[]),
     ("pbtxt", &[]),
     ("saved_model", &[]),
     ("text", &["syntax", "verify", "pass"]),

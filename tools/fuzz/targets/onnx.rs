@@ -1,0 +1,6 @@
+//! An ONNX model: it is refused, or it is compiled at every level.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    befrost_tools::fuzz::onnx(bytes);
+});
