@@ -94,7 +94,7 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
         .map(|feed| Feed::named(text(&feed["tensor"])))
         .collect();
     let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
-    let options = ImportOptions { feeds, fetches, function: String::new() };
+    let options = ImportOptions { feeds, fetches, ..ImportOptions::default() };
     let graph = std::fs::read(case.join("graph.pb"))?;
     let module = graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?;
     let mut passes =

@@ -7,6 +7,7 @@ use super::enums::EnumDef;
 use super::format::{Format, PartRef};
 use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
+use crate::grad::vjp::{Val, Vjp};
 use crate::ir::Traits;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::rewrite::Pattern;
@@ -216,6 +217,39 @@ pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>
 /// leave the results numbered.
 pub type ResultNames = fn(&Module, OpId) -> Vec<String>;
 
+/// The product of the gradients of an op's results with its Jacobian.
+pub type VjpRule = fn(&Vjp<'_, '_>);
+/// The ops that a fused op is made of: the values of its results.
+pub type Expansion = for<'g> fn(&'g Vjp<'_, '_>) -> Vec<Val<'g>>;
+
+/// The differentiation of an op. One without has no gradient, which is an error where one is needed.
+#[derive(Clone, Copy, Debug)]
+pub enum Gradient {
+    /// No gradient flows: comparisons, shapes, indices, rounding, StopGradient.
+    Constant,
+    /// By this rule.
+    Rule(VjpRule),
+    /// A fused op becomes plain ones first.
+    Expands(Expansion),
+    /// Calls, branches, loops: the engine's own.
+    Flow,
+    /// An error, with the op's message.
+    Refuses,
+}
+
+impl Gradient {
+    /// The word for the documentation.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Gradient::Constant => "constant: no gradient flows",
+            Gradient::Rule(_) => "by a rule",
+            Gradient::Expands(_) => "that of the operators that it is made of",
+            Gradient::Flow => "through the functions that it calls",
+            Gradient::Refuses => "refused with the op's message",
+        }
+    }
+}
+
 /// The definition of an op: all that the compiler assumes about it.
 #[derive(Clone, Debug)]
 pub struct OpDef {
@@ -275,6 +309,8 @@ pub struct OpDef {
     pub patterns: Vec<Pattern>,
     /// The row in the tensor library, if the op is an operator on tensors.
     pub row: Option<&'static OpRow>,
+    /// Differentiation.
+    pub gradient: Option<Gradient>,
     /// True if the op executes, as the kernel of its name. Modules, functions and returns do not.
     pub has_kernel: bool,
     /// The pass that replaces the op by kernels, if it has none of its own.
@@ -321,6 +357,7 @@ impl OpDef {
             folder: None,
             patterns: Vec::new(),
             row: None,
+            gradient: None,
             has_kernel: false,
             lowered_by: None,
             sync: true,
@@ -543,6 +580,12 @@ impl OpDef {
     #[must_use]
     pub fn row(self, row: &'static OpRow) -> OpDef {
         OpDef { row: Some(row), ..self }
+    }
+
+    /// Differentiation.
+    #[must_use]
+    pub fn gradient(self, gradient: Gradient) -> OpDef {
+        OpDef { gradient: Some(gradient), ..self }
     }
 
     /// No effects.

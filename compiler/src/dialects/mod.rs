@@ -50,12 +50,13 @@ pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OpPredicate,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Expansion, Folded, Gradient,
+    OpDef, OpPredicate,
     OperandDef, OperandMode, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;
-pub(crate) use errors::tf_refused;
+pub(crate) use errors::{tf_refused, tf_signature};
 pub use format::Format;
 pub(crate) use math::PUNCTUATION;
 pub use registry::Registry;

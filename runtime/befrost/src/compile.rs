@@ -153,6 +153,7 @@ fn from_graphdef(
         feeds: options.feeds.iter().map(Feed::named).collect(),
         fetches: options.fetches.clone(),
         function: "main".to_owned(),
+        ..ImportOptions::default()
     };
     let module = graphdef(bytes, len, &import);
     let bef = module.and_then(|module| to_bef(module, options));

@@ -83,7 +83,7 @@ fn check(case: &Path) -> Result<Option<String>, String> {
 fn import(case: &Path, feeds: &[Json], fetches: &[String]) -> Result<Verified, String> {
     let bytes = std::fs::read(case.join("graph.pb")).map_err(|error| error.to_string())?;
     let feeds = feeds.iter().map(|feed| Feed::named(feed["tensor"].as_str().unwrap_or_default())).collect();
-    let options = ImportOptions { feeds, fetches: fetches.to_vec(), function: String::new() };
+    let options = ImportOptions { feeds, fetches: fetches.to_vec(), ..ImportOptions::default() };
     let module = graphdef(&bytes[..], bytes.len(), &options).map_err(|said| format!("{said:?}"))?;
     let mut passes = PassManager::parse(FUNCTIONAL).map_err(|wrong| format!("{wrong:?}"))?;
     let done = verify(module).and_then(|module| passes.run_with(module, &mut Default::default()));

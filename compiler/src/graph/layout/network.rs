@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Layout;
 use super::costs::Device;
-use super::cut::{Graph, INFINITE, SINK, SOURCE};
+use crate::graph::cut::{Graph, INFINITE, SINK, SOURCE};
 use super::roles::{self, OpRole, ValueRole};
 use crate::build::query::{has_no_edges, ints, producer_if, shape};
 use crate::dialects::tf::operator;

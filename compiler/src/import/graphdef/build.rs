@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
-use super::{FunctionInstance, Importer, Refusal, attr, entry, errors};
+use super::{FunctionInstance, Importer, Refusal, attr, entry, errors, gradients};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
@@ -59,8 +59,9 @@ impl<'g> Importer<'g> {
     /// Imports the graph as the entry function.
     pub(super) fn main(&mut self, mut body: GraphBody<'g>, options: &ImportOptions) -> Result<(), Refusal> {
         let fetches = fetches(&body, options)?;
-        let needed =
-            body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
+        let gradients = gradients::resolve(&body, &fetches, options)?;
+        let wanted = fetches.iter().chain(gradients.iter().flat_map(gradients::Resolved::tensors));
+        let needed = body.needed(wanted.filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
         if !self.supports(&body, &needed) {
             return Ok(());
         }
@@ -93,8 +94,8 @@ impl<'g> Importer<'g> {
             results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
             result_names.push(name);
         }
-        self.close(op, &block, &results, &result_names);
-        Ok(())
+        let result_names: Vec<String> = result_names.into_iter().map(str::to_owned).collect();
+        self.close(op, &block, results, result_names, &gradients)
     }
 
     /// Imports a function of the library.
@@ -146,8 +147,7 @@ impl<'g> Importer<'g> {
                 results.push(value);
             }
         }
-        self.close(op, &block, &results, &[]);
-        Ok(())
+        self.close(op, &block, results, Vec::new(), &[])
     }
 
     /// The types of an argument or result of a function.
@@ -269,9 +269,36 @@ impl<'g> Importer<'g> {
         cx.array_attr(&dicts)
     }
 
-    /// Finishes a function.
-    fn close(&mut self, op: OpId, block: &Block<'_, 'g>, results: &[ValueId], result_names: &[&str]) {
-        let results = self.close_graph(block, results);
+    /// Finishes a function, with gradients as further results.
+    fn close(
+        &mut self,
+        op: OpId,
+        block: &Block<'_, 'g>,
+        mut results: Vec<ValueId>,
+        mut result_names: Vec<String>,
+        gradients: &[gradients::Resolved],
+    ) -> Result<(), Refusal> {
+        let n = results.len();
+        for request in gradients {
+            results.extend(self.gradient_operands(block, request)?);
+        }
+        let mut results = self.close_graph(block, &results);
+        let mut operands = results.split_off(n);
+        for request in gradients {
+            let rest = operands.split_off(request.tensors().count());
+            let made = self.gradients(block.function, request, &operands)?;
+            operands = rest;
+            results.extend(made.iter().map(|(value, _)| *value));
+            for (_, name) in made {
+                let mut free = name.clone();
+                let mut n = 0;
+                while result_names.contains(&free) {
+                    n += 1;
+                    free = format!("{name}_{n}");
+                }
+                result_names.push(free);
+            }
+        }
         let (m, block) = (&mut self.m, block.function);
         let end = m.create_named("func.return", &results, &[], &[]);
         m.append(block, end);
@@ -281,9 +308,11 @@ impl<'g> Importer<'g> {
         let ty = m.cx.type_attr(ty);
         m.set_attr(op, names::FUNCTION_TYPE, ty);
         if !result_names.is_empty() {
-            let attrs = self.names(result_names);
+            let result_names: Vec<&str> = result_names.iter().map(String::as_str).collect();
+            let attrs = self.names(&result_names);
             self.m.set_attr(op, names::RES_ATTRS, attrs);
         }
+        Ok(())
     }
 
     /// Translates nodes to ops.
@@ -401,7 +430,7 @@ impl<'g> Importer<'g> {
     }
 
     /// The value of a tensor, after a read of the variable if it is a reference.
-    fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
+    pub(super) fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
         let ty = self.m.value_type(value);
         let element = self.m.cx.element(ty);
         let Some((ty, true)) = tf::type_of(&self.m.cx, element) else { return value };
@@ -522,7 +551,7 @@ impl<'g> Importer<'g> {
 
 impl<'g> Block<'_, 'g> {
     /// The values of a reference: one, or those of a list.
-    fn get(&self, reference: Reference<'g>) -> Result<Vec<ValueId>, String> {
+    pub(super) fn get(&self, reference: Reference<'g>) -> Result<Vec<ValueId>, String> {
         let part = |values: &[ValueId], i: usize| {
             let value = values.get(i).copied();
             value.map(|value| vec![value]).ok_or_else(|| format!("output {i} of {} outputs", values.len()))
@@ -637,7 +666,7 @@ fn is_placeholder(op: &str) -> bool {
 }
 
 /// A tensor's name without the number of a first output.
-fn canonical(name: &str) -> &str {
+pub(super) fn canonical(name: &str) -> &str {
     match split_port(name) {
         (node, Some("0")) => node,
         _ => name,

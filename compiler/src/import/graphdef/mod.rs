@@ -22,6 +22,7 @@ mod attr;
 mod body;
 mod build;
 mod dataflow;
+mod gradients;
 mod tensor;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

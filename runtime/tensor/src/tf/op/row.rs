@@ -179,13 +179,12 @@ enum Overwrites {
     OfClass,
 }
 
-/// The differentiation rule of an operator.
+/// The differentiation of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradient {
-    /// There is no rule yet.
-    NotYet,
-    /// There is no gradient: the results are piecewise constant or not numbers, or the operator is replaced
-    /// by others.
+    /// By the compiler's rule, which emits other operators, if there is one.
+    Compiled,
+    /// The results are constants: piecewise constant, or not numbers.
     None,
 }
 
@@ -323,7 +322,7 @@ impl OpRow {
         self.columns.cost
     }
 
-    /// The differentiation rule.
+    /// The differentiation.
     pub fn gradient(&self) -> Gradient {
         self.columns.gradient
     }
@@ -339,7 +338,7 @@ const BASE: Columns = Columns {
     layout: None,
     overwrites: Overwrites::Operands(&[]),
     cost: Cost::Free,
-    gradient: Gradient::NotYet,
+    gradient: Gradient::Compiled,
 };
 
 /// A pure function of dense tensors.
@@ -484,7 +483,7 @@ impl Columns {
         Columns { overwrites: Overwrites::Every, ..self }
     }
 
-    /// Declares that there is no gradient.
+    /// Declares the results constant for differentiation.
     pub const fn no_gradient(self) -> Columns {
         Columns { gradient: Gradient::None, ..self }
     }

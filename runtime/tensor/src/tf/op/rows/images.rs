@@ -28,7 +28,7 @@ operators! { 11:
             eval::images::crop_and_resize_grad_boxes,
             images::crop_and_resize_grad_boxes,
             Cost::PerOperand(16),
-        ).no_gradient();
+        );
     /// The gradient of `CropAndResize` by the images.
     CropAndResizeGradImage
         "grads:float boxes:float box_ind:int32 image_size:int32 -> output:T; T:type \
@@ -37,7 +37,7 @@ operators! { 11:
             eval::images::crop_and_resize_grad_image,
             images::crop_and_resize_grad_image,
             Cost::PerOperand(16),
-        ).no_gradient();
+        );
     /// Boxes that do not overlap one of a higher score.
     NonMaxSuppression
         "boxes:float scores:float max_output_size:int32 -> selected_indices:int32; iou_threshold:float=0.5"

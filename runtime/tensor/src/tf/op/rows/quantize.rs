@@ -14,7 +14,7 @@ operators! { 15:
     FakeQuantWithMinMaxArgsGradient
         "gradients:float inputs:float -> backprops:float; max:float=6.0 min:float=-6.0 \
          narrow_range:bool=false num_bits:int=8"
-        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3)).no_gradient();
+        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3));
     /// Numbers rounded to those of a quantized range.
     FakeQuantWithMinMaxVars
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -27,7 +27,7 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).no_gradient();
+        );
     /// Numbers rounded to those of a quantized range for each channel.
     FakeQuantWithMinMaxVarsPerChannel
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -40,5 +40,5 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).no_gradient();
+        );
 }

@@ -20,7 +20,7 @@ operators! { 3:
         => function(eval::shaping::identity_n, rules::identity_n, Cost::Free).passing();
     /// The operand; differentiating it is an error.
     PreventGradient "input:T -> output:T; T:type message:string=''"
-        => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i").no_gradient();
+        => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
     /// The operand as it is now.
     Snapshot "input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
