@@ -14,6 +14,7 @@ use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors;
+use super::flow::CUSTOM;
 use super::functions::Pairs;
 use super::vjp::{Emit, Emitter, Grad, Slices, Val, Vjp, dense};
 use crate::diag::Diagnostic;
@@ -184,7 +185,8 @@ impl<'e, 'm> Engine<'e, 'm> {
         let stops: FxHashSet<ValueId> = request.stops.iter().copied().collect();
         for op in before(self.m(), at) {
             let n = tf::n_data_operands(self.m(), op);
-            let given: Vec<bool> = self.m().operands(op).take(n).map(|value| active.contains(&value)).collect();
+            let given: Vec<bool> =
+                self.m().operands(op).take(n).map(|value| active.contains(&value)).collect();
             if !given.contains(&true) {
                 continue;
             }
@@ -303,7 +305,8 @@ impl<'e, 'm> Engine<'e, 'm> {
                 Some(Op::VarHandleOp) => {
                     let attr = m.attr_named(op, "dtype").and_then(|attr| m.cx.as_type(attr))?;
                     let signature = Op::VarHandleOp.row().signature();
-                    let shape = befrost_tensor::tf::op::Attrs::shape(&tf::attrs_of(m, op, signature), "shape");
+                    let shape =
+                        befrost_tensor::tf::op::Attrs::shape(&tf::attrs_of(m, op, signature), "shape");
                     let dims = shape.and_then(|shape| shape.dims());
                     return Some(tf::tensor(self.r.cx(), dims.as_deref(), attr));
                 }
@@ -333,7 +336,8 @@ impl<'e, 'm> Engine<'e, 'm> {
                     for (function, skipped) in self.callee_args(user) {
                         let m = self.m();
                         let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
-                        let arg = entry.and_then(|entry| m.args(entry).get(at.checked_sub(skipped)?).copied());
+                        let arg =
+                            entry.and_then(|entry| m.args(entry).get(at.checked_sub(skipped)?).copied());
                         if let Some(ty) = arg.and_then(|arg| self.variable_type(arg, depth + 1)) {
                             return Some(ty);
                         }
@@ -374,11 +378,7 @@ fn join(g: &Emitter<'_, '_>, all: &[Slices]) -> Slices {
     let dtype = if narrow { DType::I32 } else { DType::I64 };
     let values: Vec<Val<'_>> = all.iter().map(|slices| g.val(slices.values)).collect();
     let indices: Vec<Val<'_>> = all.iter().map(|slices| g.val(slices.indices).cast(dtype)).collect();
-    Slices {
-        values: Val::concat(&values, 0).id,
-        indices: Val::concat(&indices, 0).id,
-        rows: first.rows,
-    }
+    Slices { values: Val::concat(&values, 0).id, indices: Val::concat(&indices, 0).id, rows: first.rows }
 }
 
 /// The way back through a block.
@@ -445,6 +445,21 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
         let mut dys = Vec::with_capacity(n_y);
         for &result in &results {
             dys.push(if self.stops.contains(&result) { None } else { self.total(result)? });
+        }
+        if let Some(custom) = self.engine.m().attr_named(op, CUSTOM) {
+            let mut given = Vec::with_capacity(n_y);
+            for (&result, dy) in results.iter().zip(dys) {
+                given.push(match dy {
+                    Some(dy) => self.engine.dense(self.at, result, dy)?,
+                    None => self.engine.zeros(self.at, result)?,
+                });
+            }
+            for (i, part) in self.engine.registered(self.at, op, custom, &given)? {
+                if wants[i] {
+                    self.parts.entry(operands[i]).or_default().push(Grad::Dense(part));
+                }
+            }
+            return Ok(());
         }
         match gradient {
             Some(Gradient::Rule(rule)) => {

@@ -30,7 +30,8 @@ pub(super) fn no_gradient(m: &Module, request: OpId, ops: &[OpId]) -> Diagnostic
         .iter()
         .map(|(name, nodes, n)| {
             let more = if *n > nodes.len() && !nodes.is_empty() { ", ..." } else { "" };
-            let nodes = if nodes.is_empty() { String::new() } else { format!(": {}{more}", nodes.join(", ")) };
+            let nodes =
+                if nodes.is_empty() { String::new() } else { format!(": {}{more}", nodes.join(", ")) };
             format!("`{name}` ({n} op{}{nodes})", if *n == 1 { "" } else { "s" })
         })
         .collect();
@@ -63,7 +64,13 @@ fn shown(m: &Module, op: OpId) -> String {
 }
 
 /// E0903: a y or x that cannot be differentiated.
-pub(super) fn not_differentiable(m: &Module, request: OpId, what: &str, i: usize, value: ValueId) -> Diagnostic {
+pub(super) fn not_differentiable(
+    m: &Module,
+    request: OpId,
+    what: &str,
+    i: usize,
+    value: ValueId,
+) -> Diagnostic {
     let ty = type_text(&m.cx, m.value_type(value));
     at_op(m, request, "E0903", format!("{what} #{i} has type {ty}, which has no gradients"))
 }
@@ -101,6 +108,11 @@ pub(super) fn custom(m: &Module, op: OpId, name: &str, why: &str) -> Diagnostic 
 
 /// E0907: dataflow control flow that was not made functional.
 pub(super) fn dataflow(m: &Module, op: OpId) -> Diagnostic {
-    at_op(m, op, "E0907", format!("{} is not functional: loops of TensorFlow 1 are differentiated once they are", shown(m, op)))
-        .help("run tf-functionalize-control-flow first; a graph that it leaves has no gradient")
+    at_op(
+        m,
+        op,
+        "E0907",
+        format!("{} is not functional: loops of TensorFlow 1 are differentiated once they are", shown(m, op)),
+    )
+    .help("run tf-functionalize-control-flow first; a graph that it leaves has no gradient")
 }

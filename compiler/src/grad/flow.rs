@@ -24,7 +24,7 @@ use crate::ir::{AttrId, AttrKind, LocId, Module, NewOp, OpId, StrId, TypeId, Val
 use crate::rewrite::InsertionPoint;
 
 /// The attribute of a function that names its gradient.
-pub(super) const CUSTOM: &str = "bef.gradient";
+pub(crate) const CUSTOM: &str = "bef.gradient";
 
 /// What became of a differentiated op.
 pub(super) struct Through {
@@ -111,7 +111,8 @@ impl Engine<'_, '_> {
     /// deep, all that may.
     fn active_in(&mut self, name: StrId, given: &[bool], inside: &mut Vec<StrId>) -> Vec<bool> {
         const MAX_DEPTH: usize = 64;
-        let Some((block, end)) = self.functions.get(&name).and_then(|&function| self.body_of(function)) else {
+        let Some((block, end)) = self.functions.get(&name).and_then(|&function| self.body_of(function))
+        else {
             return Vec::new();
         };
         let m = self.m();
@@ -236,8 +237,7 @@ impl Engine<'_, '_> {
         if let Some(custom) = custom {
             return self.custom(at, op, custom, dys, wants);
         }
-        let key =
-            PairKey { function, dys: dys.iter().map(Option::is_some).collect(), wants: wants.to_vec() };
+        let key = PairKey { function, dys: dys.iter().map(Option::is_some).collect(), wants: wants.to_vec() };
         let pair = self.pair(&key)?;
         let (name, loc) = (self.m().op_name_str(op).to_owned(), self.gradient_loc(op));
         let (fwd, bwd) = (self.symbol(&pair.fwd), self.symbol(&pair.bwd));
@@ -267,7 +267,8 @@ impl Engine<'_, '_> {
             return self.refuse_custom(op, "?", "the attribute names no function");
         };
         let name = self.text(root);
-        let Some((block, end)) = self.functions.get(&root).and_then(|&function| self.body_of(function)) else {
+        let Some((block, end)) = self.functions.get(&root).and_then(|&function| self.body_of(function))
+        else {
             return self.refuse_custom(op, &name, "there is no such function");
         };
         let operands = self.operands(op);
@@ -275,7 +276,10 @@ impl Engine<'_, '_> {
         let results: Vec<ValueId> = m.results(op).take(dys.len()).collect();
         let (n_in, n_out) = (m.args(block).len(), m.n_operands(end));
         let (want_in, want_out) = (operands.len() + 2 * results.len(), operands.len());
-        if (n_in, n_out) != (want_in, want_out) {
+        // A GraphDef's gradient functions do not take the results.
+        let without_results = operands.len() + results.len();
+        let takes_results = n_in != without_results;
+        if !(n_in == want_in || n_in == without_results) || n_out != want_out {
             let why = format!(
                 "it has {n_in} arguments and {n_out} results, expected {want_in} (arguments, results, their \
                  gradients) and {want_out}"
@@ -283,7 +287,10 @@ impl Engine<'_, '_> {
             return self.refuse_custom(op, &name, &why);
         }
         let types: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
-        let mut given = [&operands[..], &results].concat();
+        let mut given = operands.clone();
+        if takes_results {
+            given.extend(&results);
+        }
         for (&result, dy) in results.iter().zip(dys) {
             given.push(match dy {
                 Some(dy) => *dy,
@@ -312,8 +319,42 @@ impl Engine<'_, '_> {
         Ok(Through { dxs, replaced: Vec::new() })
     }
 
+    /// The gradients of an op by a function of those of its results, by operand.
+    pub(super) fn registered(
+        &mut self,
+        at: OpId,
+        op: OpId,
+        custom: AttrId,
+        dys: &[ValueId],
+    ) -> Result<Vec<(usize, ValueId)>, Failed> {
+        let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
+            return self.refuse_custom(op, "?", "the attribute names no function");
+        };
+        let name = self.text(root);
+        let Some((block, end)) = self.functions.get(&root).and_then(|&function| self.body_of(function))
+        else {
+            return self.refuse_custom(op, &name, "there is no such function");
+        };
+        let m = self.m();
+        let (n_in, n_out) = (m.args(block).len(), m.n_operands(end));
+        if n_in != dys.len() || n_out != tf::n_data_operands(m, op) {
+            let why = format!(
+                "it has {n_in} arguments and {n_out} results, expected {} (the gradients of the results) and {}",
+                dys.len(),
+                tf::n_data_operands(m, op)
+            );
+            return self.refuse_custom(op, &name, &why);
+        }
+        let types: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
+        let (loc, symbol) = (self.gradient_loc(op), self.symbol(&name));
+        let call = Op::StatefulPartitionedCall.op_name();
+        let found = self.backward_op(at, call, loc, &[("f", symbol)], dys, &types);
+        Ok(found.into_iter().enumerate().collect())
+    }
+
     fn no_function<T>(&mut self, op: OpId) -> Result<T, Failed> {
-        let error = at_op(self.m(), op, "E0903", "the functions of an op that is differentiated are not known");
+        let error =
+            at_op(self.m(), op, "E0903", "the functions of an op that is differentiated are not known");
         self.errors.push(error);
         Err(Failed)
     }
@@ -395,7 +436,8 @@ impl Engine<'_, '_> {
                 let results: Vec<ValueId> = self.m().operands(draft.end).chain([tape]).collect();
                 self.returns(draft.function, draft.end, &results);
             }
-            let fwd_name = self.m().symbol_name(draft.function).map(|name| self.text(name)).unwrap_or_default();
+            let fwd_name =
+                self.m().symbol_name(draft.function).map(|name| self.text(name)).unwrap_or_default();
             fwd.push(self.symbol(&fwd_name));
             bwd.push(self.symbol(&bwd_name));
         }
@@ -592,7 +634,8 @@ impl Tape {
                 Tape::Counter => zero,
                 _ => {
                     let any = int(g, -1);
-                    g.emit(Op::EmptyTensorList, &[any, any], &[("element_dtype", At::Type(element))], None, 1)[0]
+                    g.emit(Op::EmptyTensorList, &[any, any], &[("element_dtype", At::Type(element))], None, 1)
+                        [0]
                 }
             }
         })
@@ -640,7 +683,9 @@ impl Tape {
     /// Whether iterations are left, by the first argument of the function that `at` returns from.
     fn is_left(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Failed> {
         let m = engine.m();
-        let Some(&list) = m.parent_block(at).and_then(|block| m.args(block).first()) else { return Err(Failed) };
+        let Some(&list) = m.parent_block(at).and_then(|block| m.args(block).first()) else {
+            return Err(Failed);
+        };
         engine.emit(at, at, |g| {
             let list = g.val(list);
             let n = if let Tape::Counter = self { list } else { list.un(Op::TensorListLength) };

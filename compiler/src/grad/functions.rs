@@ -74,7 +74,11 @@ impl Draft {
     }
 
     fn backward(&self, m: &Module) -> Vec<OpId> {
-        m.ops_in(self.block).skip_while(|&op| op != self.marker).skip(1).filter(|&op| op != self.end).collect()
+        m.ops_in(self.block)
+            .skip_while(|&op| op != self.marker)
+            .skip(1)
+            .filter(|&op| op != self.end)
+            .collect()
     }
 
     /// The types of the gradients of the results.
@@ -221,7 +225,8 @@ impl Engine<'_, '_> {
         let backward = draft.backward(m);
         let made: FxHashSet<ValueId> = backward.iter().flat_map(|&op| m.results(op)).collect();
         let is_dy = |value: ValueId| draft.dys.iter().any(|&(_, dy)| dy == value);
-        let read = backward.iter().flat_map(|&op| m.operands(op)).chain(draft.grads.iter().flatten().copied());
+        let read =
+            backward.iter().flat_map(|&op| m.operands(op)).chain(draft.grads.iter().flatten().copied());
         let mut forward = Vec::new();
         let mut seen = FxHashSet::default();
         for value in read {
@@ -255,7 +260,8 @@ impl Engine<'_, '_> {
                 m.operands(op).map(|value| bound.get(&value).copied().unwrap_or(value)).collect();
             let types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
             let (op_name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
-            let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(op_name) };
+            let new =
+                NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(op_name) };
             let made = self.r.create(InsertionPoint::Before(end), new);
             let m = self.m();
             bound.extend(m.results(op).zip(m.results(made)).collect::<Vec<_>>());
@@ -344,17 +350,14 @@ impl Engine<'_, '_> {
         self.split(&draft, &bwd, &inputs, &kept.again, &grads, |engine, end, given| {
             let mut bound: Bound = kept.free.iter().copied().zip(given.iter().copied()).collect();
             let (given, n) = (&given[used.len()..], kept.values.len());
-            let values = if is_recursive { engine.unpack(end, given[0], &kept_types)? } else { given[..n].to_vec() };
+            let values =
+                if is_recursive { engine.unpack(end, given[0], &kept_types)? } else { given[..n].to_vec() };
             bound.extend(kept.values.iter().copied().zip(values));
             let dys = &given[if is_recursive { 1 } else { n }..];
             bound.extend(draft.dys.iter().map(|&(_, dy)| dy).zip(dys.iter().copied()));
             Ok((bound, Vec::new()))
         })?;
-        let more = if is_recursive {
-            vec![self.pack(draft.end, &kept.values)?]
-        } else {
-            kept.values.clone()
-        };
+        let more = if is_recursive { vec![self.pack(draft.end, &kept.values)?] } else { kept.values.clone() };
         let results: Vec<ValueId> = self.m().operands(draft.end).chain(more).collect();
         self.returns(draft.function, draft.end, &results);
         let kept = if is_recursive { vec![variant] } else { kept_types };
@@ -376,7 +379,12 @@ impl Engine<'_, '_> {
     }
 
     /// The values that a tape holds.
-    pub(super) fn unpack(&mut self, at: OpId, tape: ValueId, types: &[TypeId]) -> Result<Vec<ValueId>, Failed> {
+    pub(super) fn unpack(
+        &mut self,
+        at: OpId,
+        tape: ValueId,
+        types: &[TypeId],
+    ) -> Result<Vec<ValueId>, Failed> {
         if types.is_empty() {
             return Ok(Vec::new());
         }

@@ -60,7 +60,9 @@ pub(super) fn choose(
         }
         graph.add_edge(reader, source, cost(m, value), 0);
         match repeatable(m, value) {
-            Some(op) => m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0)),
+            Some(op) => {
+                m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0))
+            }
             None => graph.add_edge(source, SINK, INFINITE, 0),
         }
     }
@@ -126,6 +128,7 @@ fn repeatable(m: &Module, value: ValueId) -> Option<OpId> {
             | Op::Pack
             | Op::ConcatOffset
     );
-    let is_cheap = moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT);
+    let is_cheap =
+        moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT);
     (is_cheap && row.is_pure_function() && query::has_no_edges(m, op)).then_some(op)
 }

@@ -29,4 +29,5 @@ mod keep;
 mod request;
 pub mod vjp;
 
+pub(crate) use flow::CUSTOM as CUSTOM_GRADIENT;
 pub(crate) use request::{PASS, REQUEST, Unconnected, append, verify};

@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::engine::{Engine, Failed, Request, before, is_differentiable};
 use super::errors;
+use super::flow::CUSTOM;
 use crate::build::query;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Gradient, tf};
@@ -67,7 +68,9 @@ pub(crate) fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     for (i, (&y, dy)) in ys.iter().zip(&dys).enumerate() {
         let Some(dy) = *dy else { continue };
         let shape = |value| query::partial_shape(m, m.value_type(value));
-        if m.cx.element(m.value_type(y)) != m.cx.element(m.value_type(dy)) || shape(y).merged(&shape(dy)).is_none() {
+        if m.cx.element(m.value_type(y)) != m.cx.element(m.value_type(dy))
+            || shape(y).merged(&shape(dy)).is_none()
+        {
             diags.push(errors::wrong_dy(m, op, i, y, dy));
         }
     }
@@ -86,9 +89,22 @@ fn is_request(m: &Module, op: OpId) -> bool {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    if !m.walk_functions().any(|op| is_request(m, op)) {
-        return Change::Unchanged;
+    if m.walk_functions().any(|op| is_request(m, op)) {
+        _ = replace_all(r, cx);
     }
+    forget_custom_gradients(r);
+    r.change()
+}
+
+/// Removes the names of gradient functions, which nothing needs behind this pass.
+fn forget_custom_gradients(r: &mut Rewriter<'_>) {
+    let Some(name) = r.ir().cx.find_str(CUSTOM) else { return };
+    let m = r.ir();
+    let named: Vec<OpId> = m.walk(m.top()).filter(|&op| m.attr(op, name).is_some()).collect();
+    named.into_iter().for_each(|op| r.remove_attr(op, name));
+}
+
+fn replace_all(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     _ = outline_regions::outline_all(r);
     shape_inference::infer_shapes(r);
     for request in requests(r.ir()) {
@@ -133,7 +149,9 @@ fn requests(m: &Module) -> Vec<OpId> {
             todo.push((function, true));
             for op in m.walk(function) {
                 todo.extend(
-                    crate::graph::callees(m, op).iter().filter_map(|name| Some((*functions.get(name)?, false))),
+                    crate::graph::callees(m, op)
+                        .iter()
+                        .filter_map(|name| Some((*functions.get(name)?, false))),
                 );
             }
         }
@@ -295,7 +313,7 @@ fn omit(r: &mut Rewriter<'_>, value: ValueId) -> Result<(), Failed> {
     let users: Vec<(OpId, usize)> = m.users(value).collect();
     let &[(end, at)] = &users[..] else { return if users.is_empty() { Ok(()) } else { Err(Failed) } };
     let function = m.parent_op(end).ok_or(Failed)?;
-    if m.op_name_str(end) != "func.return" {
+    if !m.traits(end).has(crate::ir::Traits::RETURN) {
         return Err(Failed);
     }
     let mut results: Vec<ValueId> = m.operands(end).collect();

@@ -189,8 +189,13 @@ impl Emit for Emitter<'_, '_> {
         match pending.build() {
             Ok(made) => {
                 let mut results: Vec<ValueId> = b.ir().results(made).collect();
-                debug_assert!(results.len() >= n, "{op:?} has {} results", results.len());
-                results.truncate(n.max(1));
+                if results.len() < n {
+                    let found = results.len();
+                    drop(r);
+                    self.refuse(&format!("its gradient needs {n} results of `{op:?}`, which has {found}"));
+                    return vec![self.any(); n];
+                }
+                results.truncate(n);
                 results
             }
             Err(refusal) => {
@@ -594,7 +599,11 @@ impl<'g> Val<'g> {
     pub fn element_at(self, i: i64) -> Val<'g> {
         let end = self.int(i).expand(0) + self.int(1);
         let masks = [("shrink_axis_mask", At::Int(1)), ("end_mask", At::Int(i64::from(i == -1)))];
-        self.op(Op::StridedSlice, &[self, self.ints(&[i], DType::I32), end, self.ints(&[1], DType::I32)], &masks)
+        self.op(
+            Op::StridedSlice,
+            &[self, self.ints(&[i], DType::I32), end, self.ints(&[1], DType::I32)],
+            &masks,
+        )
     }
 
     /// The number of elements as a scalar i32.

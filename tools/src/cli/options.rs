@@ -147,7 +147,8 @@ fn gradient(text: &str) -> Result<GradientRequest, String> {
     let mut request = GradientRequest::default();
     let mut has_xs = false;
     for word in text.split_whitespace() {
-        let (key, value) = word.split_once('=').ok_or_else(|| format!("expected NAME=VALUE, found '{word}'"))?;
+        let (key, value) =
+            word.split_once('=').ok_or_else(|| format!("expected NAME=VALUE, found '{word}'"))?;
         let names = || value.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         match key {
             "ys" => request.ys = names(),

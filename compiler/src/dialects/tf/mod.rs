@@ -36,8 +36,8 @@ use befrost_tensor::tf::op::{
 };
 
 use super::{
-    Access, Arity, AttrConstraint as A, EffectResource, Effects, Gradient, OpDef, OperandMode, Registry, Traits,
-    TypeConstraint as T,
+    Access, Arity, AttrConstraint as A, EffectResource, Effects, Gradient, OpDef, OperandMode, Registry,
+    Traits, TypeConstraint as T,
 };
 use crate::diag::Diagnostic;
 use crate::diag::factory::nearest;

@@ -1,6 +1,6 @@
 //! Translation of nodes to ops.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
@@ -8,6 +8,7 @@ use super::body::{GraphBody, Needed, Reference, resolved, split_port};
 use super::{FunctionInstance, Importer, Refusal, attr, entry, errors, gradients};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
+use crate::grad::CUSTOM_GRADIENT;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
@@ -122,6 +123,11 @@ impl<'g> Importer<'g> {
         }
         let order = body.order(&body.without_back_edges(needed))?;
         let (op, block) = self.open(symbol, &arg_types, &[]);
+        if let Some(&gradient) = self.gradients.get(name) {
+            let attr = self.custom_gradient(gradient, attrs).map_err(|why| errors::function(name, &why))?;
+            let key = self.m.cx.str_id(CUSTOM_GRADIENT);
+            self.m.set_attr(op, key, attr);
+        }
         let private = self.m.cx.str_attr("private");
         self.m.set_attr(op, names::SYM_VISIBILITY, private);
         let mut block = self.block(&body, block, &order);
@@ -430,7 +436,13 @@ impl<'g> Importer<'g> {
     }
 
     /// The value of a tensor, after a read of the variable if it is a reference.
-    pub(super) fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
+    pub(super) fn read(
+        &mut self,
+        block: &Block<'_, 'g>,
+        value: ValueId,
+        controls: &[ValueId],
+        loc: LocId,
+    ) -> ValueId {
         let ty = self.m.value_type(value);
         let element = self.m.cx.element(ty);
         let Some((ty, true)) = tf::type_of(&self.m.cx, element) else { return value };
@@ -495,10 +507,27 @@ impl<'g> Importer<'g> {
                 attrs.push((self.m.cx.str_id(declared.name), value));
             }
         }
+        if let ("IdentityN", Some(Value::S(ty))) = (&*def.op, attr_of(body, def, "_gradient_op_type")) {
+            let ty = String::from_utf8_lossy(ty).into_owned();
+            // One that the file does not have is missed when the node is differentiated.
+            let gradient = self.registered.get(&*ty).copied();
+            let attr = match gradient.filter(|name| self.library.contains_key(name)) {
+                Some(gradient) => self.custom_gradient(gradient, &BTreeMap::new())?,
+                None => self.m.cx.symbol_attr(&ty),
+            };
+            attrs.push((self.m.cx.str_id(CUSTOM_GRADIENT), attr));
+        }
         if def.op == "Const" {
             outputs = attrs.iter().filter_map(|&(_, value)| self.m.cx.attr_type(value)).collect();
         }
         Ok(NodePlan { name: format!("tf.{}", def.op), attrs, takes, outputs, ranges })
+    }
+
+    /// The symbol of a gradient function.
+    fn custom_gradient(&mut self, name: &str, attrs: &BTreeMap<String, AttrValue>) -> Result<AttrId, String> {
+        let called = NameAttrList { name: name.to_owned(), attr: attrs.clone() };
+        let symbol = self.symbol(&called, attrs)?;
+        Ok(self.m.cx.symbol_attr(&symbol))
     }
 
     /// A call of a function of the library by its name.

@@ -73,7 +73,11 @@ pub(super) fn resolve(
             }
         }
         if xs.is_empty() {
-            return Err(errors::no_such_tensor("differentiate by", "", "no x is named, and there is no variable"));
+            return Err(errors::no_such_tensor(
+                "differentiate by",
+                "",
+                "no x is named, and there is no variable",
+            ));
         }
         let name = request.prefix();
         found.push(Resolved {
@@ -99,9 +103,9 @@ impl<'g> Importer<'g> {
         let is_x = |i: usize| (request.ys.len() + request.dys.len()..).contains(&i);
         let mut values = Vec::new();
         for (i, &(node, port)) in request.tensors().enumerate() {
-            let found = block.get(Reference::Output(node, port)).map_err(|why| {
-                errors::no_such_tensor("differentiate", &block.body.nodes[node].name, &why)
-            })?;
+            let found = block
+                .get(Reference::Output(node, port))
+                .map_err(|why| errors::no_such_tensor("differentiate", &block.body.nodes[node].name, &why))?;
             values.push(if is_x(i) { found[0] } else { self.read(block, found[0], &[], LocId::UNKNOWN) });
         }
         Ok(values)
@@ -128,8 +132,7 @@ impl<'g> Importer<'g> {
         let (mut dys, mut grads) = (dys, Vec::new());
         for order in 1..=request.order {
             // What is differentiated again is there, if only as zeros.
-            let unconnected =
-                if order == request.order { request.unconnected } else { Unconnected::Zero };
+            let unconnected = if order == request.order { request.unconnected } else { Unconnected::Zero };
             let top = self.m.top();
             let mut r = Rewriter::new(&mut self.m, top);
             let at = InsertionPoint::End(block);

@@ -93,6 +93,10 @@ const MAX_INSTANCES: usize = 1 << 14;
 struct Importer<'g> {
     m: Module,
     library: HashMap<&'g str, &'g FunctionDef>,
+    /// Functions that are gradients, by the function that they are the gradient of.
+    gradients: HashMap<&'g str, &'g str>,
+    /// The same by the types of gradients that IdentityNs name.
+    registered: HashMap<&'g str, &'g str>,
     /// Symbols of functions by name and attributes of the call.
     symbols: BTreeMap<String, String>,
     taken: BTreeSet<String>,
@@ -118,9 +122,14 @@ impl<'g> Importer<'g> {
                 return Err(errors::function(name, "it is defined twice"));
             }
         }
+        let custom = graph.library.iter().flat_map(|library| &library.gradient);
+        let gradients = custom.map(|def| (&*def.function_name, &*def.gradient_func)).collect();
+        let custom = graph.library.iter().flat_map(|library| &library.registered_gradients);
+        let registered = custom.map(|def| (&*def.registered_op_type, &*def.gradient_func)).collect();
         let taken = BTreeSet::from([entry(options).to_owned()]);
         let (symbols, unsupported) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Importer { m: Module::new(), library, symbols, taken, queue: Vec::new(), unsupported })
+        let queue = Vec::new();
+        Ok(Importer { m: Module::new(), library, gradients, registered, symbols, taken, queue, unsupported })
     }
 
     /// The symbol of a function, which is queued for import if it is new.

@@ -64,7 +64,8 @@ fn to_real(g: &Vjp<'_, '_>, forward: Op) {
     let half = g.typed(forward, &[d, lengths], &[], &types)[0];
     let n = lengths.element_at(-1);
     let at = half.range(n.bin(Op::FloorDiv, g.int_value(2)) + g.int_value(1));
-    let is_once = at.bin(Op::Equal, g.int_value(0)).bin(Op::LogicalOr, (at * g.int_value(2)).bin(Op::Equal, n));
+    let is_once =
+        at.bin(Op::Equal, g.int_value(0)).bin(Op::LogicalOr, (at * g.int_value(2)).bin(Op::Equal, n));
     let weight = is_once.select(d.number(1.0), d.number(2.0)) / transformed(g).cast_like(d);
     let found = half * weight.as_complex();
     let own = x.shape().slice((x.rank_value() - lengths.size(0)).expand(0), g.ints_value(&[-1]));

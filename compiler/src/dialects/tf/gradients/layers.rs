@@ -3,7 +3,7 @@
 use befrost_tensor::tf::op::Op;
 
 use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{Val, Vjp};
+use crate::grad::vjp::{At, Val, Vjp};
 
 pub(super) fn gradient(op: Op) -> Option<Gradient> {
     Some(match op {
@@ -12,6 +12,12 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         Op::AvgPool3D => Rule(|g| g.dx(0, g.same(Op::AvgPool3DGrad, &[g.x(0).shape(), g.d()]))),
         Op::AvgPool3DGrad => Rule(|g| g.dx(1, g.same(Op::AvgPool3D, &[g.d()]))),
         Op::MaxPool => Rule(|g| g.dx(0, g.same(Op::MaxPoolGrad, &[g.x(0), g.y(0), g.d()]))),
+        Op::MaxPoolGrad => Rule(|g| max_pool_again(g, g.ints("ksize"), g.ints("strides"))),
+        Op::MaxPoolGradV2 => Rule(|g| match (g.x(3).known_ints(), g.x(4).known_ints()) {
+            (Some(ksize), Some(strides)) => max_pool_again(g, ksize, strides),
+            _ => g.refuse("the windows are not known"),
+        }),
+        Op::MaxPoolGradGrad => Rule(|g| g.dx(2, g.same(Op::MaxPoolGrad, &[g.x(0), g.x(1), g.d()]))),
         Op::MaxPoolV2 => {
             Rule(|g| g.dx(0, g.same(Op::MaxPoolGradV2, &[g.x(0), g.y(0), g.d(), g.x(1), g.x(2)])))
         }
@@ -42,11 +48,7 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
 
         Op::Conv2D => Rule(|g| convolution(g, Op::Conv2DBackpropInput, Op::Conv2DBackpropFilter)),
         Op::DepthwiseConv2dNative => Rule(|g| {
-            convolution(
-                g,
-                Op::DepthwiseConv2dNativeBackpropInput,
-                Op::DepthwiseConv2dNativeBackpropFilter,
-            );
+            convolution(g, Op::DepthwiseConv2dNativeBackpropInput, Op::DepthwiseConv2dNativeBackpropFilter);
         }),
         Op::Conv3D => Rule(|g| convolution(g, Op::Conv3DBackpropInputV2, Op::Conv3DBackpropFilterV2)),
         Op::Conv2DBackpropInput => Rule(|g| by_input(g, Op::Conv2D, Op::Conv2DBackpropFilter)),
@@ -100,6 +102,19 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         }
         _ => return None,
     })
+}
+
+/// The gradient of a gradient of `MaxPool`: what is largest does not change with it.
+fn max_pool_again(g: &Vjp<'_, '_>, ksize: Vec<i64>, strides: Vec<i64>) {
+    if !g.ints("explicit_paddings").is_empty() {
+        return g.refuse("there is no second gradient with explicit paddings");
+    }
+    g.dx(0, g.x(0).zeros());
+    g.dx(1, g.x(1).zeros());
+    if g.wants(2) {
+        let attrs = [("ksize", At::Ints(&ksize)), ("strides", At::Ints(&strides))];
+        g.dx(2, g.same_but(Op::MaxPoolGradGrad, &[g.x(0), g.x(1), g.d()], &attrs));
+    }
 }
 
 fn convolution(g: &Vjp<'_, '_>, by_input: Op, by_filter: Op) {

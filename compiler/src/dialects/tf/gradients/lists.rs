@@ -66,7 +66,8 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         }),
         Op::TensorListConcat | Op::TensorListConcatV2 => Rule(|g| {
             let Some(d) = g.dy(0) else { return };
-            g.dx(0, g.op(Op::TensorListSplit, &[d, rest(g, d), g.y(1)], &[]));
+            let shape = Val::concat(&[g.ints_value(&[-1]), rest(g, d)], 0);
+            g.dx(0, g.op(Op::TensorListSplit, &[d, shape, g.y(1)], &[]));
         }),
         Op::TensorListSplit => Rule(|g| {
             let (x, types) = (g.x(0), [g.x(0).ty(), g.x(2).ty()]);
@@ -92,7 +93,8 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         }),
         Op::OptionalFromValue => Rule(|g| {
             let types: Vec<_> = (0..g.n_x()).map(|i| g.x(i).ty()).collect();
-            let items = g.typed(Op::OptionalGetValue, &[g.d()], &[("output_shapes", At::Shapes(&types))], &types);
+            let items =
+                g.typed(Op::OptionalGetValue, &[g.d()], &[("output_shapes", At::Shapes(&types))], &types);
             items.into_iter().enumerate().for_each(|(i, item)| g.dx(i, item));
         }),
         Op::OptionalGetValue => Rule(|g| g.dx(0, g.op(Op::OptionalFromValue, &g.ds(), &[]))),

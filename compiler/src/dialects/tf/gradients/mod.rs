@@ -73,7 +73,42 @@ mod tests {
     use super::*;
 
     /// Operators without a gradient, each with the reason.
-    const WITHOUT: &[(&str, &str)] = &[];
+    const WITHOUT: &[(&str, &str)] = &[
+        ("Conv", "cannot be executed"),
+        ("CropAndResizeGradBoxes", "no second gradient in TensorFlow"),
+        ("CropAndResizeGradImage", "no second gradient in TensorFlow"),
+        ("Dilation2D", "its gradients have no kernels"),
+        ("Enter", DATAFLOW),
+        ("Exit", DATAFLOW),
+        ("FakeQuantWithMinMaxArgsGradient", "no second gradient in TensorFlow"),
+        ("FakeQuantWithMinMaxVarsGradient", "no second gradient in TensorFlow"),
+        ("FakeQuantWithMinMaxVarsPerChannelGradient", "no second gradient in TensorFlow"),
+        ("For", "cannot be executed"),
+        ("LRNGrad", "no second gradient in TensorFlow"),
+        ("MaxPool3DGrad", "its gradient has no kernel"),
+        ("Merge", DATAFLOW),
+        ("NextIteration", DATAFLOW),
+        ("RaggedGather", "splits and values are not followed"),
+        ("RefEnter", DATAFLOW),
+        ("RefExit", DATAFLOW),
+        ("RefMerge", DATAFLOW),
+        ("RefNextIteration", DATAFLOW),
+        ("RefSelect", DATAFLOW),
+        ("RefSwitch", DATAFLOW),
+        ("RemoteCall", "cannot be executed"),
+        ("Switch", DATAFLOW),
+        ("TensorListPushBackBatch", "cannot be executed"),
+        ("_ArrayToList", "cannot be executed"),
+        ("_FusedElementwise", FUSED),
+        ("_ListToArray", "cannot be executed"),
+        ("_PackedConv2D", FUSED),
+        ("_PackedDepthwiseConv2dNative", FUSED),
+        ("_PackedMatMul", FUSED),
+        ("_ReadVariablesOp", "cannot be executed"),
+        ("_SwitchN", DATAFLOW),
+    ];
+    const DATAFLOW: &str = "differentiated once it is functional";
+    const FUSED: &str = "made behind differentiation";
 
     #[test]
     fn every_operator_says_what_its_gradient_is() {

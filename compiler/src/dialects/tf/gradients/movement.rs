@@ -65,9 +65,7 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
             let attrs = g.common(Op::StridedSliceGrad, &[]);
             g.dx(0, g.typed(Op::StridedSliceGrad, &operands, &attrs, &types)[0]);
         }),
-        Op::StridedSliceGrad => {
-            Rule(|g| g.dx(4, g.same(Op::StridedSlice, &[g.d(), g.x(1), g.x(2), g.x(3)])))
-        }
+        Op::StridedSliceGrad => Rule(|g| g.dx(4, g.same(Op::StridedSlice, &[g.d(), g.x(1), g.x(2), g.x(3)]))),
         Op::TensorStridedSliceUpdate => Rule(|g| {
             let at = [g.x(1), g.x(2), g.x(3)];
             if g.wants(0) {

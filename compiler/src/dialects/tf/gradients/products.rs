@@ -40,22 +40,30 @@ fn products<'g>(
     if g.wants(0) {
         let y = factor(1);
         let d = d.cast_like(y);
-        sum(0, match (x_turned, y_turned) {
-            (false, false) => product(d, y, [false, true]),
-            (false, true) => product(d, y, [false, false]),
-            (true, false) => product(y, d, [false, true]),
-            (true, true) => product(y, d, [true, true]),
-        }.cast_like(g.x(0)));
+        sum(
+            0,
+            match (x_turned, y_turned) {
+                (false, false) => product(d, y, [false, true]),
+                (false, true) => product(d, y, [false, false]),
+                (true, false) => product(y, d, [false, true]),
+                (true, true) => product(y, d, [true, true]),
+            }
+            .cast_like(g.x(0)),
+        );
     }
     if g.wants(1) {
         let x = factor(0);
         let d = d.cast_like(x);
-        sum(1, match (x_turned, y_turned) {
-            (false, false) => product(x, d, [true, false]),
-            (false, true) => product(d, x, [true, false]),
-            (true, false) => product(x, d, [false, false]),
-            (true, true) => product(d, x, [true, true]),
-        }.cast_like(g.x(1)));
+        sum(
+            1,
+            match (x_turned, y_turned) {
+                (false, false) => product(x, d, [true, false]),
+                (false, true) => product(d, x, [true, false]),
+                (true, false) => product(x, d, [false, false]),
+                (true, true) => product(d, x, [true, true]),
+            }
+            .cast_like(g.x(1)),
+        );
     }
 }
 
@@ -97,7 +105,8 @@ fn einsum(g: &Vjp<'_, '_>) {
 
 fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)>, output: &str) {
     let x = g.x(i);
-    let in_others = |c: char| letters(output).chain(other.iter().flat_map(|(_, l)| letters(l))).any(|o| o == c);
+    let in_others =
+        |c: char| letters(output).chain(other.iter().flat_map(|(_, l)| letters(l))).any(|o| o == c);
     // Each label once, and without those that only this operand has.
     let mut kept = String::new();
     for c in label.chars() {
@@ -105,21 +114,28 @@ fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)
             kept.push(c);
         }
     }
-    let has_dots = label.contains("...");
+    let dots = "...";
+    let has_dots = label.contains(dots);
+    // The axes of an ellipsis that only the others have are summed up behind.
+    let gets_dots = !has_dots && (output.contains(dots) || other.is_some_and(|(_, l)| l.contains(dots)));
+    if gets_dots && output.contains(dots) != other.is_some_and(|(_, l)| l.contains(dots)) {
+        return g.refuse("the equation's ellipsis is in the result or in one operand only");
+    }
+    let target = if gets_dots { format!("{dots}{kept}") } else { kept.clone() };
     let found = match other {
         Some((other, other_label)) => {
-            let equation = format!("{output},{other_label}->{kept}");
+            let equation = format!("{output},{other_label}->{target}");
             g.op(Op::Einsum, &[g.d(), other], &[("equation", At::Str(&equation))])
         }
         None => {
-            let equation = format!("{output}->{kept}");
+            let equation = format!("{output}->{target}");
             g.op(Op::Einsum, &[g.d()], &[("equation", At::Str(&equation))])
         }
     };
     if kept == *label {
-        return if has_dots { g.dx_sum(i, found) } else { g.dx(i, found) };
+        return if has_dots || gets_dots { g.dx_sum(i, found) } else { g.dx(i, found) };
     }
-    if has_dots {
+    if has_dots || gets_dots {
         return g.refuse("the equation sums or repeats a label beside an ellipsis");
     }
     // The missing labels as new axes, in place.

@@ -59,7 +59,12 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
             let (x, which) = (g.x(0), g.x(1));
             let numbers = x.range(which.count()).reshape_like(which);
             let operands = [numbers, which];
-            let parts = g.ops(Op::DynamicPartition, &operands, &g.common(Op::DynamicPartition, &[]), g.n_y());
+            let parts = g.ops(
+                Op::DynamicPartition,
+                &operands,
+                &[("num_partitions", At::Int(g.n_y() as i64))],
+                g.n_y(),
+            );
             let operands: Vec<Val<'_>> = parts.into_iter().chain(g.ds()).collect();
             g.dx(0, g.op(Op::DynamicStitch, &operands, &[]).reshape_like(x));
         }),
@@ -157,7 +162,8 @@ fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     let n_batches = g.op(Op::Prod, &[batches, g.int_value(0)], &[]);
     let size_of_one = size.reshaped(&[]);
     let first = x.range(n_batches) * size_of_one;
-    let numbers = indices.cast(DType::I32).reshape(Val::concat(&[n_batches.expand(0), g.ints_value(&[-1])], 0));
+    let numbers =
+        indices.cast(DType::I32).reshape(Val::concat(&[n_batches.expand(0), g.ints_value(&[-1])], 0));
     let numbers = (numbers + first.expand(-1)).reshaped(&[-1]);
     let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, n_batches * size_of_one], &[]);
     let sums = sums.reshape(Val::concat(&[batches, size, before, behind], 0));
@@ -183,9 +189,7 @@ fn sparse_product(g: &Vjp<'_, '_>) {
         g.dx(3, if adj_b { product.adjoint() } else { product });
     }
     if g.wants(1) {
-        let column = |i: i64| {
-            indices.slice(g.ints_value(&[0, i]), g.ints_value(&[-1, 1])).reshaped(&[-1])
-        };
+        let column = |i: i64| indices.slice(g.ints_value(&[0, i]), g.ints_value(&[-1, 1])).reshaped(&[-1]);
         let (rows, columns) = if adj_a { (column(1), column(0)) } else { (column(0), column(1)) };
         let b = if adj_b { b.adjoint() } else { b };
         let products = g.d().gather(rows) * b.gather(columns).conj();

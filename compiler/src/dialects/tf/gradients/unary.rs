@@ -17,9 +17,7 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         Op::Atan => Rule(|g| g.dx(0, g.d() / (1.0 + square(g.x(0).conj())))),
         Op::Atanh => Rule(|g| g.dx(0, g.d() / (1.0 - square(g.x(0).conj())))),
         Op::BesselI0 => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::BesselI1))),
-        Op::BesselI0e => {
-            Rule(|g| g.dx(0, g.d() * (g.x(0).un(Op::BesselI1e) - g.x(0).un(Op::Sign) * g.y(0))))
-        }
+        Op::BesselI0e => Rule(|g| g.dx(0, g.d() * (g.x(0).un(Op::BesselI1e) - g.x(0).un(Op::Sign) * g.y(0)))),
         // At 0 the quotient is 0 / 0, and the derivative 1 / 2.
         Op::BesselI1 => Rule(|g| {
             let slope = g.x(0).un(Op::BesselI0) - g.y(0).bin(Op::DivNoNan, g.x(0));
@@ -27,8 +25,7 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         }),
         Op::BesselI1e => Rule(|g| {
             let sign = g.x(0).un(Op::Sign);
-            let slope =
-                g.x(0).un(Op::BesselI0e) - (g.y(0) * sign + g.y(0).bin(Op::DivNoNan, g.x(0)));
+            let slope = g.x(0).un(Op::BesselI0e) - (g.y(0) * sign + g.y(0).bin(Op::DivNoNan, g.x(0)));
             g.dx(0, g.d() * half_at_0(g.x(0), slope));
         }),
         Op::Conj => Rule(|g| g.dx(0, g.d().conj())),
@@ -44,9 +41,7 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
         Op::Lgamma => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::Digamma))),
         Op::Log => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Reciprocal))),
         Op::Log1p => Rule(|g| g.dx(0, g.d() * (1.0 + g.x(0).conj()).un(Op::Reciprocal))),
-        Op::Ndtri => {
-            Rule(|g| g.dx(0, g.d() * ((2.0 * PI).sqrt() * (square(g.y(0)) * 0.5).un(Op::Exp))))
-        }
+        Op::Ndtri => Rule(|g| g.dx(0, g.d() * ((2.0 * PI).sqrt() * (square(g.y(0)) * 0.5).un(Op::Exp)))),
         Op::Neg => Rule(|g| g.dx(0, -g.d())),
         Op::Reciprocal => Rule(|g| g.dx(0, g.y(0).bin(Op::ReciprocalGrad, g.d()))),
         Op::Rsqrt => Rule(|g| g.dx(0, g.y(0).bin(Op::RsqrtGrad, g.d()))),

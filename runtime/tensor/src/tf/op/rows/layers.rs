@@ -182,6 +182,11 @@ operators! { 5:
             layers::max_pool_grad,
             Cost::By(cost::pool_grad),
         ).layout("iii>i");
+    /// The gradient of `MaxPoolGrad`.
+    MaxPoolGradGrad
+        "orig_input:T orig_output:T grad:T -> output:T; T:type data_format:string='NHWC' ksize:list(int) \
+         padding:string strides:list(int)"
+        => function(eval::layers::max_pool_grad_grad, layers::pool, Cost::By(cost::pool_grad));
     /// The gradient of `MaxPoolV2`.
     MaxPoolGradV2
         "orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T; T:type=float \
