@@ -18,7 +18,7 @@ pub mod diag;
 pub mod dialects;
 pub mod emit;
 pub mod fold;
-pub mod grad;
+mod grad;
 pub mod graph;
 pub mod import;
 pub mod ir;

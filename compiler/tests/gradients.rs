@@ -2,13 +2,13 @@
 //! shapes, by the tensor library's functions alone.
 //!
 //! ```text
-//! L(x) = sum r * f(x)          dL/dx = tf._Gradients(f(x), r, x)          compared with (L(x+h) - L(x-h)) / 2h
-//! M(x) = sum q * dL/dx         dM/dx = tf._Gradients(dL/dx, q, x)         likewise, so the rules of what rules emit too
+//! L(x) = sum r * f(x)      dL/dx = tf._Gradients(f(x), r, x)      compared with (L(x+h) - L(x-h)) / 2h
+//! M(x) = sum q * dL/dx     dM/dx = tf._Gradients(dL/dx, q, x)     likewise: the rules of emitted ops
 //! ```
 //!
 //! A case is a line: operator, operands, results, attributes. An operand is the shape of random numbers, with
-//! their range after `@`, or a constant after `=`. `!` before the name: there is no second derivative; `~`: the
-//! rule needs static shapes; `f`: the operator is of f32 only, so that the differences are rough.
+//! their range after `@`, or a constant after `=`. `!` before the name: there is no second derivative; `~`:
+//! the rule needs static shapes; `f`: the operator is of f32 only, so that the differences are rough.
 #![forbid(unsafe_code)]
 
 mod gradient_cases;
@@ -22,7 +22,7 @@ use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::op::rows;
+use befrost_tensor::tf::op::{Gradient, rows};
 use befrost_tensor::{DType, HostTensor, Shape};
 use gradient_cases::{COMPOSED, OPERATORS};
 
@@ -255,16 +255,15 @@ fn check(case: &Case, is_dynamic: bool) -> Result<(), String> {
                 at(&all)
             };
             let (high, low) = (moved(step)?, moved(-step)?);
-            let compare =
-                |what: &str, at: usize, weights: &[HostTensor], part: std::ops::Range<usize>| {
-                    let want = (sum(&high[part.clone()], weights) - sum(&low[part], weights)) / (2.0 * step);
-                    let got = numbers(&found[at])[j];
-                    // A difference of second derivatives loses digits.
-                    if (got - want).abs() > tolerance * (1.0 + want.abs().max(got.abs())) {
-                        return Err(format!("{what} by operand {i}, element {j}: {got}, expected {want}"));
-                    }
-                    Ok(())
-                };
+            let compare = |what: &str, at: usize, weights: &[HostTensor], part: std::ops::Range<usize>| {
+                let want = (sum(&high[part.clone()], weights) - sum(&low[part], weights)) / (2.0 * step);
+                let got = numbers(&found[at])[j];
+                // A difference of second derivatives loses digits.
+                if (got - want).abs() > tolerance * (1.0 + want.abs().max(got.abs())) {
+                    return Err(format!("{what} by operand {i}, element {j}: {got}, expected {want}"));
+                }
+                Ok(())
+            };
             compare("first", k + i, &rs, 0..k)?;
             if case.has_second {
                 compare("second", k + n + i, &qs, k..k + n)?;
@@ -303,8 +302,8 @@ fn gradients_are_those_of_central_differences() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Operators with a rule that no case has: lists, variables, tensor arrays, which the graphs in `testdata` have,
-/// and what is tested with others.
+/// Operators with a rule that no case has: variables, which the graphs in `testdata` have, and those that are
+/// tested with others.
 const ELSEWHERE: &[&str] = &[
     "CheckNumericsV2",
     "FakeQuantWithMinMaxArgs",
@@ -324,14 +323,11 @@ const ELSEWHERE: &[&str] = &[
 
 #[test]
 fn every_rule_has_a_case() {
-    use befrost_compiler::dialects::{Gradient, Registry};
     let all = cases();
     let text: String = all.iter().map(|case| case.body.as_str()).collect();
     let untested: Vec<&str> = rows()
         .filter(|row| {
-            let def = Registry::standard().find(row.op_name);
-            let has_rule =
-                def.is_some_and(|def| matches!(def.gradient, Some(Gradient::Rule(_) | Gradient::Expands(_))));
+            let has_rule = matches!(row.gradient(), Gradient::Rule | Gradient::Expands);
             let is_value = row.name.starts_with("TensorList")
                 || row.name.starts_with("TensorArray")
                 || row.name.starts_with("Optional");

@@ -52,7 +52,7 @@ fn check(case: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is executed: the graph, or its text with a call that initializes the variables.
+/// The executed program: the graph, or its text with a call that initializes the variables.
 struct Program {
     /// Options for a model; none for text.
     model: Vec<String>,

@@ -1,13 +1,12 @@
 //! Definitions of ops: parts, traits, effects, form and hooks of an op. See the essay in `mod.rs`.
 
-use befrost_tensor::tf::op::OpRow;
+use befrost_tensor::tf::op::{Gradient, OpRow};
 
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
 use super::format::{Format, PartRef};
 use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
-use crate::grad::vjp::{Val, Vjp};
 use crate::ir::Traits;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::rewrite::Pattern;
@@ -216,39 +215,6 @@ pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>
 /// Names that the printer uses for the results of an op: `c1_i32` for a constant. Missing or empty names
 /// leave the results numbered.
 pub type ResultNames = fn(&Module, OpId) -> Vec<String>;
-
-/// The product of the gradients of an op's results with its Jacobian.
-pub type VjpRule = fn(&Vjp<'_, '_>);
-/// The ops that a fused op is made of: the values of its results.
-pub type Expansion = for<'g> fn(&'g Vjp<'_, '_>) -> Vec<Val<'g>>;
-
-/// The differentiation of an op. One without has no gradient, which is an error where one is needed.
-#[derive(Clone, Copy, Debug)]
-pub enum Gradient {
-    /// No gradient flows: comparisons, shapes, indices, rounding, StopGradient.
-    Constant,
-    /// By this rule.
-    Rule(VjpRule),
-    /// A fused op becomes plain ones first.
-    Expands(Expansion),
-    /// Calls, branches, loops: the engine's own.
-    Flow,
-    /// An error, with the op's message.
-    Refuses,
-}
-
-impl Gradient {
-    /// The word for the documentation.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Gradient::Constant => "constant: no gradient flows",
-            Gradient::Rule(_) => "by a rule",
-            Gradient::Expands(_) => "that of the operators that it is made of",
-            Gradient::Flow => "through the functions that it calls",
-            Gradient::Refuses => "refused with the op's message",
-        }
-    }
-}
 
 /// The definition of an op: all that the compiler assumes about it.
 #[derive(Clone, Debug)]

@@ -50,8 +50,8 @@ pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Expansion, Folded, Gradient,
-    OpDef, OpPredicate, OperandDef, OperandMode, RegionDef, ResultDef, SuccessorDef,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OpPredicate,
+    OperandDef, OperandMode, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! forwards:   active(value) = it is an x, or an op that is no constant makes it of active values
-//! backwards:  op by op, last first: sum of the contributions to its results ──rule──▶ contributions to operands
+//! backwards:  op by op, last first: contributions to its results, summed ──rule──▶ those to its operands
 //! ```
 //!
 //! An op whose results got no contribution, or none of whose operands is active, is passed over: so a rule
@@ -10,21 +10,23 @@
 //! stop value is cut from the op that makes it.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::{Gradient, Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors;
 use super::flow::CUSTOM;
 use super::functions::Pairs;
-use super::vjp::{Emit, Emitter, Grad, Slices, Val, Vjp, dense};
+use super::rules;
+use super::val::Val;
+use super::vjp::{Differentiation, Emit, Emitter, Grad, Slices, Vjp, dense, forward};
 use crate::diag::Diagnostic;
-use crate::dialects::{Gradient, tf};
+use crate::dialects::tf;
 use crate::ir::{LocId, LocKind, Module, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::Rewriter;
 
 /// Errors were found, and are in [`Engine::errors`].
 #[derive(Debug)]
-pub(super) struct Failed;
+pub(super) struct Undifferentiable;
 
 /// A request: ys with their gradients, xs and stop values, all of one block.
 #[derive(Clone, Debug, Default)]
@@ -102,13 +104,13 @@ impl<'e, 'm> Engine<'e, 'm> {
         at: OpId,
         of: OpId,
         act: impl FnOnce(&Emitter<'_, 'm>) -> R,
-    ) -> Result<R, Failed> {
+    ) -> Result<R, Undifferentiable> {
         let loc = self.gradient_loc(of);
         let emitter = Emitter::new(self.r, at, loc, of, self.request);
         let value = act(&emitter);
         emitter.finish().map_err(|refusal| {
             self.errors.push(*refusal);
-            Failed
+            Undifferentiable
         })?;
         Ok(value)
     }
@@ -137,7 +139,7 @@ impl<'e, 'm> Engine<'e, 'm> {
         &mut self,
         at: OpId,
         read: impl Fn(&Module) -> Request,
-    ) -> Result<Vec<Option<Grad>>, Failed> {
+    ) -> Result<Vec<Option<Grad>>, Undifferentiable> {
         while self.expand(at, &read(self.m()))? {}
         let request = read(self.m());
         let mut sweep = Sweep::new(self, at, &request)?;
@@ -146,15 +148,15 @@ impl<'e, 'm> Engine<'e, 'm> {
     }
 
     /// Replaces the fused ops between the xs and the ys by the ops that they are made of.
-    fn expand(&mut self, at: OpId, request: &Request) -> Result<bool, Failed> {
+    fn expand(&mut self, at: OpId, request: &Request) -> Result<bool, Undifferentiable> {
         let active = self.active(at, request);
         let m = self.m();
         let needed = ancestors(m, at, &request.ys);
-        let fused: Vec<(OpId, crate::dialects::Expansion)> = before(m, at)
+        let fused: Vec<(OpId, _)> = before(m, at)
             .into_iter()
             .filter(|op| needed.contains(op) && m.operands(*op).any(|value| active.contains(&value)))
-            .filter_map(|op| match m.def(op)?.gradient {
-                Some(Gradient::Expands(expand)) => Some((op, expand)),
+            .filter_map(|op| match rules::of(tf::operator(m, op)?) {
+                Some(Differentiation::Expands(expand)) => Some((op, expand)),
                 _ => None,
             })
             .collect();
@@ -166,11 +168,11 @@ impl<'e, 'm> Engine<'e, 'm> {
             let results: Vec<ValueId> = expand(&g).into_iter().map(|value| value.id).collect();
             g.finish().map_err(|refusal| {
                 self.errors.push(*refusal);
-                Failed
+                Undifferentiable
             })?;
             if results.len() < n_y || tf::n_data_results(self.m(), op) != self.m().n_results(op) {
                 self.without.push(op);
-                return Err(Failed);
+                return Err(Undifferentiable);
             }
             self.r.replace_op(op, &results[..n_y]);
         }
@@ -216,7 +218,7 @@ impl<'e, 'm> Engine<'e, 'm> {
     }
 
     /// The sum of contributions to the gradient of a value, in front of an op.
-    pub(super) fn sum(&mut self, at: OpId, of: ValueId, parts: &[Grad]) -> Result<Grad, Failed> {
+    pub(super) fn sum(&mut self, at: OpId, of: ValueId, parts: &[Grad]) -> Result<Grad, Undifferentiable> {
         if let [one] = parts {
             return Ok(*one);
         }
@@ -260,7 +262,7 @@ impl<'e, 'm> Engine<'e, 'm> {
     }
 
     /// A gradient as a tensor.
-    pub(super) fn dense(&mut self, at: OpId, of: ValueId, grad: Grad) -> Result<ValueId, Failed> {
+    pub(super) fn dense(&mut self, at: OpId, of: ValueId, grad: Grad) -> Result<ValueId, Undifferentiable> {
         match grad {
             Grad::Dense(value) => Ok(value),
             Grad::Slices(slices) => {
@@ -272,7 +274,7 @@ impl<'e, 'm> Engine<'e, 'm> {
     }
 
     /// Zeros as the gradient of a value.
-    pub(super) fn zeros(&mut self, at: OpId, of: ValueId) -> Result<ValueId, Failed> {
+    pub(super) fn zeros(&mut self, at: OpId, of: ValueId) -> Result<ValueId, Undifferentiable> {
         let ty = self.gradient_type(of);
         self.emit(at, at, |g| {
             let of = g.val(of);
@@ -394,7 +396,7 @@ struct Sweep<'s, 'e, 'm> {
 }
 
 impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
-    fn new(engine: &'s mut Engine<'e, 'm>, at: OpId, request: &Request) -> Result<Self, Failed> {
+    fn new(engine: &'s mut Engine<'e, 'm>, at: OpId, request: &Request) -> Result<Self, Undifferentiable> {
         let active = engine.active(at, request);
         let mut parts: FxHashMap<ValueId, Vec<Grad>> = FxHashMap::default();
         let Request { ys, dys, xs, stops } = request;
@@ -417,18 +419,18 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
     }
 
     /// Visits the ops, last first.
-    fn run(&mut self) -> Result<(), Failed> {
+    fn run(&mut self) -> Result<(), Undifferentiable> {
         for op in before(self.engine.m(), self.at).into_iter().rev() {
             match self.op(op) {
                 Ok(()) => {}
                 // All errors are found.
-                Err(Failed) => self.failed = true,
+                Err(Undifferentiable) => self.failed = true,
             }
         }
-        if self.failed { Err(Failed) } else { Ok(()) }
+        if self.failed { Err(Undifferentiable) } else { Ok(()) }
     }
 
-    fn op(&mut self, op: OpId) -> Result<(), Failed> {
+    fn op(&mut self, op: OpId) -> Result<(), Undifferentiable> {
         let m = self.engine.m();
         let (n_x, n_y) = (tf::n_data_operands(m, op), tf::n_data_results(m, op));
         let operands: Vec<ValueId> = m.operands(op).take(n_x).collect();
@@ -462,14 +464,19 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
             return Ok(());
         }
         match gradient {
-            Some(Gradient::Rule(rule)) => {
+            Some(Gradient::Rule) => {
+                let rule = match tf::operator(self.engine.m(), op).map(rules::of) {
+                    Some(Some(Differentiation::Rule(rule))) => rule,
+                    // What reads a reference to a variable.
+                    _ => forward,
+                };
                 let loc = self.engine.gradient_loc(op);
                 let emitter = Emitter::new(self.engine.r, self.at, loc, op, self.engine.request);
                 let g = Vjp::new(emitter, op, dys, wants);
                 rule(&g);
                 let found = g.finish().map_err(|refusal| {
                     self.engine.errors.push(*refusal);
-                    Failed
+                    Undifferentiable
                 })?;
                 for (i, part) in found {
                     self.parts.entry(operands[i]).or_default().push(part);
@@ -496,18 +503,18 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
             Some(Gradient::Refuses) => {
                 let error = errors::prevented(self.engine.m(), op);
                 self.engine.errors.push(error);
-                Err(Failed)
+                Err(Undifferentiable)
             }
             Some(Gradient::Constant) => Ok(()),
-            Some(Gradient::Expands(_)) | None => {
+            Some(Gradient::Expands | Gradient::Missing) | None => {
                 self.engine.refuse(op);
-                Err(Failed)
+                Err(Undifferentiable)
             }
         }
     }
 
     /// The gradient of a value, the sum of its contributions.
-    fn total(&mut self, value: ValueId) -> Result<Option<Grad>, Failed> {
+    fn total(&mut self, value: ValueId) -> Result<Option<Grad>, Undifferentiable> {
         let Some(mut parts) = self.parts.remove(&value) else { return Ok(None) };
         parts.reverse();
         let total = self.engine.sum(self.at, value, &parts)?;
@@ -526,7 +533,7 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
         self.xs.iter_mut().filter(|x| **x == old).for_each(|x| *x = new);
     }
 
-    fn finish(mut self) -> Result<Vec<Option<Grad>>, Failed> {
+    fn finish(mut self) -> Result<Vec<Option<Grad>>, Undifferentiable> {
         self.xs.clone().into_iter().map(|x| self.total(x)).collect()
     }
 }

@@ -90,17 +90,6 @@ pub(super) fn unconnected(m: &Module, request: OpId, i: usize, cut: Option<OpId>
     d.help("with unconnected = \"zero\" the gradient is zero")
 }
 
-/// E0905: a dy of another shape or type than its y.
-pub(super) fn wrong_dy(m: &Module, request: OpId, i: usize, y: ValueId, dy: ValueId) -> Diagnostic {
-    let text = |value| type_text(&m.cx, m.value_type(value));
-    at_op(m, request, "E0905", format!("dy #{i} has type {}, but y #{i} has type {}", text(dy), text(y)))
-}
-
-/// E0905: another number of dys than of ys.
-pub(super) fn dy_count(m: &Module, request: OpId, ys: usize, dys: usize) -> Diagnostic {
-    at_op(m, request, "E0905", format!("{dys} dys for {ys} ys; there are as many or none"))
-}
-
 /// E0906: a custom gradient that is missing or of the wrong signature.
 pub(super) fn custom(m: &Module, op: OpId, name: &str, why: &str) -> Diagnostic {
     at_op(m, op, "E0906", format!("the gradient function @{name} of {}: {why}", shown(m, op)))

@@ -6,16 +6,16 @@
 //! y = While(x)              y, tapes = While(x, [])               _, dx = While(tapes, dy)
 //! ```
 //!
-//! A branch hands over one value, its tape: an optional of what it keeps. A loop pushes one tape per iteration
-//! on a list; the backward loop pops until the list is empty. A loop that keeps nothing counts instead. Values
-//! that do not change in a loop are passed to the backward loop, not pushed. The gradient of a loop-carried
-//! value is carried by the backward loop; that of one that does not change so becomes a sum.
+//! A branch hands over one value, its tape: an optional of what it keeps. A loop pushes one tape per
+//! iteration on a list; the backward loop pops until the list is empty. A loop that keeps nothing counts
+//! instead. Values that do not change in a loop are passed to the backward loop, not pushed. The gradient of
+//! a loop-carried value is carried by the backward loop; that of one that does not change so becomes a sum.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::FxHashSet;
 
-use super::engine::{Engine, Failed, is_differentiable};
+use super::engine::{Engine, Undifferentiable, is_differentiable};
 use super::functions::{Bound, Draft, PairKey};
 use super::keep::Kept;
 use super::vjp::{At, Emit};
@@ -26,7 +26,7 @@ use crate::rewrite::InsertionPoint;
 /// The attribute of a function that names its gradient.
 pub(crate) const CUSTOM: &str = "bef.gradient";
 
-/// What became of a differentiated op.
+/// The outcome of the differentiation of an op.
 pub(super) struct Through {
     /// The gradients of operands.
     pub dxs: Vec<(usize, ValueId)>,
@@ -149,7 +149,7 @@ impl Engine<'_, '_> {
         op: OpId,
         dys: &[Option<ValueId>],
         wants: &[bool],
-    ) -> Result<Through, Failed> {
+    ) -> Result<Through, Undifferentiable> {
         match tf::Control::of(self.m(), op) {
             Some(tf::Control::Call) => self.call(at, op, dys, wants),
             Some(tf::Control::If | tf::Control::Case) => self.branches(at, op, dys, wants),
@@ -158,7 +158,7 @@ impl Engine<'_, '_> {
                 let why = "regions and requests are differentiated after they are replaced";
                 let error = at_op(self.m(), op, "E0901", why);
                 self.errors.push(error);
-                Err(Failed)
+                Err(Undifferentiable)
             }
         }
     }
@@ -229,7 +229,7 @@ impl Engine<'_, '_> {
         op: OpId,
         dys: &[Option<ValueId>],
         wants: &[bool],
-    ) -> Result<Through, Failed> {
+    ) -> Result<Through, Undifferentiable> {
         let &[function] = &callees(self.m(), op)[..] else { return self.no_function(op) };
         let operands = self.operands(op);
         let m = self.m();
@@ -262,7 +262,7 @@ impl Engine<'_, '_> {
         custom: AttrId,
         dys: &[Option<ValueId>],
         wants: &[bool],
-    ) -> Result<Through, Failed> {
+    ) -> Result<Through, Undifferentiable> {
         let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
             return self.refuse_custom(op, "?", "the attribute names no function");
         };
@@ -326,7 +326,7 @@ impl Engine<'_, '_> {
         op: OpId,
         custom: AttrId,
         dys: &[ValueId],
-    ) -> Result<Vec<(usize, ValueId)>, Failed> {
+    ) -> Result<Vec<(usize, ValueId)>, Undifferentiable> {
         let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
             return self.refuse_custom(op, "?", "the attribute names no function");
         };
@@ -352,15 +352,15 @@ impl Engine<'_, '_> {
         Ok(found.into_iter().enumerate().collect())
     }
 
-    fn no_function<T>(&mut self, op: OpId) -> Result<T, Failed> {
+    fn no_function<T>(&mut self, op: OpId) -> Result<T, Undifferentiable> {
         let error =
             at_op(self.m(), op, "E0903", "the functions of an op that is differentiated are not known");
         self.errors.push(error);
-        Err(Failed)
+        Err(Undifferentiable)
     }
 
     /// The functions of a control flow op, if they all exist.
-    fn known(&mut self, op: OpId) -> Result<Vec<(OpId, String)>, Failed> {
+    fn known(&mut self, op: OpId) -> Result<Vec<(OpId, String)>, Undifferentiable> {
         let found: Option<Vec<(OpId, String)>> = callees(self.m(), op)
             .iter()
             .map(|name| Some((*self.functions.get(name)?, self.text(*name))))
@@ -377,7 +377,7 @@ impl Engine<'_, '_> {
         op: OpId,
         dys: &[Option<ValueId>],
         wants: &[bool],
-    ) -> Result<Through, Failed> {
+    ) -> Result<Through, Undifferentiable> {
         let functions = self.known(op)?;
         let operands = self.operands(op);
         let (selector, args) = (operands[0], &operands[1..]);
@@ -472,14 +472,14 @@ impl Engine<'_, '_> {
         op: OpId,
         dys: &[Option<ValueId>],
         wants: &[bool],
-    ) -> Result<Through, Failed> {
+    ) -> Result<Through, Undifferentiable> {
         let functions = self.known(op)?;
         let [(cond, cond_name), (body, body_name)] = &functions[..] else { return self.no_function(op) };
         let operands = self.operands(op);
         let n = operands.len();
         let active = self.active_through(op, wants);
-        // The values whose gradients the backward loop carries: those that have one, and those that get one in
-        // an iteration.
+        // The values whose gradients the backward loop carries: those that have one, and those that get one
+        // in an iteration.
         let mut carries: Vec<bool> = (0..n).map(|i| dys[i].is_some() && active[i]).collect();
         let fwd_name = self.free_name(&format!("{body_name}.fwd"));
         let draft = loop {
@@ -626,7 +626,7 @@ impl Tape {
     }
 
     /// The tape of no iterations.
-    fn empty(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Failed> {
+    fn empty(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Undifferentiable> {
         let element = self.element();
         engine.emit(at, at, |g| {
             let zero = int(g, 0);
@@ -647,7 +647,7 @@ impl Tape {
         at: OpId,
         list: ValueId,
         values: &[ValueId],
-    ) -> Result<ValueId, Failed> {
+    ) -> Result<ValueId, Undifferentiable> {
         let value = match (self, values) {
             (Tape::Counter, _) => return engine.emit(at, at, |g| (g.val(list) + g.val(int(g, 1))).id),
             (Tape::One(_), &[value]) => value,
@@ -663,7 +663,7 @@ impl Tape {
         at: OpId,
         list: ValueId,
         types: &[TypeId],
-    ) -> Result<(ValueId, Vec<ValueId>), Failed> {
+    ) -> Result<(ValueId, Vec<ValueId>), Undifferentiable> {
         let variant = engine.variant();
         if let Tape::Counter = self {
             let rest = engine.emit(at, at, |g| (g.val(list) - g.val(int(g, 1))).id)?;
@@ -681,10 +681,10 @@ impl Tape {
     }
 
     /// Whether iterations are left, by the first argument of the function that `at` returns from.
-    fn is_left(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Failed> {
+    fn is_left(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Undifferentiable> {
         let m = engine.m();
         let Some(&list) = m.parent_block(at).and_then(|block| m.args(block).first()) else {
-            return Err(Failed);
+            return Err(Undifferentiable);
         };
         engine.emit(at, at, |g| {
             let list = g.val(list);

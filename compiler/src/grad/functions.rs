@@ -11,7 +11,7 @@
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::engine::{Engine, Failed, Request};
+use super::engine::{Engine, Request, Undifferentiable};
 use super::errors;
 use super::keep::{self, Kept};
 use super::vjp::{At, Emit};
@@ -142,11 +142,15 @@ impl Engine<'_, '_> {
     }
 
     /// A copy of a function; its block and return.
-    pub(super) fn copy(&mut self, function: OpId, name: &str) -> Result<(OpId, BlockId, OpId), Failed> {
+    pub(super) fn copy(
+        &mut self,
+        function: OpId,
+        name: &str,
+    ) -> Result<(OpId, BlockId, OpId), Undifferentiable> {
         let Some((block, old_end)) = self.body_of(function) else {
             let error = at_op(self.m(), function, "E0903", "a function of several blocks has no gradient");
             self.errors.push(error);
-            return Err(Failed);
+            return Err(Undifferentiable);
         };
         let m = self.m();
         let args = m.args(block).to_vec();
@@ -169,12 +173,12 @@ impl Engine<'_, '_> {
         name: &str,
         dys: &[bool],
         wants: &[bool],
-    ) -> Result<Draft, Failed> {
+    ) -> Result<Draft, Undifferentiable> {
         if self.depth == MAX_DEPTH {
             let why = format!("functions that call each other more than {MAX_DEPTH} deep have no gradient");
             let error = at_op(self.m(), function, "E0903", why);
             self.errors.push(error);
-            return Err(Failed);
+            return Err(Undifferentiable);
         }
         let (function, block, end) = self.copy(function, name)?;
         let results: Vec<ValueId> = self.m().operands(end).collect();
@@ -219,7 +223,7 @@ impl Engine<'_, '_> {
         self.r.erase(draft.function);
     }
 
-    /// What the backward ops of a draft need.
+    /// The needs of the backward ops of a draft.
     pub(super) fn choose(&self, draft: &Draft, is_free: impl Fn(usize) -> bool) -> Kept {
         let m = self.m();
         let backward = draft.backward(m);
@@ -249,8 +253,8 @@ impl Engine<'_, '_> {
         inputs: &[TypeId],
         again: &[OpId],
         grads: &[usize],
-        bind: impl FnOnce(&mut Self, OpId, &[ValueId]) -> Result<(Bound, Vec<ValueId>), Failed>,
-    ) -> Result<(), Failed> {
+        bind: impl FnOnce(&mut Self, OpId, &[ValueId]) -> Result<(Bound, Vec<ValueId>), Undifferentiable>,
+    ) -> Result<(), Undifferentiable> {
         let (function, block, end) = self.new_function(name, draft.function, inputs);
         let args = self.m().args(block).to_vec();
         let (mut bound, mut results) = bind(self, end, &args)?;
@@ -290,14 +294,14 @@ impl Engine<'_, '_> {
     }
 
     /// The pair of a function that is called.
-    pub(super) fn pair(&mut self, key: &PairKey) -> Result<Pair, Failed> {
+    pub(super) fn pair(&mut self, key: &PairKey) -> Result<Pair, Undifferentiable> {
         if let Some(pair) = self.pairs.done.get(key).or_else(|| self.pairs.open.get(key)) {
             return Ok(pair.clone());
         }
         let Some(&function) = self.functions.get(&key.function) else {
             let error = at_op(self.m(), self.request, "E0903", "a call of a function that does not exist");
             self.errors.push(error);
-            return Err(Failed);
+            return Err(Undifferentiable);
         };
         let stem = self.text(key.function);
         let fwd = self.free_name(&format!("{stem}.fwd"));
@@ -373,7 +377,7 @@ impl Engine<'_, '_> {
     }
 
     /// A tape: one value that holds others, in front of an op.
-    pub(super) fn pack(&mut self, at: OpId, values: &[ValueId]) -> Result<ValueId, Failed> {
+    pub(super) fn pack(&mut self, at: OpId, values: &[ValueId]) -> Result<ValueId, Undifferentiable> {
         let op = if values.is_empty() { Op::OptionalNone } else { Op::OptionalFromValue };
         self.emit(at, at, |g| g.emit(op, values, &[], None, 1)[0])
     }
@@ -384,7 +388,7 @@ impl Engine<'_, '_> {
         at: OpId,
         tape: ValueId,
         types: &[TypeId],
-    ) -> Result<Vec<ValueId>, Failed> {
+    ) -> Result<Vec<ValueId>, Undifferentiable> {
         if types.is_empty() {
             return Ok(Vec::new());
         }
@@ -439,12 +443,17 @@ impl Engine<'_, '_> {
     }
 
     /// Reports a custom gradient that cannot be used.
-    pub(super) fn refuse_custom<T>(&mut self, op: OpId, name: &str, why: &str) -> Result<T, Failed> {
+    pub(super) fn refuse_custom<T>(
+        &mut self,
+        op: OpId,
+        name: &str,
+        why: &str,
+    ) -> Result<T, Undifferentiable> {
         let error = errors::custom(self.m(), op, name, why);
         self.errors.push(error);
-        Err(Failed)
+        Err(Undifferentiable)
     }
 }
 
-/// What values of the forward function are in the backward function.
+/// The values of the forward function in the backward function.
 pub(super) type Bound = FxHashMap<ValueId, ValueId>;

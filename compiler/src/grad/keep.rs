@@ -1,9 +1,8 @@
 //! Which forward values a backward function is given, and which it computes again: a minimum cut.
 //!
 //! ```text
-//! what the backward ops read ──(cheap ops can be computed again)──▶ ... ──▶ values that cannot be: arguments,
-//!                                                                            products, reductions, effects
-//!                            └────── the cheapest set of values in between is kept ──────┘
+//! read by backward ops ──(ops that are cheap to repeat)──▶ arguments, products, reductions, effects
+//!                        └─ the cheapest set in between ─┘ is kept
 //! ```
 //!
 //! A kept value costs its bytes, an unknown size counts as large; free values (arguments that live anyway,
@@ -21,7 +20,7 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 /// The cost of a value of unknown size.
 const LARGE: u64 = 1 << 32;
 
-/// What a backward function needs.
+/// The needs of a backward function.
 pub(super) struct Kept {
     /// Values that the forward function hands over, in the order of the program.
     pub values: Vec<ValueId>,

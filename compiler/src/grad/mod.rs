@@ -1,13 +1,13 @@
 //! `tf-gradients`: reverse-mode differentiation of the op graph.
 //!
 //! ```text
-//! tf._Gradients(ys, dys, xs, stops) ──▶ ops behind the forward ops, which use the forward values where they are
+//! tf._Gradients(ys, dys, xs, stops) ──▶ ops behind the forward ops, which read the forward values in place
 //!
-//! engine      one block: which values depend on the xs, then op by op from the ys back; sums of contributions
-//! vjp         the product of one op: what the rules (`dialects/tf/gradients`) are written with
+//! engine      one block: the values that depend on the xs, then op by op from the ys back; sums
+//! rules       one row per operator, in families, written with `val` and `vjp`
 //! flow        ops that call functions: calls, branches, loops
 //! functions   a function differentiated: a copy whose backward ops move into a function of their own
-//! keep        which forward values the backward function gets, and which it computes again
+//! keep        the forward values that the backward function gets, and those that it computes again
 //! ```
 //!
 //! For ys, their gradients dys (ones, if not given) and xs: dx_j = sum_i dy_i * dy_i/dx_j, as `tf.gradients`
@@ -19,7 +19,8 @@
 //! A gradient is ordinary graph, so that gradients have gradients; of nested requests the inner one is
 //! replaced first.
 //!
-//! Not here: rules, which stand beside the ops; the choice of values that straight-line code computes again.
+//! Not here: which operator has a rule (its row in the tensor library says it); the choice
+//! of values that straight-line code computes again.
 
 mod engine;
 mod errors;
@@ -27,7 +28,9 @@ mod flow;
 mod functions;
 mod keep;
 mod request;
-pub mod vjp;
+mod rules;
+mod val;
+mod vjp;
 
 pub(crate) use flow::CUSTOM as CUSTOM_GRADIENT;
-pub(crate) use request::{PASS, REQUEST, Unconnected, append, verify};
+pub(crate) use request::{PASS, Unconnected, append};

@@ -1,35 +1,24 @@
-//! The op of a request, `tf._Gradients`, and the pass that replaces it.
+//! The pass that replaces requests for gradients (`dialects/tf/request`).
 //!
-//! ```mlir
-//! %dw, %db = "tf._Gradients"(%loss, %w, %b)
-//!     <{operandSegmentSizes = array<i32: 1, 0, 2, 0>, unconnected = "zero"}> : (...) -> (...)   // ys, dys, xs, stops
-//! ```
+//! `tf.SymbolicGradient` is one too, over a function: its operands are those of the function and the
+//! gradients of its results.
 //!
-//! An x without a gradient is an error (`none`, the default), zero (`zero`), or leaves the results of the
-//! function that returns it (`omit`, with a remark), which is for requests on command lines.
-//!
-//! `tf.SymbolicGradient` is the same over a function: its operands are those of the function and the gradients
-//! of its results.
+//! Requests in callees are replaced before those in callers, and earlier ones before later ones, so that
+//! gradients of gradients are gradients of ordinary graph.
 
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Gradient, Op};
 use rustc_hash::FxHashSet;
 
-use super::engine::{Engine, Failed, Request, before, is_differentiable};
+use super::engine::{Engine, Request, Undifferentiable, before, is_differentiable};
 use super::errors;
 use super::flow::CUSTOM;
-use crate::build::query;
 use crate::diag::{Diagnostic, Severity};
-use crate::dialects::{Gradient, tf};
+use crate::dialects::tf;
+use crate::dialects::tf::request::{REQUEST, UNCONNECTED, group, unconnected};
 use crate::graph::{outline_regions, shape_inference};
 use crate::ir::{AttrKind, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx};
 use crate::rewrite::{InsertionPoint, Rewriter, signatures};
-
-/// The op of a request.
-pub(crate) const REQUEST: &str = "tf._Gradients";
-
-/// The attribute that says what an x without a gradient has.
-const UNCONNECTED: &str = "unconnected";
 
 pub(crate) const PASS: Pass = Pass {
     name: tf::GRADIENTS,
@@ -40,46 +29,12 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-fn group(m: &Module, op: OpId, i: usize) -> Vec<ValueId> {
-    let range = m.operand_range(op, i);
-    range.map(|at| m.operand(op, at)).collect()
-}
-
 fn read(m: &Module, op: OpId) -> Request {
-    let dys = group(m, op, 1);
     Request {
         ys: group(m, op, 0),
-        dys: dys.into_iter().map(Some).collect(),
+        dys: group(m, op, 1).into_iter().map(Some).collect(),
         xs: group(m, op, 2),
         stops: group(m, op, 3),
-    }
-}
-
-fn unconnected(m: &Module, op: OpId) -> &str {
-    m.attr_named(op, UNCONNECTED).and_then(|attr| m.cx.as_str(attr)).unwrap_or("none")
-}
-
-/// Checks a request.
-pub(crate) fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let Request { ys, dys, xs, stops: _ } = read(m, op);
-    if !dys.is_empty() && dys.len() != ys.len() {
-        diags.push(errors::dy_count(m, op, ys.len(), dys.len()));
-    }
-    for (i, (&y, dy)) in ys.iter().zip(&dys).enumerate() {
-        let Some(dy) = *dy else { continue };
-        let shape = |value| query::partial_shape(m, m.value_type(value));
-        if m.cx.element(m.value_type(y)) != m.cx.element(m.value_type(dy))
-            || shape(y).merged(&shape(dy)).is_none()
-        {
-            diags.push(errors::wrong_dy(m, op, i, y, dy));
-        }
-    }
-    if xs.len() != m.n_results(op) {
-        let why = format!("{} results, expected one for each of {} xs", m.n_results(op), xs.len());
-        diags.push(crate::dialects::tf_signature(m, op, &why));
-    }
-    if !matches!(unconnected(m, op), "none" | "zero" | "omit") {
-        diags.push(crate::dialects::tf_signature(m, op, "unconnected is none, zero or omit"));
     }
 }
 
@@ -198,7 +153,7 @@ fn symbolic(r: &mut Rewriter<'_>, op: OpId) -> Result<Option<OpId>, Box<Diagnost
     Ok(Some(made))
 }
 
-/// What an x without a gradient has.
+/// The gradient of an unconnected x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unconnected {
     /// Zeros.
@@ -230,7 +185,7 @@ pub(crate) fn append(
 }
 
 /// Replaces a request by the gradients.
-fn replace(engine: &mut Engine<'_, '_>, op: OpId, cx: &PassCx<'_>) -> Result<(), Failed> {
+fn replace(engine: &mut Engine<'_, '_>, op: OpId, cx: &PassCx<'_>) -> Result<(), Undifferentiable> {
     check(engine, op)?;
     let found = engine.gradients(op, |m| read(m, op))?;
     let mode = unconnected(engine.m(), op).to_owned();
@@ -249,16 +204,16 @@ fn replace(engine: &mut Engine<'_, '_>, op: OpId, cx: &PassCx<'_>) -> Result<(),
                 let cut = cut(engine.m(), op, x);
                 let error = errors::unconnected(engine.m(), op, i, cut);
                 engine.errors.push(error);
-                return Err(Failed);
+                return Err(Undifferentiable);
             }
         });
     }
     for i in omitted {
         let error = errors::unconnected(engine.m(), op, i, cut(engine.m(), op, xs[i]));
         let result = engine.m().result(op, i);
-        if let Err(Failed) = omit(engine.r, result) {
+        if let Err(Undifferentiable) = omit(engine.r, result) {
             engine.errors.push(error);
-            return Err(Failed);
+            return Err(Undifferentiable);
         }
         cx.report(Diagnostic { severity: Severity::Remark, help: None, ..error });
     }
@@ -267,7 +222,7 @@ fn replace(engine: &mut Engine<'_, '_>, op: OpId, cx: &PassCx<'_>) -> Result<(),
 }
 
 /// Checks what only the pass sees: that all values are of this block, and that they have gradients.
-fn check(engine: &mut Engine<'_, '_>, op: OpId) -> Result<(), Failed> {
+fn check(engine: &mut Engine<'_, '_>, op: OpId) -> Result<(), Undifferentiable> {
     let m = engine.m();
     let Request { ys, xs, stops, .. } = read(m, op);
     let mut found = Vec::new();
@@ -289,7 +244,7 @@ fn check(engine: &mut Engine<'_, '_>, op: OpId) -> Result<(), Failed> {
     }
     let is_fine = found.is_empty();
     engine.errors.extend(found);
-    if is_fine { Ok(()) } else { Err(Failed) }
+    if is_fine { Ok(()) } else { Err(Undifferentiable) }
 }
 
 /// The first op on the way from an x that is constant for differentiation.
@@ -308,13 +263,15 @@ fn cut(m: &Module, request: OpId, x: ValueId) -> Option<OpId> {
 }
 
 /// Removes a value from the results of the function that returns it, which is all that uses it.
-fn omit(r: &mut Rewriter<'_>, value: ValueId) -> Result<(), Failed> {
+fn omit(r: &mut Rewriter<'_>, value: ValueId) -> Result<(), Undifferentiable> {
     let m = r.ir();
     let users: Vec<(OpId, usize)> = m.users(value).collect();
-    let &[(end, at)] = &users[..] else { return if users.is_empty() { Ok(()) } else { Err(Failed) } };
-    let function = m.parent_op(end).ok_or(Failed)?;
+    let &[(end, at)] = &users[..] else {
+        return if users.is_empty() { Ok(()) } else { Err(Undifferentiable) };
+    };
+    let function = m.parent_op(end).ok_or(Undifferentiable)?;
     if !m.traits(end).has(crate::ir::Traits::RETURN) {
-        return Err(Failed);
+        return Err(Undifferentiable);
     }
     let mut results: Vec<ValueId> = m.operands(end).collect();
     results.remove(at);

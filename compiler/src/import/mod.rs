@@ -48,7 +48,7 @@ impl Feed {
 /// Gradients that are added to a graph's results, by TensorFlow's names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GradientRequest {
-    /// What is differentiated.
+    /// The differentiated tensors.
     pub ys: Vec<String>,
     /// By what; a variable's handle stands for its value.
     pub xs: Vec<String>,

@@ -19,7 +19,7 @@
 //! `tensor<4x!tf_type.f32ref>` is a reference to a variable that holds f32.
 
 mod attrs;
-mod gradients;
+pub(crate) mod request;
 mod total;
 mod types;
 
@@ -32,16 +32,15 @@ pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::{
-    ArgType, AttrKind, Attrs, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
+    ArgType, AttrKind, Attrs, Effect, Gradient, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
 
 use super::{
-    Access, Arity, AttrConstraint as A, EffectResource, Effects, Gradient, OpDef, OperandMode, Registry,
-    Traits, TypeConstraint as T,
+    Access, Arity, AttrConstraint as A, EffectResource, Effects, OpDef, OperandMode, Registry, Traits,
+    TypeConstraint as T,
 };
 use crate::diag::Diagnostic;
 use crate::diag::factory::nearest;
-use crate::grad::REQUEST;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
 /// The op that reads the variable behind a reference.
@@ -161,7 +160,7 @@ pub(super) fn ops(r: &mut Registry) {
             .kernel(),
     );
     r.add(
-        OpDef::new(REQUEST, "the gradients of values by others; the sum over the values")
+        OpDef::new(request::REQUEST, "the gradients of values by others; the sum over the values")
             .operand_with("ys", T::Any, Arity::Variadic, OperandMode::Required)
             .operand_with("dys", T::Any, Arity::Variadic, OperandMode::Required)
             .operand_with("xs", T::Any, Arity::Variadic, OperandMode::Required)
@@ -170,7 +169,7 @@ pub(super) fn ops(r: &mut Registry) {
             .optional_attr("unconnected", A::Str)
             .result_with("dxs", T::Any, Arity::Variadic)
             .pure()
-            .verifier(crate::grad::verify)
+            .verifier(request::verify)
             .lowered_by(GRADIENTS),
     );
     r.add(
@@ -197,7 +196,7 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(
         blank(READ_REF, "what a reference to a variable refers to")
             .result_with("outputs", T::Any, Arity::Variadic)
-            .gradient(gradients::of_reads())
+            .gradient(Gradient::Rule)
             .kernel(),
     );
 }
@@ -353,7 +352,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .fold(def, |def, (_, of_op)| def.traits(of_op));
     let is_call = matches!(row.op, Some(Op::PartitionedCall | Op::StatefulPartitionedCall));
     let def = if is_call { def.callee("f") } else { def };
-    let def = gradients::of(row).into_iter().fold(def, OpDef::gradient);
+    let def = def.gradient(row.gradient());
     r.add(match row.has_kernel() {
         true => def.kernel(),
         false if row.has(RowTraits::LOWERED) => def.lowered_by(TF_TO_KERNELS),

@@ -168,7 +168,8 @@ pub fn max_pool_grad(
     })
 }
 
-/// `MaxPoolGradGrad`: of images `grads` of the shape of `x`, the elements where `x` is the largest of a window.
+/// `MaxPoolGradGrad`: of images `grads` of the shape of `x`, the elements where `x` is the largest of a
+/// window.
 /// The gradient of `MaxPoolGrad` by the gradient that it distributes.
 pub fn max_pool_grad_grad(
     x: &HostTensor,

@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{arrays, layers, rules};
-use super::super::row::{Cost, FLOATS, function};
+use super::super::row::{Cost, FLOATS, Gradient, function};
 use super::operators::operators;
 
 operators! { 5:
@@ -132,7 +132,7 @@ operators! { 5:
             eval::layers::batch_norm_grad,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The gradient of `FusedBatchNormV2`.
     FusedBatchNormGradV2
         "y_backprop:T x:T scale:float reserve_space_1:U reserve_space_2:U -> x_backprop:T \
@@ -142,7 +142,7 @@ operators! { 5:
             eval::layers::batch_norm_grad,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The gradient of `FusedBatchNormV3`.
     FusedBatchNormGradV3
         "y_backprop:T x:T scale:float reserve_space_1:U reserve_space_2:U reserve_space_3:U -> \
@@ -152,7 +152,7 @@ operators! { 5:
             eval::layers::fused_batch_norm_grad_v3,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The local response normalization along channels.
     LRN "input:T -> output:T; T:type=float alpha:float=1.0 beta:float=0.5 bias:float=1.0 depth_radius:int=5"
         => function(eval::layers::lrn, rules::same, Cost::By(cost::lrn));
@@ -160,7 +160,7 @@ operators! { 5:
     LRNGrad
         "input_grads:T input_image:T output_image:T -> output:T; T:type=float alpha:float=1.0 \
          beta:float=0.5 bias:float=1.0 depth_radius:int=5"
-        => function(eval::layers::lrn_grad, rules::same, Cost::By(cost::lrn));
+        => function(eval::layers::lrn_grad, rules::same, Cost::By(cost::lrn)).differentiated(Gradient::Missing);
     /// The logarithm of `Softmax`.
     LogSoftmax "logits:T -> logsoftmax:T; T:type"
         => function(

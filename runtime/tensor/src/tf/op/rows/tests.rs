@@ -3,9 +3,7 @@
 use super::*;
 use crate::tf::PartialShape;
 use crate::tf::op::tests::attrs;
-use crate::tf::op::{
-    Arg, ArgType, AttrKind, Class, DefaultValue, Effect, Gradient, Operand, Traits, Type, Work,
-};
+use crate::tf::op::{Arg, ArgType, AttrKind, Class, DefaultValue, Effect, Operand, Traits, Type, Work};
 use crate::{DType, Shape};
 
 #[test]

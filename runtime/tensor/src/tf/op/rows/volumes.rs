@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::volumes;
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 13:
@@ -43,7 +43,7 @@ operators! { 13:
     /// For each window of an image the largest sum with the elements of a filter.
     Dilation2D
         "input:T filter:T -> output:T; T:type padding:string rates:list(int) strides:list(int)"
-        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d));
+        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d)).differentiated(Gradient::Missing);
     /// The maximum of each window of a volume.
     MaxPool3D
         "input:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) padding:string \
@@ -57,5 +57,5 @@ operators! { 13:
             eval::volumes::max_pool3d_grad,
             volumes::max_pool3d_grad,
             Cost::By(cost::pool_grad),
-        );
+        ).differentiated(Gradient::Missing);
 }

@@ -2,10 +2,11 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::FFT => Rule(|g| g.dx(0, g.d().un(Op::IFFT) * count(g, 1))),
         Op::FFT2D => Rule(|g| g.dx(0, g.d().un(Op::IFFT2D) * count(g, 2))),

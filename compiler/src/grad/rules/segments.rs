@@ -3,10 +3,11 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::Vjp;
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::SegmentSum => Rule(|g| g.dx(0, rows(g, g.d()))),
         Op::SegmentMean => Rule(|g| {

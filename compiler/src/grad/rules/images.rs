@@ -2,10 +2,11 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::Vjp;
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::ResizeBicubic => Rule(|g| g.dx(0, g.same(Op::ResizeBicubicGrad, &[g.d(), g.x(0)]))),
         Op::ResizeBilinear => Rule(|g| g.dx(0, g.same(Op::ResizeBilinearGrad, &[g.d(), g.x(0)]))),

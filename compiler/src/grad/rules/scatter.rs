@@ -3,10 +3,11 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Grad, Slices, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Grad, Slices, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::Gather => Rule(|g| rows(g, g.x(0).size(0))),
         Op::GatherV2 => Rule(gather),
@@ -136,7 +137,8 @@ fn gather(g: &Vjp<'_, '_>) {
 /// indices in front they are rows of one table.
 ///
 /// ```text
-/// d: [batch, before, indices, behind] ─▶ [batch, indices, before, behind] ─▶ [batch * indices, before, behind]
+/// d: [batch, before, indices, behind] ─▶ [batch, indices, before, behind]
+///     ─▶ [batch * indices, before, behind]
 ///     ─sum by batch and index─▶ [batch * size, before, behind] ─▶ [batch, before, size, behind]
 /// ```
 fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {

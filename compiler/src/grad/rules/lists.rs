@@ -3,12 +3,12 @@
 
 use befrost_tensor::tf::op::{Op, Type};
 
-use crate::dialects::Gradient::{self, Constant, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
-        Op::EmptyTensorList | Op::TensorListReserve => Constant,
         Op::TensorListPushBack => Rule(|g| {
             let [list, item] = pop(g, g.d(), g.x(1));
             g.dx(0, list);

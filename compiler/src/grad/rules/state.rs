@@ -5,55 +5,14 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Constant, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::forward;
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
-        Op::ReadVariableOp => Rule(|g| {
-            if let Some(dy) = g.any_dy(0) {
-                g.dx_any(0, dy);
-            }
-        }),
-        Op::Assign
-        | Op::AssignAdd
-        | Op::AssignSub
-        | Op::AssignVariableOp
-        | Op::AssignAddVariableOp
-        | Op::AssignSubVariableOp
-        | Op::ResourceScatterAdd
-        | Op::ResourceScatterDiv
-        | Op::ResourceScatterMax
-        | Op::ResourceScatterMin
-        | Op::ResourceScatterMul
-        | Op::ResourceScatterSub
-        | Op::ResourceScatterUpdate
-        | Op::ResourceScatterNdAdd
-        | Op::ResourceScatterNdMax
-        | Op::ResourceScatterNdMin
-        | Op::ResourceScatterNdSub
-        | Op::ResourceScatterNdUpdate
-        | Op::ResourceStridedSliceAssign
-        | Op::ScatterAdd
-        | Op::ScatterDiv
-        | Op::ScatterMax
-        | Op::ScatterMin
-        | Op::ScatterMul
-        | Op::ScatterSub
-        | Op::ScatterUpdate
-        | Op::ScatterNdAdd
-        | Op::ScatterNdMax
-        | Op::ScatterNdMin
-        | Op::ScatterNdSub
-        | Op::ScatterNdUpdate
-        | Op::StridedSliceAssign
-        | Op::StackPush
-        | Op::StackPop
-        | Op::StackPushV2
-        | Op::StackPopV2
-        | Op::TemporaryVariable
-        | Op::DestroyTemporaryVariable => Constant,
-
+        Op::ReadVariableOp => Rule(forward),
         Op::TensorArrayReadV3 => Rule(|g| {
             let [handle, flow] = of_array(g, g.x(2));
             g.dx(2, g.op(Op::TensorArrayWriteV3, &[handle, g.x(1), g.d(), flow], &[]));

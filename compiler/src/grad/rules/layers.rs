@@ -2,10 +2,11 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::AvgPool => Rule(|g| g.dx(0, g.same(Op::AvgPoolGrad, &[g.x(0).shape(), g.d()]))),
         Op::AvgPoolGrad => Rule(|g| g.dx(1, g.same(Op::AvgPool, &[g.d()]))),

@@ -2,10 +2,11 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Expands};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Expands};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::_UnaryOpsComposition => Expands(|g| {
             let mut value = g.x(0);

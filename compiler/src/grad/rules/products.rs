@@ -2,10 +2,11 @@
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::MatMul => Rule(|g| {
             products(g, ["transpose_a", "transpose_b"], |a, b, turned| {

@@ -3,10 +3,11 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::BatchToSpaceND => Rule(|g| g.dx(0, g.op(Op::SpaceToBatchND, &[g.d(), g.x(1), g.x(2)], &[]))),
         Op::SpaceToBatchND => Rule(|g| g.dx(0, g.op(Op::BatchToSpaceND, &[g.d(), g.x(1), g.x(2)], &[]))),

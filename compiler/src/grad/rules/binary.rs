@@ -4,10 +4,11 @@
 use befrost_tensor::tf::op::Op;
 
 use super::unary::square;
-use crate::dialects::Gradient::{self, Constant, Rule};
-use crate::grad::vjp::{Val, Vjp};
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::Vjp;
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::Add | Op::AddV2 => Rule(|g| {
             g.dx_sum(0, g.d());
@@ -46,8 +47,6 @@ pub(super) fn gradient(op: Op) -> Option<Gradient> {
                 g.dx_sum(1, -(y * d));
             }
         }),
-        // They are constant in pieces.
-        Op::FloorDiv | Op::TruncateDiv => Constant,
         Op::FloorMod => Rule(|g| {
             g.dx_sum(0, g.d());
             if g.wants(1) {

@@ -6,9 +6,9 @@
 use befrost_tensor::tf::op::Op;
 
 use super::unary::square;
-use crate::dialects::Gradient::{self, Rule};
+use crate::grad::vjp::Differentiation::{self, Rule};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::Elu => Rule(|g| g.dx(0, g.d().bin(Op::EluGrad, g.y(0)))),
         Op::LeakyRelu => Rule(|g| g.dx(0, g.same(Op::LeakyReluGrad, &[g.d(), g.x(0)]))),

@@ -4,10 +4,11 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::Gradient::{self, Rule};
-use crate::grad::vjp::{At, Val};
+use crate::grad::val::Val;
+use crate::grad::vjp::At;
+use crate::grad::vjp::Differentiation::{self, Rule};
 
-pub(super) fn gradient(op: Op) -> Option<Gradient> {
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::Abs => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::Sign))),
         Op::Acos => Rule(|g| g.dx(0, -(g.d() / (1.0 - square(g.x(0).conj())).un(Op::Sqrt)))),
