@@ -44,6 +44,8 @@ pub(super) struct Engine<'e, 'm> {
     pub request: OpId,
     /// The functions of the module, by name.
     pub functions: FxHashMap<StrId, OpId>,
+    /// Names of functions that will be made.
+    pub taken: FxHashSet<StrId>,
     /// Differentiated functions.
     pub pairs: Pairs,
     /// The functions that are being differentiated, one in another.
@@ -74,6 +76,7 @@ impl<'e, 'm> Engine<'e, 'm> {
             r,
             request,
             functions,
+            taken: FxHashSet::default(),
             pairs: Pairs::default(),
             depth: 0,
             made: Vec::new(),

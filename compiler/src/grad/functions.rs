@@ -88,10 +88,14 @@ impl Draft {
 }
 
 impl Engine<'_, '_> {
-    /// A name for a function.
+    /// A name for a function, which is not given again.
     pub(super) fn free_name(&mut self, stem: &str) -> String {
-        let functions = &self.functions;
-        self.r.cx().free_name(stem, |name| !functions.contains_key(&name))
+        let (functions, taken) = (&self.functions, &self.taken);
+        let name =
+            self.r.cx().free_name(stem, |name| !functions.contains_key(&name) && !taken.contains(&name));
+        let id = self.r.cx().str_id(&name);
+        self.taken.insert(id);
+        name
     }
 
     /// The text of a name.
