@@ -60,7 +60,7 @@ pub(super) fn choose(
         graph.add_edge(reader, source, cost(m, value), 0);
         match repeatable(m, value) {
             Some(op) => {
-                m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0))
+                m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0));
             }
             None => graph.add_edge(source, SINK, INFINITE, 0),
         }
