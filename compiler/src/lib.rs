@@ -18,6 +18,7 @@ pub mod diag;
 pub mod dialects;
 pub mod emit;
 pub mod fold;
+mod grad;
 pub mod graph;
 pub mod import;
 pub mod ir;

@@ -5,6 +5,7 @@
 //! them.
 
 use crate::diag::Diagnostic;
+use crate::grad;
 use crate::graph;
 use crate::ir::Module;
 use crate::pass::{self, Pass, PassManager};
@@ -30,6 +31,7 @@ pub fn passes() -> &'static [Pass] {
         graph::dataflow::native::PASS,
         graph::dataflow::FUNCTIONALIZE,
         graph::fuse_elementwise::PASS,
+        grad::PASS,
         graph::layout::PASS,
         graph::licm::PASS,
         graph::dataflow::LOWER,

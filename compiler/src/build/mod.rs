@@ -60,6 +60,12 @@ impl<'a, 'm> Builder<'a, 'm> {
         Builder { r, at: InsertionPoint::End(block), loc, span: None }
     }
 
+    /// A builder before an op, for ops with another location.
+    pub fn before_with(r: &'a mut Rewriter<'m>, op: OpId, loc: LocId) -> Builder<'a, 'm> {
+        let span = r.ir().op_spans.at(op).copied();
+        Builder { r, at: InsertionPoint::Before(op), loc, span }
+    }
+
     /// The IR, read-only.
     pub fn ir(&self) -> &Module {
         self.r.ir()
@@ -100,6 +106,21 @@ impl<'a, 'm> Builder<'a, 'm> {
     pub fn scalar(&mut self, number: f64, dtype: DType) -> Result<ValueId, Refusal> {
         let attr = tf::scalar_attr(self.cx(), number, dtype);
         self.constant_or(attr, || format!("no scalar of type {dtype}"))
+    }
+
+    /// A constant of a static tensor type whose elements are one number.
+    ///
+    /// # Errors
+    /// If no number converts to the element type, or the type is not static.
+    pub fn splat(&mut self, number: f64, ty: TypeId) -> Result<ValueId, Refusal> {
+        let dtype = tf::type_of(&self.ir().cx, ty).and_then(|(ty, _)| ty.dtype());
+        let attr = dtype.and_then(|dtype| tf::splat_attr(self.cx(), number, dtype, ty));
+        self.constant_or(attr, || "no constant of one number has this type".to_owned())
+    }
+
+    /// An integer attribute.
+    pub fn int_attr(&mut self, value: i64) -> AttrId {
+        int(self.cx(), value)
     }
 
     /// A constant vector of i64, or of i32 for every other `dtype`.

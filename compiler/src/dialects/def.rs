@@ -1,6 +1,6 @@
 //! Definitions of ops: parts, traits, effects, form and hooks of an op. See the essay in `mod.rs`.
 
-use befrost_tensor::tf::op::OpRow;
+use befrost_tensor::tf::op::{Gradient, OpRow};
 
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
@@ -275,6 +275,8 @@ pub struct OpDef {
     pub patterns: Vec<Pattern>,
     /// The row in the tensor library, if the op is an operator on tensors.
     pub row: Option<&'static OpRow>,
+    /// Differentiation.
+    pub gradient: Option<Gradient>,
     /// True if the op executes, as the kernel of its name. Modules, functions and returns do not.
     pub has_kernel: bool,
     /// The pass that replaces the op by kernels, if it has none of its own.
@@ -321,6 +323,7 @@ impl OpDef {
             folder: None,
             patterns: Vec::new(),
             row: None,
+            gradient: None,
             has_kernel: false,
             lowered_by: None,
             sync: true,
@@ -543,6 +546,12 @@ impl OpDef {
     #[must_use]
     pub fn row(self, row: &'static OpRow) -> OpDef {
         OpDef { row: Some(row), ..self }
+    }
+
+    /// Differentiation.
+    #[must_use]
+    pub fn gradient(self, gradient: Gradient) -> OpDef {
+        OpDef { gradient: Some(gradient), ..self }
     }
 
     /// No effects.

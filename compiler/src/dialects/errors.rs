@@ -198,7 +198,7 @@ pub(super) fn unranked_result(m: &Module, op: OpId) -> Diagnostic {
     at_op(m, op, "E0723", format!("the result of {} needs a rank", name(m, op)))
 }
 
-pub(super) fn tf_signature(m: &Module, op: OpId, why: &str) -> Diagnostic {
+pub(crate) fn tf_signature(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at_op(m, op, "E0713", format!("{}: {why}", name(m, op)))
 }
 

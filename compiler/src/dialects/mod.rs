@@ -55,7 +55,7 @@ pub use def::{
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;
-pub(crate) use errors::tf_refused;
+pub(crate) use errors::{tf_refused, tf_signature};
 pub use format::Format;
 pub(crate) use math::PUNCTUATION;
 pub use registry::Registry;

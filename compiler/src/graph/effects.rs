@@ -14,7 +14,7 @@ use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use crate::rewrite::with_callers;
 
 /// The functions of a module by name.
-pub(super) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
+pub(crate) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
     let named =
         m.ops_in(m.body()).filter(|&op| m.def(op).is_some_and(|def| def.traits.has(Traits::FUNCTION)));
     named.filter_map(|op| Some((m.symbol_name(op)?, op))).collect()

@@ -8,6 +8,7 @@
 
 pub(crate) mod constant_fold;
 pub(crate) mod control_edges;
+pub(crate) mod cut;
 pub(crate) mod dataflow;
 mod effects;
 pub(crate) mod fuse_elementwise;
@@ -23,7 +24,7 @@ pub(crate) mod scalars;
 pub(crate) mod shape_inference;
 
 pub(crate) use constant_fold::fold as fold_op;
-pub(crate) use effects::callees;
+pub(crate) use effects::{callees, functions};
 
 use crate::dialects::{tf, tf_executor};
 use crate::ir::Module;
@@ -43,14 +44,14 @@ pub fn pipeline(level: u8) -> &'static str {
     // which becomes a call itself.
     match level {
         0 => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)"
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-executor-to-kernels,tf-to-kernels)"
         }
         1 => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-executor-to-kernels,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
              tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\

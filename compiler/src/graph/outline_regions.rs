@@ -29,19 +29,21 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    cx.count("num-outlined", outline_all(r));
+    r.change()
+}
+
+/// Outlines all regions; returns their number.
+pub(crate) fn outline_all(r: &mut Rewriter<'_>) -> u64 {
     let m = r.ir();
     let mut found: Vec<OpId> = m.walk_functions().filter(|&op| kind(m, op).is_some()).collect();
     if found.is_empty() {
-        return Change::Unchanged;
+        return 0;
     }
     let mut taken: FxHashSet<StrId> = functions(m).into_keys().collect();
     // Inner ops follow the ops that contain them in the walk.
     found.reverse();
-    for op in found {
-        let n = outline(r, op, &mut taken);
-        cx.count("num-outlined", n);
-    }
-    r.change()
+    found.into_iter().map(|op| outline(r, op, &mut taken)).sum()
 }
 
 /// The kind of a control flow op with regions.

@@ -39,17 +39,22 @@ pub(crate) const PASS: Pass = Pass {
 const MAX_ROUNDS: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    cx.count("num-refined", infer_shapes(r));
+    r.change()
+}
+
+/// Refines all types; returns the number of refinements.
+pub(crate) fn infer_shapes(r: &mut Rewriter<'_>) -> u64 {
     let left = Cell::new(MAX_TRIED);
     let mut inference = Inference::default();
     for _ in 0..MAX_ROUNDS {
         let refined = inference.round(r, &left);
-        cx.count("num-refined", refined);
         if refined == 0 {
             break;
         }
         signatures::refresh(r);
     }
-    r.change()
+    inference.n_changes
 }
 
 /// The incremental state of the pass: the ops whose inputs have changed since they were inferred. The pass

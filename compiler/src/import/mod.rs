@@ -66,6 +66,39 @@ impl Feed {
     }
 }
 
+/// Gradients that are added to a graph's results, by TensorFlow's names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GradientRequest {
+    /// The differentiated tensors.
+    pub ys: Vec<String>,
+    /// By what; a variable's handle stands for its value.
+    pub xs: Vec<String>,
+    /// All variables are further xs.
+    pub variables: bool,
+    /// The gradients of the ys; ones without any.
+    pub dys: Vec<String>,
+    /// Tensors that are constants.
+    pub stops: Vec<String>,
+    /// 2 differentiates the sum of all elements of the first gradients, and so on.
+    pub order: u32,
+    /// An x without a gradient has zeros, else it is left out.
+    pub zero: bool,
+    /// The results are called by this name, `/` and that of the x.
+    pub name: String,
+}
+
+impl GradientRequest {
+    /// The prefix of the results' names.
+    pub fn prefix(&self) -> &str {
+        if self.name.is_empty() { "gradients" } else { &self.name }
+    }
+
+    /// True if a result of this name belongs to the request.
+    pub fn gives(&self, name: &str) -> bool {
+        name.strip_prefix(self.prefix()).is_some_and(|rest| rest.starts_with('/') || rest.starts_with('_'))
+    }
+}
+
 /// Options of import: the wanted part of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
@@ -81,6 +114,8 @@ pub struct ImportOptions {
     pub tags: Vec<String>,
     /// Makes variables that nothing changes constants.
     pub freeze: bool,
+    /// Further results: gradients.
+    pub gradients: Vec<GradientRequest>,
 }
 
 /// Names of arguments or results, as an attribute.

@@ -428,6 +428,12 @@ impl Context {
         self.attr_id(AttrKind::Type(ty))
     }
 
+    /// `array<i32: ...>`.
+    pub fn i32_array_attr(&mut self, numbers: &[i32]) -> AttrId {
+        let data = numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        self.attr_id(AttrKind::DenseArray { elem: KnownType::I32.id(), data: data.into() })
+    }
+
     /// `[elems]`.
     pub fn array_attr(&mut self, elems: &[AttrId]) -> AttrId {
         self.attr_id(AttrKind::Array(elems.into()))

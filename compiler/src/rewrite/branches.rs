@@ -2,7 +2,7 @@
 
 use super::Rewriter;
 use crate::dialects::Traits;
-use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId, names};
+use crate::ir::{BlockId, Module, OpId, StrId, ValueId, names};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -56,8 +56,7 @@ impl Rewriter<'_> {
         let Some(mut counts) = self.module.i32_array(op, name) else { return };
         let Some(count) = counts.get_mut(at) else { return };
         *count = i32::try_from(i64::from(*count) + grown).unwrap_or(0);
-        let data = counts.iter().flat_map(|n| n.to_le_bytes()).collect();
-        let attr = self.module.cx.attr_id(AttrKind::DenseArray { elem: KnownType::I32.id(), data });
+        let attr = self.module.cx.i32_array_attr(&counts);
         self.set_attr(op, name, attr);
     }
 }

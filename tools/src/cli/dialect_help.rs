@@ -98,6 +98,7 @@ fn details(def: &OpDef) -> String {
             }],
         );
     }
+    line("gradient", def.gradient.iter().map(|gradient| gradient.describe().to_owned()).collect());
     if let Cost::Fixed(cost) = def.cost {
         line("cost", vec![cost.to_string()]);
     }

@@ -1,6 +1,6 @@
 //! Options that several tools have, each defined once.
 
-use befrost_compiler::import::{Feed, ImportOptions};
+use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
 use befrost_tensor::DType;
 use clap::Args;
@@ -112,6 +112,12 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) fetch: Vec<String>,
 
+    /// (models) More outputs: the gradients of tensors by others, called gradients/X. A request is
+    /// 'ys=A,B xs=C,D [dys=..] [stop=..] [order=N] [unconnected=zero] [name=gradients]'; without ys, of the
+    /// outputs; xs=trainable: by all variables. An x without a gradient is left out, with a remark
+    #[arg(long, value_name = "REQUEST", value_parser = gradient)]
+    pub(super) gradient: Vec<GradientRequest>,
+
     /// (models) Name of the entry function
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(super) function: String,
@@ -132,8 +138,9 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// The importer's options.
     pub(super) fn options(&self) -> ImportOptions {
-        let ModelArgs { feed, fetch, function, signature, tags, freeze } = self.clone();
-        ImportOptions { feeds: feed, fetches: fetch, function, signature, tags, freeze }
+        let ModelArgs { feed, fetch, gradient, function, signature, tags, freeze } = self.clone();
+        let gradients = gradient;
+        ImportOptions { feeds: feed, fetches: fetch, function, gradients, signature, tags, freeze }
     }
 
     /// The model option that was given, for an input that is not a model.
@@ -141,6 +148,7 @@ impl ModelArgs {
         match self {
             ModelArgs { feed, .. } if !feed.is_empty() => Some("--feed"),
             ModelArgs { fetch, .. } if !fetch.is_empty() => Some("--fetch"),
+            ModelArgs { gradient, .. } if !gradient.is_empty() => Some("--gradient"),
             ModelArgs { function, .. } if function != "main" => Some("--function"),
             ModelArgs { signature: Some(_), .. } => Some("--signature"),
             ModelArgs { tags, .. } if !tags.is_empty() => Some("--tag"),
@@ -148,6 +156,46 @@ impl ModelArgs {
             _ => None,
         }
     }
+}
+
+/// `ys=loss xs=w,b order=2`.
+fn gradient(text: &str) -> Result<GradientRequest, String> {
+    let mut request = GradientRequest::default();
+    let mut has_xs = false;
+    for word in text.split_whitespace() {
+        let (key, value) =
+            word.split_once('=').ok_or_else(|| format!("expected NAME=VALUE, found '{word}'"))?;
+        let names = || value.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        match key {
+            "ys" => request.ys = names(),
+            "xs" => {
+                request.xs = names();
+                request.variables = request.xs.iter().any(|x| x == "trainable");
+                request.xs.retain(|x| x != "trainable");
+                has_xs = !request.xs.is_empty() || request.variables;
+            }
+            "dys" => request.dys = names(),
+            "stop" => request.stops = names(),
+            "order" => {
+                let order = value.parse().ok().filter(|&n| n > 0);
+                request.order = order.ok_or_else(|| format!("'{value}' is no order of derivatives"))?;
+            }
+            "unconnected" => {
+                request.zero = match value {
+                    "zero" => true,
+                    "none" => false,
+                    _ => return Err(format!("unconnected is zero or none, not '{value}'")),
+                }
+            }
+            "name" if !value.is_empty() => request.name = value.to_owned(),
+            _ => {
+                return Err(format!(
+                    "there is no '{key}': a request has ys, xs, dys, stop, order, unconnected and name"
+                ));
+            }
+        }
+    }
+    if has_xs { Ok(request) } else { Err("expected xs=NAME,..".to_owned()) }
 }
 
 /// `x`, `x=f32`, `x=f32[?x64]`.

@@ -105,6 +105,16 @@ pub fn scalar_attr(cx: &mut Context, number: f64, dtype: DType) -> Option<AttrId
     tensor_attr(cx, &befrost_tensor::tf::cast(&wide, dtype, &plain).ok()?)
 }
 
+/// A constant of a static tensor type with elements of type `dtype` that are all one number.
+pub fn splat_attr(cx: &mut Context, number: f64, dtype: DType, ty: TypeId) -> Option<AttrId> {
+    let (Some(dims), _) = cx.ty(ty).shaped()? else { return None };
+    let n = Shape::from_i64(dims).ok()?.num_elements();
+    let scalar = scalar_attr(cx, number, dtype)?;
+    let AttrKind::Dense { data, .. } = cx.attr(scalar).clone() else { return None };
+    let data = if n == 0 { Blob::from(&[][..]) } else { data };
+    Some(cx.attr_id(AttrKind::Dense { ty, splat: n > 1, data }))
+}
+
 /// A constant of i64, or of i32 for every other `dtype`; `None` if a number does not fit or there are not as
 /// many as the shape has elements.
 pub fn ints_attr(cx: &mut Context, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {

@@ -19,19 +19,20 @@
 //! `tensor<4x!tf_type.f32ref>` is a reference to a variable that holds f32.
 
 mod attrs;
+pub(crate) mod request;
 mod total;
 mod types;
 
 pub use attrs::{
     IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, derived_attrs, ints_attr, scalar_attr,
-    shape_attr, tensor_attr,
+    shape_attr, splat_attr, tensor_attr,
 };
 pub use total::{MAX_SHAPE_CONSTANT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::{
-    ArgType, AttrKind, Attrs, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
+    ArgType, AttrKind, Attrs, Effect, Gradient, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
 
 use super::{
@@ -50,6 +51,9 @@ pub const TF_TO_KERNELS: &str = "tf-to-kernels";
 
 /// The pass that turns regions of operators into functions.
 pub const OUTLINE_REGIONS: &str = "tf-outline-regions";
+
+/// The pass that replaces requests for gradients.
+pub const GRADIENTS: &str = "tf-gradients";
 
 /// The attribute with the memory plan of an operator's results: whether in place, then offset and size of
 /// each one.
@@ -152,7 +156,21 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("strings", A::Array)
             .result("value", T::AnyTensor)
             .pure()
+            .gradient(Gradient::Constant)
             .kernel(),
+    );
+    r.add(
+        OpDef::new(request::REQUEST, "the gradients of values by others; the sum over the values")
+            .operand_with("ys", T::Any, Arity::Variadic, OperandMode::Required)
+            .operand_with("dys", T::Any, Arity::Variadic, OperandMode::Required)
+            .operand_with("xs", T::Any, Arity::Variadic, OperandMode::Required)
+            .operand_with("stops", T::Any, Arity::Variadic, OperandMode::Required)
+            .traits(Traits::OPERAND_SEGMENTS)
+            .optional_attr("unconnected", A::Str)
+            .result_with("dxs", T::Any, Arity::Variadic)
+            .pure()
+            .verifier(request::verify)
+            .lowered_by(GRADIENTS),
     );
     r.add(
         OpDef::new(
@@ -178,6 +196,7 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(
         blank(READ_REF, "what a reference to a variable refers to")
             .result_with("outputs", T::Any, Arity::Variadic)
+            .gradient(Gradient::Rule)
             .kernel(),
     );
 }
@@ -333,6 +352,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .fold(def, |def, (_, of_op)| def.traits(of_op));
     let is_call = matches!(row.op, Some(Op::PartitionedCall | Op::StatefulPartitionedCall));
     let def = if is_call { def.callee("f") } else { def };
+    let def = def.gradient(row.gradient());
     r.add(match row.has_kernel() {
         true => def.kernel(),
         false if row.has(RowTraits::LOWERED) => def.lowered_by(TF_TO_KERNELS),

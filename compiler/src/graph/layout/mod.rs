@@ -25,7 +25,7 @@
 
 mod convert;
 mod costs;
-mod cut;
+
 mod network;
 mod roles;
 

@@ -8,11 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Layout;
 use super::costs::Device;
-use super::cut::{Graph, INFINITE, SINK, SOURCE};
 use super::roles::{self, OpRole, ValueRole};
 use crate::build::query::{has_no_edges, ints, producer_if, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
+use crate::graph::cut::{Graph, INFINITE, SINK, SOURCE};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// The convertible operators of a block, with the layouts that they are written for.

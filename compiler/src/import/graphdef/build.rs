@@ -1,13 +1,14 @@
 //! Translation of nodes to ops.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
-use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors};
+use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors, gradients};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
+use crate::grad::CUSTOM_GRADIENT;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
@@ -61,8 +62,10 @@ impl<'g> Importer<'g> {
         let fetches = fetches(&body, entry)?;
         let targets = entry.targets.iter().map(|name| Ok(body.tensor("run", name)?.0));
         let targets = targets.collect::<Result<Vec<_>, Refusal>>()?;
-        let fetched = fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0);
-        let needed = body.needed(targets.iter().copied().chain(fetched))?;
+        let gradients = gradients::resolve(&body, &fetches, &entry.gradients)?;
+        let wanted = fetches.iter().chain(gradients.iter().flat_map(gradients::Resolved::tensors));
+        let wanted = wanted.filter(|key| !body.feeds.contains_key(key)).map(|key| key.0);
+        let needed = body.needed(targets.iter().copied().chain(wanted))?;
         if !self.supports(&body, &needed) {
             return Ok(());
         }
@@ -105,8 +108,8 @@ impl<'g> Importer<'g> {
             results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
             result_names.push(name);
         }
-        self.close(op, &block, &results, &result_names);
-        Ok(())
+        let result_names: Vec<String> = result_names.into_iter().map(str::to_owned).collect();
+        self.close(op, &block, results, result_names, &gradients)
     }
 
     /// Imports a function of the library.
@@ -133,6 +136,11 @@ impl<'g> Importer<'g> {
         }
         let order = body.order(&body.without_back_edges(needed))?;
         let (op, block) = self.open(symbol, &arg_types, &[]);
+        if let Some(&gradient) = self.gradients.get(name) {
+            let attr = self.custom_gradient(gradient, attrs).map_err(|why| errors::function(name, &why))?;
+            let key = self.m.cx.str_id(CUSTOM_GRADIENT);
+            self.m.set_attr(op, key, attr);
+        }
         let private = self.m.cx.str_attr("private");
         self.m.set_attr(op, names::SYM_VISIBILITY, private);
         let mut block = self.block(&body, block, &order);
@@ -158,8 +166,7 @@ impl<'g> Importer<'g> {
                 results.push(value);
             }
         }
-        self.close(op, &block, &results, &[]);
-        Ok(())
+        self.close(op, &block, results, Vec::new(), &[])
     }
 
     /// The types of an argument or result of a function.
@@ -252,9 +259,36 @@ impl<'g> Importer<'g> {
         (op, block)
     }
 
-    /// Finishes a function.
-    fn close(&mut self, op: OpId, block: &Block<'_, 'g>, results: &[ValueId], result_names: &[&str]) {
-        let results = self.close_graph(block, results);
+    /// Finishes a function, with gradients as further results.
+    fn close(
+        &mut self,
+        op: OpId,
+        block: &Block<'_, 'g>,
+        mut results: Vec<ValueId>,
+        mut result_names: Vec<String>,
+        gradients: &[gradients::Resolved],
+    ) -> Result<(), Refusal> {
+        let n = results.len();
+        for request in gradients {
+            results.extend(self.gradient_operands(block, request)?);
+        }
+        let mut results = self.close_graph(block, &results);
+        let mut operands = results.split_off(n);
+        for request in gradients {
+            let rest = operands.split_off(request.tensors().count());
+            let made = self.gradients(block.function, request, &operands)?;
+            operands = rest;
+            results.extend(made.iter().map(|(value, _)| *value));
+            for (_, name) in made {
+                let mut free = name.clone();
+                let mut n = 0;
+                while result_names.contains(&free) {
+                    n += 1;
+                    free = format!("{name}_{n}");
+                }
+                result_names.push(free);
+            }
+        }
         let (m, block) = (&mut self.m, block.function);
         let end = m.create_named("func.return", &results, &[], &[]);
         m.append(block, end);
@@ -264,9 +298,11 @@ impl<'g> Importer<'g> {
         let ty = m.cx.type_attr(ty);
         m.set_attr(op, names::FUNCTION_TYPE, ty);
         if !result_names.is_empty() {
-            let attrs = names_attr(&mut self.m.cx, result_names);
+            let result_names: Vec<&str> = result_names.iter().map(String::as_str).collect();
+            let attrs = names_attr(&mut self.m.cx, &result_names);
             self.m.set_attr(op, names::RES_ATTRS, attrs);
         }
+        Ok(())
     }
 
     /// Translates nodes to ops.
@@ -390,7 +426,13 @@ impl<'g> Importer<'g> {
     }
 
     /// The value of a tensor, after a read of the variable if it is a reference.
-    fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
+    pub(super) fn read(
+        &mut self,
+        block: &Block<'_, 'g>,
+        value: ValueId,
+        controls: &[ValueId],
+        loc: LocId,
+    ) -> ValueId {
         let ty = self.m.value_type(value);
         let element = self.m.cx.element(ty);
         let Some((ty, true)) = tf::type_of(&self.m.cx, element) else { return value };
@@ -458,10 +500,27 @@ impl<'g> Importer<'g> {
                 attrs.push((self.m.cx.str_id(declared.name), value));
             }
         }
+        if let ("IdentityN", Some(Value::S(ty))) = (&*def.op, attr_of(body, def, "_gradient_op_type")) {
+            let ty = String::from_utf8_lossy(ty).into_owned();
+            // One that the file does not have is missed when the node is differentiated.
+            let gradient = self.registered.get(&*ty).copied();
+            let attr = match gradient.filter(|name| self.library.contains_key(name)) {
+                Some(gradient) => self.custom_gradient(gradient, &BTreeMap::new())?,
+                None => self.m.cx.symbol_attr(&ty),
+            };
+            attrs.push((self.m.cx.str_id(CUSTOM_GRADIENT), attr));
+        }
         if def.op == "Const" {
             outputs = attrs.iter().filter_map(|&(_, value)| self.m.cx.attr_type(value)).collect();
         }
         Ok(NodePlan { name: format!("tf.{}", def.op), attrs, takes, outputs, ranges })
+    }
+
+    /// The symbol of a gradient function.
+    fn custom_gradient(&mut self, name: &str, attrs: &BTreeMap<String, AttrValue>) -> Result<AttrId, String> {
+        let called = NameAttrList { name: name.to_owned(), attr: attrs.clone() };
+        let symbol = self.symbol(&called, attrs)?;
+        Ok(self.m.cx.symbol_attr(&symbol))
     }
 
     /// A call of a function of the library by its name.
@@ -514,7 +573,7 @@ impl<'g> Importer<'g> {
 
 impl<'g> Block<'_, 'g> {
     /// The values of a reference: one, or those of a list.
-    fn get(&self, reference: Reference<'g>) -> Result<Vec<ValueId>, String> {
+    pub(super) fn get(&self, reference: Reference<'g>) -> Result<Vec<ValueId>, String> {
         let part = |values: &[ValueId], i: usize| {
             let value = values.get(i).copied();
             value.map(|value| vec![value]).ok_or_else(|| format!("output {i} of {} outputs", values.len()))

@@ -23,6 +23,7 @@ mod body;
 mod build;
 mod calls;
 mod dataflow;
+mod gradients;
 mod restore;
 mod tensor;
 
@@ -37,7 +38,7 @@ use self::body::GraphBody;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
-use super::{Feed, ImportOptions, text};
+use super::{Feed, GradientRequest, ImportOptions, text};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
 
@@ -94,6 +95,8 @@ pub(super) struct EntryPoint {
     pub(super) fetches: Option<Vec<(String, String)>>,
     /// Nodes for whose effects it is called, one after the other, before the results.
     pub(super) targets: Vec<String>,
+    /// Further results: gradients.
+    pub(super) gradients: Vec<GradientRequest>,
 }
 
 impl EntryPoint {
@@ -108,6 +111,7 @@ impl EntryPoint {
             takes_placeholders: options.feeds.is_empty(),
             fetches: if options.fetches.is_empty() { None } else { Some(fetches) },
             targets: Vec::new(),
+            gradients: options.gradients.clone(),
         }
     }
 }
@@ -154,6 +158,10 @@ const MAX_INSTANCES: usize = 1 << 14;
 struct Importer<'g> {
     m: Module,
     library: HashMap<&'g str, &'g FunctionDef>,
+    /// Functions that are gradients, by the function that they are the gradient of.
+    gradients: HashMap<&'g str, &'g str>,
+    /// The same by the types of gradients that IdentityNs name.
+    registered: HashMap<&'g str, &'g str>,
     /// Symbols of functions by name and attributes of the call.
     symbols: BTreeMap<String, String>,
     taken: BTreeSet<String>,
@@ -184,10 +192,24 @@ impl<'g> Importer<'g> {
                 return Err(errors::function(name, "it is defined twice"));
             }
         }
+        let custom = graph.library.iter().flat_map(|library| &library.gradient);
+        let gradients = custom.map(|def| (&*def.function_name, &*def.gradient_func)).collect();
+        let custom = graph.library.iter().flat_map(|library| &library.registered_gradients);
+        let registered = custom.map(|def| (&*def.registered_op_type, &*def.gradient_func)).collect();
         let taken = entries.iter().map(|entry| entry.symbol.clone()).collect();
         let (symbols, unsupported) = (BTreeMap::new(), BTreeMap::new());
         let (m, queue) = (Module::new(), Vec::new());
-        Ok(Importer { m, library, symbols, taken, queue, unsupported, surroundings })
+        Ok(Importer {
+            m,
+            library,
+            gradients,
+            registered,
+            symbols,
+            taken,
+            queue,
+            unsupported,
+            surroundings,
+        })
     }
 
     /// The symbol of a function, which is queued for import if it is new.

@@ -124,6 +124,10 @@ impl<'g> Importer<'g> {
         if fetches.is_empty() {
             return Err(errors::no_such_tensor("fetch", "", "the graph has no outputs; name what to fetch"));
         }
+        if let Some(request) = options.gradients.first() {
+            let why = "gradients of ONNX models are not supported; differentiate a GraphDef or text";
+            return Err(errors::no_such_tensor("differentiate", &request.name, why));
+        }
         let needed = needed(graph, &known, &fetches, &args);
         self.expect_supported(graph, &needed)?;
 

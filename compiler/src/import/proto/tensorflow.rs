@@ -127,6 +127,24 @@ pub struct TensorProto {
 pub struct FunctionDefLibrary {
     #[prost(message, repeated, tag = "1")]
     pub function: ::prost::alloc::vec::Vec<FunctionDef>,
+    #[prost(message, repeated, tag = "2")]
+    pub gradient: ::prost::alloc::vec::Vec<GradientDef>,
+    #[prost(message, repeated, tag = "3")]
+    pub registered_gradients: ::prost::alloc::vec::Vec<RegisteredGradient>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GradientDef {
+    #[prost(string, tag = "1")]
+    pub function_name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub gradient_func: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RegisteredGradient {
+    #[prost(string, tag = "1")]
+    pub gradient_func: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub registered_op_type: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FunctionDef {

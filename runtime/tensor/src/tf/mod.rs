@@ -108,7 +108,7 @@ pub mod reference {
     pub use super::order::{arg_extreme, in_top_k, search_sorted, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
     pub use super::partial::PartialShape;
-    pub use super::pool::{Pool, Pool2dAttrs, avg_pool_grad, max_pool_grad, pool};
+    pub use super::pool::{Pool, Pool2dAttrs, avg_pool_grad, max_pool_grad, max_pool_grad_grad, pool};
     pub use super::product::{Transposition, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
     pub use super::resize::resize_bilinear;

@@ -168,6 +168,31 @@ pub fn max_pool_grad(
     })
 }
 
+/// `MaxPoolGradGrad`: of images `grads` of the shape of `x`, the elements where `x` is the largest of a
+/// window.
+/// The gradient of `MaxPoolGrad` by the gradient that it distributes.
+pub fn max_pool_grad_grad(
+    x: &HostTensor,
+    grads: &HostTensor,
+    attrs: &Pool2dAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPoolGradGrad";
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
+    grads.expect_dtype("grad", x.dtype())?;
+    grads.expect_shape("grad", x.shape())?;
+    let out = HostTensor::zeros(x.dtype(), geometry.result_shape.clone(), allocator)?;
+    with_element!(x.dtype(), T => {
+        let (from, grads, mut to) = (x.read::<T>()?, grads.read::<T>()?, out.write::<T>()?);
+        geometry.for_each(|at, covered| {
+            if let Some(best) = largest(&from, covered) {
+                to[at] = grads[best];
+            }
+        })?;
+    });
+    Ok(out)
+}
+
 /// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all
 /// elements of a window.
 pub fn avg_pool_grad(

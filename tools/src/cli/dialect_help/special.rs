@@ -49,6 +49,13 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
     ),
     ("tf.Yield", "%c: tensor<i1>, %x: tensor<f32>", IF_REGION),
     (
+        "tf._Gradients",
+        "%x: tensor<4xf32>",
+        "%y = \"tf.Square\"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n%dx = \"tf._Gradients\"(%y, %x) \
+         <{operandSegmentSizes = array<i32: 1, 0, 1, 0>, unconnected = \"zero\"}> : (tensor<4xf32>, \
+         tensor<4xf32>) -> tensor<4xf32>",
+    ),
+    (
         "tf._FusedElementwise",
         "%x: tensor<4xf32>, %y: tensor<4xf32>",
         "%z = \"tf._FusedElementwise\"(%x, %y) {num_args = 2 : i64, numbers = [], ops = [\"AddV2\", \"Tanh\"], \

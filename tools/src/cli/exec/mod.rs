@@ -431,7 +431,8 @@ impl ExecArgs {
         }
         if options.fetches.is_empty() {
             for name in self.output.iter().chain(&self.expect).filter_map(NamedText::name) {
-                if !options.fetches.iter().any(|known| same_tensor(known, name)) {
+                let is_gradient = options.gradients.iter().any(|request| request.gives(name));
+                if !is_gradient && !options.fetches.iter().any(|known| same_tensor(known, name)) {
                     options.fetches.push(name.to_owned());
                 }
             }

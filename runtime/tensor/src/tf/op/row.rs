@@ -179,14 +179,36 @@ enum Overwrites {
     OfClass,
 }
 
-/// The differentiation rule of an operator.
+/// The differentiation of an operator. The compiler has the rules, and a test that there is one for each row
+/// that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradient {
-    /// There is no rule yet.
-    NotYet,
-    /// There is no gradient: the results are piecewise constant or not numbers, or the operator is replaced
-    /// by others.
-    None,
+    /// There is none: an error where one is needed.
+    Missing,
+    /// No gradient flows: the results are constant in pieces, or not numbers.
+    Constant,
+    /// By a rule, which emits other operators.
+    Rule,
+    /// That of the operators that it is made of.
+    Expands,
+    /// Through the functions that it calls.
+    Flow,
+    /// An error with the operator's message.
+    Refuses,
+}
+
+impl Gradient {
+    /// The words for the documentation.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Gradient::Missing => "none",
+            Gradient::Constant => "constant: no gradient flows",
+            Gradient::Rule => "by a rule",
+            Gradient::Expands => "that of the operators that it is made of",
+            Gradient::Flow => "through the functions that it calls",
+            Gradient::Refuses => "refused with the operator's message",
+        }
+    }
 }
 
 impl OpRow {
@@ -323,7 +345,7 @@ impl OpRow {
         self.columns.cost
     }
 
-    /// The differentiation rule.
+    /// The differentiation.
     pub fn gradient(&self) -> Gradient {
         self.columns.gradient
     }
@@ -339,7 +361,7 @@ const BASE: Columns = Columns {
     layout: None,
     overwrites: Overwrites::Operands(&[]),
     cost: Cost::Free,
-    gradient: Gradient::NotYet,
+    gradient: Gradient::Rule,
 };
 
 /// A pure function of dense tensors.
@@ -356,7 +378,7 @@ pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
 /// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
 /// such operators have two states.
 pub(super) const fn random(cpu: Make, shape: Rule, cost: Cost) -> Columns {
-    Columns { effect: Effect::Allocate, gradient: Gradient::None, ..function(cpu, shape, cost) }
+    Columns { effect: Effect::Allocate, gradient: Gradient::Constant, ..function(cpu, shape, cost) }
 }
 
 const fn of_class(class: Class, shape: Rule, cost: Cost) -> Columns {
@@ -425,12 +447,12 @@ pub const fn state(effect: Effect, shape: Rule, cost: Cost) -> Columns {
 
 /// Control flow, lowered by the compiler.
 pub(super) const fn control(effect: Effect, shape: Rule) -> Columns {
-    Columns { shape, effect, traits: Traits::LOWERED, ..BASE }
+    Columns { shape, effect, traits: Traits::LOWERED, gradient: Gradient::Flow, ..BASE }
 }
 
 /// A known operator that is refused.
 pub(super) const fn unsupported(shape: Rule) -> Columns {
-    Columns { shape, effect: Effect::Write, ..BASE }
+    Columns { shape, effect: Effect::Write, gradient: Gradient::Missing, ..BASE }
 }
 
 impl Columns {
@@ -484,8 +506,13 @@ impl Columns {
         Columns { overwrites: Overwrites::Every, ..self }
     }
 
-    /// Declares that there is no gradient.
+    /// Declares the results constant for differentiation.
     pub const fn no_gradient(self) -> Columns {
-        Columns { gradient: Gradient::None, ..self }
+        self.differentiated(Gradient::Constant)
+    }
+
+    /// Sets the differentiation.
+    pub const fn differentiated(self, gradient: Gradient) -> Columns {
+        Columns { gradient, ..self }
     }
 }

@@ -136,6 +136,13 @@ pub(in crate::tf::op) fn max_pool_grad(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, _, dy], cx| fast::max_pool_grad(&x, &dy, &pooling, cx))
 }
 
+pub(in crate::tf::op) fn max_pool_grad_grad(attrs: &Attributes<'_>) -> Made {
+    let pooling = pooling(attrs)?;
+    owning(attrs, move |[x, _, grads], cx| {
+        tf::reference::max_pool_grad_grad(&x, &grads, &pooling, cx.allocator)
+    })
+}
+
 pub(in crate::tf::op) fn max_pool_grad_v2(attrs: &Attributes<'_>) -> Made {
     let windows = operand_windows(attrs)?;
     owning(attrs, move |[x, _, dy, ksize, strides], cx| {

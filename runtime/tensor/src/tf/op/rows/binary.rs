@@ -24,7 +24,7 @@ operators! { 1:
     /// The quotient, 0 where the divisor is 0.
     DivNoNan "x:T y:T -> z:T; T:type" => binary(Binary::DivNoNan).total(FLOATS);
     /// The quotient rounded down.
-    FloorDiv "x:T y:T -> z:T; T:type" => binary(Binary::FloorDiv);
+    FloorDiv "x:T y:T -> z:T; T:type" => binary(Binary::FloorDiv).no_gradient();
     /// The remainder with the divisor's sign.
     FloorMod "x:T y:T -> z:T; T:type" => binary(Binary::FloorMod);
     /// The regularized lower incomplete gamma function.
@@ -63,7 +63,7 @@ operators! { 1:
     /// The difference.
     Sub "x:T y:T -> z:T; T:type" => binary(Binary::Sub).total(NUMBERS);
     /// The quotient of integers rounded towards zero.
-    TruncateDiv "x:T y:T -> z:T; T:type" => binary(Binary::TruncateDiv);
+    TruncateDiv "x:T y:T -> z:T; T:type" => binary(Binary::TruncateDiv).no_gradient();
     /// The remainder with the dividend's sign.
     TruncateMod "x:T y:T -> z:T; T:type" => binary(Binary::TruncateMod);
     /// x / y, 0 where x is 0.

@@ -48,7 +48,7 @@ operators! { 9:
         => control(Effect::Pure, rules::unknown);
     /// The gradient of a function called.
     SymbolicGradient "input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) f:func"
-        => unsupported(rules::unknown);
+        => control(Effect::Pure, rules::unknown);
     /// A function called while another holds.
     While
         "!input:*T -> output:*T; T:list(type) body:func cond:func output_shapes:list(shape)=[] \

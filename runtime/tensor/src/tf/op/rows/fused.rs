@@ -4,7 +4,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{layers, rules};
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 6:
@@ -14,7 +14,7 @@ operators! { 6:
          batch_variance:U reserve_space_1:U reserve_space_2:U reserve_space_3:U; T:type U:type \
          activation_mode:string='Identity' data_format:string='NHWC' epsilon:float=1e-04 \
          exponential_avg_factor:float=1.0 is_training:bool=true num_side_inputs:int=0"
-        => function(eval::layers::fused_batch_norm_ex, layers::batch_norm, Cost::PerOperand(6)).no_gradient();
+        => function(eval::layers::fused_batch_norm_ex, layers::batch_norm, Cost::PerOperand(6)).differentiated(Gradient::Expands);
     /// `Conv2D` and the operators that follow it.
     _FusedConv2D
         "input:T filter:T args:*TArgs host_args:num_host_args*float -> output:T; T:type TArgs:list(type) \
@@ -26,7 +26,7 @@ operators! { 6:
             eval::fused::fused_conv2d,
             layers::conv2d,
             Cost::By(cost::conv2d),
-        ).layout("i.g*>i").no_gradient();
+        ).layout("i.g*>i").differentiated(Gradient::Expands);
     /// `DepthwiseConv2dNative` and the operators that follow it.
     _FusedDepthwiseConv2dNative
         "input:T filter:T args:num_args*T -> output:T; T:type data_format:string='NHWC' \
@@ -36,12 +36,12 @@ operators! { 6:
             eval::fused::fused_depthwise_conv2d_native,
             layers::depthwise_conv2d_native,
             Cost::By(cost::depthwise),
-        ).layout("i.g*>i").no_gradient();
+        ).layout("i.g*>i").differentiated(Gradient::Expands);
     /// `MatMul` and the operators that follow it.
     _FusedMatMul
         "a:T b:T args:num_args*T -> product:T; T:type epsilon:float=1e-04 fused_ops:list(string)=[] \
          leakyrelu_alpha:float=0.2 num_args:int transpose_a:bool=false transpose_b:bool=false"
-        => function(eval::fused::fused_matmul, layers::matmul, Cost::By(cost::matmul)).no_gradient();
+        => function(eval::fused::fused_matmul, layers::matmul, Cost::By(cost::matmul)).differentiated(Gradient::Expands);
     /// The attention of queries to keys and values, head by head.
     _FusedAttention
         "q:float k:float v:float mask:num_masks*float -> y:float; heads_inside:bool=false num_masks:int=0 \
@@ -50,7 +50,7 @@ operators! { 6:
             eval::packed::fused_attention,
             layers::fused_attention,
             Cost::By(cost::attention),
-        ).no_gradient();
+        ).differentiated(Gradient::Expands);
     /// A program of elementwise operators.
     _FusedElementwise
         "args:num_args*float -> y:float; num_args:int numbers:list(float)=[] ops:list(string) \
@@ -59,17 +59,17 @@ operators! { 6:
             eval::packed::fused_elementwise,
             layers::fused_elementwise,
             Cost::By(cost::elementwise_program),
-        ).overwrites_any().no_gradient();
+        ).overwrites_any().differentiated(Gradient::Missing);
     /// The Gaussian error linear unit.
     _Gelu "x:T -> y:T; T:type approximate:bool=false"
         => function(
             eval::packed::gelu,
             rules::same,
             Cost::PerResult(16),
-        ).overwrites(&[0]).layout("i>i").no_gradient();
+        ).overwrites(&[0]).layout("i>i").differentiated(Gradient::Expands);
     /// The normalization of each row by its own moments.
     _LayerNorm "x:T scale:T offset:T -> y:T; T:type epsilon:float"
-        => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).no_gradient();
+        => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).differentiated(Gradient::Expands);
     /// `Conv2D` with packed filters, and the operators that follow it.
     _PackedConv2D
         "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
@@ -80,7 +80,7 @@ operators! { 6:
             eval::packed::packed_conv2d,
             layers::packed_conv2d,
             Cost::By(cost::packed_conv2d),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// `DepthwiseConv2dNative` with packed filters, and the operators that follow it.
     _PackedDepthwiseConv2dNative
         "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
@@ -91,7 +91,7 @@ operators! { 6:
             eval::packed::packed_depthwise_conv2d_native,
             layers::packed_depthwise_conv2d_native,
             Cost::By(cost::packed_depthwise),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// A product with packed weights, and the operators that follow it.
     _PackedMatMul
         "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
@@ -100,5 +100,5 @@ operators! { 6:
             eval::packed::packed_matmul,
             layers::packed_matmul,
             Cost::By(cost::packed_matmul),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
 }

@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::images;
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 11:
@@ -28,7 +28,7 @@ operators! { 11:
             eval::images::crop_and_resize_grad_boxes,
             images::crop_and_resize_grad_boxes,
             Cost::PerOperand(16),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// The gradient of `CropAndResize` by the images.
     CropAndResizeGradImage
         "grads:float boxes:float box_ind:int32 image_size:int32 -> output:T; T:type \
@@ -37,7 +37,7 @@ operators! { 11:
             eval::images::crop_and_resize_grad_image,
             images::crop_and_resize_grad_image,
             Cost::PerOperand(16),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// Boxes that do not overlap one of a higher score.
     NonMaxSuppression
         "boxes:float scores:float max_output_size:int32 -> selected_indices:int32; iou_threshold:float=0.5"
@@ -93,7 +93,7 @@ operators! { 11:
     ResizeBicubicGrad
         "grads:float original_image:T -> output:T; T:type align_corners:bool=false \
          half_pixel_centers:bool=false"
-        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(32)).no_gradient();
+        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(32));
     /// Images in another size, interpolated between four pixels.
     ResizeBilinear
         "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false \
@@ -103,7 +103,7 @@ operators! { 11:
     ResizeBilinearGrad
         "grads:float original_image:T -> output:T; T:type align_corners:bool=false \
          half_pixel_centers:bool=false"
-        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(8)).no_gradient();
+        => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(8));
     /// Images in another size, each pixel that of the nearest position.
     ResizeNearestNeighbor
         "images:T size:int32 -> resized_images:T; T:type align_corners:bool=false \
@@ -112,5 +112,5 @@ operators! { 11:
     /// The gradient of `ResizeNearestNeighbor`.
     ResizeNearestNeighborGrad
         "grads:T size:int32 -> output:T; T:type align_corners:bool=false half_pixel_centers:bool=false"
-        => function(eval::images::resize_nearest_grad, images::resize, Cost::PerOperand(1)).no_gradient();
+        => function(eval::images::resize_nearest_grad, images::resize, Cost::PerOperand(1));
 }

@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{arrays, layers, rules};
-use super::super::row::{Cost, FLOATS, function};
+use super::super::row::{Cost, FLOATS, Gradient, function};
 use super::operators::operators;
 
 operators! { 5:
@@ -132,7 +132,7 @@ operators! { 5:
             eval::layers::batch_norm_grad,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The gradient of `FusedBatchNormV2`.
     FusedBatchNormGradV2
         "y_backprop:T x:T scale:float reserve_space_1:U reserve_space_2:U -> x_backprop:T \
@@ -142,7 +142,7 @@ operators! { 5:
             eval::layers::batch_norm_grad,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The gradient of `FusedBatchNormV3`.
     FusedBatchNormGradV3
         "y_backprop:T x:T scale:float reserve_space_1:U reserve_space_2:U reserve_space_3:U -> \
@@ -152,7 +152,7 @@ operators! { 5:
             eval::layers::fused_batch_norm_grad_v3,
             layers::batch_norm_grad,
             Cost::PerOperand(6),
-        ).layout("ii.*>i.*");
+        ).layout("ii.*>i.*").differentiated(Gradient::Expands);
     /// The local response normalization along channels.
     LRN "input:T -> output:T; T:type=float alpha:float=1.0 beta:float=0.5 bias:float=1.0 depth_radius:int=5"
         => function(eval::layers::lrn, rules::same, Cost::By(cost::lrn));
@@ -160,7 +160,7 @@ operators! { 5:
     LRNGrad
         "input_grads:T input_image:T output_image:T -> output:T; T:type=float alpha:float=1.0 \
          beta:float=0.5 bias:float=1.0 depth_radius:int=5"
-        => function(eval::layers::lrn_grad, rules::same, Cost::By(cost::lrn));
+        => function(eval::layers::lrn_grad, rules::same, Cost::By(cost::lrn)).differentiated(Gradient::Missing);
     /// The logarithm of `Softmax`.
     LogSoftmax "logits:T -> logsoftmax:T; T:type"
         => function(
@@ -182,6 +182,11 @@ operators! { 5:
             layers::max_pool_grad,
             Cost::By(cost::pool_grad),
         ).layout("iii>i");
+    /// The gradient of `MaxPoolGrad`.
+    MaxPoolGradGrad
+        "orig_input:T orig_output:T grad:T -> output:T; T:type data_format:string='NHWC' ksize:list(int) \
+         padding:string strides:list(int)"
+        => function(eval::layers::max_pool_grad_grad, layers::pool, Cost::By(cost::pool_grad));
     /// The gradient of `MaxPoolV2`.
     MaxPoolGradV2
         "orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T; T:type=float \

@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{quantize, rules};
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 15:
@@ -14,7 +14,7 @@ operators! { 15:
     FakeQuantWithMinMaxArgsGradient
         "gradients:float inputs:float -> backprops:float; max:float=6.0 min:float=-6.0 \
          narrow_range:bool=false num_bits:int=8"
-        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3)).no_gradient();
+        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3)).differentiated(Gradient::Missing);
     /// Numbers rounded to those of a quantized range.
     FakeQuantWithMinMaxVars
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -27,7 +27,7 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// Numbers rounded to those of a quantized range for each channel.
     FakeQuantWithMinMaxVarsPerChannel
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -40,5 +40,5 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
 }

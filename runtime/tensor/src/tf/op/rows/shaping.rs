@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{arrays, rules};
-use super::super::row::{ALL, CONSTANT, Cost, function, impure};
+use super::super::row::{ALL, CONSTANT, Cost, Gradient, function, impure};
 use super::operators::operators;
 
 operators! { 3:
@@ -20,7 +20,7 @@ operators! { 3:
         => function(eval::shaping::identity_n, rules::identity_n, Cost::Free).passing();
     /// The operand; differentiating it is an error.
     PreventGradient "input:T -> output:T; T:type message:string=''"
-        => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i").no_gradient();
+        => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i").differentiated(Gradient::Refuses);
     /// The operand as it is now.
     Snapshot "input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
@@ -92,5 +92,5 @@ operators! { 3:
         => function(eval::shaping::range, arrays::range, Cost::PerResult(1)).no_gradient();
     /// Numbers at equal distances between two ends.
     LinSpace "start:T stop:T num:Tidx -> output:T; T:type Tidx:type=int32"
-        => function(eval::shaping::lin_space, arrays::lin_space, Cost::PerResult(2));
+        => function(eval::shaping::lin_space, arrays::lin_space, Cost::PerResult(2)).no_gradient();
 }

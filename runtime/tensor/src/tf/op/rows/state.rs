@@ -7,22 +7,22 @@ use super::operators::operators;
 operators! { 8:
     /// The value of a reference variable set.
     Assign "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=true validate_shape:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A value added to a reference variable.
     AssignAdd "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A value added to a variable.
     AssignAddVariableOp "!resource:resource value:dtype ->; dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A value subtracted from a reference variable.
     AssignSub "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A value subtracted from a variable.
     AssignSubVariableOp "!resource:resource value:dtype ->; dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The value of a variable set.
     AssignVariableOp "!resource:resource value:dtype ->; dtype:type validate_shape:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A reference variable counted up to a limit.
     CountUpTo "ref:Ref(T) -> output:T; T:type limit:int" => unsupported(rules::unknown).no_gradient();
     /// A resource deleted.
@@ -67,120 +67,120 @@ operators! { 8:
         => unsupported(rules::unknown);
     /// Rows added to a variable by index.
     ResourceScatterAdd "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a variable divided by index.
     ResourceScatterDiv "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The maximum of rows of a variable and others by index.
     ResourceScatterMax "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The minimum of rows of a variable and others by index.
     ResourceScatterMin "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a variable multiplied by index.
     ResourceScatterMul "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices added to a variable by vectors of indices.
     ResourceScatterNdAdd
         "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The maximum of slices of a variable and others by vectors of indices.
     ResourceScatterNdMax
         "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The minimum of slices of a variable and others by vectors of indices.
     ResourceScatterNdMin
         "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices subtracted from a variable by vectors of indices.
     ResourceScatterNdSub
         "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices of a variable replaced by vectors of indices.
     ResourceScatterNdUpdate
         "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows subtracted from a variable by index.
     ResourceScatterSub "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a variable replaced by index.
     ResourceScatterUpdate "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A strided part of a variable replaced.
     ResourceStridedSliceAssign
         "!ref:resource begin:Index end:Index strides:Index value:T ->; Index:type T:type begin_mask:int=0 \
          ellipsis_mask:int=0 end_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// Rows added to a reference variable by index.
     ScatterAdd
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a reference variable divided by index.
     ScatterDiv
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The maximum of rows of a reference variable and others by index.
     ScatterMax
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The minimum of rows of a reference variable and others by index.
     ScatterMin
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a reference variable multiplied by index.
     ScatterMul
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices added to a reference variable by vectors of indices.
     ScatterNdAdd
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          bad_indices_policy:string='' use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The maximum of slices of a reference variable and others by vectors of indices.
     ScatterNdMax
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          bad_indices_policy:string='' use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// The minimum of slices of a reference variable and others by vectors of indices.
     ScatterNdMin
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          bad_indices_policy:string='' use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices subtracted from a reference variable by vectors of indices.
     ScatterNdSub
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          bad_indices_policy:string='' use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Slices of a reference variable replaced by vectors of indices.
     ScatterNdUpdate
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          bad_indices_policy:string='' use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows subtracted from a reference variable by index.
     ScatterSub
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// Rows of a reference variable replaced by index.
     ScatterUpdate
         "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
          use_locking:bool=true"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A strided part of a reference variable replaced.
     StridedSliceAssign
         "ref:Ref(T) begin:Index end:Index strides:Index value:T -> output_ref:Ref(T); Index:type T:type \
          begin_mask:int=0 ellipsis_mask:int=0 end_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A step of Adagrad on a reference variable.
     ApplyAdagrad
         "var:Ref(T) accum:Ref(T) lr:T grad:T -> out:Ref(T); T:type update_slots:bool=true \
@@ -304,13 +304,13 @@ operators! { 8:
     StackPop "handle:Ref(string) -> elem:elem_type; elem_type:type" => unsupported(rules::unknown);
     /// The last value taken from a stack.
     StackPopV2 "!handle:resource -> elem:elem_type; elem_type:type"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A value put on a stack, by reference.
     StackPush "handle:Ref(string) elem:T -> output:T; T:type swap_memory:bool=false"
         => unsupported(rules::unknown);
     /// A value put on a stack.
     StackPushV2 "!handle:resource elem:T -> output:T; T:type swap_memory:bool=false"
-        => state(Effect::Write, rules::unknown, Cost::Moves);
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A stack.
     StackV2 "!max_size:int32 -> handle:resource; elem_type:type stack_name:string=''"
         => state(Effect::Write, rules::scalar, Cost::Moves).no_gradient();

@@ -2,7 +2,9 @@
 
 use super::super::eval;
 use super::super::infer::rules;
-use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NONE, NUMBERS, function, impure, part, test, unary};
+use super::super::row::{
+    ALL, BOOLS, Cost, FLOATS, Gradient, INTS, NONE, NUMBERS, function, impure, part, test, unary,
+};
 use super::operators::operators;
 use crate::tf::{Part, Test, Unary};
 
@@ -119,7 +121,7 @@ operators! { 0:
     Real "input:T -> output:Tout; T:type=complex64 Tout:type=float" => part(Part::Real);
     /// The same bytes as elements of another type.
     Bitcast "input:T -> output:type; T:type type:type"
-        => function(eval::elementwise::bitcast, rules::bitcast, Cost::Free);
+        => function(eval::elementwise::bitcast, rules::bitcast, Cost::Free).no_gradient();
     /// The same values as elements of another type.
     Cast "x:SrcT -> y:DstT; DstT:type SrcT:type Truncate:bool=false"
         => function(eval::elementwise::cast, rules::same, Cost::PerResult(1)).total(ALL).layout("i>i");
@@ -138,14 +140,14 @@ operators! { 0:
         ).total(FLOATS).layout("i>i");
     /// Ones in the shape of the operand.
     OnesLike "x:T -> y:T; T:type"
-        => function(eval::shaping::ones_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i");
+        => function(eval::shaping::ones_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
     /// The number of bits of an integer that are set.
     PopulationCount "x:T -> y:uint8; T:type"
         => function(eval::elementwise::population_count, rules::same, Cost::PerResult(1)).no_gradient();
     /// Zeros in the shape of the operand; of a list or an optional, one of zeros.
     ZerosLike "x:T -> y:T; T:type"
-        => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i");
+        => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
     /// Several elementwise functions applied one after the other.
     _UnaryOpsComposition "x:T -> y:T; T:type op_names:list(string)"
-        => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8));
+        => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
 }

@@ -9,7 +9,7 @@ operators! { 7:
     EmptyTensorList
         "element_shape:shape_type max_num_elements:int32 -> handle:variant; element_dtype:type \
          shape_type:type"
-        => values(rules::scalar, Cost::Moves);
+        => values(rules::scalar, Cost::Moves).no_gradient();
     /// The elements of a list joined along the first axis, with their lengths.
     TensorListConcat
         "input_handle:variant -> tensor:element_dtype lengths:int64; element_dtype:type \
@@ -61,7 +61,7 @@ operators! { 7:
     TensorListReserve
         "element_shape:shape_type num_elements:int32 -> handle:variant; element_dtype:type \
          shape_type:type"
-        => values(rules::scalar, Cost::Moves);
+        => values(rules::scalar, Cost::Moves).no_gradient();
     /// A list with more or fewer elements.
     TensorListResize "input_handle:variant size:int32 -> output_handle:variant"
         => values(rules::scalar, Cost::Moves);

@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::volumes;
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 13:
@@ -16,7 +16,7 @@ operators! { 13:
     AvgPool3DGrad
         "orig_input_shape:int32 grad:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) \
          padding:string strides:list(int)"
-        => function(eval::volumes::avg_pool3d_grad, volumes::sizes_first, Cost::By(cost::pool)).no_gradient();
+        => function(eval::volumes::avg_pool3d_grad, volumes::sizes_first, Cost::By(cost::pool));
     /// The convolution of volumes with filters.
     Conv3D
         "input:T filter:T -> output:T; T:type data_format:string='NDHWC' \
@@ -30,7 +30,7 @@ operators! { 13:
             eval::volumes::conv3d_backprop_filter,
             volumes::sizes_second,
             Cost::By(cost::conv3d_backprop_filter),
-        ).no_gradient();
+        );
     /// The gradient of `Conv3D` for the volumes; a transposed convolution.
     Conv3DBackpropInputV2
         "input_sizes:Tshape filter:T out_backprop:T -> output:T; T:type Tshape:type=int32 \
@@ -39,11 +39,11 @@ operators! { 13:
             eval::volumes::conv3d_backprop_input,
             volumes::sizes_first,
             Cost::By(cost::conv3d_backprop_input),
-        ).no_gradient();
+        );
     /// For each window of an image the largest sum with the elements of a filter.
     Dilation2D
         "input:T filter:T -> output:T; T:type padding:string rates:list(int) strides:list(int)"
-        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d));
+        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d)).differentiated(Gradient::Missing);
     /// The maximum of each window of a volume.
     MaxPool3D
         "input:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) padding:string \
@@ -57,5 +57,5 @@ operators! { 13:
             eval::volumes::max_pool3d_grad,
             volumes::max_pool3d_grad,
             Cost::By(cost::pool_grad),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
 }

@@ -5,17 +5,17 @@
 //! ```
 
 /// Higher than the cost of any cut.
-pub(super) const INFINITE: u64 = u64::MAX / 4;
+pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 /// The source; its side of the cut is what the residual flow reaches from it.
-pub(super) const SOURCE: usize = 0;
-pub(super) const SINK: usize = 1;
+pub(crate) const SOURCE: usize = 0;
+pub(crate) const SINK: usize = 1;
 
 /// Limit on visits per edge; the graphs of networks need a few dozen.
 const VISITS_PER_EDGE: usize = 500;
 
 /// A flow network.
-pub(super) struct Graph {
+pub(crate) struct Graph {
     /// Target and residual capacity of each edge. The reverse edge has the same index with the last bit
     /// flipped.
     edges: Vec<(usize, u64)>,
@@ -24,18 +24,18 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new() -> Graph {
+    pub(crate) fn new() -> Graph {
         Graph { edges: Vec::new(), from: vec![Vec::new(); 2] }
     }
 
-    pub(super) fn add_node(&mut self) -> usize {
+    pub(crate) fn add_node(&mut self) -> usize {
         self.from.push(Vec::new());
         self.from.len() - 1
     }
 
     /// Adds an edge that costs `cost` if `a` is on the source's side and `b` on the sink's, and `back` in the
     /// opposite case.
-    pub(super) fn add_edge(&mut self, a: usize, b: usize, cost: u64, back: u64) {
+    pub(crate) fn add_edge(&mut self, a: usize, b: usize, cost: u64, back: u64) {
         if a == b || cost == 0 && back == 0 {
             return;
         }
@@ -47,7 +47,7 @@ impl Graph {
 
     /// The nodes on the source's side of a minimum cut, the smallest such side. `None` if the search exceeds
     /// its budget.
-    pub(super) fn cut(mut self) -> Option<Vec<bool>> {
+    pub(crate) fn cut(mut self) -> Option<Vec<bool>> {
         let mut visits = self.edges.len().saturating_mul(VISITS_PER_EDGE);
         loop {
             let levels = self.levels();

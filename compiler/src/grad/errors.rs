@@ -1,0 +1,107 @@
+//! Diagnostics of differentiation: one function per code, `E09xx`.
+
+use crate::diag::Diagnostic;
+use crate::dialects::at_op;
+use crate::ir::{LocKind, Module, OpId, ValueId};
+use crate::print::type_text;
+
+/// The most nodes of an op that are named.
+const MAX_NAMED: usize = 4;
+
+/// E0901: ops without a gradient on the way from the xs to the ys, all of them.
+pub(super) fn no_gradient(m: &Module, request: OpId, ops: &[OpId]) -> Diagnostic {
+    let mut names: Vec<(&str, Vec<String>, usize)> = Vec::new();
+    for &op in ops {
+        let name = m.op_name_str(op);
+        let at = match names.iter().position(|(other, ..)| *other == name) {
+            Some(at) => at,
+            None => {
+                names.push((name, Vec::new(), 0));
+                names.len() - 1
+            }
+        };
+        let (_, nodes, n) = &mut names[at];
+        *n += 1;
+        if nodes.len() < MAX_NAMED {
+            nodes.extend(node(m, op));
+        }
+    }
+    let list: Vec<String> = names
+        .iter()
+        .map(|(name, nodes, n)| {
+            let more = if *n > nodes.len() && !nodes.is_empty() { ", ..." } else { "" };
+            let nodes =
+                if nodes.is_empty() { String::new() } else { format!(": {}{more}", nodes.join(", ")) };
+            format!("`{name}` ({n} op{}{nodes})", if *n == 1 { "" } else { "s" })
+        })
+        .collect();
+    let d = at_op(m, request, "E0901", format!("there is no gradient of {}", list.join("; ")));
+    let d = ops.iter().fold(d, |d, &op| match m.op_spans.at(op) {
+        Some(&span) => d.note(Some(span), "it is needed here"),
+        None => d,
+    });
+    d.help("make them constants with tf.StopGradient, or give their function a gradient (bef.gradient)")
+}
+
+/// The name of a node: that of the op's location.
+fn node(m: &Module, op: OpId) -> Option<String> {
+    match &*m.cx.loc(m.loc(op)) {
+        LocKind::Name { name, .. } => Some(format!("'{}'", m.cx.str(*name))),
+        _ => None,
+    }
+}
+
+/// E0902: the message of a PreventGradient.
+pub(super) fn prevented(m: &Module, op: OpId) -> Diagnostic {
+    let message = m.attr_named(op, "message").and_then(|attr| m.cx.as_str(attr)).unwrap_or_default();
+    let message = if message.is_empty() { "it gives no reason" } else { message };
+    at_op(m, op, "E0902", format!("{} prevents its gradient: {message}", shown(m, op)))
+}
+
+fn shown(m: &Module, op: OpId) -> String {
+    let name = m.op_name_str(op);
+    node(m, op).map_or_else(|| format!("`{name}`"), |node| format!("`{name}` {node}"))
+}
+
+/// E0903: a y or x that cannot be differentiated.
+pub(super) fn not_differentiable(
+    m: &Module,
+    request: OpId,
+    what: &str,
+    i: usize,
+    value: ValueId,
+) -> Diagnostic {
+    let ty = type_text(&m.cx, m.value_type(value));
+    at_op(m, request, "E0903", format!("{what} #{i} has type {ty}, which has no gradients"))
+}
+
+/// E0903: values of another block.
+pub(super) fn elsewhere(m: &Module, request: OpId, what: &str, i: usize) -> Diagnostic {
+    at_op(m, request, "E0903", format!("{what} #{i} is not defined in the block of the request"))
+}
+
+/// E0904: a gradient that does not exist.
+pub(super) fn unconnected(m: &Module, request: OpId, i: usize, cut: Option<OpId>) -> Diagnostic {
+    let d = at_op(m, request, "E0904", format!("no path of differentiable values leads from x #{i} to a y"));
+    let d = match cut {
+        Some(op) => d.note(m.op_spans.at(op).copied(), format!("{} is constant for it", shown(m, op))),
+        None => d,
+    };
+    d.help("with unconnected = \"zero\" the gradient is zero")
+}
+
+/// E0906: a custom gradient that is missing or of the wrong signature.
+pub(super) fn custom(m: &Module, op: OpId, name: &str, why: &str) -> Diagnostic {
+    at_op(m, op, "E0906", format!("the gradient function @{name} of {}: {why}", shown(m, op)))
+}
+
+/// E0907: dataflow control flow that was not made functional.
+pub(super) fn dataflow(m: &Module, op: OpId) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0907",
+        format!("{} is not functional: loops of TensorFlow 1 are differentiated once they are", shown(m, op)),
+    )
+    .help("run tf-functionalize-control-flow first; a graph that it leaves has no gradient")
+}

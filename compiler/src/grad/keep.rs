@@ -1,0 +1,133 @@
+//! Which forward values a backward function is given, and which it computes again: a minimum cut.
+//!
+//! ```text
+//! read by backward ops ──(ops that are cheap to repeat)──▶ arguments, products, reductions, effects
+//!                        └─ the cheapest set in between ─┘ is kept
+//! ```
+//!
+//! A kept value costs its bytes, an unknown size counts as large; free values (arguments that live anyway,
+//! constants) cost nothing. Ops that are cheap to repeat are the elementwise ones and those that move or
+//! describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the least.
+
+use befrost_tensor::tf::op::{Op, Traits};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::build::query;
+use crate::dialects::tf;
+use crate::graph::cut::{Graph, INFINITE, SINK, SOURCE};
+use crate::ir::{KnownType, Module, OpId, ValueId};
+
+/// The cost of a value of unknown size.
+const LARGE: u64 = 1 << 32;
+
+/// The needs of a backward function.
+pub(super) struct Kept {
+    /// Values that the forward function hands over, in the order of the program.
+    pub values: Vec<ValueId>,
+    /// Free values that are read, in the order in which they were found.
+    pub free: Vec<ValueId>,
+    /// Ops that are computed again, in order.
+    pub again: Vec<OpId>,
+}
+
+/// Decides for the values `read` by backward ops; the forward ops are `forward`, in order.
+pub(super) fn choose(
+    m: &Module,
+    forward: &[OpId],
+    read: &[ValueId],
+    is_free: impl Fn(ValueId) -> bool,
+) -> Kept {
+    let mut graph = Graph::new();
+    // The nodes of a value: whoever reads it, and what it is computed from.
+    let mut nodes: FxHashMap<ValueId, (usize, usize)> = FxHashMap::default();
+    let mut order = Vec::new();
+    let mut todo: Vec<ValueId> = read.iter().rev().copied().collect();
+    while let Some(value) = todo.pop() {
+        if nodes.contains_key(&value) {
+            continue;
+        }
+        nodes.insert(value, (graph.add_node(), graph.add_node()));
+        order.push(value);
+        if let Some(op) = repeatable(m, value).filter(|_| !is_free(value)) {
+            todo.extend(m.operands(op));
+        }
+    }
+    for &value in &order {
+        let (reader, source) = nodes[&value];
+        if is_free(value) {
+            continue;
+        }
+        graph.add_edge(reader, source, cost(m, value), 0);
+        match repeatable(m, value) {
+            Some(op) => {
+                m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0));
+            }
+            None => graph.add_edge(source, SINK, INFINITE, 0),
+        }
+    }
+    for value in read {
+        graph.add_edge(SOURCE, nodes[value].0, INFINITE, 0);
+    }
+    let sides = graph.cut();
+    let (mut values, mut free, mut again) = (FxHashSet::default(), Vec::new(), FxHashSet::default());
+    for &value in &order {
+        let (reader, source) = nodes[&value];
+        let (is_read, is_repeated) = match &sides {
+            Some(sides) => (sides[reader], sides[source]),
+            // No answer within the budget: what is read is kept.
+            None => (read.contains(&value), false),
+        };
+        match (is_read, is_repeated) {
+            (true, _) if is_free(value) => free.push(value),
+            (true, false) => _ = values.insert(value),
+            (true, true) => again.extend(m.defining_op(value)),
+            (false, _) => {}
+        }
+    }
+    let made = forward.iter().flat_map(|&op| m.results(op));
+    let args = order.iter().copied().filter(|&value| m.defining_op(value).is_none());
+    Kept {
+        values: args.chain(made).filter(|value| values.contains(value)).collect(),
+        free,
+        again: forward.iter().copied().filter(|op| again.contains(op)).collect(),
+    }
+}
+
+/// The bytes of a value.
+fn cost(m: &Module, value: ValueId) -> u64 {
+    let ty = m.value_type(value);
+    if ty == KnownType::Chain.id() {
+        return INFINITE;
+    }
+    query::bytes_of(m, ty).map_or(LARGE, |bytes| (bytes as u64).clamp(1, LARGE))
+}
+
+/// The op that makes a value, if it is cheap to repeat.
+fn repeatable(m: &Module, value: ValueId) -> Option<OpId> {
+    let op = m.defining_op(value)?;
+    let row = tf::row(m, op)?;
+    let moves = matches!(
+        row.op?,
+        Op::Const
+            | Op::Cast
+            | Op::BroadcastTo
+            | Op::Shape
+            | Op::ShapeN
+            | Op::Size
+            | Op::Rank
+            | Op::Fill
+            | Op::ZerosLike
+            | Op::OnesLike
+            | Op::Transpose
+            | Op::Range
+            | Op::SelectV2
+            | Op::BroadcastGradientArgs
+            | Op::BroadcastArgs
+            | Op::StridedSlice
+            | Op::Pack
+            | Op::ConcatOffset
+    );
+    let is_cheap =
+        moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT);
+    (is_cheap && row.is_pure_function() && query::has_no_edges(m, op)).then_some(op)
+}

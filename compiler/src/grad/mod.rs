@@ -1,0 +1,36 @@
+//! `tf-gradients`: reverse-mode differentiation of the op graph.
+//!
+//! ```text
+//! tf._Gradients(ys, dys, xs, stops) ──▶ ops behind the forward ops, which read the forward values in place
+//!
+//! engine      one block: the values that depend on the xs, then op by op from the ys back; sums
+//! rules       one row per operator, in families, written with `val` and `vjp`
+//! flow        ops that call functions: calls, branches, loops
+//! functions   a function differentiated: a copy whose backward ops move into a function of their own
+//! keep        the forward values that the backward function gets, and those that it computes again
+//! ```
+//!
+//! For ys, their gradients dys (ones, if not given) and xs: dx_j = sum_i dy_i * dy_i/dx_j, as `tf.gradients`
+//! defines it. Whether an x has a gradient follows from the graph, never from values: a branch that is not
+//! taken and a loop without iterations give zeros. A missing gradient of a result is a symbolic zero; zeros
+//! become tensors only where a function's signature or a kernel needs them. The contributions to a value are
+//! added in the order of its users, by one op. Effects of the forward pass happen once.
+//!
+//! A gradient is ordinary graph, so that gradients have gradients; of nested requests the inner one is
+//! replaced first.
+//!
+//! Not here: which operator has a rule (its row in the tensor library says it); the choice
+//! of values that straight-line code computes again.
+
+mod engine;
+mod errors;
+mod flow;
+mod functions;
+mod keep;
+mod request;
+mod rules;
+mod val;
+mod vjp;
+
+pub(crate) use flow::CUSTOM as CUSTOM_GRADIENT;
+pub(crate) use request::{PASS, Unconnected, append};

@@ -1,0 +1,218 @@
+//! Linear algebra. `xᴴ` is the adjoint.
+
+use befrost_tensor::tf::op::Op;
+
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
+
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
+    Some(match op {
+        Op::Cholesky => Rule(|g| {
+            let (l, d) = (g.y(0), g.d());
+            let inverse = l.bin(Op::MatrixTriangularSolve, eye(l));
+            let middle = l.matmul(d, true, false);
+            let diagonal = middle.un(Op::MatrixDiagPart) * 0.5;
+            let middle = lower(middle.bin(Op::MatrixSetDiag, diagonal));
+            let half = inverse.matmul(middle, true, false).matmul(inverse, false, false);
+            g.dx(0, (half + half.adjoint()) * 0.5);
+        }),
+        Op::Cross => Rule(|g| {
+            g.dx(0, g.x(1).bin(Op::Cross, g.d()));
+            g.dx(1, g.d().bin(Op::Cross, g.x(0)));
+        }),
+        Op::LogMatrixDeterminant => Rule(|g| {
+            let Some(d) = g.dy(1) else { return };
+            g.dx(0, d.expand(-1).expand(-1) * adjoint_inverse(g.x(0)));
+        }),
+        Op::MatrixDeterminant => Rule(|g| {
+            g.dx(0, (g.d() * g.y(0).conj()).expand(-1).expand(-1) * adjoint_inverse(g.x(0)));
+        }),
+        Op::MatrixInverse => Rule(|g| {
+            let (y, adjoint) = (g.y(0), g.flag("adjoint"));
+            let right = g.d().matmul(y, adjoint, !adjoint);
+            g.dx(0, -y.matmul(right, !adjoint, false));
+        }),
+        Op::MatrixSolve => Rule(|g| solution(g, Op::MatrixSolve, None)),
+        Op::MatrixTriangularSolve => {
+            Rule(|g| solution(g, Op::MatrixTriangularSolve, Some(g.bool("lower").unwrap_or(true))))
+        }
+        Op::Qr => Rule(qr),
+        Op::SelfAdjointEigV2 => Rule(eigen),
+        Op::Svd => Rule(svd),
+        _ => return None,
+    })
+}
+
+/// Identity matrices in the shape of others.
+fn eye(x: Val<'_>) -> Val<'_> {
+    let zeros = x.zeros();
+    zeros.bin(Op::MatrixSetDiag, x.un(Op::MatrixDiagPart).ones())
+}
+
+fn band(x: Val<'_>, below: i64, above: i64) -> Val<'_> {
+    x.op(Op::MatrixBandPart, &[x, x.int(below), x.int(above)], &[])
+}
+
+/// The lower triangle.
+fn lower(x: Val<'_>) -> Val<'_> {
+    band(x, -1, 0)
+}
+
+fn adjoint_inverse(x: Val<'_>) -> Val<'_> {
+    x.op(Op::MatrixInverse, &[x], &[("adjoint", At::Bool(true))])
+}
+
+/// The gradient of the solution of a system; of a triangular one only in its triangle.
+fn solution(g: &Vjp<'_, '_>, op: Op, is_lower: Option<bool>) {
+    let (a, x, adjoint) = (g.x(0), g.y(0), g.flag("adjoint"));
+    let d = g.same_but(op, &[a, g.d()], &[("adjoint", At::Bool(!adjoint))]);
+    if g.wants(0) {
+        let product = if adjoint { x.matmul(d, false, true) } else { d.matmul(x, false, true) };
+        let da = match is_lower {
+            None => -product,
+            Some(true) => lower(-product),
+            Some(false) => band(-product, 0, -1),
+        };
+        g.dx_sum(0, da);
+    }
+    g.dx_sum(1, d);
+}
+
+/// x r⁻ᴴ for an upper triangular r.
+fn by_inverse<'g>(x: Val<'g>, r: Val<'g>) -> Val<'g> {
+    r.op(Op::MatrixTriangularSolve, &[r, x.adjoint()], &[("lower", At::Bool(false))]).adjoint()
+}
+
+/// The gradient of matrices that are not wider than high.
+fn deep<'g>(q: Val<'g>, r: Val<'g>, dq: Val<'g>, dr: Val<'g>) -> Val<'g> {
+    let (qdq, rdr) = (q.matmul(dq, true, false), r.matmul(dr, false, true));
+    let skew = lower(qdq - qdq.adjoint() + (rdr - rdr.adjoint()));
+    // The diagonal of what is skew-Hermitian is not real.
+    let of_r = q.matmul(dr + by_inverse(skew, r), false, false);
+    let found = of_r + by_inverse(dq - q.matmul(qdq, false, false), r);
+    if !q.is_complex() {
+        return found;
+    }
+    let m = rdr - qdq.adjoint();
+    let diagonal = m.zeros().bin(Op::MatrixSetDiag, m.un(Op::MatrixDiagPart));
+    let correction = diagonal - diagonal.part(Op::Real).as_complex();
+    found + by_inverse(q.matmul(correction.adjoint(), false, false), r)
+}
+
+fn qr(g: &Vjp<'_, '_>) {
+    let (a, q, r) = (g.x(0), g.y(0), g.y(1));
+    let (dq, dr) = (g.dy(0).unwrap_or_else(|| q.zeros()), g.dy(1).unwrap_or_else(|| r.zeros()));
+    let sizes = a.sizes().unwrap_or_default();
+    let &[.., rows, columns] = &sizes[..] else { return g.refuse("the number of rows is not known") };
+    if rows < 0 || columns < 0 {
+        return g.refuse("the numbers of rows and columns are not known");
+    }
+    if g.flag("full_matrices") && rows > columns {
+        return g.refuse("there is no gradient of full matrices that are higher than wide");
+    }
+    if rows >= columns {
+        return g.dx(0, deep(q, r, dq, dr));
+    }
+    // a = q [u v]: the columns behind the square part depend on q only.
+    let rank = sizes.len();
+    let columns_of = |x: Val<'_>, from: i64, n: i64| {
+        let (mut begin, mut size) = (vec![0; rank], vec![-1; rank]);
+        (begin[rank - 1], size[rank - 1]) = (from, n);
+        a.with(x.id).slice(g.ints_value(&begin), g.ints_value(&size))
+    };
+    let y = columns_of(a, rows, columns - rows);
+    let (u, dv, du) = (columns_of(r, 0, rows), columns_of(dr, rows, columns - rows), columns_of(dr, 0, rows));
+    let dx = deep(q, u, dq + y.matmul(dv, false, true), du);
+    g.dx(0, Val::concat(&[dx, q.matmul(dv, false, false)], -1));
+}
+
+/// 1 / x, and nearly 0 at 0.
+fn safe_reciprocal(x: Val<'_>) -> Val<'_> {
+    x / (x.un(Op::Square) + 1e-20)
+}
+
+fn eigen(g: &Vjp<'_, '_>) {
+    let (e, v) = if matches!(g.bool("compute_v"), Some(false)) {
+        let made = g.ops(Op::SelfAdjointEigV2, &[g.x(0)], &[("compute_v", At::Bool(true))], 2);
+        (made[0], made[1])
+    } else {
+        (g.y(0), g.y(1))
+    };
+    let of_values = g.dy(0).map(|d| d.cast_like(v).un(Op::MatrixDiag));
+    let of_vectors = g.dy(1).map(|d| {
+        let gaps = safe_reciprocal(e.expand(-2) - e.expand(-1));
+        gaps.bin(Op::MatrixSetDiag, e.zeros()).cast_like(v) * v.matmul(d, true, false)
+    });
+    let inner = match (of_values, of_vectors) {
+        (Some(a), Some(b)) => a + b,
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return,
+    };
+    let d = v.matmul(inner.matmul(v, false, true), false, false);
+    // The operand's lower triangle is all that is read.
+    let d = lower(d + d.adjoint());
+    g.dx(0, d.bin(Op::MatrixSetDiag, 0.5 * d.un(Op::MatrixDiagPart)));
+}
+
+/// The gradient of singular values and vectors of square or oblong matrices, of which `u` and `v` are not
+/// full.
+fn svd(g: &Vjp<'_, '_>) {
+    let a = g.x(0);
+    let (s, u, v) = if matches!(g.bool("compute_uv"), Some(false)) {
+        let attrs = [("compute_uv", At::Bool(true)), ("full_matrices", At::Bool(false))];
+        let made = g.ops(Op::Svd, &[a], &attrs, 3);
+        (made[0], made[1], made[2])
+    } else {
+        (g.y(0), g.y(1), g.y(2))
+    };
+    let (ds, du, dv) = (g.dy(0), g.dy(1), g.dy(2));
+    if g.flag("full_matrices") && (du.is_some() || dv.is_some()) {
+        let is_square = a.sizes().is_some_and(|sizes| match sizes[..] {
+            [.., rows, columns] => rows == columns && rows >= 0,
+            _ => false,
+        });
+        if !is_square {
+            return g.refuse("there is no gradient of full matrices that are not square");
+        }
+    }
+    if a.is_complex() && (du.is_some() || dv.is_some()) {
+        return g.refuse("there is no gradient of complex singular vectors");
+    }
+    let outer = |middle: Val<'_>| {
+        let middle = u.with(middle.id);
+        u.matmul(middle, false, false).matmul(v, false, true)
+    };
+    let mut parts: Vec<Val<'_>> = Vec::new();
+    if let Some(ds) = ds {
+        parts.push(outer(ds.cast_like(u).un(Op::MatrixDiag)));
+    }
+    if du.is_some() || dv.is_some() {
+        // f[i][j] = 1 / (s[j]² - s[i]²).
+        let squares = s.un(Op::Square);
+        let gaps = safe_reciprocal(squares.expand(-2) - squares.expand(-1));
+        let f = gaps.bin(Op::MatrixSetDiag, s.zeros());
+        let (rows, columns) = (s.expand(-1), s.expand(-2));
+        let inverse = safe_reciprocal(s).expand(-1);
+        let both = |x: Val<'_>| {
+            let x = u.with(x.id);
+            x + x.adjoint()
+        };
+        if let Some(du) = du {
+            let inner = u.matmul(du, true, false);
+            parts.push(outer(both(f * inner) * columns));
+            // What of du is not in the span of u.
+            let rest = du - u.matmul(inner, false, false);
+            parts.push((rest * inverse.adjoint()).matmul(v, false, true));
+        }
+        if let Some(dv) = dv {
+            let inner = v.matmul(dv, true, false);
+            parts.push(outer(rows * both(f * inner)));
+            let rest = dv - v.matmul(inner, false, false);
+            parts.push(u.matmul(rest * inverse.adjoint(), false, true));
+        }
+    }
+    if let Some(d) = parts.into_iter().reduce(|a, b| a + b) {
+        g.dx(0, d);
+    }
+}

@@ -1,0 +1,77 @@
+//! The gradients of the operators: one row per operator, in families.
+//!
+//! ```text
+//! Op::Lgamma => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::Digamma))),
+//! ```
+//!
+//! A rule builds the product of the gradients of the results with the Jacobian, for the operands whose
+//! gradients are wanted ([`Vjp`]). Values and ties are those of TensorFlow's registry. An operator whose row
+//! in the tensor library says so is a constant for differentiation; every other one has its row here, or has
+//! no gradient: where one is needed, that is an error. Every operator that a rule creates is differentiable
+//! or a constant, so that gradients have gradients.
+
+mod activations;
+mod binary;
+mod expand;
+mod fourier;
+mod images;
+mod layers;
+mod linear;
+mod lists;
+mod movement;
+mod products;
+mod reductions;
+mod scatter;
+mod segments;
+mod shaping;
+mod state;
+mod unary;
+
+use befrost_tensor::tf::op::Op;
+
+use super::vjp::Differentiation;
+
+/// The rule of an operator.
+pub(super) fn of(op: Op) -> Option<Differentiation> {
+    const FAMILIES: &[fn(Op) -> Option<Differentiation>] = &[
+        unary::gradient,
+        activations::gradient,
+        binary::gradient,
+        reductions::gradient,
+        segments::gradient,
+        shaping::gradient,
+        movement::gradient,
+        scatter::gradient,
+        products::gradient,
+        layers::gradient,
+        images::gradient,
+        linear::gradient,
+        fourier::gradient,
+        lists::gradient,
+        state::gradient,
+        expand::gradient,
+    ];
+    FAMILIES.iter().find_map(|family| family(op))
+}
+
+#[cfg(test)]
+mod tests {
+    use befrost_tensor::tf::op::{Gradient, rows};
+
+    use super::*;
+
+    #[test]
+    fn every_operator_has_the_rule_that_its_row_declares() {
+        for row in rows() {
+            let found = row.op.and_then(of);
+            let agrees = match row.gradient() {
+                Gradient::Rule => matches!(found, Some(Differentiation::Rule(_))),
+                Gradient::Expands => matches!(found, Some(Differentiation::Expands(_))),
+                Gradient::Missing | Gradient::Constant | Gradient::Flow | Gradient::Refuses => {
+                    found.is_none()
+                }
+            };
+            assert!(agrees, "{}: {:?}, but {found:?}", row.name, row.gradient());
+        }
+    }
+}

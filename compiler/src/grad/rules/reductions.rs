@@ -1,0 +1,133 @@
+//! Reductions along axes, running reductions, and the largest elements.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Vjp};
+
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
+    Some(match op {
+        Op::Sum => Rule(|g| g.dx(0, kept(g, g.d()).broadcast_like(g.x(0)))),
+        Op::Mean => Rule(|g| {
+            let (x, y) = (g.x(0), g.y(0));
+            let d = kept(g, g.d()).broadcast_like(x);
+            let n = match (x.dims(), y.dims()) {
+                (Some(x), Some(y)) => {
+                    let n = x.iter().product::<i64>() / y.iter().product::<i64>().max(1);
+                    d.number(n.max(1) as f64)
+                }
+                _ => x.count().bin(Op::FloorDiv, y.count().bin(Op::Maximum, g.int_value(1))).cast_like(d),
+            };
+            g.dx(0, d / n);
+        }),
+        // Elements that are equal share it.
+        Op::Max | Op::Min => Rule(|g| {
+            let (x, axes) = (g.x(0), g.x(1));
+            let is_it = x.bin(Op::Equal, kept(g, g.y(0))).cast_like(g.d());
+            let n = is_it.sum(axes, true);
+            g.dx(0, is_it / n * kept(g, g.d()));
+        }),
+        Op::Prod => Rule(product),
+        Op::EuclideanNorm => Rule(|g| {
+            let (d, y) = (kept(g, g.d()), kept(g, g.y(0)));
+            g.dx(0, g.x(0) / (y / d));
+        }),
+        Op::Cumsum => Rule(|g| g.dx(0, backwards(g, Op::Cumsum, g.d()))),
+        Op::Cumprod => Rule(|g| {
+            let out = backwards(g, Op::Cumsum, g.y(0) * g.d());
+            g.dx(0, out.bin(Op::DivNoNan, g.x(0)));
+        }),
+        // The logarithms of positive and negative gradients apart.
+        Op::CumulativeLogsumexp => Rule(|g| {
+            let (x, y, d) = (g.x(0), g.y(0), g.d());
+            let part = |sign: f64| {
+                let d = if sign < 0.0 { -d } else { d };
+                let is_positive = d.bin(Op::Greater, d.number(0.0));
+                let log = is_positive.select(d.un(Op::Log), d.number(lowest(d.dtype())));
+                (backwards(g, Op::CumulativeLogsumexp, log - y) + x).un(Op::Exp)
+            };
+            g.dx(0, part(1.0) - part(-1.0));
+        }),
+        Op::L2Loss => Rule(|g| g.dx(0, g.x(0) * g.d())),
+        Op::TopK | Op::TopKV2 => Rule(|g| {
+            let Some(d) = g.dy(0) else { return };
+            let (x, at) = (g.x(0), g.y(1).cast(DType::I32));
+            let (row, n) = (x.size(-1), at.size(-1));
+            let rows = at.reshape(Val::concat(&[g.ints_value(&[-1]), n.expand(0)], 0));
+            let first = rows.op(Op::Range, &[g.int_value(0), rows.size(0) * row, row], &[]);
+            let at = (rows + first.expand(-1)).reshaped(&[-1]);
+            let flat = d.op(Op::ScatterNd, &[at.expand(-1), d.reshaped(&[-1]), x.count().expand(0)], &[]);
+            g.dx(0, flat.reshape_like(x));
+        }),
+        _ => return None,
+    })
+}
+
+/// The least finite number.
+fn lowest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => -65504.0,
+        DType::F64 => f64::MIN,
+        DType::BF16 => -3.3895313892515355e38,
+        _ => f64::from(f32::MIN),
+    }
+}
+
+/// A value of the shape of a reduction's result with the reduced axes as axes of size 1.
+fn kept<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>) -> Val<'g> {
+    let (x, axes) = (g.x(0), g.x(1));
+    if g.flag("keep_dims") {
+        return value;
+    }
+    if let (Some(axes), Some(sizes)) = (axes.known_ints(), x.sizes()) {
+        let rank = sizes.len() as i64;
+        let mut axes: Vec<i64> = axes.iter().map(|&axis| if axis < 0 { axis + rank } else { axis }).collect();
+        axes.sort_unstable();
+        axes.dedup();
+        let sizes: Vec<i64> =
+            (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { sizes[axis as usize] }).collect();
+        if sizes.iter().filter(|&&size| size < 0).count() <= 1 && !sizes.contains(&0) {
+            return value.reshaped(&sizes);
+        }
+        return axes.iter().fold(value, |value, &axis| value.expand(axis));
+    }
+    value.reshape(kept_shape(g, x, axes))
+}
+
+/// The shape of an operand with 1 for the reduced axes.
+fn kept_shape<'g>(g: &'g Vjp<'_, '_>, x: Val<'g>, axes: Val<'g>) -> Val<'g> {
+    let (shape, rank) = (x.shape(), x.rank_value());
+    let axes = axes.cast(DType::I32).reshaped(&[-1]);
+    let axes = (axes + rank).bin(Op::FloorMod, rank);
+    let ones = axes.un(Op::OnesLike);
+    g.op(Op::DynamicStitch, &[x.range(rank), axes, shape, ones], &[])
+}
+
+/// A running reduction of the opposite direction.
+fn backwards<'g>(g: &'g Vjp<'_, '_>, op: Op, value: Val<'g>) -> Val<'g> {
+    g.same_but(op, &[value, g.x(1)], &[("reverse", At::Bool(!g.flag("reverse")))])
+}
+
+/// Each element's derivative is the product of the others: of those before and those after it, so that zeros
+/// are no special case.
+fn product(g: &Vjp<'_, '_>) {
+    let (x, d) = (g.x(0), kept(g, g.d()).broadcast_like(g.x(0)));
+    let (shape, rank) = (x.shape(), x.rank_value());
+    let axes = g.x(1).cast(DType::I32).reshaped(&[-1]);
+    let reduced = (axes + rank).bin(Op::FloorMod, rank);
+    let others = g.ops(Op::ListDiff, &[x.range(rank), reduced], &[], 2)[0];
+    let order = Val::concat(&[reduced, others], 0);
+    let n = |axes: Val<'_>| {
+        shape.op(Op::Prod, &[shape.gather(axes), g.int_value(0)], &[("keep_dims", At::Bool(true))])
+    };
+    let turned = x.transpose(order);
+    let table = turned.reshape(Val::concat(&[n(reduced), n(others)], 0));
+    let others_of = |reverse| {
+        let attrs = [("exclusive", At::Bool(true)), ("reverse", At::Bool(reverse))];
+        table.op(Op::Cumprod, &[table, g.int_value(0)], &attrs).conj()
+    };
+    let product = (others_of(false) * others_of(true)).reshape_like(turned);
+    g.dx(0, (d * product.transpose(order.un(Op::InvertPermutation))).reshape_like(x));
+}

@@ -1,0 +1,201 @@
+//! Operators that gather and scatter by index. Rows of a first axis become slices.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use crate::grad::val::Val;
+use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::{At, Grad, Slices, Vjp};
+
+pub(super) fn gradient(op: Op) -> Option<Differentiation> {
+    Some(match op {
+        Op::Gather => Rule(|g| rows(g, g.x(0).size(0))),
+        Op::GatherV2 => Rule(gather),
+        Op::ResourceGather => Rule(|g| match g.int("batch_dims").unwrap_or(0) {
+            0 => rows(g, g.x(0).shape().element_at(0)),
+            batch => along(g, batch, batch, g.x(0).shape()),
+        }),
+        Op::GatherNd | Op::ResourceGatherNd => Rule(|g| {
+            let (x, indices) = (g.x(0), g.x(1));
+            let shape = x.shape_as(indices.dtype());
+            g.dx(0, g.op(Op::ScatterNd, &[indices, g.d(), shape], &[]));
+        }),
+        Op::ScatterNd => Rule(|g| g.dx(1, at(g, g.d(), g.x(0)))),
+        Op::ScatterNdNonAliasingAdd | Op::TensorScatterAdd => Rule(|g| {
+            g.dx(0, g.d());
+            if g.wants(2) {
+                g.dx(2, at(g, g.d(), g.x(1)));
+            }
+        }),
+        Op::TensorScatterSub => Rule(|g| {
+            g.dx(0, g.d());
+            if g.wants(2) {
+                g.dx(2, -at(g, g.d(), g.x(1)));
+            }
+        }),
+        Op::TensorScatterUpdate => Rule(|g| {
+            if g.wants(0) {
+                g.dx(0, g.op(Op::TensorScatterUpdate, &[g.d(), g.x(1), g.x(2).zeros()], &[]));
+            }
+            if g.wants(2) {
+                g.dx(2, at(g, g.d(), g.x(1)));
+            }
+        }),
+        // What is equal to the result shares its gradient.
+        Op::TensorScatterMax | Op::TensorScatterMin => Rule(|g| {
+            let (x, indices, updates, y) = (g.x(0), g.x(1), g.x(2), g.y(0));
+            let x_is_it = x.bin(Op::Equal, y).cast_like(g.d());
+            let update_is_it = updates.bin(Op::Equal, at(g, y, indices)).cast_like(g.d());
+            let shape = x.shape_as(indices.dtype());
+            let n = x_is_it + g.op(Op::ScatterNd, &[indices, update_is_it, shape], &[]);
+            let d = g.d() / n;
+            if g.wants(0) {
+                g.dx(0, d * x_is_it);
+            }
+            if g.wants(2) {
+                g.dx(2, at(g, d, indices) * update_is_it);
+            }
+        }),
+        Op::DynamicPartition => Rule(|g| {
+            let (x, which) = (g.x(0), g.x(1));
+            let numbers = x.range(which.count()).reshape_like(which);
+            let operands = [numbers, which];
+            let parts = g.ops(
+                Op::DynamicPartition,
+                &operands,
+                &[("num_partitions", At::Int(g.n_y() as i64))],
+                g.n_y(),
+            );
+            let operands: Vec<Val<'_>> = parts.into_iter().chain(g.ds()).collect();
+            g.dx(0, g.op(Op::DynamicStitch, &operands, &[]).reshape_like(x));
+        }),
+        Op::DynamicStitch | Op::ParallelDynamicStitch => Rule(|g| {
+            let n = g.n_x() / 2;
+            for i in 0..n {
+                if g.wants(n + i) {
+                    g.dx(n + i, g.d().gather(g.x(i)));
+                }
+            }
+        }),
+        Op::SparseToDense => Rule(|g| {
+            let indices = match g.x(0).rank() {
+                Some(0) => g.x(0).reshaped(&[1, 1]),
+                Some(1) => g.x(0).expand(-1),
+                _ => g.x(0),
+            };
+            let values = at(g, g.d(), indices);
+            if g.wants(2) {
+                g.dx(2, if g.x(2).rank() == Some(0) { values.sum_all() } else { values });
+            }
+            if g.wants(3) {
+                g.dx(3, g.d().sum_all() - values.sum_all());
+            }
+        }),
+        Op::SparseTensorDenseMatMul => Rule(sparse_product),
+        _ => return None,
+    })
+}
+
+/// The slices at vectors of indices.
+fn at<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, indices: Val<'g>) -> Val<'g> {
+    g.op(Op::GatherNd, &[value, indices], &[])
+}
+
+/// The gradient of the rows that were gathered, as slices; `n` is the number of all rows.
+fn rows(g: &Vjp<'_, '_>, n: Val<'_>) {
+    if !g.wants(0) {
+        return;
+    }
+    let (indices, d) = (g.x(1), g.d());
+    if indices.rank() == Some(1) {
+        let slices = Slices { values: d.id, indices: indices.id, rows: n.id };
+        return g.dx_any(0, Grad::Slices(slices));
+    }
+    let flat = indices.reshaped(&[-1]);
+    let shape = g.x(0).shape();
+    let row = shape.slice(g.ints_value(&[1]), g.ints_value(&[-1]));
+    let values = d.reshape(Val::concat(&[flat.count().expand(0), row], 0));
+    g.dx_any(0, Grad::Slices(Slices { values: values.id, indices: flat.id, rows: n.id }));
+}
+
+fn gather(g: &Vjp<'_, '_>) {
+    let x = g.x(0);
+    let batch = g.int("batch_dims").unwrap_or(0);
+    let batch = if batch < 0 { g.x(1).rank().map_or(batch, |rank| batch + rank as i64) } else { batch };
+    let axis = match g.x(2).known_ints().as_deref() {
+        Some(&[axis]) if axis >= 0 => axis,
+        Some(&[axis]) if x.rank().is_some() => axis + x.rank().map_or(0, |rank| rank as i64),
+        _ => return g.refuse("the axis is not known"),
+    };
+    match (axis, batch) {
+        (0, 0) => rows(g, x.size(0)),
+        _ => along(g, axis, batch, x.shape()),
+    }
+}
+
+/// The gradient of slices gathered along an axis, for each of a batch: with the axes of the batch and of the
+/// indices in front they are rows of one table.
+///
+/// ```text
+/// d: [batch, before, indices, behind] ─▶ [batch, indices, before, behind]
+///     ─▶ [batch * indices, before, behind]
+///     ─sum by batch and index─▶ [batch * size, before, behind] ─▶ [batch, before, size, behind]
+/// ```
+fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
+    let (x, indices, d) = (g.x(0), g.x(1), g.d());
+    let (Some(rank), Some(n)) = (d.rank().or(g.y(0).rank()), indices.rank()) else {
+        return g.refuse("the number of axes is not known");
+    };
+    let (rank, n) = (rank as i64, n as i64 - batch);
+    let in_front = [
+        (0..batch).collect::<Vec<_>>(),
+        (axis..axis + n).collect(),
+        (batch..axis).collect(),
+        (axis + n..rank).collect(),
+    ]
+    .concat();
+    let shape = x.with(shape.id);
+    let part = |from: i64, to: i64| shape.slice(g.ints_value(&[from]), g.ints_value(&[to - from]));
+    let (batches, before) = (part(0, batch), part(batch, axis));
+    let behind = shape.slice(g.ints_value(&[axis + 1]), g.ints_value(&[-1]));
+    let size = part(axis, axis + 1);
+    let table = d.transpose(g.ints_value(&in_front));
+    let table = table.reshape(Val::concat(&[g.ints_value(&[-1]), before, behind], 0));
+    let n_batches = g.op(Op::Prod, &[batches, g.int_value(0)], &[]);
+    let size_of_one = size.reshaped(&[]);
+    let first = x.range(n_batches) * size_of_one;
+    let numbers =
+        indices.cast(DType::I32).reshape(Val::concat(&[n_batches.expand(0), g.ints_value(&[-1])], 0));
+    let numbers = (numbers + first.expand(-1)).reshaped(&[-1]);
+    let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, n_batches * size_of_one], &[]);
+    let sums = sums.reshape(Val::concat(&[batches, size, before, behind], 0));
+    // [batch, size, before, behind]: the size goes behind what is before it.
+    let rank = rank - n + 1;
+    let back = [
+        (0..batch).collect::<Vec<_>>(),
+        (batch + 1..axis + 1).collect(),
+        vec![batch],
+        (axis + 1..rank).collect(),
+    ]
+    .concat();
+    g.dx(0, sums.transpose(g.ints_value(&back)));
+}
+
+/// The gradient of a product with a sparse matrix: by the dense one, and by each value of the sparse one.
+fn sparse_product(g: &Vjp<'_, '_>) {
+    let (indices, values, shape, b) = (g.x(0), g.x(1), g.x(2), g.x(3));
+    let (adj_a, adj_b) = (g.flag("adjoint_a"), g.flag("adjoint_b"));
+    if g.wants(3) {
+        let attrs = [("adjoint_a", At::Bool(!adj_a))];
+        let product = g.op(Op::SparseTensorDenseMatMul, &[indices, values.conj(), shape, g.d()], &attrs);
+        g.dx(3, if adj_b { product.adjoint() } else { product });
+    }
+    if g.wants(1) {
+        let column = |i: i64| indices.slice(g.ints_value(&[0, i]), g.ints_value(&[-1, 1])).reshaped(&[-1]);
+        let (rows, columns) = if adj_a { (column(1), column(0)) } else { (column(0), column(1)) };
+        let b = if adj_b { b.adjoint() } else { b };
+        let products = g.d().gather(rows) * b.gather(columns).conj();
+        let sums = products.sum(g.ints_value(&[-1]), false);
+        g.dx(1, if adj_a { sums.conj() } else { sums });
+    }
+}

@@ -1,0 +1,85 @@
+// RUN: ir-opt %s --tf-gradients --split-input-file --verify-diagnostics
+
+func.func @all_ops_without(%x: tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32> {
+  %a = "tf.Dilation2D"(%x, %x) <{strides = [1, 1, 1, 1], rates = [1, 1, 1, 1], padding = "SAME"}> : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  // expected-error @+1 {{there is no gradient of `tf.Dilation2D` (1 op)}}
+  %d = "tf._Gradients"(%a, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  func.return %d : tensor<1x2x2x1xf32>
+}
+
+// -----
+
+func.func @prevented(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{`tf.PreventGradient` prevents its gradient: not by this way}}
+  %a = "tf.PreventGradient"(%x) <{message = "not by this way"}> : (tensor<2xf32>) -> tensor<2xf32>
+  %d = "tf._Gradients"(%a, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// -----
+
+func.func @not_differentiable(%x: tensor<2xi32>, %y: tensor<2xf32>) -> tensor<2xi32> {
+  // expected-error @+1 {{x #0 has type tensor<2xi32>, which has no gradients}}
+  %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xi32>
+  func.return %d : tensor<2xi32>
+}
+
+// -----
+
+func.func @unconnected(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = "tf.Floor"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  // expected-error @+1 {{no path of differentiable values leads from x #0 to a y}}
+  %d = "tf._Gradients"(%a, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// -----
+
+func.func @wrong_dy(%x: tensor<2xf32>, %dy: tensor<3xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{dy #0 has type tensor<3xf32>, but y #0 has type tensor<2xf32>}}
+  %d = "tf._Gradients"(%x, %dy, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// -----
+
+func.func @number_of_dys(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{1 dys for 2 ys}}
+  %d = "tf._Gradients"(%x, %x, %x, %x) <{operandSegmentSizes = array<i32: 2, 1, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// -----
+
+func.func @number_of_results(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{1 results, expected one for each of 2 xs}}
+  %d = "tf._Gradients"(%x, %x, %x) <{operandSegmentSizes = array<i32: 1, 0, 2, 0>}> : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// -----
+
+func.func @custom(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{the gradient function @missing of `tf.PartitionedCall`: there is no such function}}
+  %y = "tf.PartitionedCall"(%x) <{f = @f}> : (tensor<2xf32>) -> tensor<2xf32>
+  %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {bef.gradient = @missing} {
+  func.return %x : tensor<2xf32>
+}
+
+// -----
+
+func.func @wrong_custom(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{@g of `tf.PartitionedCall`: it has 1 arguments and 1 results, expected 3}}
+  %y = "tf.PartitionedCall"(%x) <{f = @f}> : (tensor<2xf32>) -> tensor<2xf32>
+  %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {bef.gradient = @g} {
+  func.return %x : tensor<2xf32>
+}
+func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
+  func.return %x : tensor<2xf32>
+}
