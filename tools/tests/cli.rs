@@ -63,7 +63,12 @@ fn wrong_usage_is_exit_code_2() {
     for tool in [TRANSLATE, EXEC] {
         check(tool, &[one, "-O3"], 2, "'3'");
     }
-    check(TRANSLATE, &[one, "--from", "text"], 2, "possible values: mlir, bef, graphdef, metagraph, savedmodel, onnx");
+    check(
+        TRANSLATE,
+        &[one, "--from", "text"],
+        2,
+        "possible values: mlir, bef, graphdef, metagraph, savedmodel, onnx",
+    );
     check(TRANSLATE, &[one, "--to", "onnx"], 2, "possible values: mlir, bef, dump");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--bef-to-mlir"], 2, "cannot be used with");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--to", "mlir"], 2, "cannot be used with");

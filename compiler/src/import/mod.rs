@@ -18,6 +18,9 @@ pub mod files;
 pub mod graphdef;
 mod input;
 pub mod onnx;
+#[allow(missing_docs, clippy::all, unreachable_pub, clippy::pedantic, reason = "generated, see onnx.proto")]
+#[path = "proto/onnx.rs"]
+mod onnx_proto;
 #[allow(
     missing_docs,
     clippy::all,
@@ -27,15 +30,6 @@ pub mod onnx;
 )]
 #[path = "proto/tensorflow.rs"]
 mod proto;
-#[allow(
-    missing_docs,
-    clippy::all,
-    unreachable_pub,
-    clippy::pedantic,
-    reason = "generated, see onnx.proto"
-)]
-#[path = "proto/onnx.rs"]
-mod onnx_proto;
 pub mod savedmodel;
 pub mod summary;
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::import::files::{ModelFiles, NoFiles, checked_name};
+use befrost_compiler::import::onnx::summary as onnx_summary;
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::summary::ModelSummary;
-use befrost_compiler::import::onnx::summary as onnx_summary;
 use befrost_compiler::import::{ImportOptions, graphdef, graphdef_in_memory, onnx};
 use befrost_tensor::bundle::Bytes;
 
@@ -85,7 +85,8 @@ impl OpenModel {
             return open(bytes).map(OpenModel::Graph);
         }
         let bytes = read(bytes)?;
-        let (mut files, mut variables): (Box<dyn ModelFiles>, _) = (Box::new(NoFiles), SAVED_VARIABLES.to_owned());
+        let (mut files, mut variables): (Box<dyn ModelFiles>, _) =
+            (Box::new(NoFiles), SAVED_VARIABLES.to_owned());
         if let (Place::File(path), true) = (&place, kind != TensorFlowKind::GraphDef) {
             files = beside();
             if kind == TensorFlowKind::MetaGraph {

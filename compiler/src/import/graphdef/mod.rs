@@ -199,17 +199,7 @@ impl<'g> Importer<'g> {
         let taken = entries.iter().map(|entry| entry.symbol.clone()).collect();
         let (symbols, unsupported) = (BTreeMap::new(), BTreeMap::new());
         let (m, queue) = (Module::new(), Vec::new());
-        Ok(Importer {
-            m,
-            library,
-            gradients,
-            registered,
-            symbols,
-            taken,
-            queue,
-            unsupported,
-            surroundings,
-        })
+        Ok(Importer { m, library, gradients, registered, symbols, taken, queue, unsupported, surroundings })
     }
 
     /// The symbol of a function, which is queued for import if it is new.

@@ -516,12 +516,7 @@ impl Emitter {
     }
 
     /// Padding with a constant: the pairs of sizes before and behind, by axis.
-    pub(super) fn pad(
-        &mut self,
-        value: ValueId,
-        pads: &[(i64, i64)],
-        with: ValueId,
-    ) -> Result<ValueId, Why> {
+    pub(super) fn pad(&mut self, value: ValueId, pads: &[(i64, i64)], with: ValueId) -> Result<ValueId, Why> {
         if pads.iter().all(|&pad| pad == (0, 0)) {
             return Ok(value);
         }

@@ -84,7 +84,11 @@ impl DerefMut for Importer<'_> {
 type Unsupported = BTreeMap<String, Vec<String>>;
 
 impl<'g> Importer<'g> {
-    pub(super) fn new(functions: Functions<'g>, opsets: Opsets<'g>, files: &'g dyn ModelFiles) -> Importer<'g> {
+    pub(super) fn new(
+        functions: Functions<'g>,
+        opsets: Opsets<'g>,
+        files: &'g dyn ModelFiles,
+    ) -> Importer<'g> {
         Importer {
             emitter: Emitter::new(Module::new()),
             files: ExternalFiles::new(files),
@@ -235,11 +239,7 @@ impl<'g> Importer<'g> {
     }
 
     /// Defines the initializers of a graph as constants.
-    fn initializers(
-        &mut self,
-        graph: &'g GraphProto,
-        wanted: Option<&HashSet<&str>>,
-    ) -> Result<(), Refusal> {
+    fn initializers(&mut self, graph: &'g GraphProto, wanted: Option<&HashSet<&str>>) -> Result<(), Refusal> {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         for tensor in graph.initializer.iter().filter(|tensor| is_wanted(&tensor.name)) {
             // A fed initializer is an argument.
@@ -393,7 +393,8 @@ impl<'g> Importer<'g> {
         }
         let outputs = graph.output.iter().map(|ValueInfoProto { name, .. }| {
             let value = self.get(name)?;
-            value.ok_or_else(|| format!("its output '{}' is an optional without a value", errors::shown(name)))
+            value
+                .ok_or_else(|| format!("its output '{}' is an optional without a value", errors::shown(name)))
         });
         let outputs = outputs.collect();
         self.scopes.pop();

@@ -34,7 +34,8 @@ pub fn summary(bytes: Bytes) -> Result<ModelSummary, Vec<Diagnostic>> {
     let inputs = graph.input.iter().filter(|input| !initialized(&input.name)).map(port).collect();
     let outputs = graph.output.iter().map(port).collect();
     let n_bytes = |tensor: &TensorProto| {
-        let n = tensor.dims.iter().fold(1usize, |n, &dim| n.saturating_mul(usize::try_from(dim).unwrap_or(0)));
+        let n =
+            tensor.dims.iter().fold(1usize, |n, &dim| n.saturating_mul(usize::try_from(dim).unwrap_or(0)));
         let size = element_type(tensor.data_type).ok().and_then(|element| element.dtype());
         n.saturating_mul(size.map_or(0, |dtype| dtype.size()))
     };

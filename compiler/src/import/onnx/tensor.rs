@@ -174,7 +174,8 @@ pub(super) fn dense(
     };
     let dtype = element_type(values.data_type)?.dtype().ok_or("a sparse tensor of strings")?;
     let (n, size) = (count(&sparse.dims)?, dtype.size());
-    let len = n.checked_mul(size).filter(|&len| len <= MAX_DENSE).ok_or("a sparse tensor that is too large")?;
+    let len =
+        n.checked_mul(size).filter(|&len| len <= MAX_DENSE).ok_or("a sparse tensor that is too large")?;
     let mut data = vec![0; len];
     let bytes = |cx: &Context, attr: AttrId| match cx.attr(attr) {
         AttrKind::Dense { data, .. } => data.to_vec(),

@@ -227,9 +227,12 @@ fn entries(meta: &MetaGraphDef, options: &ImportOptions) -> Result<Vec<EntryPoin
             errors::no_such_signature(name, &signatures.keys().copied().collect::<Vec<_>>())
         })?;
         let symbol = if names_function { &options.function } else { name };
-        return Ok(vec![entry(symbol, name, signature)?]);
+        let gradients = options.gradients.clone();
+        return Ok(vec![EntryPoint { gradients, ..entry(symbol, name, signature)? }]);
     }
-    if !options.feeds.is_empty() || !options.fetches.is_empty() || signatures.is_empty() {
+    let names_tensors =
+        !(options.feeds.is_empty() && options.fetches.is_empty() && options.gradients.is_empty());
+    if names_tensors || signatures.is_empty() {
         return Ok(vec![EntryPoint::of_options(options)]);
     }
     signatures.into_iter().map(|(name, signature)| entry(name, name, signature)).collect()

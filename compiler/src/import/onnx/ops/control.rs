@@ -322,7 +322,11 @@ pub(super) fn loop_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
 /// A list of a flag per value, as an attribute has it.
 fn flags(n: &Node<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
     let flags = n.ints(name).map_or_else(|| vec![0; count], <[i64]>::to_vec);
-    if flags.len() == count { Ok(flags) } else { Err(format!("{name} has {} entries for {count}", flags.len())) }
+    if flags.len() == count {
+        Ok(flags)
+    } else {
+        Err(format!("{name} has {} entries for {count}", flags.len()))
+    }
 }
 
 pub(super) fn scan<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
@@ -519,12 +523,9 @@ pub(super) fn concat_from_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowere
     let shape = [&[-1], &dims[..]].concat();
     let shape = g.element_shape(&SequenceType { element: of.element, dims: Some(shape) })?;
     let leading = g.ints(&[])?;
-    let joined = g.ops(
-        Op::TensorListConcatV2,
-        &[list, shape, leading],
-        &[],
-        &[of.element, Type::Dense(DType::I64)],
-    )?[0];
+    let joined =
+        g.ops(Op::TensorListConcatV2, &[list, shape, leading], &[], &[of.element, Type::Dense(DType::I64)])?
+            [0];
     one(g.move_axis(joined, 0, axis))
 }
 
@@ -532,7 +533,8 @@ pub(super) fn sequence_map<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
     let body: &'g GraphProto = n.graph("body")?;
     let inputs = n.all()?;
     let (trips, yes) = (length(g, inputs[0])?, g.scalar(1.0, DType::I1)?);
-    let of = Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: body.output.len() };
+    let of =
+        Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: body.output.len() };
     let done = g.repeat(&of, &mut |g, at, condition, _| {
         let mut args = Vec::new();
         for &input in &inputs {

@@ -23,16 +23,13 @@ pub(super) struct Windows {
 
 impl Windows {
     /// The windows of a node on images `x`; automatic padding is computed from their sizes.
-    pub(super) fn new(
-        g: &Importer<'_>,
-        n: &Node<'_>,
-        x: ValueId,
-        kernel: Vec<i64>,
-    ) -> Result<Windows, Why> {
+    pub(super) fn new(g: &Importer<'_>, n: &Node<'_>, x: ValueId, kernel: Vec<i64>) -> Result<Windows, Why> {
         let rank = kernel.len();
         let list = |name: &str| match n.ints(name) {
             None => Ok(vec![1; rank]),
-            Some(values) if values.len() == rank && values.iter().all(|&value| value > 0) => Ok(values.to_vec()),
+            Some(values) if values.len() == rank && values.iter().all(|&value| value > 0) => {
+                Ok(values.to_vec())
+            }
             Some(values) => Err(format!("{name} {values:?} for {rank} axes")),
         };
         let (strides, dilations) = (list("strides")?, list("dilations")?);
@@ -119,9 +116,11 @@ fn convolved(
     group: i64,
 ) -> Result<ValueId, Why> {
     let y = match windows.kernel.len() {
-        1 => return along_rows(g, x, filters, windows, |g, x, filters, windows| {
-            convolved(g, x, filters, bias, windows, group)
-        }),
+        1 => {
+            return along_rows(g, x, filters, windows, |g, x, filters, windows| {
+                convolved(g, x, filters, bias, windows, group)
+            });
+        }
         2 => conv_2d(g, x, filters, windows, group)?,
         3 => conv_3d(g, x, filters, windows, group)?,
         n => return Err(format!("convolutions of {n} axes are not supported")),
@@ -259,7 +258,8 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     }
     let reach = |i: usize| windows.strides[i].checked_mul(sizes[i] - 1)?.checked_add(windows.extent(i));
     let full: Option<Vec<i64>> = (0..rank).map(reach).collect();
-    let full = full.filter(|full| full.iter().all(|&size| size <= MAX_SIZE)).ok_or("its result is too large")?;
+    let full =
+        full.filter(|full| full.iter().all(|&size| size <= MAX_SIZE)).ok_or("its result is too large")?;
     let is_same = auto.starts_with("SAME");
     if is_same || wanted.is_some() {
         for i in 0..rank {
@@ -273,9 +273,11 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let pads = std::mem::replace(&mut windows.pads, vec![(0, 0); rank]);
     let mut y = transposed(g, x, filters, &windows, &full, group)?;
     let mut crops = vec![(0, 0); 2];
-    crops.extend(pads.iter().zip(&extra).map(|(&(before, behind), &extra)| {
-        (before.saturating_neg(), extra.saturating_sub(behind))
-    }));
+    crops.extend(
+        pads.iter()
+            .zip(&extra)
+            .map(|(&(before, behind), &extra)| (before.saturating_neg(), extra.saturating_sub(behind))),
+    );
     for (axis, &(before, behind)) in crops.iter().enumerate().filter(|(_, crop)| crop.0 < 0 || crop.1 < 0) {
         y = g.slice(y, axis, before.saturating_neg().max(0), if behind < 0 { Some(behind) } else { None })?;
     }
@@ -288,10 +290,7 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// The attributes of a node but one.
-fn without<'n>(
-    n: &Node<'n>,
-    name: &str,
-) -> Vec<(&'n str, &'n crate::import::onnx_proto::AttributeProto)> {
+fn without<'n>(n: &Node<'n>, name: &str) -> Vec<(&'n str, &'n crate::import::onnx_proto::AttributeProto)> {
     n.attrs.iter().copied().filter(|(given, _)| *given != name).collect()
 }
 
@@ -305,7 +304,8 @@ fn transposed(
     group: i64,
 ) -> Result<ValueId, Why> {
     let batch = g.size(x, 0)?;
-    let channels = g.dims(filters)?.get(1).copied().filter(|&n| n > 0).ok_or("its filters have no channels")?;
+    let channels =
+        g.dims(filters)?.get(1).copied().filter(|&n| n > 0).ok_or("its filters have no channels")?;
     let mut sizes = vec![batch, Size::Known(channels)];
     sizes.extend(full.iter().map(|&size| Size::Known(size)));
     if windows.kernel.len() == 1 {
@@ -441,7 +441,8 @@ pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
             None => dims[axis],
             Some(i) => {
                 let (before, behind) = windows.pads[i];
-                let full = (dims[axis] - 1).saturating_mul(windows.strides[i]).saturating_add(windows.kernel[i]);
+                let full =
+                    (dims[axis] - 1).saturating_mul(windows.strides[i]).saturating_add(windows.kernel[i]);
                 full.saturating_sub(before).saturating_sub(behind)
             }
         })

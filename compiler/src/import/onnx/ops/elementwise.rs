@@ -109,7 +109,8 @@ fn converted(g: &mut Importer<'_>, x: ValueId, to: Type) -> Result<ValueId, Why>
     match (g.element(x), to) {
         (Some(Type::String), Type::String) => Ok(x),
         (Some(Type::String), Type::Dense(dtype)) => {
-            let parsed = if matches!(dtype, DType::I32 | DType::I64 | DType::F64) { dtype } else { DType::F32 };
+            let parsed =
+                if matches!(dtype, DType::I32 | DType::I64 | DType::F64) { dtype } else { DType::F32 };
             let number = g.to(Op::StringToNumber, &[x], &[], parsed)?;
             g.cast(number, dtype)
         }

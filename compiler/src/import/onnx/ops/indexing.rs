@@ -127,8 +127,10 @@ pub(super) fn compress(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 pub(super) fn reverse_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    let attrs =
-        [("batch_dim", Attr::Int(n.int_or("batch_axis", 1))), ("seq_dim", Attr::Int(n.int_or("time_axis", 0)))];
+    let attrs = [
+        ("batch_dim", Attr::Int(n.int_or("batch_axis", 1))),
+        ("seq_dim", Attr::Int(n.int_or("time_axis", 0))),
+    ];
     one(g.op(Op::ReverseSequence, &[n.input(0)?, n.input(1)?], &attrs))
 }
 
@@ -202,9 +204,9 @@ pub(super) fn reduce(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let mut x = n.input(0)?;
     let keep = n.flag("keepdims", true);
     let rank = g.rank(x)?;
-    let dynamic = n.optional(1).filter(|&axes| {
-        g.ints_of(axes).is_none() && g.dims(axes).map_or(true, |dims| dims != [0])
-    });
+    let dynamic = n
+        .optional(1)
+        .filter(|&axes| g.ints_of(axes).is_none() && g.dims(axes).map_or(true, |dims| dims != [0]));
     let axes = match dynamic {
         Some(axes) => axes,
         None => {

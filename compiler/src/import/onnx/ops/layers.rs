@@ -278,8 +278,11 @@ pub(super) fn multi_head_attention(g: &mut Importer<'_>, n: &Node<'_>) -> Lowere
 pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let is_contrib = n.proto.domain == "com.microsoft";
     let x = n.input(0)?;
-    let (cos, sin, positions) =
-        if is_contrib { (n.input(2)?, n.input(3)?, n.optional(1)) } else { (n.input(1)?, n.input(2)?, n.optional(3)) };
+    let (cos, sin, positions) = if is_contrib {
+        (n.input(2)?, n.input(3)?, n.optional(1))
+    } else {
+        (n.input(1)?, n.input(2)?, n.optional(3))
+    };
     let is_flat = g.rank(x)? == 3;
     let mut count = n.int_or("num_heads", 0);
     if is_flat && count == 0 {
@@ -288,7 +291,9 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         count = if half > 0 && width > 0 { width / (2 * half) } else { 0 };
     }
     let heads = if is_flat { split_heads(g, x, count)? } else { x };
-    let Size::Known(size) = g.size(heads, 3)? else { return Err("the size of its heads is not known".into()) };
+    let Size::Known(size) = g.size(heads, 3)? else {
+        return Err("the size of its heads is not known".into());
+    };
     let rotated = match n.int_or("rotary_embedding_dim", 0) {
         0 => size,
         rotated if (0..=size).contains(&rotated) => rotated,
@@ -395,7 +400,8 @@ fn likelihood(g: &mut Importer<'_>, n: &Node<'_>, logs: ValueId) -> Result<Value
         ("sum", _) => g.reduce(Op::Sum, loss, &axes, false),
         ("mean", None) => g.reduce(Op::Mean, loss, &axes, false),
         ("mean", Some(weights)) => {
-            let (sum, total) = (g.reduce(Op::Sum, loss, &axes, false)?, g.reduce(Op::Sum, weights, &axes, false)?);
+            let (sum, total) =
+                (g.reduce(Op::Sum, loss, &axes, false)?, g.reduce(Op::Sum, weights, &axes, false)?);
             g.div(sum, total)
         }
         (other, _) => Err(format!("reduction '{other}'")),
@@ -444,10 +450,7 @@ pub(super) fn resize(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         ("exclude_outside", Attr::Bool(n.flag("exclude_outside", false))),
         ("extrapolation_value", Attr::Float(n.float_or("extrapolation_value", 0.0))),
         ("antialias", Attr::Bool(n.flag("antialias", false))),
-        (
-            "keep_aspect_ratio_policy",
-            Attr::Str(n.word("keep_aspect_ratio_policy", "stretch")?),
-        ),
+        ("keep_aspect_ratio_policy", Attr::Str(n.word("keep_aspect_ratio_policy", "stretch")?)),
     ];
     one(g.op(Op::_Resize, &[x, roi, scales, sizes], &attrs))
 }
@@ -469,7 +472,8 @@ pub(super) fn grid_sample(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 /// `AffineGrid`: the points of a regular grid, transformed.
 pub(super) fn affine_grid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (theta, size) = (n.input(0)?, n.input(1)?);
-    let dim = usize::try_from(g.dims(theta)?.get(1).copied().unwrap_or(-1)).map_err(|_| "theta of unknown size")?;
+    let dim =
+        usize::try_from(g.dims(theta)?.get(1).copied().unwrap_or(-1)).map_err(|_| "theta of unknown size")?;
     let dtype = g.dtype(theta)?;
     let corners = n.flag("align_corners", false);
     let mut sizes = Vec::new();
@@ -516,10 +520,7 @@ pub(super) fn roi_align(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         ("output_width", Attr::Int(n.int_or("output_width", 1))),
         ("sampling_ratio", Attr::Int(n.int_or("sampling_ratio", 0))),
         ("spatial_scale", Attr::Float(n.float_or("spatial_scale", 1.0))),
-        (
-            "half_pixel",
-            Attr::Bool(n.word("coordinate_transformation_mode", default)? == "half_pixel"),
-        ),
+        ("half_pixel", Attr::Bool(n.word("coordinate_transformation_mode", default)? == "half_pixel")),
     ];
     let indices = g.cast(n.input(2)?, DType::I64)?;
     one(g.op(Op::_RoiAlign, &[n.input(0)?, n.input(1)?, indices], &attrs))
@@ -552,7 +553,8 @@ pub(super) fn non_max_suppression(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered
 pub(super) fn deform_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (x, filters, offset) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let kernel = kernel_of(g, n, filters)?;
-    let taps = kernel.iter().try_fold(1i64, |n, &size| n.checked_mul(size)).ok_or("its filters are too large")?;
+    let taps =
+        kernel.iter().try_fold(1i64, |n, &size| n.checked_mul(size)).ok_or("its filters are too large")?;
     let windows = Windows::new(g, n, x, kernel)?;
     let zero = g.scalar_like(0.0, x)?;
     let bias = match n.optional(3) {

@@ -242,7 +242,12 @@ pub(super) fn label_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         }
         if let Some(attr) = n.attr(&format!("{side}_strings")) {
             let (dims, string_data) = (vec![attr.strings.len() as i64], attr.strings.clone());
-            return g.tensor_constant(&TensorProto { dims, data_type: 8, string_data, ..TensorProto::default() });
+            return g.tensor_constant(&TensorProto {
+                dims,
+                data_type: 8,
+                string_data,
+                ..TensorProto::default()
+            });
         }
         match n.floats(&format!("{side}_floats")) {
             [] => Err(format!("it has no {side}")),
@@ -258,7 +263,11 @@ pub(super) fn label_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         }
         (None, None) => {
             let text = n.word("default_string", "_Unused")?.as_bytes().to_vec();
-            g.tensor_constant(&TensorProto { data_type: 8, string_data: vec![text], ..TensorProto::default() })?
+            g.tensor_constant(&TensorProto {
+                data_type: 8,
+                string_data: vec![text],
+                ..TensorProto::default()
+            })?
         }
         (None, Some(DType::I64)) => g.int(n.int_or("default_int64", -1))?,
         (None, Some(dtype)) => g.scalar(f64::from(n.float_or("default_float", -0.0)), dtype)?,

@@ -157,7 +157,8 @@ fn by_groups(g: &mut Importer<'_>, n: &Node<'_>, groups: Option<i64>) -> Result<
     let (mean, variance) = moments(g, parts, &[2])?;
     let (normal, _) = standardized(g, parts, mean, variance, n.float_or("epsilon", 1e-5))?;
     let (scale, bias) = (n.input(1)?, n.input(2)?);
-    let per_group = Size::Known(g.dims(scale)?.first().copied().unwrap_or(-1)) == groups && groups != channels;
+    let per_group =
+        Size::Known(g.dims(scale)?.first().copied().unwrap_or(-1)) == groups && groups != channels;
     let whole: Vec<Size> = [&[batch, channels], inner].concat();
     let normal = g.cast(normal, dtype)?;
     if per_group {

@@ -514,7 +514,8 @@ pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         return Err(format!("{} sizes for {} axes", wanted.len(), axes.len()));
     }
     let zero = Size::Known(0);
-    let (mut pads, mut begins, mut sizes) = (vec![zero; 2 * rank], vec![zero; rank], vec![Size::Known(-1); rank]);
+    let (mut pads, mut begins, mut sizes) =
+        (vec![zero; 2 * rank], vec![zero; rank], vec![Size::Known(-1); rank]);
     let none = g.int(0)?;
     for (&axis, wanted) in axes.iter().zip(wanted) {
         let (old, new) = (g.size(x, axis)?, g.size_value(wanted)?);

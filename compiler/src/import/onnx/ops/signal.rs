@@ -219,7 +219,9 @@ pub(super) fn mel_weights(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         (from..=centre).filter(|_| centre > from).for_each(|row| {
             set(row, (row - from) as f64 / (centre - from) as f64);
         });
-        (centre..to).filter(|_| to > centre).for_each(|row| set(row, (to - row) as f64 / (to - centre) as f64));
+        (centre..to)
+            .filter(|_| to > centre)
+            .for_each(|row| set(row, (to - row) as f64 / (to - centre) as f64));
     }
     let to = number_type(n.int_or("output_datatype", 1))?;
     let weights = g.floats(&weights, &[rows as i64, bins as i64])?;

@@ -355,7 +355,8 @@ fn outside(
     let value = cast(&value, x.dtype(), cx.allocator)?;
     let mut y = x.clone();
     for axis in axes {
-        let inside = try_collected((0..axis.to).map(|at| Ok(crate::I1::from(attrs.position(axis, at).is_some()))))?;
+        let inside =
+            try_collected((0..axis.to).map(|at| Ok(crate::I1::from(attrs.position(axis, at).is_some()))))?;
         if inside.iter().all(|&inside| inside == crate::I1::from(true)) {
             continue;
         }

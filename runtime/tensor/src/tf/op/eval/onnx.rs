@@ -6,8 +6,9 @@ use crate::scratch::try_collected;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS, NearestMode, ResizeAxesAttrs, Deformed, GridAttrs, Limits, PoolWindows, Pooling,
-    Recurrence, RecurrentOperands, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
+    self, Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS,
+    Deformed, GridAttrs, Limits, NearestMode, PoolWindows, Pooling, Recurrence, RecurrentOperands,
+    ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
 

@@ -1,9 +1,9 @@
 //! Operators of ONNX.
 
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
-use crate::{Shape, TensorError};
 use crate::tf::DIRECTIONS;
-use crate::tf::op::eval::onnx::{axis, floats_in, resize_attrs, pool_windows, pooled_shape, steps};
+use crate::tf::op::eval::onnx::{axis, floats_in, pool_windows, pooled_shape, resize_attrs, steps};
+use crate::{Shape, TensorError};
 
 /// An error unless indices of this shape select elements of operand 0 along the axis `axis`.
 fn expect_elements(cx: &Node<'_>, indices: &PartialShape) -> Result<(), TensorError> {
