@@ -128,7 +128,8 @@ pub fn pbtxt(text: &str) -> bool {
     compiled(|| import::graphdef_text(text, &ImportOptions::default()))
 }
 
-/// The target `onnx`: an ONNX model, as [`graphdef`], and its description. Returns whether the bytes are a model.
+/// The target `onnx`: an ONNX model, as [`graphdef`], and its description. Returns whether the bytes are a
+/// model.
 pub fn onnx(bytes: &[u8]) -> bool {
     let bytes = Bytes::copy_from_slice(bytes);
     _ = import::onnx::summary(bytes.clone());

@@ -1,9 +1,9 @@
-//! ONNX models: the numbers that ONNX, PyTorch or ONNX Runtime computed with them, at -O0 and -O2, on one thread
-//! and on two.
+//! ONNX models: the numbers that ONNX, PyTorch or ONNX Runtime computed with them, at -O0 and -O2, on one
+//! thread and on two.
 //!
-//! A case is a folder of `testdata/onnx`: `model.onnx`, and `case.json` with the `.npy` file of each input and
-//! output. Most are node tests of the `onnx` package, written by `tools/onnx/node_tests.py --keep`. More cases
-//! are read from the folder that `BEFROST_ONNX` names.
+//! A case is a folder of `testdata/onnx`: `model.onnx`, and `case.json` with the `.npy` file of each input
+//! and output. Most are node tests of the `onnx` package, written by `tools/onnx/node_tests.py --keep`. More
+//! cases are read from the folder that `BEFROST_ONNX` names.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

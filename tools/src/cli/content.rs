@@ -221,8 +221,8 @@ mod tests {
 
     #[test]
     fn foreign_formats() {
-        check(b"\x08\x08\x12\x07pytorch", Some("an ONNX model"));
-        check(b"\x08\x03\x3a\x07", Some("an ONNX model"));
+        assert_eq!(format(b"\x08\x08\x12\x07pytorch"), Format::Onnx);
+        assert_eq!(format(b"\x08\x03\x3a\x07"), Format::Onnx);
         check(b"\x89HDF\r\n\x1a\n\0", Some("an HDF5 file"));
         check(b"PK\x03\x04", Some("a zip archive"));
         check(b"\x1c\0\0\0TFL3", Some("a TensorFlow Lite model"));

@@ -22,12 +22,20 @@ use crate::rewrite::Rewriter;
 /// The reason why a node is refused.
 pub(super) type Why = String;
 
+/// The values of a node's outputs.
+pub(super) type Lowered = Result<Vec<ValueId>, Why>;
+
+/// The outputs of a node with one.
+pub(super) fn one(value: Result<ValueId, Why>) -> Lowered {
+    value.map(|value| vec![value])
+}
+
 /// Constant operands up to this size are folded at once. Larger ones are left to the passes.
 const MAX_FOLDED: usize = 1 << 16;
 
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Attr<'a> {
+pub(super) enum AttrArg<'a> {
     Int(i64),
     Ints(&'a [i64]),
     Float(f32),
@@ -40,14 +48,14 @@ pub(super) enum Attr<'a> {
 
 /// A dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) enum DimSize {
     Known(i64),
     /// A scalar of i64.
     Value(ValueId),
 }
 
 /// Emits ops at the end of a block.
-pub(super) struct Emitter {
+pub(super) struct GraphEmitter {
     pub(super) m: Module,
     pub(super) block: BlockId,
     pub(super) loc: LocId,
@@ -58,10 +66,10 @@ pub(super) struct Emitter {
 /// Limit on emitted ops.
 const MAX_OPS: usize = 1 << 22;
 
-impl Emitter {
-    pub(super) fn new(m: Module) -> Emitter {
+impl GraphEmitter {
+    pub(super) fn new(m: Module) -> GraphEmitter {
         let block = m.body();
-        Emitter { m, block, loc: LocId::UNKNOWN, n_emitted: 0 }
+        GraphEmitter { m, block, loc: LocId::UNKNOWN, n_emitted: 0 }
     }
 
     /// Calls `act` with a builder at the end of the block.
@@ -77,7 +85,7 @@ impl Emitter {
         &mut self,
         operator: Op,
         operands: &[ValueId],
-        attrs: &[(&str, Attr<'_>)],
+        attrs: &[(&str, AttrArg<'_>)],
         elements: &[Type],
     ) -> Result<Vec<ValueId>, Why> {
         self.n_emitted += 1;
@@ -88,14 +96,14 @@ impl Emitter {
             let mut op = b.op(operator, operands);
             for &(name, value) in attrs {
                 op = match value {
-                    Attr::Int(value) => op.int(name, value),
-                    Attr::Ints(values) => op.ints(name, values),
-                    Attr::Float(value) => op.f32(name, value),
-                    Attr::Floats(values) => op.f32s(name, values),
-                    Attr::Bool(value) => op.bool(name, value),
-                    Attr::Strs(values) => op.strs(name, values),
-                    Attr::Str(value) => op.str(name, value),
-                    Attr::Type(ty) => op.ty(name, ty),
+                    AttrArg::Int(value) => op.int(name, value),
+                    AttrArg::Ints(values) => op.ints(name, values),
+                    AttrArg::Float(value) => op.f32(name, value),
+                    AttrArg::Floats(values) => op.f32s(name, values),
+                    AttrArg::Bool(value) => op.bool(name, value),
+                    AttrArg::Strs(values) => op.strs(name, values),
+                    AttrArg::Str(value) => op.str(name, value),
+                    AttrArg::Type(ty) => op.ty(name, ty),
                 };
             }
             if elements.is_empty() { op } else { op.elements(elements) }.build()
@@ -131,7 +139,7 @@ impl Emitter {
         &mut self,
         operator: Op,
         operands: &[ValueId],
-        attrs: &[(&str, Attr<'_>)],
+        attrs: &[(&str, AttrArg<'_>)],
     ) -> Result<ValueId, Why> {
         self.ops(operator, operands, attrs, &[]).map(|results| results[0])
     }
@@ -146,7 +154,7 @@ impl Emitter {
         &mut self,
         operator: Op,
         operands: &[ValueId],
-        attrs: &[(&str, Attr<'_>)],
+        attrs: &[(&str, AttrArg<'_>)],
         dtype: DType,
     ) -> Result<ValueId, Why> {
         self.ops(operator, operands, attrs, &[Type::Dense(dtype)]).map(|results| results[0])
@@ -276,63 +284,63 @@ impl Emitter {
     }
 
     /// The size of an axis.
-    pub(super) fn size(&mut self, value: ValueId, axis: usize) -> Result<Size, Why> {
+    pub(super) fn size(&mut self, value: ValueId, axis: usize) -> Result<DimSize, Why> {
         if let Some(&dim) = self.dims(value)?.get(axis)
             && dim >= 0
         {
-            return Ok(Size::Known(dim));
+            return Ok(DimSize::Known(dim));
         }
         let shape = self.shape(value)?;
-        self.element_at(shape, axis as i64).map(Size::Value)
+        self.element_at(shape, axis as i64).map(DimSize::Value)
     }
 
     /// The sizes of all axes.
-    pub(super) fn sizes(&mut self, value: ValueId) -> Result<Vec<Size>, Why> {
+    pub(super) fn sizes(&mut self, value: ValueId) -> Result<Vec<DimSize>, Why> {
         (0..self.rank(value)?).map(|axis| self.size(value, axis)).collect()
     }
 
     /// A scalar of i64 as a size.
-    pub(super) fn as_size(&self, value: ValueId) -> Size {
+    pub(super) fn as_size(&self, value: ValueId) -> DimSize {
         match self.ints_of(value).as_deref() {
-            Some(&[n]) => Size::Known(n),
-            _ => Size::Value(value),
+            Some(&[n]) => DimSize::Known(n),
+            _ => DimSize::Value(value),
         }
     }
 
     /// The size as a scalar of i64.
-    pub(super) fn size_value(&mut self, size: Size) -> Result<ValueId, Why> {
+    pub(super) fn size_value(&mut self, size: DimSize) -> Result<ValueId, Why> {
         match size {
-            Size::Known(n) => self.int(n),
-            Size::Value(value) => Ok(value),
+            DimSize::Known(n) => self.int(n),
+            DimSize::Value(value) => Ok(value),
         }
     }
 
     /// Sizes as a vector of i64.
-    pub(super) fn size_vector(&mut self, sizes: &[Size]) -> Result<ValueId, Why> {
+    pub(super) fn size_vector(&mut self, sizes: &[DimSize]) -> Result<ValueId, Why> {
         let known: Option<Vec<i64>> =
-            sizes.iter().map(|size| if let Size::Known(n) = size { Some(*n) } else { None }).collect();
+            sizes.iter().map(|size| if let DimSize::Known(n) = size { Some(*n) } else { None }).collect();
         if let Some(known) = known {
             return self.ints(&known);
         }
         let values: Vec<ValueId> =
             sizes.iter().map(|&size| self.size_value(size)).collect::<Result<_, _>>()?;
-        self.op(Op::Pack, &values, &[("axis", Attr::Int(0))])
+        self.op(Op::Pack, &values, &[("axis", AttrArg::Int(0))])
     }
 
     /// The product of sizes.
-    pub(super) fn size_product(&mut self, sizes: &[Size]) -> Result<Size, Why> {
+    pub(super) fn size_product(&mut self, sizes: &[DimSize]) -> Result<DimSize, Why> {
         let mut known: i64 = 1;
         let mut product = None;
         for &size in sizes {
             match (size, product) {
-                (Size::Known(n), _) => known = known.checked_mul(n).ok_or("the sizes overflow")?,
-                (Size::Value(value), None) => product = Some(value),
-                (Size::Value(value), Some(with)) => product = Some(self.one(Op::Mul, &[with, value])?),
+                (DimSize::Known(n), _) => known = known.checked_mul(n).ok_or("the sizes overflow")?,
+                (DimSize::Value(value), None) => product = Some(value),
+                (DimSize::Value(value), Some(with)) => product = Some(self.one(Op::Mul, &[with, value])?),
             }
         }
-        let Some(product) = product else { return Ok(Size::Known(known)) };
+        let Some(product) = product else { return Ok(DimSize::Known(known)) };
         let known = self.int(known)?;
-        Ok(Size::Value(self.one(Op::Mul, &[product, known])?))
+        Ok(DimSize::Value(self.one(Op::Mul, &[product, known])?))
     }
 
     /// An element of a vector, as a scalar; negative positions count from the end.
@@ -340,7 +348,7 @@ impl Emitter {
         let (begin, end) = (self.ints(&[at])?, self.ints(&[at.wrapping_add(1)])?);
         let stride = self.ints(&[1])?;
         let open = i64::from(at == -1);
-        let attrs = [("shrink_axis_mask", Attr::Int(1)), ("end_mask", Attr::Int(open))];
+        let attrs = [("shrink_axis_mask", AttrArg::Int(1)), ("end_mask", AttrArg::Int(open))];
         self.op(Op::StridedSlice, &[vector, begin, end, stride], &attrs)
     }
 
@@ -389,15 +397,15 @@ impl Emitter {
         self.cast(value, dtype)
     }
 
-    pub(super) fn reshape(&mut self, value: ValueId, sizes: &[Size]) -> Result<ValueId, Why> {
+    pub(super) fn reshape(&mut self, value: ValueId, sizes: &[DimSize]) -> Result<ValueId, Why> {
         // One unknown size follows from the others, so that the shape is constant.
-        let unknown = sizes.iter().filter(|size| matches!(size, Size::Value(_))).count();
-        let is_zero = sizes.contains(&Size::Known(0));
-        let free: Vec<Size> = sizes
+        let unknown = sizes.iter().filter(|size| matches!(size, DimSize::Value(_))).count();
+        let is_zero = sizes.contains(&DimSize::Known(0));
+        let free: Vec<DimSize> = sizes
             .iter()
             .map(|&size| {
-                let is_only = unknown == 1 && !is_zero && !sizes.contains(&Size::Known(-1));
-                if is_only && matches!(size, Size::Value(_)) { Size::Known(-1) } else { size }
+                let is_only = unknown == 1 && !is_zero && !sizes.contains(&DimSize::Known(-1));
+                if is_only && matches!(size, DimSize::Value(_)) { DimSize::Known(-1) } else { size }
             })
             .collect();
         let shape = self.size_vector(&free)?;
@@ -435,13 +443,13 @@ impl Emitter {
     /// With axes of size 1 behind, up to this rank.
     pub(super) fn expand_behind(&mut self, value: ValueId, rank: usize) -> Result<ValueId, Why> {
         let mut sizes = self.sizes(value)?;
-        sizes.resize(rank.max(sizes.len()), Size::Known(1));
+        sizes.resize(rank.max(sizes.len()), DimSize::Known(1));
         self.reshape(value, &sizes)
     }
 
     /// Without these axes, which have size 1.
     pub(super) fn squeeze(&mut self, value: ValueId, axes: &[i64]) -> Result<ValueId, Why> {
-        self.op(Op::Squeeze, &[value], &[("squeeze_dims", Attr::Ints(axes))])
+        self.op(Op::Squeeze, &[value], &[("squeeze_dims", AttrArg::Ints(axes))])
     }
 
     /// A reduction over axes.
@@ -454,7 +462,7 @@ impl Emitter {
     ) -> Result<ValueId, Why> {
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
         let axes = self.ints(&axes)?;
-        self.op(op, &[value, axes], &[("keep_dims", Attr::Bool(keep_dims))])
+        self.op(op, &[value, axes], &[("keep_dims", AttrArg::Bool(keep_dims))])
     }
 
     pub(super) fn concat(&mut self, values: &[ValueId], axis: usize) -> Result<ValueId, Why> {
@@ -478,18 +486,18 @@ impl Emitter {
         let vector = |last: i64, of: i64| [vec![of; axis], vec![last]].concat();
         let (begin, end) = (self.ints(&vector(from, 0))?, self.ints(&vector(to.unwrap_or(0), 0))?);
         let strides = self.ints(&vector(1, 1))?;
-        let attrs = [("begin_mask", Attr::Int(before)), ("end_mask", Attr::Int(open))];
+        let attrs = [("begin_mask", AttrArg::Int(before)), ("end_mask", AttrArg::Int(open))];
         self.op(Op::StridedSlice, &[value, begin, end, strides], &attrs)
     }
 
     /// The first elements of an axis, as many as `to`.
-    pub(super) fn first(&mut self, value: ValueId, axis: usize, to: Size) -> Result<ValueId, Why> {
+    pub(super) fn first(&mut self, value: ValueId, axis: usize, to: DimSize) -> Result<ValueId, Why> {
         let to = match to {
-            Size::Known(to) => return self.slice(value, axis, 0, Some(to)),
+            DimSize::Known(to) => return self.slice(value, axis, 0, Some(to)),
             to => to,
         };
         let rank = self.rank(value)?;
-        let mut sizes = vec![Size::Known(-1); rank];
+        let mut sizes = vec![DimSize::Known(-1); rank];
         sizes[axis] = to;
         let (begin, sizes) = (self.ints(&vec![0; rank])?, self.size_vector(&sizes)?);
         self.one(Op::Slice, &[value, begin, sizes])
@@ -499,7 +507,7 @@ impl Emitter {
     pub(super) fn split(&mut self, value: ValueId, axis: usize, n: usize) -> Result<Vec<ValueId>, Why> {
         let axis = self.with(|b| b.ints_of_shape(&[axis as i64], &[], DType::I32));
         let axis = axis.map_err(|refusal| refusal.message)?;
-        self.ops(Op::Split, &[axis, value], &[("num_split", Attr::Int(n as i64))], &[])
+        self.ops(Op::Split, &[axis, value], &[("num_split", AttrArg::Int(n as i64))], &[])
     }
 
     /// Parts of these sizes along an axis.
@@ -512,7 +520,7 @@ impl Emitter {
     ) -> Result<Vec<ValueId>, Why> {
         let axis = self.with(|b| b.ints_of_shape(&[axis as i64], &[], DType::I32));
         let axis = axis.map_err(|refusal| refusal.message)?;
-        self.ops(Op::SplitV, &[value, sizes, axis], &[("num_split", Attr::Int(n as i64))], &[])
+        self.ops(Op::SplitV, &[value, sizes, axis], &[("num_split", AttrArg::Int(n as i64))], &[])
     }
 
     /// Padding with a constant: the pairs of sizes before and behind, by axis.
@@ -534,20 +542,20 @@ impl Emitter {
     }
 
     /// A tensor of one number.
-    pub(super) fn fill(&mut self, sizes: &[Size], with: ValueId) -> Result<ValueId, Why> {
+    pub(super) fn fill(&mut self, sizes: &[DimSize], with: ValueId) -> Result<ValueId, Why> {
         let shape = self.size_vector(sizes)?;
         self.one(Op::Fill, &[shape, with])
     }
 
     /// The numbers 0 to `size` - 1.
-    pub(super) fn iota(&mut self, size: Size) -> Result<ValueId, Why> {
+    pub(super) fn iota(&mut self, size: DimSize) -> Result<ValueId, Why> {
         let (zero, one, n) = (self.int(0)?, self.int(1)?, self.size_value(size)?);
         self.one(Op::Range, &[zero, n, one])
     }
 
     /// `indices` into an axis of `size` elements with those below zero counted from its end.
-    pub(super) fn wrapped(&mut self, indices: ValueId, size: Size) -> Result<ValueId, Why> {
-        if let (Some(known), Size::Known(size)) = (self.ints_of(indices), size)
+    pub(super) fn wrapped(&mut self, indices: ValueId, size: DimSize) -> Result<ValueId, Why> {
+        if let (Some(known), DimSize::Known(size)) = (self.ints_of(indices), size)
             && known.iter().all(|&index| index >= 0 || size < 0)
         {
             return Ok(indices);

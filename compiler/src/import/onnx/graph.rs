@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::Type;
+use befrost_tensor::tf::op::{Op, Type};
 
-use super::emit::{Emitter, Size, Why};
-use super::node::Node;
-use super::ops;
+use super::emit::{DimSize, GraphEmitter, Lowered, Why};
+use super::node::{OnnxNode, domain};
 use super::tensor::{self, ExternalFiles};
 use crate::dialects::tf;
 use crate::import::errors::{self, Refusal};
@@ -35,11 +34,51 @@ pub(super) type Functions<'g> = HashMap<(&'g str, &'g str), &'g FunctionProto>;
 pub(super) type Opsets<'g> = HashMap<&'g str, i64>;
 
 /// The value of a name; `None` for an optional without one.
-pub(super) type Scope<'g> = HashMap<&'g str, Option<ValueId>>;
+pub(super) type NameScope<'g> = HashMap<&'g str, Option<ValueId>>;
+
+/// A function that lowers a node.
+pub(super) type LowerNode = fn(&mut OnnxImporter<'_>, &OnnxNode<'_>) -> Lowered;
+
+/// A function that lowers a node with subgraphs, whose names come to be known to the importer.
+pub(super) type LowerWithGraphs = for<'g> fn(&mut OnnxImporter<'g>, &OnnxNode<'g>) -> Lowered;
+
+/// How an operator of a domain is lowered, if it is supported.
+pub(super) type LookUp = fn(&str, &str) -> Option<NodeLowering>;
+
+/// How an operator is lowered.
+#[derive(Clone, Copy)]
+pub(super) enum NodeLowering {
+    /// To an operator with the same operands.
+    Op(Op),
+    With(LowerNode),
+    WithGraphs(LowerWithGraphs),
+    /// To nothing, if it has no input: an optional without a value.
+    Optional,
+}
+
+impl NodeLowering {
+    /// The values of the outputs of a node; `None` is an optional without one.
+    pub(super) fn apply<'g>(
+        self,
+        g: &mut OnnxImporter<'g>,
+        n: &OnnxNode<'g>,
+    ) -> Result<Vec<Option<ValueId>>, Why> {
+        let values = match self {
+            NodeLowering::Op(op) => {
+                let operands = n.all()?;
+                g.ops(op, &operands, &[], &[])
+            }
+            NodeLowering::With(lower) => lower(g, n),
+            NodeLowering::WithGraphs(lower) => lower(g, n),
+            NodeLowering::Optional => return Ok(vec![n.optional(0)]),
+        };
+        Ok(values?.into_iter().map(Some).collect())
+    }
+}
 
 /// The versions of operator sets.
 pub(super) fn opsets(imports: &[OperatorSetIdProto]) -> Opsets<'_> {
-    imports.iter().map(|import| (ops::domain(&import.domain), import.version)).collect()
+    imports.iter().map(|import| (domain(&import.domain), import.version)).collect()
 }
 
 /// The elements of a sequence: their type, and their dimensions if the rank is known.
@@ -50,32 +89,34 @@ pub(super) struct SequenceType {
 }
 
 /// The state of an import.
-pub(super) struct Importer<'g> {
-    emitter: Emitter,
+pub(super) struct OnnxImporter<'g> {
+    emitter: GraphEmitter,
     files: ExternalFiles<'g>,
     functions: Functions<'g>,
     opsets: Opsets<'g>,
+    /// The table of operators.
+    lowering: LookUp,
     /// The innermost one last.
-    scopes: Vec<Scope<'g>>,
+    scopes: Vec<NameScope<'g>>,
     /// The attributes of the function whose nodes are lowered.
     function_attrs: HashMap<&'g str, &'g AttributeProto>,
     /// The types of sequences.
     pub(super) sequences: HashMap<ValueId, SequenceType>,
     /// The elements of vectors and scalars that are computed from shapes, known one by one.
-    pub(super) vectors: HashMap<ValueId, Vec<Size>>,
+    pub(super) vectors: HashMap<ValueId, Vec<DimSize>>,
     depth: usize,
 }
 
-impl Deref for Importer<'_> {
-    type Target = Emitter;
+impl Deref for OnnxImporter<'_> {
+    type Target = GraphEmitter;
 
-    fn deref(&self) -> &Emitter {
+    fn deref(&self) -> &GraphEmitter {
         &self.emitter
     }
 }
 
-impl DerefMut for Importer<'_> {
-    fn deref_mut(&mut self) -> &mut Emitter {
+impl DerefMut for OnnxImporter<'_> {
+    fn deref_mut(&mut self) -> &mut GraphEmitter {
         &mut self.emitter
     }
 }
@@ -83,17 +124,19 @@ impl DerefMut for Importer<'_> {
 /// Unsupported operators: the labels and their nodes.
 type Unsupported = BTreeMap<String, Vec<String>>;
 
-impl<'g> Importer<'g> {
+impl<'g> OnnxImporter<'g> {
     pub(super) fn new(
         functions: Functions<'g>,
         opsets: Opsets<'g>,
+        lowering: LookUp,
         files: &'g dyn ModelFiles,
-    ) -> Importer<'g> {
-        Importer {
-            emitter: Emitter::new(Module::new()),
+    ) -> OnnxImporter<'g> {
+        OnnxImporter {
+            emitter: GraphEmitter::new(Module::new()),
             files: ExternalFiles::new(files),
             functions,
             opsets,
+            lowering,
             scopes: Vec::new(),
             function_attrs: HashMap::new(),
             sequences: HashMap::new(),
@@ -262,13 +305,13 @@ impl<'g> Importer<'g> {
     }
 
     /// The elements of a vector or scalar of sizes, if each is known or a value of its own.
-    pub(super) fn elements_of(&self, value: ValueId) -> Option<Vec<Size>> {
-        let known = self.ints_of(value).map(|ints| ints.into_iter().map(Size::Known).collect());
+    pub(super) fn elements_of(&self, value: ValueId) -> Option<Vec<DimSize>> {
+        let known = self.ints_of(value).map(|ints| ints.into_iter().map(DimSize::Known).collect());
         known.or_else(|| self.vectors.get(&value).cloned())
     }
 
     /// A vector of these sizes, whose elements stay known.
-    pub(super) fn vector(&mut self, sizes: Vec<Size>) -> Result<ValueId, Why> {
+    pub(super) fn vector(&mut self, sizes: Vec<DimSize>) -> Result<ValueId, Why> {
         let value = self.size_vector(&sizes)?;
         self.vectors.insert(value, sizes);
         Ok(value)
@@ -303,13 +346,13 @@ impl<'g> Importer<'g> {
                 attrs.push((attr.name.as_str(), given));
             }
         }
-        let domain = ops::domain(&proto.domain);
+        let domain = domain(&proto.domain);
         let version = self.opsets.get(domain).copied().unwrap_or(1);
-        let node = Node { proto, inputs, attrs, version };
+        let node = OnnxNode { proto, inputs, attrs, version };
         let outputs = match self.functions.get(&(domain, proto.op_type.as_str())).copied() {
             Some(function) => self.call(function, &node)?,
             None => {
-                let lower = ops::lowering(domain, &proto.op_type);
+                let lower = (self.lowering)(domain, &proto.op_type);
                 let lower = lower.ok_or_else(|| refuse("the operator is not supported".to_owned()))?;
                 lower.apply(self, &node).map_err(refuse)?
             }
@@ -327,7 +370,7 @@ impl<'g> Importer<'g> {
     fn call(
         &mut self,
         function: &'g FunctionProto,
-        node: &Node<'g>,
+        node: &OnnxNode<'g>,
     ) -> Result<Vec<Option<ValueId>>, Refusal> {
         let refuse = |why: &str| errors::function(&function.name, why);
         if self.depth == MAX_DEPTH {
@@ -340,7 +383,7 @@ impl<'g> Importer<'g> {
                 function.input.len()
             )));
         }
-        let mut scope = Scope::new();
+        let mut scope = NameScope::new();
         for (i, name) in function.input.iter().enumerate() {
             scope.insert(name, node.optional(i));
         }
@@ -402,7 +445,7 @@ impl<'g> Importer<'g> {
     }
 
     /// Refuses the graph if it needs unsupported operators; the error lists all.
-    fn expect_supported(&self, graph: &'g GraphProto, needed: &Needed<'_>) -> Result<(), Refusal> {
+    fn expect_supported(&self, graph: &'g GraphProto, needed: &NeededNodes<'_>) -> Result<(), Refusal> {
         let mut found = Unsupported::new();
         let nodes = needed.nodes.iter().map(|&node| &graph.node[node]);
         self.unsupported(nodes, &self.opsets, &mut found);
@@ -423,8 +466,8 @@ impl<'g> Importer<'g> {
         found: &mut Unsupported,
     ) {
         for node in nodes {
-            let (domain, op) = (ops::domain(&node.domain), node.op_type.as_str());
-            if !self.functions.contains_key(&(domain, op)) && ops::lowering(domain, op).is_none() {
+            let (domain, op) = (domain(&node.domain), node.op_type.as_str());
+            if !self.functions.contains_key(&(domain, op)) && (self.lowering)(domain, op).is_none() {
                 let set = if domain.is_empty() { "ai.onnx" } else { domain };
                 let version = opsets.get(domain).copied().unwrap_or(1);
                 let label = format!("{} of {set} {version}", errors::shown(op));
@@ -485,8 +528,8 @@ impl<'g> Known<'g> {
     }
 }
 
-/// What the fetches need.
-struct Needed<'g> {
+/// The nodes and names that the fetches need.
+struct NeededNodes<'g> {
     /// The nodes, in the order of the file.
     nodes: Vec<usize>,
     names: HashSet<&'g str>,
@@ -498,7 +541,7 @@ fn needed<'g>(
     known: &Known<'g>,
     fetches: &[&'g str],
     fed: &HashMap<&'g str, usize>,
-) -> Needed<'g> {
+) -> NeededNodes<'g> {
     let mut names: HashSet<&'g str> = HashSet::new();
     let mut nodes: HashSet<usize> = HashSet::new();
     let mut todo: Vec<&'g str> = fetches.to_vec();
@@ -514,7 +557,7 @@ fn needed<'g>(
     }
     let mut nodes: Vec<usize> = nodes.into_iter().collect();
     nodes.sort_unstable();
-    Needed { nodes, names }
+    NeededNodes { nodes, names }
 }
 
 /// The names that a node refers to, with those in its subgraphs.

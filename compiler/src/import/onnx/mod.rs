@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use prost::Message;
 use prost::bytes::Bytes;
 
-use self::graph::Importer;
+use self::graph::OnnxImporter;
 pub use self::summary::summary;
 use super::files::ModelFiles;
 use super::onnx_proto::ModelProto;
@@ -52,11 +52,13 @@ pub fn onnx(
     let Some(graph) = &model.graph else { return Err(vec![*errors::not_onnx("it has no graph")]) };
     let mut functions = HashMap::new();
     for function in &model.functions {
-        let key = (ops::domain(&function.domain), function.name.as_str());
+        let key = (node::domain(&function.domain), function.name.as_str());
         if functions.insert(key, function).is_some() {
             return Err(vec![*errors::function(&function.name, "it is defined twice")]);
         }
     }
     let opsets = graph::opsets(&model.opset_import);
-    Importer::new(functions, opsets, files).model(graph, options).map_err(|refusal| vec![*refusal])
+    OnnxImporter::new(functions, opsets, ops::lowering, files)
+        .model(graph, options)
+        .map_err(|refusal| vec![*refusal])
 }

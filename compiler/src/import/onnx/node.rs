@@ -6,7 +6,7 @@ use crate::ir::ValueId;
 use super::emit::Why;
 
 /// A node with the values of its inputs.
-pub(super) struct Node<'n> {
+pub(super) struct OnnxNode<'n> {
     pub(super) proto: &'n NodeProto,
     /// The inputs; `None` where an optional one is omitted.
     pub(super) inputs: Vec<Option<ValueId>>,
@@ -16,7 +16,7 @@ pub(super) struct Node<'n> {
     pub(super) version: i64,
 }
 
-impl<'n> Node<'n> {
+impl<'n> OnnxNode<'n> {
     /// An input that must be there.
     pub(super) fn input(&self, i: usize) -> Result<ValueId, Why> {
         self.optional(i).ok_or_else(|| format!("input #{i} is missing"))
@@ -98,4 +98,9 @@ impl<'n> Node<'n> {
 
 fn text(bytes: &[u8]) -> Result<&str, Why> {
     std::str::from_utf8(bytes).map_err(|_| "an attribute is not UTF-8".to_owned())
+}
+
+/// The name of a domain; that of ONNX itself is empty.
+pub(super) fn domain(name: &str) -> &str {
+    if name == "ai.onnx" { "" } else { name }
 }

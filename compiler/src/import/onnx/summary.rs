@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 use prost::bytes::Bytes;
 
+use super::node::domain;
 use super::ops;
 use super::tensor::element_type;
 use crate::diag::Diagnostic;
@@ -25,7 +26,7 @@ pub fn summary(bytes: Bytes) -> Result<ModelSummary, Vec<Diagnostic>> {
     let sets: Vec<String> = model
         .opset_import
         .iter()
-        .map(|set| match ops::domain(&set.domain) {
+        .map(|set| match domain(&set.domain) {
             "" => format!("ai.onnx {}", set.version),
             domain => format!("{domain} {}", set.version),
         })
@@ -43,9 +44,8 @@ pub fn summary(bytes: Bytes) -> Result<ModelSummary, Vec<Diagnostic>> {
     let mut found = BTreeMap::new();
     let functions = model.functions.iter().flat_map(|function| &function.node);
     count(graph.node.iter().chain(functions), &mut found);
-    let is_function = |domain: &str, op: &str| {
-        model.functions.iter().any(|f| ops::domain(&f.domain) == domain && f.name == op)
-    };
+    let is_function =
+        |of: &str, op: &str| model.functions.iter().any(|f| domain(&f.domain) == of && f.name == op);
     let ops: Vec<OpSummary> = found
         .into_iter()
         .map(|((domain, op), n)| OpSummary {
@@ -70,7 +70,7 @@ pub fn summary(bytes: Bytes) -> Result<ModelSummary, Vec<Diagnostic>> {
 /// Counts operators, with those of subgraphs.
 fn count<'n>(nodes: impl Iterator<Item = &'n NodeProto>, found: &mut BTreeMap<(&'n str, &'n str), usize>) {
     for node in nodes {
-        *found.entry((ops::domain(&node.domain), node.op_type.as_str())).or_default() += 1;
+        *found.entry((domain(&node.domain), node.op_type.as_str())).or_default() += 1;
         for graph in node.attribute.iter().filter_map(|attr| attr.g.as_ref()) {
             count(graph.node.iter(), found);
         }

@@ -11,12 +11,11 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
-use super::{Lowered, one};
 use crate::build::query;
 use crate::dialects::tf;
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::{Importer, SequenceType};
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::{OnnxImporter, SequenceType};
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::element_type;
 use crate::import::onnx_proto::GraphProto;
 use crate::ir::{OpId, TypeId, ValueId};
@@ -26,10 +25,10 @@ use crate::rewrite::would_be_trivially_dead;
 const MAX_TRIES: usize = 8;
 
 /// The state of a loop between iterations.
-struct Step {
+struct IterationEnd {
     condition: ValueId,
     variables: Vec<ValueId>,
-    /// What is collected.
+    /// The values that are collected.
     scanned: Vec<ValueId>,
 }
 
@@ -50,7 +49,7 @@ struct Repeated {
     lists: Vec<(ValueId, SequenceType)>,
 }
 
-impl<'g> Importer<'g> {
+impl<'g> OnnxImporter<'g> {
     fn sequence_type(&self, value: ValueId) -> Option<SequenceType> {
         self.sequences.get(&value).cloned()
     }
@@ -58,7 +57,7 @@ impl<'g> Importer<'g> {
     /// A list of tensors with elements of this type.
     fn empty_list(&mut self, of: SequenceType) -> Result<ValueId, Why> {
         let (any, most) = (self.scalar(-1.0, DType::I32)?, self.scalar(-1.0, DType::I32)?);
-        let attrs = [("element_dtype", Attr::Type(of.element))];
+        let attrs = [("element_dtype", AttrArg::Type(of.element))];
         let list = self.op(Op::EmptyTensorList, &[any, most], &attrs)?;
         self.sequences.insert(list, of);
         Ok(list)
@@ -123,7 +122,7 @@ impl<'g> Importer<'g> {
     fn repeat(
         &mut self,
         of: &Repeat,
-        body: &mut dyn FnMut(&mut Self, ValueId, ValueId, &[ValueId]) -> Result<Step, Why>,
+        body: &mut dyn FnMut(&mut Self, ValueId, ValueId, &[ValueId]) -> Result<IterationEnd, Why>,
     ) -> Result<Repeated, Why> {
         let n = of.variables.len();
         let mut types: Vec<TypeId> = of.variables.iter().map(|&value| self.ty(value)).collect();
@@ -193,7 +192,7 @@ impl<'g> Importer<'g> {
     fn close_iteration(
         &mut self,
         args: &[ValueId],
-        step: &Step,
+        step: &IterationEnd,
         n: usize,
         types: &[TypeId],
         scanned: &[SequenceType],
@@ -249,12 +248,12 @@ fn common(a: Option<Vec<i64>>, b: Option<Vec<i64>>) -> Option<Vec<i64>> {
     (a.len() == b.len()).then(|| a.iter().zip(&b).map(|(&a, &b)| if a == b { a } else { -1 }).collect())
 }
 
-fn as_condition(g: &mut Importer<'_>, value: ValueId) -> Result<ValueId, Why> {
+fn as_condition(g: &mut OnnxImporter<'_>, value: ValueId) -> Result<ValueId, Why> {
     let scalar = g.reshape_to(value, &[])?;
     g.cast(scalar, DType::I1)
 }
 
-pub(super) fn if_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+pub(super) fn if_<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
     let condition = as_condition(g, n.input(0)?)?;
     let (then, otherwise) = (n.graph("then_branch")?, n.graph("else_branch")?);
     if let Some(known) = g.number_of(condition) {
@@ -291,7 +290,7 @@ pub(super) fn if_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
     Ok(results)
 }
 
-pub(super) fn loop_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+pub(super) fn loop_<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
     let body = n.graph("body")?;
     let trips = n.optional(0).map(|trips| {
         let trips = g.reshape_to(trips, &[])?;
@@ -310,7 +309,7 @@ pub(super) fn loop_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
         let mut outputs = g.subgraph(body, &args)?;
         let scanned = outputs.split_off(1 + n_variables);
         let variables = outputs.split_off(1);
-        Ok(Step { condition: outputs[0], variables, scanned })
+        Ok(IterationEnd { condition: outputs[0], variables, scanned })
     })?;
     let mut results = done.variables;
     for (list, of) in done.lists {
@@ -320,7 +319,7 @@ pub(super) fn loop_<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
 }
 
 /// A list of a flag per value, as an attribute has it.
-fn flags(n: &Node<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
+fn flags(n: &OnnxNode<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
     let flags = n.ints(name).map_or_else(|| vec![0; count], <[i64]>::to_vec);
     if flags.len() == count {
         Ok(flags)
@@ -329,7 +328,7 @@ fn flags(n: &Node<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
     }
 }
 
-pub(super) fn scan<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+pub(super) fn scan<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
     if n.version < 9 {
         return Err("Scan of version 8 is not supported".into());
     }
@@ -361,7 +360,7 @@ pub(super) fn scan<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
         }
         let mut variables = g.subgraph(body, &args)?;
         let scanned = variables.split_off(n_states);
-        Ok(Step { condition, variables, scanned })
+        Ok(IterationEnd { condition, variables, scanned })
     })?;
     let axes = flags(n, "scan_output_axes", n_scanned)?;
     let backwards = flags(n, "scan_output_directions", n_scanned)?;
@@ -380,38 +379,38 @@ pub(super) fn scan<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
 
 // ---- sequences ----
 
-fn of_sequence(g: &Importer<'_>, value: ValueId) -> Result<SequenceType, Why> {
+fn of_sequence(g: &OnnxImporter<'_>, value: ValueId) -> Result<SequenceType, Why> {
     g.sequence_type(value).ok_or_else(|| "its input is no sequence".to_owned())
 }
 
-pub(super) fn sequence_construct(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_construct(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let items = n.all()?;
     one(list_of(g, &items))
 }
 
-fn list_of(g: &mut Importer<'_>, items: &[ValueId]) -> Result<ValueId, Why> {
+fn list_of(g: &mut OnnxImporter<'_>, items: &[ValueId]) -> Result<ValueId, Why> {
     let of = g.type_of_items(items)?;
     let empty = g.empty_list(of)?;
     items.iter().try_fold(empty, |list, &item| g.push(list, item))
 }
 
-pub(super) fn sequence_empty(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_empty(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let element = element_type(i32::try_from(n.int_or("dtype", 1)).unwrap_or(0))?;
     one(g.empty_list(SequenceType { element, dims: None }))
 }
 
-fn length(g: &mut Importer<'_>, list: ValueId) -> Result<ValueId, Why> {
+fn length(g: &mut OnnxImporter<'_>, list: ValueId) -> Result<ValueId, Why> {
     let length = g.one(Op::TensorListLength, &[list])?;
     g.cast(length, DType::I64)
 }
 
-pub(super) fn sequence_length(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_length(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     of_sequence(g, list)?;
     one(length(g, list))
 }
 
-fn item(g: &mut Importer<'_>, list: ValueId, at: ValueId) -> Result<ValueId, Why> {
+fn item(g: &mut OnnxImporter<'_>, list: ValueId, at: ValueId) -> Result<ValueId, Why> {
     let of = of_sequence(g, list)?;
     let (at, shape) = (g.cast(at, DType::I32)?, g.element_shape(&of)?);
     let found = g.ops(Op::TensorListGetItem, &[list, at, shape], &[], &[of.element])?[0];
@@ -422,18 +421,18 @@ fn item(g: &mut Importer<'_>, list: ValueId, at: ValueId) -> Result<ValueId, Why
     Ok(found)
 }
 
-pub(super) fn sequence_at(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_at(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     of_sequence(g, list)?;
     let at = g.reshape_to(n.input(1)?, &[])?;
     let at = g.cast(at, DType::I64)?;
     let size = length(g, list)?;
-    let at = g.wrapped(at, Size::Value(size))?;
+    let at = g.wrapped(at, DimSize::Value(size))?;
     one(item(g, list, at))
 }
 
 /// The position of an operand; without one, the end.
-fn position(g: &mut Importer<'_>, n: &Node<'_>, input: usize, end: f64) -> Result<ValueId, Why> {
+fn position(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, input: usize, end: f64) -> Result<ValueId, Why> {
     match n.optional(input) {
         Some(at) => {
             let at = g.reshape_to(at, &[])?;
@@ -446,7 +445,7 @@ fn position(g: &mut Importer<'_>, n: &Node<'_>, input: usize, end: f64) -> Resul
     }
 }
 
-pub(super) fn sequence_insert(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_insert(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (list, new) = (n.input(0)?, n.input(1)?);
     let of = of_sequence(g, list)?;
     let at = position(g, n, 2, 0.0)?;
@@ -456,7 +455,7 @@ pub(super) fn sequence_insert(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(Ok(inserted))
 }
 
-pub(super) fn sequence_erase(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sequence_erase(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     let of = of_sequence(g, list)?;
     let at = position(g, n, 1, -1.0)?;
@@ -465,7 +464,7 @@ pub(super) fn sequence_erase(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(Ok(erased))
 }
 
-pub(super) fn split_to_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
     let size = g.known_dims(x)?[axis];
@@ -495,7 +494,7 @@ pub(super) fn split_to_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(list_of(g, &parts))
 }
 
-pub(super) fn concat_from_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn concat_from_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     let of = of_sequence(g, list)?;
     let rank = of.dims.as_ref().ok_or("the rank of its elements is not known")?.len();
@@ -514,7 +513,7 @@ pub(super) fn concat_from_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowere
         let done = g.repeat(&all, &mut |g, at, condition, _| {
             let element = item(g, list, at)?;
             let turned = g.move_axis(element, axis, 0)?;
-            Ok(Step { condition, variables: Vec::new(), scanned: vec![turned] })
+            Ok(IterationEnd { condition, variables: Vec::new(), scanned: vec![turned] })
         })?;
         done.lists[0].0
     };
@@ -529,7 +528,7 @@ pub(super) fn concat_from_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowere
     one(g.move_axis(joined, 0, axis))
 }
 
-pub(super) fn sequence_map<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
+pub(super) fn sequence_map<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
     let body: &'g GraphProto = n.graph("body")?;
     let inputs = n.all()?;
     let (trips, yes) = (length(g, inputs[0])?, g.scalar(1.0, DType::I1)?);
@@ -540,7 +539,7 @@ pub(super) fn sequence_map<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
         for &input in &inputs {
             args.push(if g.sequences.contains_key(&input) { item(g, input, at)? } else { input });
         }
-        Ok(Step { condition, variables: Vec::new(), scanned: g.subgraph(body, &args)? })
+        Ok(IterationEnd { condition, variables: Vec::new(), scanned: g.subgraph(body, &args)? })
     })?;
     let mut results = Vec::new();
     for (list, of) in done.lists {
@@ -552,11 +551,11 @@ pub(super) fn sequence_map<'g>(g: &mut Importer<'g>, n: &Node<'g>) -> Lowered {
 
 // ---- optional values ----
 
-pub(super) fn optional_has_element(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn optional_has_element(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.scalar(f64::from(u8::from(n.optional(0).is_some())), DType::I1))
 }
 
 /// `OptionalGetElement`, `Identity`: the value, of any kind.
-pub(super) fn same(_: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn same(_: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(n.input(0))
 }

@@ -3,10 +3,9 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::ir::ValueId;
 
 /// Limit on a size of a result, so that sums of sizes do not overflow.
@@ -23,7 +22,12 @@ pub(super) struct Windows {
 
 impl Windows {
     /// The windows of a node on images `x`; automatic padding is computed from their sizes.
-    pub(super) fn new(g: &Importer<'_>, n: &Node<'_>, x: ValueId, kernel: Vec<i64>) -> Result<Windows, Why> {
+    pub(super) fn new(
+        g: &OnnxImporter<'_>,
+        n: &OnnxNode<'_>,
+        x: ValueId,
+        kernel: Vec<i64>,
+    ) -> Result<Windows, Why> {
         let rank = kernel.len();
         let list = |name: &str| match n.ints(name) {
             None => Ok(vec![1; rank]),
@@ -80,7 +84,7 @@ impl Windows {
 }
 
 /// The spatial sizes of filters, which the attribute repeats.
-pub(super) fn kernel_of(g: &Importer<'_>, n: &Node<'_>, filters: ValueId) -> Result<Vec<i64>, Why> {
+pub(super) fn kernel_of(g: &OnnxImporter<'_>, n: &OnnxNode<'_>, filters: ValueId) -> Result<Vec<i64>, Why> {
     let dims = g.dims(filters)?;
     let kernel = dims.get(2..).ok_or("its filters lack axes")?;
     if kernel.iter().all(|&dim| dim >= 0) {
@@ -98,7 +102,7 @@ fn explicit(windows: &Windows) -> Vec<i64> {
     [&[0, 0, 0, 0][..], &windows.pads.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<_>>()].concat()
 }
 
-pub(super) fn conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, filters) = (n.input(0)?, n.input(1)?);
     let group = n.int_or("group", 1);
     let kernel = kernel_of(g, n, filters)?;
@@ -108,7 +112,7 @@ pub(super) fn conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// A convolution of one to three spatial axes, with a bias of one number per channel.
 fn convolved(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     bias: Option<ValueId>,
@@ -127,7 +131,7 @@ fn convolved(
     };
     let Some(bias) = bias else { return Ok(y) };
     if windows.kernel.len() == 2 {
-        return g.op(Op::BiasAdd, &[y, bias], &[("data_format", Attr::Str("NCHW"))]);
+        return g.op(Op::BiasAdd, &[y, bias], &[("data_format", AttrArg::Str("NCHW"))]);
     }
     let bias = g.expand_behind(bias, windows.kernel.len() + 1)?;
     g.add(y, bias)
@@ -135,11 +139,11 @@ fn convolved(
 
 /// Does with images of height 1 what is to be done with sequences.
 fn along_rows(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     windows: &Windows,
-    act: impl FnOnce(&mut Importer<'_>, ValueId, ValueId, &Windows) -> Result<ValueId, Why>,
+    act: impl FnOnce(&mut OnnxImporter<'_>, ValueId, ValueId, &Windows) -> Result<ValueId, Why>,
 ) -> Result<ValueId, Why> {
     let Windows { kernel, strides, dilations, pads } = windows;
     let with = |first: i64, rest: &[i64]| [&[first], rest].concat();
@@ -155,7 +159,7 @@ fn along_rows(
 }
 
 fn conv_2d(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     windows: &Windows,
@@ -166,14 +170,15 @@ fn conv_2d(
     let dilations = nchw(1, &windows.dilations);
     let explicit = explicit(windows);
     let mut attrs = vec![
-        ("data_format", Attr::Str("NCHW")),
-        ("strides", Attr::Ints(&strides)),
-        ("dilations", Attr::Ints(&dilations)),
+        ("data_format", AttrArg::Str("NCHW")),
+        ("strides", AttrArg::Ints(&strides)),
+        ("dilations", AttrArg::Ints(&dilations)),
     ];
     if windows.is_padded() {
-        attrs.extend([("padding", Attr::Str("EXPLICIT")), ("explicit_paddings", Attr::Ints(&explicit))]);
+        attrs
+            .extend([("padding", AttrArg::Str("EXPLICIT")), ("explicit_paddings", AttrArg::Ints(&explicit))]);
     } else {
-        attrs.push(("padding", Attr::Str("VALID")));
+        attrs.push(("padding", AttrArg::Str("VALID")));
     }
     let channels = g.dims(x)?.get(1).copied().unwrap_or(-1);
     if group > 1 && dims[1] == 1 && channels == group && dims[0] > 0 && dims[0] % group == 0 {
@@ -187,7 +192,7 @@ fn conv_2d(
 }
 
 fn conv_3d(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     windows: &Windows,
@@ -199,9 +204,9 @@ fn conv_3d(
     let ndhwc = |spatial: &[i64]| [&[1], spatial, &[1]].concat();
     let (strides, dilations) = (ndhwc(&windows.strides), ndhwc(&windows.dilations));
     let attrs = [
-        ("strides", Attr::Ints(&strides)),
-        ("dilations", Attr::Ints(&dilations)),
-        ("padding", Attr::Str("VALID")),
+        ("strides", AttrArg::Ints(&strides)),
+        ("dilations", AttrArg::Ints(&dilations)),
+        ("padding", AttrArg::Str("VALID")),
     ];
     let filters = g.transpose(filters, &[2, 3, 4, 1, 0])?;
     let y = by_group(g, last, filters, group, 4, |g, x, filters| g.op(Op::Conv3D, &[x, filters], &attrs))?;
@@ -211,12 +216,12 @@ fn conv_3d(
 /// Does with each group of channels what is to be done with all. The channels of `x` are the axis `axis`,
 /// those of the groups of `filters` the last one.
 fn by_group(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     group: i64,
     axis: usize,
-    mut act: impl FnMut(&mut Importer<'_>, ValueId, ValueId) -> Result<ValueId, Why>,
+    mut act: impl FnMut(&mut OnnxImporter<'_>, ValueId, ValueId) -> Result<ValueId, Why>,
 ) -> Result<ValueId, Why> {
     const MAX_GROUPS: i64 = 1 << 12;
     if group == 1 {
@@ -235,7 +240,7 @@ fn by_group(
 
 /// `ConvTranspose`: the gradient of a convolution for its images. Filters are IO..., where I are the
 /// channels of the input.
-pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn conv_transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, filters) = (n.input(0)?, n.input(1)?);
     let group = n.int_or("group", 1);
     let kernel = kernel_of(g, n, filters)?;
@@ -249,7 +254,7 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         return Err("the sizes of its images are not known; give them: --feed NAME=DTYPE[SHAPE]".into());
     }
     let auto = n.word("auto_pad", "NOTSET")?;
-    let explicit = Node { attrs: without(n, "auto_pad"), inputs: n.inputs.clone(), ..*n };
+    let explicit = OnnxNode { attrs: without(n, "auto_pad"), inputs: n.inputs.clone(), ..*n };
     let mut windows = Windows::new(g, &explicit, x, kernel)?;
     let extra = n.ints("output_padding").map_or_else(|| vec![0; rank], <[i64]>::to_vec);
     let wanted = n.ints("output_shape").map(|shape| &shape[shape.len().saturating_sub(rank)..]);
@@ -290,13 +295,16 @@ pub(super) fn conv_transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// The attributes of a node but one.
-fn without<'n>(n: &Node<'n>, name: &str) -> Vec<(&'n str, &'n crate::import::onnx_proto::AttributeProto)> {
+fn without<'n>(
+    n: &OnnxNode<'n>,
+    name: &str,
+) -> Vec<(&'n str, &'n crate::import::onnx_proto::AttributeProto)> {
     n.attrs.iter().copied().filter(|(given, _)| *given != name).collect()
 }
 
 /// The transposed convolution without padding; the result has the spatial sizes `full`.
 fn transposed(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     filters: ValueId,
     windows: &Windows,
@@ -306,8 +314,8 @@ fn transposed(
     let batch = g.size(x, 0)?;
     let channels =
         g.dims(filters)?.get(1).copied().filter(|&n| n > 0).ok_or("its filters have no channels")?;
-    let mut sizes = vec![batch, Size::Known(channels)];
-    sizes.extend(full.iter().map(|&size| Size::Known(size)));
+    let mut sizes = vec![batch, DimSize::Known(channels)];
+    sizes.extend(full.iter().map(|&size| DimSize::Known(size)));
     if windows.kernel.len() == 1 {
         let full = [&[1], full].concat();
         return along_rows(g, x, filters, windows, |g, x, filters, windows| {
@@ -318,10 +326,10 @@ fn transposed(
         let filters = g.transpose(filters, &[2, 3, 1, 0])?;
         let (strides, dilations) = (nchw(1, &windows.strides), nchw(1, &windows.dilations));
         let attrs = [
-            ("data_format", Attr::Str("NCHW")),
-            ("strides", Attr::Ints(&strides)),
-            ("dilations", Attr::Ints(&dilations)),
-            ("padding", Attr::Str("VALID")),
+            ("data_format", AttrArg::Str("NCHW")),
+            ("strides", AttrArg::Ints(&strides)),
+            ("dilations", AttrArg::Ints(&dilations)),
+            ("padding", AttrArg::Str("VALID")),
         ];
         let sizes = g.size_vector(&sizes)?;
         let sizes = g.cast(sizes, DType::I32)?;
@@ -340,9 +348,9 @@ fn transposed(
     let ndhwc = |spatial: &[i64]| [&[1], spatial, &[1]].concat();
     let (strides, dilations) = (ndhwc(&windows.strides), ndhwc(&windows.dilations));
     let attrs = [
-        ("strides", Attr::Ints(&strides)),
-        ("dilations", Attr::Ints(&dilations)),
-        ("padding", Attr::Str("VALID")),
+        ("strides", AttrArg::Ints(&strides)),
+        ("dilations", AttrArg::Ints(&dilations)),
+        ("padding", AttrArg::Str("VALID")),
     ];
     let y = by_group(g, last, filters, group, 4, |g, x, filters| {
         g.op(Op::Conv3DBackpropInputV2, &[sizes, filters, x], &attrs)
@@ -353,7 +361,7 @@ fn transposed(
 // ---- pooling ----
 
 /// `MaxPool`, `AveragePool` and `LpPool`.
-pub(super) fn pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
     if kernel.iter().any(|&size| size < 1) {
@@ -369,14 +377,14 @@ pub(super) fn pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let with_pads = n.flag("count_include_pad", false);
     let pads = windows.flat_pads();
     let mut attrs = vec![
-        ("kernel_shape", Attr::Ints(&windows.kernel)),
-        ("strides", Attr::Ints(&windows.strides)),
-        ("dilations", Attr::Ints(&windows.dilations)),
-        ("pads", Attr::Ints(&pads)),
-        ("ceil_mode", Attr::Bool(ceil)),
+        ("kernel_shape", AttrArg::Ints(&windows.kernel)),
+        ("strides", AttrArg::Ints(&windows.strides)),
+        ("dilations", AttrArg::Ints(&windows.dilations)),
+        ("pads", AttrArg::Ints(&pads)),
+        ("ceil_mode", AttrArg::Bool(ceil)),
     ];
     if n.has_output(1) {
-        attrs.push(("storage_order", Attr::Int(n.int_or("storage_order", 0))));
+        attrs.push(("storage_order", AttrArg::Int(n.int_or("storage_order", 0))));
         return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
     }
     let is_plain = windows.kernel.len() == 2
@@ -389,27 +397,30 @@ pub(super) fn pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         let (ksize, strides) = (nchw(1, &windows.kernel), nchw(1, &windows.strides));
         let explicit = explicit(&windows);
         let mut attrs = vec![
-            ("data_format", Attr::Str("NCHW")),
-            ("ksize", Attr::Ints(&ksize)),
-            ("strides", Attr::Ints(&strides)),
+            ("data_format", AttrArg::Str("NCHW")),
+            ("ksize", AttrArg::Ints(&ksize)),
+            ("strides", AttrArg::Ints(&strides)),
         ];
         if windows.is_padded() {
-            attrs.extend([("padding", Attr::Str("EXPLICIT")), ("explicit_paddings", Attr::Ints(&explicit))]);
+            attrs.extend([
+                ("padding", AttrArg::Str("EXPLICIT")),
+                ("explicit_paddings", AttrArg::Ints(&explicit)),
+            ]);
         } else {
-            attrs.push(("padding", Attr::Str("VALID")));
+            attrs.push(("padding", AttrArg::Str("VALID")));
         }
         return one(g.op(op, &[x], &attrs));
     }
     attrs.extend([
-        ("mode", Attr::Str(mode)),
-        ("count_include_pad", Attr::Bool(with_pads)),
-        ("p", Attr::Int(n.int_or("p", 2))),
+        ("mode", AttrArg::Str(mode)),
+        ("count_include_pad", AttrArg::Bool(with_pads)),
+        ("p", AttrArg::Int(n.int_or("p", 2))),
     ]);
     one(g.op(Op::_Pool, &[x], &attrs))
 }
 
 /// `GlobalAveragePool`, `GlobalMaxPool` and `GlobalLpPool`.
-pub(super) fn global_pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn global_pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axes: Vec<usize> = (2..g.rank(x)?).collect();
     match n.proto.op_type.as_str() {
@@ -428,7 +439,7 @@ pub(super) fn global_pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `MaxUnpool`: values put back to their places in zeros.
-pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn max_unpool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
     let windows = Windows::new(g, n, x, kernel)?;
@@ -456,7 +467,7 @@ pub(super) fn max_unpool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     // A larger result has zeros behind.
     let (rank, plain) = (plain.len() as i64, g.ints(&plain)?);
     let (behind, before) = (g.sub(shape, plain)?, g.one(Op::ZerosLike, &[plain])?);
-    let pads = g.op(Op::Pack, &[before, behind], &[("axis", Attr::Int(1))])?;
+    let pads = g.op(Op::Pack, &[before, behind], &[("axis", AttrArg::Int(1))])?;
     let pads = g.reshape_to(pads, &[rank, 2])?;
     one(g.one(Op::Pad, &[placed, pads]))
 }

@@ -3,43 +3,42 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Why, is_float};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, Lowered, Why, is_float, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::{element_type, number_type};
 use crate::ir::ValueId;
 
 /// `Max`, `Min`, `Sum` of any number of tensors.
-fn folded(g: &mut Importer<'_>, n: &Node<'_>, op: Op) -> Result<ValueId, Why> {
+fn folded(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, op: Op) -> Result<ValueId, Why> {
     let all = n.all()?;
     all[1..].iter().try_fold(all[0], |sum, &next| g.one(op, &[sum, next]))
 }
 
-pub(super) fn max(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn max(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(folded(g, n, Op::Maximum))
 }
 
-pub(super) fn min(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn min(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(folded(g, n, Op::Minimum))
 }
 
-pub(super) fn sum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn sum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(folded(g, n, Op::AddV2))
 }
 
-pub(super) fn mean(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn mean(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let sum = folded(g, n, Op::AddV2)?;
     let count = g.scalar_like(n.inputs.len() as f64, sum)?;
     one(g.div(sum, count))
 }
 
-pub(super) fn div(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn div(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.div(n.input(0)?, n.input(1)?))
 }
 
 /// `Mod`: with the sign of the divisor, or with that of the dividend if `fmod`.
-pub(super) fn modulo(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn modulo(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let op = if n.flag("fmod", false) { Op::TruncateMod } else { Op::FloorMod };
     let (a, b) = (n.input(0)?, n.input(1)?);
     // Small integers are computed in wider ones.
@@ -55,7 +54,7 @@ pub(super) fn modulo(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Pow`, whose operands may have different types; the result has that of the base.
-pub(super) fn pow(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn pow(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (base, exponent) = (n.input(0)?, n.input(1)?);
     let (of, by) = (g.dtype(base)?, g.dtype(exponent)?);
     let common = if is_float(of) || !is_float(by) { of } else { by };
@@ -64,7 +63,7 @@ pub(super) fn pow(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.cast(power, of))
 }
 
-pub(super) fn bit_shift(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn bit_shift(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let op = match n.word("direction", "")? {
         "LEFT" => Op::LeftShift,
         "RIGHT" => Op::RightShift,
@@ -73,11 +72,11 @@ pub(super) fn bit_shift(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.one(op, &[n.input(0)?, n.input(1)?]))
 }
 
-pub(super) fn select(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn select(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::SelectV2, &[n.input(0)?, n.input(1)?, n.input(2)?]))
 }
 
-pub(super) fn is_inf(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn is_inf(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let zero = g.scalar_like(0.0, x)?;
     let mut found = g.one(Op::IsInf, &[x])?;
@@ -91,7 +90,7 @@ pub(super) fn is_inf(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Clip`: bounds are operands, or attributes before version 11. The upper one wins.
-pub(super) fn clip(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn clip(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = n.input(0)?;
     for (i, name, op) in [(1, "min", Op::Maximum), (2, "max", Op::Minimum)] {
         let bound = match (n.optional(i), n.float(name)) {
@@ -105,7 +104,7 @@ pub(super) fn clip(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Cast` to a type; strings are parsed and printed.
-fn converted(g: &mut Importer<'_>, x: ValueId, to: Type) -> Result<ValueId, Why> {
+fn converted(g: &mut OnnxImporter<'_>, x: ValueId, to: Type) -> Result<ValueId, Why> {
     match (g.element(x), to) {
         (Some(Type::String), Type::String) => Ok(x),
         (Some(Type::String), Type::Dense(dtype)) => {
@@ -120,31 +119,42 @@ fn converted(g: &mut Importer<'_>, x: ValueId, to: Type) -> Result<ValueId, Why>
     }
 }
 
-pub(super) fn cast(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn cast(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let to = i32::try_from(n.int_or("to", 0)).map_err(|_| "no such type")?;
     one(converted(g, n.input(0)?, element_type(to)?))
 }
 
-pub(super) fn cast_like(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn cast_like(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let to = g.element(n.input(1)?).ok_or("an input is no tensor")?;
     one(converted(g, n.input(0)?, to))
 }
 
 // ---- activations ----
 
-pub(super) fn leaky_relu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    one(g.op(Op::LeakyRelu, &[n.input(0)?], &[("alpha", Attr::Float(n.float_or("alpha", 0.01)))]))
+pub(super) fn leaky_relu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    one(g.op(Op::LeakyRelu, &[n.input(0)?], &[("alpha", AttrArg::Float(n.float_or("alpha", 0.01)))]))
 }
 
 /// `positive` where x > 0, `negative` elsewhere.
-fn by_sign(g: &mut Importer<'_>, x: ValueId, positive: ValueId, negative: ValueId) -> Result<ValueId, Why> {
+fn by_sign(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    positive: ValueId,
+    negative: ValueId,
+) -> Result<ValueId, Why> {
     let zero = g.scalar_like(0.0, x)?;
     let is_positive = g.one(Op::Greater, &[x, zero])?;
     g.one(Op::SelectV2, &[is_positive, positive, negative])
 }
 
 /// `scale * (x > 0 ? x : alpha * (exp(x / width) - 1))`.
-fn exponential(g: &mut Importer<'_>, x: ValueId, scale: f32, alpha: f32, width: f32) -> Result<ValueId, Why> {
+fn exponential(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    scale: f32,
+    alpha: f32,
+    width: f32,
+) -> Result<ValueId, Why> {
     let scaled = if width == 1.0 { x } else { g.times(x, 1.0 / f64::from(width))? };
     let less = g.one(Op::Expm1, &[scaled])?;
     let less = g.times(less, f64::from(alpha))?;
@@ -152,22 +162,22 @@ fn exponential(g: &mut Importer<'_>, x: ValueId, scale: f32, alpha: f32, width: 
     if scale == 1.0 { Ok(both) } else { g.times(both, f64::from(scale)) }
 }
 
-pub(super) fn elu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn elu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, alpha) = (n.input(0)?, n.float_or("alpha", 1.0));
     one(if alpha == 1.0 { g.one(Op::Elu, &[x]) } else { exponential(g, x, 1.0, alpha, 1.0) })
 }
 
-pub(super) fn selu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn selu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (alpha, gamma) = (n.float_or("alpha", 1.673_263_2), n.float_or("gamma", 1.050_701));
     one(exponential(g, n.input(0)?, gamma, alpha, 1.0))
 }
 
-pub(super) fn celu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn celu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let alpha = n.float_or("alpha", 1.0);
     one(exponential(g, n.input(0)?, 1.0, alpha, alpha))
 }
 
-pub(super) fn prelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn prelu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, mut slope) = (n.input(0)?, n.input(1)?);
     // Before version 7 a vector was one of channels.
     if n.version < 7 && g.rank(slope)? == 1 && g.dims(slope)? != [1] {
@@ -178,7 +188,7 @@ pub(super) fn prelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(by_sign(g, x, x, less))
 }
 
-pub(super) fn thresholded_relu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn thresholded_relu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let (zero, alpha) = (g.scalar_like(0.0, x)?, g.scalar_like(f64::from(n.float_or("alpha", 1.0)), x)?);
     let is_over = g.one(Op::Greater, &[x, alpha])?;
@@ -186,7 +196,7 @@ pub(super) fn thresholded_relu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `min(1, max(0, alpha * x + beta))`.
-fn hard_sigmoid_of(g: &mut Importer<'_>, x: ValueId, alpha: f64, beta: f64) -> Result<ValueId, Why> {
+fn hard_sigmoid_of(g: &mut OnnxImporter<'_>, x: ValueId, alpha: f64, beta: f64) -> Result<ValueId, Why> {
     let line = g.times(x, alpha)?;
     let line = g.plus(line, beta)?;
     let (zero, top) = (g.scalar_like(0.0, x)?, g.scalar_like(1.0, x)?);
@@ -194,33 +204,33 @@ fn hard_sigmoid_of(g: &mut Importer<'_>, x: ValueId, alpha: f64, beta: f64) -> R
     g.one(Op::Minimum, &[over, top])
 }
 
-pub(super) fn hard_sigmoid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn hard_sigmoid(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (alpha, beta) = (n.float_or("alpha", 0.2), n.float_or("beta", 0.5));
     one(hard_sigmoid_of(g, n.input(0)?, f64::from(alpha), f64::from(beta)))
 }
 
-pub(super) fn hard_swish(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn hard_swish(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let gate = hard_sigmoid_of(g, x, 1.0 / 6.0, 0.5)?;
     one(g.mul(x, gate))
 }
 
 /// `x * sigmoid(alpha * x)`.
-fn swish_of(g: &mut Importer<'_>, x: ValueId, alpha: f32) -> Result<ValueId, Why> {
+fn swish_of(g: &mut OnnxImporter<'_>, x: ValueId, alpha: f32) -> Result<ValueId, Why> {
     let scaled = if alpha == 1.0 { x } else { g.times(x, f64::from(alpha))? };
     let gate = g.one(Op::Sigmoid, &[scaled])?;
     g.mul(x, gate)
 }
 
-pub(super) fn swish(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn swish(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(swish_of(g, n.input(0)?, n.float_or("alpha", 1.0)))
 }
 
-pub(super) fn quick_gelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn quick_gelu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(swish_of(g, n.input(0)?, n.float_or("alpha", 1.702)))
 }
 
-pub(super) fn mish(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn mish(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let soft = g.one(Op::Softplus, &[x])?;
     let gate = g.one(Op::Tanh, &[soft])?;
@@ -228,7 +238,7 @@ pub(super) fn mish(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `x/2 * (1 + erf(x/√2))`, or its approximation by tanh.
-fn gelu_of(g: &mut Importer<'_>, x: ValueId, approximate: bool) -> Result<ValueId, Why> {
+fn gelu_of(g: &mut OnnxImporter<'_>, x: ValueId, approximate: bool) -> Result<ValueId, Why> {
     let bend = if approximate {
         let (square, scale) = (g.mul(x, x)?, (2.0 / std::f64::consts::PI).sqrt());
         let cube = g.mul(square, x)?;
@@ -245,13 +255,13 @@ fn gelu_of(g: &mut Importer<'_>, x: ValueId, approximate: bool) -> Result<ValueI
     g.mul(half, bend)
 }
 
-pub(super) fn gelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn gelu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let approximate = n.word("approximate", "none")? == "tanh";
     one(gelu_of(g, n.input(0)?, approximate))
 }
 
 /// `BiasGelu` and `FastGelu`: a bias before, which the second may lack.
-pub(super) fn bias_gelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn bias_gelu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = n.input(0)?;
     if let Some(bias) = n.optional(1) {
         x = g.add(x, bias)?;
@@ -259,7 +269,7 @@ pub(super) fn bias_gelu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(gelu_of(g, x, n.proto.op_type == "FastGelu"))
 }
 
-pub(super) fn shrink(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn shrink(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let (bias, lambda) = (f64::from(n.float_or("bias", 0.0)), f64::from(n.float_or("lambd", 0.5)));
     let dtype = g.dtype(x)?;
@@ -274,10 +284,10 @@ pub(super) fn shrink(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Dropout`: outside of training the input, and a mask of true.
-pub(super) fn dropout(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn dropout(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let sizes = g.sizes(x)?;
-    let scalar = |g: &mut Importer<'_>, value: ValueId, dtype: DType| {
+    let scalar = |g: &mut OnnxImporter<'_>, value: ValueId, dtype: DType| {
         let value = g.reshape_to(value, &[])?;
         g.cast(value, dtype)
     };
@@ -308,12 +318,12 @@ pub(super) fn dropout(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 // ---- random numbers ----
 
 /// The attribute of a generator: the bits of the seed.
-fn seed(n: &Node<'_>) -> [(&'static str, Attr<'static>); 1] {
-    [("seed", Attr::Int(n.attr("seed").map_or(0, |seed| seed.i ^ i64::from(seed.f.to_bits()))))]
+fn seed(n: &OnnxNode<'_>) -> [(&'static str, AttrArg<'static>); 1] {
+    [("seed", AttrArg::Int(n.attr("seed").map_or(0, |seed| seed.i ^ i64::from(seed.f.to_bits()))))]
 }
 
 /// Random numbers of a shape; the second version of an operator takes the shape of its input.
-pub(super) fn random(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn random(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let like = n.optional(0);
     let dtype = match (n.int("dtype"), like) {
         (Some(code), _) => number_type(code)?,
@@ -337,7 +347,7 @@ pub(super) fn random(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.plus(scaled, f64::from(offset)))
 }
 
-pub(super) fn bernoulli(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn bernoulli(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let p = n.input(0)?;
     let dtype = n.int("dtype").map_or_else(|| g.dtype(p), number_type)?;
     let shape = g.shape(p)?;
@@ -347,7 +357,7 @@ pub(super) fn bernoulli(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.cast(hit, dtype))
 }
 
-pub(super) fn multinomial(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn multinomial(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let dtype = n.int("dtype").map_or(Ok(DType::I32), number_type)?;
     let count = g.scalar(n.int_or("sample_size", 1) as f64, DType::I32)?;
     one(g.to(Op::Multinomial, &[n.input(0)?, count], &seed(n), dtype))

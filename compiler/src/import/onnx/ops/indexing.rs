@@ -4,13 +4,12 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
 use super::shaping::axes;
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of, is_float};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, is_float, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::ir::ValueId;
 
-pub(super) fn gather(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn gather(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let axis = g.axis(x, n.int_or("axis", 0))?;
     // Elements of a vector of sizes stay known.
@@ -18,7 +17,7 @@ pub(super) fn gather(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         && g.dtype(x) == Ok(DType::I64)
     {
         let count = elements.len() as i64;
-        let picked: Option<Vec<Size>> = at
+        let picked: Option<Vec<DimSize>> = at
             .iter()
             .map(|&at| elements.get(usize::try_from(if at < 0 { at + count } else { at }).ok()?).copied())
             .collect();
@@ -37,30 +36,31 @@ pub(super) fn gather(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.gather(x, indices, axis))
 }
 
-pub(super) fn gather_elements(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn gather_elements(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
-    one(g.op(Op::_GatherElements, &[x, indices], &[("axis", Attr::Int(axis as i64))]))
+    one(g.op(Op::_GatherElements, &[x, indices], &[("axis", AttrArg::Int(axis as i64))]))
 }
 
 /// `ScatterElements`, and `Scatter`, its old name.
-pub(super) fn scatter_elements(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn scatter_elements(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
-    let attrs = [("axis", Attr::Int(axis as i64)), ("reduction", Attr::Str(n.word("reduction", "none")?))];
+    let attrs =
+        [("axis", AttrArg::Int(axis as i64)), ("reduction", AttrArg::Str(n.word("reduction", "none")?))];
     one(g.op(Op::_ScatterElements, &[x, n.input(1)?, n.input(2)?], &attrs))
 }
 
-pub(super) fn scatter_nd(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    let attrs = [("reduction", Attr::Str(n.word("reduction", "none")?))];
+pub(super) fn scatter_nd(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let attrs = [("reduction", AttrArg::Str(n.word("reduction", "none")?))];
     one(g.op(Op::_ScatterNdReduce, &[n.input(0)?, n.input(1)?, n.input(2)?], &attrs))
 }
 
-pub(super) fn gather_nd(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn gather_nd(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let n_batch = usize::try_from(n.int_or("batch_dims", 0)).map_err(|_| "batch_dims is negative")?;
     let (sizes, of_indices) = (g.sizes(x)?, g.sizes(indices)?);
-    let Some((&Size::Known(depth), rest)) = of_indices.split_last() else {
+    let Some((&DimSize::Known(depth), rest)) = of_indices.split_last() else {
         return Err("the number of its indices is not known".into());
     };
     let inner = sizes.get(n_batch..).and_then(|inner| inner.get(..usize::try_from(depth).ok()?));
@@ -75,11 +75,11 @@ pub(super) fn gather_nd(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     // The positions in the batch are indices as well.
     let mut all = Vec::new();
     let mut shape = rest.to_vec();
-    shape.push(Size::Known(1));
+    shape.push(DimSize::Known(1));
     let to = g.size_vector(&shape)?;
     for (axis, &size) in sizes.iter().enumerate().take(n_batch) {
         let positions = g.iota(size)?;
-        let mut around = vec![Size::Known(1); shape.len()];
+        let mut around = vec![DimSize::Known(1); shape.len()];
         around[axis] = size;
         let positions = g.reshape(positions, &around)?;
         all.push(g.one(Op::BroadcastTo, &[positions, to])?);
@@ -89,21 +89,21 @@ pub(super) fn gather_nd(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.one(Op::GatherNd, &[x, indices]))
 }
 
-pub(super) fn one_hot(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn one_hot(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (indices, depth, values) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let indices = g.cast(indices, DType::I64)?;
     let depth = g.reshape_to(depth, &[])?;
     let depth = g.cast(depth, DType::I64)?;
-    let indices = g.wrapped(indices, Size::Value(depth))?;
+    let indices = g.wrapped(indices, DimSize::Value(depth))?;
     let depth = g.cast(depth, DType::I32)?;
     let (off, on) = (g.element_at(values, 0)?, g.element_at(values, 1)?);
     let rank = g.rank(indices)? + 1;
     let axis = axis_of(n.int_or("axis", -1), rank)?;
     let axis = if axis + 1 == rank { -1 } else { axis as i64 };
-    one(g.op(Op::OneHot, &[indices, depth, on, off], &[("axis", Attr::Int(axis))]))
+    one(g.op(Op::OneHot, &[indices, depth, on, off], &[("axis", AttrArg::Int(axis))]))
 }
 
-pub(super) fn non_zero(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn non_zero(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = n.input(0)?;
     if g.rank(x)? == 0 {
         x = g.reshape_to(x, &[1])?;
@@ -112,7 +112,7 @@ pub(super) fn non_zero(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.transpose(found, &[1, 0]))
 }
 
-pub(super) fn compress(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn compress(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (mut x, condition) = (n.input(0)?, n.input(1)?);
     let axis = match n.int("axis") {
         Some(axis) => axis_of(axis, g.rank(x)?)?,
@@ -126,21 +126,21 @@ pub(super) fn compress(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.gather(x, found, axis))
 }
 
-pub(super) fn reverse_sequence(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn reverse_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let attrs = [
-        ("batch_dim", Attr::Int(n.int_or("batch_axis", 1))),
-        ("seq_dim", Attr::Int(n.int_or("time_axis", 0))),
+        ("batch_dim", AttrArg::Int(n.int_or("batch_axis", 1))),
+        ("seq_dim", AttrArg::Int(n.int_or("time_axis", 0))),
     ];
     one(g.op(Op::ReverseSequence, &[n.input(0)?, n.input(1)?], &attrs))
 }
 
 /// A tensor whose order is the opposite one, and that is its own inverse.
-fn reversed_order(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
+fn reversed_order(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let op = if g.is_float(x) { Op::Neg } else { Op::Invert };
     g.one(op, &[x])
 }
 
-pub(super) fn top_k(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn top_k(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
     let axis = axis_of(n.int_or("axis", -1), rank)?;
@@ -153,7 +153,7 @@ pub(super) fn top_k(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let last = g.move_axis(x, axis, rank - 1)?;
     let is_largest = n.flag("largest", true);
     let last = if is_largest { last } else { reversed_order(g, last)? };
-    let attrs = [("sorted", Attr::Bool(n.flag("sorted", true)))];
+    let attrs = [("sorted", AttrArg::Bool(n.flag("sorted", true)))];
     let element = g.element(last).ok_or("its input is no tensor")?;
     let found = g.ops(Op::TopKV2, &[last, k], &attrs, &[element, Type::Dense(DType::I64)])?;
     let values = if is_largest { found[0] } else { reversed_order(g, found[0])? };
@@ -161,7 +161,7 @@ pub(super) fn top_k(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `ArgMax` and `ArgMin`.
-pub(super) fn arg_extreme(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn arg_extreme(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
     let op = if n.proto.op_type == "ArgMax" { Op::ArgMax } else { Op::ArgMin };
@@ -180,19 +180,19 @@ pub(super) fn arg_extreme(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(if n.flag("keepdims", true) { g.expand(found, axis) } else { Ok(found) })
 }
 
-pub(super) fn unique(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn unique(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = n.int("axis").map(|axis| axis_of(axis, g.rank(x)?)).transpose()?;
     let axis: Vec<i64> = axis.into_iter().map(|axis| axis as i64).collect();
-    let attrs = [("axis", Attr::Ints(&axis)), ("sorted", Attr::Bool(n.flag("sorted", true)))];
+    let attrs = [("axis", AttrArg::Ints(&axis)), ("sorted", AttrArg::Bool(n.flag("sorted", true)))];
     g.ops(Op::_UniqueSorted, &[x], &attrs, &[])
 }
 
-pub(super) fn cumsum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn cumsum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let axis = g.reshape_to(n.input(1)?, &[])?;
     let attrs = [
-        ("exclusive", Attr::Bool(n.flag("exclusive", false))),
-        ("reverse", Attr::Bool(n.flag("reverse", false))),
+        ("exclusive", AttrArg::Bool(n.flag("exclusive", false))),
+        ("reverse", AttrArg::Bool(n.flag("reverse", false))),
     ];
     one(g.op(Op::Cumsum, &[n.input(0)?, axis], &attrs))
 }
@@ -200,7 +200,7 @@ pub(super) fn cumsum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 // ---- reductions ----
 
 /// Reductions by operator, with what is done before and after.
-pub(super) fn reduce(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn reduce(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = n.input(0)?;
     let keep = n.flag("keepdims", true);
     let rank = g.rank(x)?;
@@ -220,7 +220,7 @@ pub(super) fn reduce(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
             g.ints(&axes)?
         }
     };
-    let attrs = [("keep_dims", Attr::Bool(keep))];
+    let attrs = [("keep_dims", AttrArg::Bool(keep))];
     let is_bool = g.dtype(x)? == DType::I1;
     let op = match n.proto.op_type.as_str() {
         "ReduceMax" if is_bool => Op::Any,
@@ -236,7 +236,7 @@ pub(super) fn reduce(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
                 x = g.cast(x, DType::F64)?;
             }
             let wide = g.dtype(x)?;
-            let top = g.op(Op::Max, &[x, axes], &[("keep_dims", Attr::Bool(true))])?;
+            let top = g.op(Op::Max, &[x, axes], &[("keep_dims", AttrArg::Bool(true))])?;
             let (finite, zero) = (g.one(Op::IsFinite, &[top])?, g.scalar(0.0, wide)?);
             let top = g.one(Op::SelectV2, &[finite, top, zero])?;
             let less = g.sub(x, top)?;
@@ -261,7 +261,7 @@ pub(super) fn reduce(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// The elements that are summed.
-fn unreduced(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId) -> Result<ValueId, Why> {
+fn unreduced(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) -> Result<ValueId, Why> {
     match n.proto.op_type.as_str() {
         "ReduceL1" => g.one(Op::Abs, &[x]),
         "ReduceL2" | "ReduceSumSquare" => g.one(Op::Square, &[x]),
@@ -271,12 +271,12 @@ fn unreduced(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId) -> Result<ValueId, 
 
 // ---- linear algebra ----
 
-pub(super) fn det(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn det(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::MatrixDeterminant, &[n.input(0)?]))
 }
 
 /// The product of matrices as NumPy has it: vectors are rows or columns, batches broadcast.
-pub(super) fn product(g: &mut Importer<'_>, a: ValueId, b: ValueId) -> Result<ValueId, Why> {
+pub(super) fn product(g: &mut OnnxImporter<'_>, a: ValueId, b: ValueId) -> Result<ValueId, Why> {
     let (of_a, of_b) = (g.rank(a)?, g.rank(b)?);
     if of_a == 0 || of_b == 0 {
         return Err("a scalar is no matrix".into());
@@ -294,22 +294,24 @@ pub(super) fn product(g: &mut Importer<'_>, a: ValueId, b: ValueId) -> Result<Va
     g.squeeze(y, dropped)
 }
 
-pub(super) fn matmul(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn matmul(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(product(g, n.input(0)?, n.input(1)?))
 }
 
 /// `FusedMatMul` of com.microsoft.
-pub(super) fn fused_matmul(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    let attrs =
-        [("adj_x", Attr::Bool(n.flag("transA", false))), ("adj_y", Attr::Bool(n.flag("transB", false)))];
+pub(super) fn fused_matmul(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let attrs = [
+        ("adj_x", AttrArg::Bool(n.flag("transA", false))),
+        ("adj_y", AttrArg::Bool(n.flag("transB", false))),
+    ];
     let y = g.op(Op::BatchMatMulV2, &[n.input(0)?, n.input(1)?], &attrs)?;
     one(g.times(y, f64::from(n.float_or("alpha", 1.0))))
 }
 
-pub(super) fn gemm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn gemm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let attrs = [
-        ("transpose_a", Attr::Bool(n.flag("transA", false))),
-        ("transpose_b", Attr::Bool(n.flag("transB", false))),
+        ("transpose_a", AttrArg::Bool(n.flag("transA", false))),
+        ("transpose_b", AttrArg::Bool(n.flag("transB", false))),
     ];
     let mut y = g.op(Op::MatMul, &[n.input(0)?, n.input(1)?], &attrs)?;
     let (alpha, beta) = (n.float_or("alpha", 1.0), n.float_or("beta", 1.0));
@@ -324,7 +326,7 @@ pub(super) fn gemm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(if is_bias { g.one(Op::BiasAdd, &[y, c]) } else { g.add(y, c) })
 }
 
-pub(super) fn einsum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn einsum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let equation: String = n.word("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
     let equation = if equation.contains("->") {
         equation
@@ -337,5 +339,5 @@ pub(super) fn einsum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         let dots = if equation.contains("...") { "..." } else { "" };
         format!("{equation}->{dots}{once}")
     };
-    one(g.op(Op::Einsum, &n.all()?, &[("equation", Attr::Str(&equation))]))
+    one(g.op(Op::Einsum, &n.all()?, &[("equation", AttrArg::Str(&equation))]))
 }

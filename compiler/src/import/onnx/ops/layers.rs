@@ -4,17 +4,16 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use super::indexing::product;
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::ops::convolution::{Windows, kernel_of};
 use crate::ir::ValueId;
 
 // ---- recurrent networks ----
 
 /// `LSTM`, `GRU` and `RNN`.
-pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn recurrent(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (op, gates, default): (Op, i64, &[&str]) = match n.proto.op_type.as_str() {
         "LSTM" => (Op::_Lstm, 4, &["Sigmoid", "Tanh", "Tanh"]),
         "GRU" => (Op::_Gru, 3, &["Sigmoid", "Tanh"]),
@@ -29,16 +28,16 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (w, r) = (n.input(1)?, n.input(2)?);
     let (steps, batch, directions) = (g.size(x, 0)?, g.size(x, 1)?, g.size(w, 0)?);
     let hidden = match g.size(r, 2)? {
-        Size::Known(hidden) => hidden,
-        Size::Value(_) => n.int("hidden_size").ok_or("its hidden size is not known")?,
+        DimSize::Known(hidden) => hidden,
+        DimSize::Value(_) => n.int("hidden_size").ok_or("its hidden size is not known")?,
     };
-    let zeros = |g: &mut Importer<'_>, sizes: &[Size]| {
+    let zeros = |g: &mut OnnxImporter<'_>, sizes: &[DimSize]| {
         let zero = g.scalar_like(0.0, x)?;
         g.fill(sizes, zero)
     };
     let bias = match n.optional(3) {
         Some(bias) => bias,
-        None => zeros(g, &[directions, Size::Known(hidden.saturating_mul(2 * gates))])?,
+        None => zeros(g, &[directions, DimSize::Known(hidden.saturating_mul(2 * gates))])?,
     };
     let lengths = match n.optional(4) {
         Some(lengths) => lengths,
@@ -53,13 +52,13 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         operands.push(match n.optional(i) {
             Some(state) if batch_first => g.transpose(state, &[1, 0, 2])?,
             Some(state) => state,
-            None => zeros(g, &[directions, batch, Size::Known(hidden)])?,
+            None => zeros(g, &[directions, batch, DimSize::Known(hidden)])?,
         });
     }
     if is_lstm {
         operands.push(match n.optional(7) {
             Some(peepholes) => peepholes,
-            None => zeros(g, &[directions, Size::Known(hidden.saturating_mul(3))])?,
+            None => zeros(g, &[directions, DimSize::Known(hidden.saturating_mul(3))])?,
         });
     }
     let direction = n.word("direction", "forward")?;
@@ -69,16 +68,16 @@ pub(super) fn recurrent(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         activations = default.repeat(count);
     }
     let mut attrs = vec![
-        ("direction", Attr::Str(direction)),
-        ("activations", Attr::Strs(&activations)),
-        ("activation_alpha", Attr::Floats(n.floats("activation_alpha"))),
-        ("activation_beta", Attr::Floats(n.floats("activation_beta"))),
-        ("clip", Attr::Float(n.float_or("clip", 0.0))),
-        ("hidden_size", Attr::Int(hidden)),
+        ("direction", AttrArg::Str(direction)),
+        ("activations", AttrArg::Strs(&activations)),
+        ("activation_alpha", AttrArg::Floats(n.floats("activation_alpha"))),
+        ("activation_beta", AttrArg::Floats(n.floats("activation_beta"))),
+        ("clip", AttrArg::Float(n.float_or("clip", 0.0))),
+        ("hidden_size", AttrArg::Int(hidden)),
     ];
     match n.proto.op_type.as_str() {
-        "LSTM" => attrs.push(("input_forget", Attr::Bool(n.flag("input_forget", false)))),
-        "GRU" => attrs.push(("linear_before_reset", Attr::Int(n.int_or("linear_before_reset", 0)))),
+        "LSTM" => attrs.push(("input_forget", AttrArg::Bool(n.flag("input_forget", false)))),
+        "GRU" => attrs.push(("linear_before_reset", AttrArg::Int(n.int_or("linear_before_reset", 0)))),
         _ => {}
     }
     let mut results = g.ops(op, &operands, &attrs, &[])?;
@@ -110,23 +109,23 @@ struct Heads {
 }
 
 /// Splits (batch, length, heads * size) into (batch, heads, length, size).
-fn split_heads(g: &mut Importer<'_>, x: ValueId, heads: i64) -> Result<ValueId, Why> {
+fn split_heads(g: &mut OnnxImporter<'_>, x: ValueId, heads: i64) -> Result<ValueId, Why> {
     if heads < 1 {
         return Err("its number of heads is missing".into());
     }
     let sizes = g.sizes(x)?;
     let &[batch, length, width] = &sizes[..] else { return Err("an input is not of rank 3".into()) };
     let size = match width {
-        Size::Known(width) if width % heads == 0 => Size::Known(width / heads),
-        Size::Known(width) => return Err(format!("{width} columns for {heads} heads")),
-        Size::Value(_) => Size::Known(-1),
+        DimSize::Known(width) if width % heads == 0 => DimSize::Known(width / heads),
+        DimSize::Known(width) => return Err(format!("{width} columns for {heads} heads")),
+        DimSize::Value(_) => DimSize::Known(-1),
     };
-    let parts = g.reshape(x, &[batch, length, Size::Known(heads), size])?;
+    let parts = g.reshape(x, &[batch, length, DimSize::Known(heads), size])?;
     g.transpose(parts, &[0, 2, 1, 3])
 }
 
 /// The inverse of [`split_heads`].
-fn merge_heads(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
+fn merge_heads(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let turned = g.transpose(x, &[0, 2, 1, 3])?;
     let sizes = g.sizes(turned)?;
     let width = g.size_product(&sizes[2..])?;
@@ -134,30 +133,30 @@ fn merge_heads(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
 }
 
 /// Heads of keys or values repeated for groups of queries.
-fn repeat_heads(g: &mut Importer<'_>, x: ValueId, queries: ValueId) -> Result<ValueId, Why> {
+fn repeat_heads(g: &mut OnnxImporter<'_>, x: ValueId, queries: ValueId) -> Result<ValueId, Why> {
     let (of_x, of_queries) = (g.sizes(x)?, g.size(queries, 1)?);
-    let (Size::Known(heads), Size::Known(wanted)) = (of_x[1], of_queries) else { return Ok(x) };
+    let (DimSize::Known(heads), DimSize::Known(wanted)) = (of_x[1], of_queries) else { return Ok(x) };
     if heads == wanted || heads < 1 || wanted % heads != 0 {
         return Ok(x);
     }
     let times = wanted / heads;
     let apart = g.expand(x, 2)?;
-    let one_ = Size::Known(1);
-    let repeats = g.size_vector(&[one_, one_, Size::Known(times), one_, one_])?;
+    let one_ = DimSize::Known(1);
+    let repeats = g.size_vector(&[one_, one_, DimSize::Known(times), one_, one_])?;
     let repeated = g.one(Op::Tile, &[apart, repeats])?;
-    g.reshape(repeated, &[of_x[0], Size::Known(wanted), of_x[2], of_x[3]])
+    g.reshape(repeated, &[of_x[0], DimSize::Known(wanted), of_x[2], of_x[3]])
 }
 
 /// The result, and the products at the stages before the softmax and behind it.
-fn attention_of(g: &mut Importer<'_>, of: &Heads) -> Result<(ValueId, [ValueId; 4]), Why> {
+fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [ValueId; 4]), Why> {
     let key = repeat_heads(g, of.key, of.query)?;
     let value = repeat_heads(g, of.value, of.query)?;
     let scale = match (of.scale, g.size(of.query, 3)?) {
         (Some(scale), _) => f64::from(scale),
-        (None, Size::Known(size)) if size > 0 => 1.0 / (size as f64).sqrt(),
+        (None, DimSize::Known(size)) if size > 0 => 1.0 / (size as f64).sqrt(),
         (None, _) => return Err("the size of its heads is not known".into()),
     };
-    let products = g.op(Op::BatchMatMulV2, &[of.query, key], &[("adj_y", Attr::Bool(true))])?;
+    let products = g.op(Op::BatchMatMulV2, &[of.query, key], &[("adj_y", AttrArg::Bool(true))])?;
     let scaled = g.times(products, scale)?;
     let mut masked = scaled;
     let lowest = g.scalar_like(f64::NEG_INFINITY, scaled)?;
@@ -191,7 +190,7 @@ fn attention_of(g: &mut Importer<'_>, of: &Heads) -> Result<(ValueId, [ValueId; 
 }
 
 /// `Attention` of version 23.
-pub(super) fn attention(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let [mut query, mut key, mut value] = [n.input(0)?, n.input(1)?, n.input(2)?];
     let is_flat = g.rank(query)? == 3;
     if is_flat {
@@ -225,7 +224,7 @@ pub(super) fn attention(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `MultiHeadAttention` of com.microsoft.
-pub(super) fn multi_head_attention(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let count = n.int_or("num_heads", 0);
     let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
     if let Some(bias) = n.optional(3) {
@@ -275,7 +274,7 @@ pub(super) fn multi_head_attention(g: &mut Importer<'_>, n: &Node<'_>) -> Lowere
 }
 
 /// `RotaryEmbedding`; that of com.microsoft has its positions second.
-pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let is_contrib = n.proto.domain == "com.microsoft";
     let x = n.input(0)?;
     let (cos, sin, positions) = if is_contrib {
@@ -291,7 +290,7 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         count = if half > 0 && width > 0 { width / (2 * half) } else { 0 };
     }
     let heads = if is_flat { split_heads(g, x, count)? } else { x };
-    let Size::Known(size) = g.size(heads, 3)? else {
+    let DimSize::Known(size) = g.size(heads, 3)? else {
         return Err("the size of its heads is not known".into());
     };
     let rotated = match n.int_or("rotary_embedding_dim", 0) {
@@ -324,7 +323,7 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let interleaved = n.flag("interleaved", false);
     let sizes = g.sizes(turning)?;
     let (a, b) = if interleaved {
-        let pairs = [&sizes[..3], &[Size::Known(rotated / 2), Size::Known(2)]].concat();
+        let pairs = [&sizes[..3], &[DimSize::Known(rotated / 2), DimSize::Known(2)]].concat();
         let pairs = g.reshape(turning, &pairs)?;
         let parts = g.split(pairs, 4, 2)?;
         (g.squeeze(parts[0], &[4])?, g.squeeze(parts[1], &[4])?)
@@ -336,7 +335,7 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (ac, bs, asin, bc) = (g.mul(a, cos)?, g.mul(b, sin)?, g.mul(a, sin)?, g.mul(b, cos)?);
     let (real, imaginary) = (g.sub(ac, bs)?, g.add(asin, bc)?);
     let mut y = if interleaved {
-        let pairs = g.op(Op::Pack, &[real, imaginary], &[("axis", Attr::Int(4))])?;
+        let pairs = g.op(Op::Pack, &[real, imaginary], &[("axis", AttrArg::Int(4))])?;
         g.reshape(pairs, &sizes)?
     } else {
         g.concat(&[real, imaginary], 3)?
@@ -349,12 +348,12 @@ pub(super) fn rotary_embedding(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 // ---- losses ----
 
-pub(super) fn negative_log_likelihood(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn negative_log_likelihood(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(likelihood(g, n, n.input(0)?))
 }
 
 /// `SoftmaxCrossEntropyLoss`, with the logarithms of the probabilities.
-pub(super) fn softmax_cross_entropy(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn softmax_cross_entropy(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let last = g.rank(x)?.checked_sub(1).filter(|&last| last > 0).ok_or("its scores have no classes")?;
     let turned = g.move_axis(x, 1, last)?;
@@ -364,7 +363,7 @@ pub(super) fn softmax_cross_entropy(g: &mut Importer<'_>, n: &Node<'_>) -> Lower
 }
 
 /// The negative of the elements of the targets' classes, weighted and reduced.
-fn likelihood(g: &mut Importer<'_>, n: &Node<'_>, logs: ValueId) -> Result<ValueId, Why> {
+fn likelihood(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, logs: ValueId) -> Result<ValueId, Why> {
     let targets = n.input(1)?;
     let targets = g.cast(targets, DType::I64)?;
     let ignored = n.int("ignore_index");
@@ -378,7 +377,7 @@ fn likelihood(g: &mut Importer<'_>, n: &Node<'_>, logs: ValueId) -> Result<Value
         None => (None, targets),
     };
     let at = g.expand(safe, 1)?;
-    let picked = g.op(Op::_GatherElements, &[logs, at], &[("axis", Attr::Int(1))])?;
+    let picked = g.op(Op::_GatherElements, &[logs, at], &[("axis", AttrArg::Int(1))])?;
     let picked = g.squeeze(picked, &[1])?;
     let mut loss = g.one(Op::Neg, &[picked])?;
     let zero = g.scalar_like(0.0, loss)?;
@@ -411,7 +410,7 @@ fn likelihood(g: &mut Importer<'_>, n: &Node<'_>, logs: ValueId) -> Result<Value
 // ---- images ----
 
 /// `Resize`, and `Upsample`, its old form.
-pub(super) fn resize(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn resize(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let is_old = n.version < 11 || n.proto.op_type == "Upsample";
     let no_floats = g.floats(&[], &[0])?;
@@ -442,35 +441,38 @@ pub(super) fn resize(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let (coordinates, nearest) =
         if is_old { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
     let attrs = [
-        ("axes", Attr::Ints(&axes)),
-        ("mode", Attr::Str(n.word("mode", "nearest")?)),
-        ("coordinate_transformation_mode", Attr::Str(n.word("coordinate_transformation_mode", coordinates)?)),
-        ("nearest_mode", Attr::Str(n.word("nearest_mode", nearest)?)),
-        ("cubic_coeff_a", Attr::Float(n.float_or("cubic_coeff_a", -0.75))),
-        ("exclude_outside", Attr::Bool(n.flag("exclude_outside", false))),
-        ("extrapolation_value", Attr::Float(n.float_or("extrapolation_value", 0.0))),
-        ("antialias", Attr::Bool(n.flag("antialias", false))),
-        ("keep_aspect_ratio_policy", Attr::Str(n.word("keep_aspect_ratio_policy", "stretch")?)),
+        ("axes", AttrArg::Ints(&axes)),
+        ("mode", AttrArg::Str(n.word("mode", "nearest")?)),
+        (
+            "coordinate_transformation_mode",
+            AttrArg::Str(n.word("coordinate_transformation_mode", coordinates)?),
+        ),
+        ("nearest_mode", AttrArg::Str(n.word("nearest_mode", nearest)?)),
+        ("cubic_coeff_a", AttrArg::Float(n.float_or("cubic_coeff_a", -0.75))),
+        ("exclude_outside", AttrArg::Bool(n.flag("exclude_outside", false))),
+        ("extrapolation_value", AttrArg::Float(n.float_or("extrapolation_value", 0.0))),
+        ("antialias", AttrArg::Bool(n.flag("antialias", false))),
+        ("keep_aspect_ratio_policy", AttrArg::Str(n.word("keep_aspect_ratio_policy", "stretch")?)),
     ];
     one(g.op(Op::_Resize, &[x, roi, scales, sizes], &attrs))
 }
 
-pub(super) fn grid_sample(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn grid_sample(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mode = match n.word("mode", "linear")? {
         "bilinear" => "linear",
         "bicubic" => "cubic",
         other => other,
     };
     let attrs = [
-        ("mode", Attr::Str(mode)),
-        ("padding_mode", Attr::Str(n.word("padding_mode", "zeros")?)),
-        ("align_corners", Attr::Bool(n.flag("align_corners", false))),
+        ("mode", AttrArg::Str(mode)),
+        ("padding_mode", AttrArg::Str(n.word("padding_mode", "zeros")?)),
+        ("align_corners", AttrArg::Bool(n.flag("align_corners", false))),
     ];
     one(g.op(Op::_GridSample, &[n.input(0)?, n.input(1)?], &attrs))
 }
 
 /// `AffineGrid`: the points of a regular grid, transformed.
-pub(super) fn affine_grid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn affine_grid(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (theta, size) = (n.input(0)?, n.input(1)?);
     let dim =
         usize::try_from(g.dims(theta)?.get(1).copied().unwrap_or(-1)).map_err(|_| "theta of unknown size")?;
@@ -478,13 +480,13 @@ pub(super) fn affine_grid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let corners = n.flag("align_corners", false);
     let mut sizes = Vec::new();
     for i in 0..dim {
-        sizes.push(Size::Value(g.element_at(size, i as i64 + 2)?));
+        sizes.push(DimSize::Value(g.element_at(size, i as i64 + 2)?));
     }
     let mut points = Vec::new();
     let shape = g.size_vector(&sizes)?;
     for axis in (0..dim).rev() {
         // From -1 to 1: the centres of the pixels, or with the corners on the ends.
-        let Size::Value(count) = sizes[axis] else { continue };
+        let DimSize::Value(count) = sizes[axis] else { continue };
         let (numbers, count) = (g.iota(sizes[axis])?, g.cast(count, dtype)?);
         let numbers = g.cast(numbers, dtype)?;
         let line = if corners {
@@ -497,7 +499,7 @@ pub(super) fn affine_grid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
             let part = g.div(centre, count)?;
             g.plus(part, -1.0)?
         };
-        let mut around = vec![Size::Known(1); dim];
+        let mut around = vec![DimSize::Known(1); dim];
         around[axis] = sizes[axis];
         let line = g.reshape(line, &around)?;
         let line = g.one(Op::BroadcastTo, &[line, shape])?;
@@ -505,37 +507,38 @@ pub(super) fn affine_grid(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     }
     let ones = g.one(Op::OnesLike, &[points[0]])?;
     points.push(ones);
-    let grid = g.op(Op::Pack, &points, &[("axis", Attr::Int(0))])?;
+    let grid = g.op(Op::Pack, &points, &[("axis", AttrArg::Int(0))])?;
     let moved = product(g, theta, grid)?;
     let moved = g.transpose(moved, &[0, 2, 1])?;
     let batch = g.size(theta, 0)?;
-    one(g.reshape(moved, &[&[batch], &sizes[..], &[Size::Known(dim as i64)]].concat()))
+    one(g.reshape(moved, &[&[batch], &sizes[..], &[DimSize::Known(dim as i64)]].concat()))
 }
 
-pub(super) fn roi_align(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn roi_align(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let default = if n.version < 16 { "output_half_pixel" } else { "half_pixel" };
     let attrs = [
-        ("mode", Attr::Str(n.word("mode", "avg")?)),
-        ("output_height", Attr::Int(n.int_or("output_height", 1))),
-        ("output_width", Attr::Int(n.int_or("output_width", 1))),
-        ("sampling_ratio", Attr::Int(n.int_or("sampling_ratio", 0))),
-        ("spatial_scale", Attr::Float(n.float_or("spatial_scale", 1.0))),
-        ("half_pixel", Attr::Bool(n.word("coordinate_transformation_mode", default)? == "half_pixel")),
+        ("mode", AttrArg::Str(n.word("mode", "avg")?)),
+        ("output_height", AttrArg::Int(n.int_or("output_height", 1))),
+        ("output_width", AttrArg::Int(n.int_or("output_width", 1))),
+        ("sampling_ratio", AttrArg::Int(n.int_or("sampling_ratio", 0))),
+        ("spatial_scale", AttrArg::Float(n.float_or("spatial_scale", 1.0))),
+        ("half_pixel", AttrArg::Bool(n.word("coordinate_transformation_mode", default)? == "half_pixel")),
     ];
     let indices = g.cast(n.input(2)?, DType::I64)?;
     one(g.op(Op::_RoiAlign, &[n.input(0)?, n.input(1)?, indices], &attrs))
 }
 
-pub(super) fn max_roi_pool(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn max_roi_pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let attrs = [
-        ("pooled_shape", Attr::Ints(n.ints("pooled_shape").ok_or("it has no pooled_shape")?)),
-        ("spatial_scale", Attr::Float(n.float_or("spatial_scale", 1.0))),
+        ("pooled_shape", AttrArg::Ints(n.ints("pooled_shape").ok_or("it has no pooled_shape")?)),
+        ("spatial_scale", AttrArg::Float(n.float_or("spatial_scale", 1.0))),
     ];
     one(g.op(Op::_MaxRoiPool, &[n.input(0)?, n.input(1)?], &attrs))
 }
 
-pub(super) fn non_max_suppression(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    let scalar = |g: &mut Importer<'_>, input: usize, default: f64, dtype: DType| match n.optional(input) {
+pub(super) fn non_max_suppression(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let scalar = |g: &mut OnnxImporter<'_>, input: usize, default: f64, dtype: DType| match n.optional(input)
+    {
         Some(value) => {
             let value = g.reshape_to(value, &[])?;
             g.cast(value, dtype)
@@ -545,12 +548,12 @@ pub(super) fn non_max_suppression(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered
     let most = scalar(g, 2, 0.0, DType::I64)?;
     let overlap = scalar(g, 3, 0.0, DType::F32)?;
     let threshold = scalar(g, 4, f64::from(f32::MIN), DType::F32)?;
-    let attrs = [("center_point_box", Attr::Int(n.int_or("center_point_box", 0)))];
+    let attrs = [("center_point_box", AttrArg::Int(n.int_or("center_point_box", 0)))];
     let operands = [n.input(0)?, n.input(1)?, most, overlap, threshold];
     one(g.op(Op::_BatchedNonMaxSuppression, &operands, &attrs))
 }
 
-pub(super) fn deform_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn deform_conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, filters, offset) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let kernel = kernel_of(g, n, filters)?;
     let taps =
@@ -569,23 +572,23 @@ pub(super) fn deform_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         Some(mask) => mask,
         None => {
             let mut sizes = g.sizes(offset)?;
-            sizes[1] = Size::Known(groups.saturating_mul(taps));
+            sizes[1] = DimSize::Known(groups.saturating_mul(taps));
             let one_ = g.scalar_like(1.0, x)?;
             g.fill(&sizes, one_)?
         }
     };
     let pads = windows.flat_pads();
     let attrs = [
-        ("strides", Attr::Ints(&windows.strides)),
-        ("dilations", Attr::Ints(&windows.dilations)),
-        ("pads", Attr::Ints(&pads)),
-        ("group", Attr::Int(n.int_or("group", 1))),
-        ("offset_group", Attr::Int(groups)),
+        ("strides", AttrArg::Ints(&windows.strides)),
+        ("dilations", AttrArg::Ints(&windows.dilations)),
+        ("pads", AttrArg::Ints(&pads)),
+        ("group", AttrArg::Int(n.int_or("group", 1))),
+        ("offset_group", AttrArg::Int(groups)),
     ];
     one(g.op(Op::_DeformConv, &[x, filters, offset, bias, mask], &attrs))
 }
 
-pub(super) fn col2im(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn col2im(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let block = n.input(2)?;
     let rank = match g.dims(block)?[..] {
         [rank] if rank >= 0 => rank as usize,
@@ -593,9 +596,9 @@ pub(super) fn col2im(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     };
     let (ones, zeros) = (vec![1; rank], vec![0; 2 * rank]);
     let attrs = [
-        ("dilations", Attr::Ints(n.ints("dilations").unwrap_or(&ones))),
-        ("pads", Attr::Ints(n.ints("pads").unwrap_or(&zeros))),
-        ("strides", Attr::Ints(n.ints("strides").unwrap_or(&ones))),
+        ("dilations", AttrArg::Ints(n.ints("dilations").unwrap_or(&ones))),
+        ("pads", AttrArg::Ints(n.ints("pads").unwrap_or(&zeros))),
+        ("strides", AttrArg::Ints(n.ints("strides").unwrap_or(&ones))),
     ];
     one(g.op(Op::_Col2Im, &[n.input(0)?, n.input(1)?, block], &attrs))
 }

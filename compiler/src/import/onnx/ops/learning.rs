@@ -3,18 +3,17 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Why};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx_proto::TensorProto;
 use crate::ir::ValueId;
 
-fn row(g: &mut Importer<'_>, numbers: &[f32]) -> Result<ValueId, Why> {
+fn row(g: &mut OnnxImporter<'_>, numbers: &[f32]) -> Result<ValueId, Why> {
     g.floats(numbers, &[numbers.len() as i64])
 }
 
-pub(super) fn array_feature_extractor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn array_feature_extractor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, at) = (n.input(0)?, n.input(1)?);
     let at = g.reshape_to(at, &[-1])?;
     let last = g.rank(x)?.checked_sub(1).ok_or("its input is a scalar")?;
@@ -22,14 +21,14 @@ pub(super) fn array_feature_extractor(g: &mut Importer<'_>, n: &Node<'_>) -> Low
     one(if last == 0 { g.expand(y, 0) } else { Ok(y) })
 }
 
-pub(super) fn binarizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn binarizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let threshold = g.scalar_like(f64::from(n.float_or("threshold", 0.0)), x)?;
     let over = g.one(Op::Greater, &[x, threshold])?;
     one(g.cast_like(over, x))
 }
 
-pub(super) fn scaler(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn scaler(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = g.cast(n.input(0)?, DType::F32)?;
     if !n.floats("offset").is_empty() {
         let offset = row(g, n.floats("offset"))?;
@@ -43,7 +42,7 @@ pub(super) fn scaler(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Normalizer` of rows: by the largest number, the sum, or the length.
-pub(super) fn normalizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn normalizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = g.cast(n.input(0)?, DType::F32)?;
     let last = g.rank(x)?.checked_sub(1).ok_or("its input is a scalar")?;
     let size = match n.word("norm", "MAX")? {
@@ -62,7 +61,7 @@ pub(super) fn normalizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.one(Op::DivNoNan, &[x, size]))
 }
 
-pub(super) fn imputer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn imputer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let ints = n.ints("imputed_value_int64s").unwrap_or_default();
     let (values, replaced) = if ints.is_empty() {
@@ -81,7 +80,7 @@ pub(super) fn imputer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// The numbers of classes after a link function.
-fn linked(g: &mut Importer<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
+fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
     match post {
         "NONE" => Ok(scores),
         "LOGISTIC" => g.one(Op::Sigmoid, &[scores]),
@@ -97,7 +96,7 @@ fn linked(g: &mut Importer<'_>, scores: ValueId, post: &str) -> Result<ValueId, 
 }
 
 /// Scores `x * coefficients + intercepts` of so many columns.
-fn linear(g: &mut Importer<'_>, n: &Node<'_>, columns: i64) -> Result<ValueId, Why> {
+fn linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, columns: i64) -> Result<ValueId, Why> {
     let mut x = g.cast(n.input(0)?, DType::F32)?;
     if g.rank(x)? == 1 {
         x = g.expand(x, 0)?;
@@ -107,7 +106,7 @@ fn linear(g: &mut Importer<'_>, n: &Node<'_>, columns: i64) -> Result<ValueId, W
         return Err(format!("{} coefficients for {columns} results", coefficients.len()));
     }
     let weights = g.floats(coefficients, &[columns, coefficients.len() as i64 / columns])?;
-    let scores = g.op(Op::MatMul, &[x, weights], &[("transpose_b", Attr::Bool(true))])?;
+    let scores = g.op(Op::MatMul, &[x, weights], &[("transpose_b", AttrArg::Bool(true))])?;
     if n.floats("intercepts").is_empty() {
         return Ok(scores);
     }
@@ -115,13 +114,18 @@ fn linear(g: &mut Importer<'_>, n: &Node<'_>, columns: i64) -> Result<ValueId, W
     g.add(scores, intercepts)
 }
 
-pub(super) fn linear_regressor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn linear_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let scores = linear(g, n, n.int_or("targets", 1))?;
     one(linked(g, scores, n.word("post_transform", "NONE")?))
 }
 
 /// The labels of a classifier as a constant.
-fn labels(g: &mut Importer<'_>, n: &Node<'_>, ints: &str, strings: &str) -> Result<(ValueId, i64), Why> {
+fn labels(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    ints: &str,
+    strings: &str,
+) -> Result<(ValueId, i64), Why> {
     let strings = n.attr(strings).map(|attr| attr.strings.clone()).filter(|strings| !strings.is_empty());
     if let Some(strings) = strings {
         let count = strings.len() as i64;
@@ -136,8 +140,8 @@ fn labels(g: &mut Importer<'_>, n: &Node<'_>, ints: &str, strings: &str) -> Resu
 /// The labels of the largest scores, and the scores after the link function. One score of two classes is
 /// that of the second one.
 fn classified(
-    g: &mut Importer<'_>,
-    n: &Node<'_>,
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     scores: ValueId,
     (labels, count): (ValueId, i64),
     is_probability: bool,
@@ -165,7 +169,7 @@ fn classified(
     Ok(vec![g.gather(labels, best, 0)?, scores])
 }
 
-pub(super) fn linear_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn linear_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let labels = labels(g, n, "classlabels_ints", "classlabels_strings")?;
     let intercepts = n.floats("intercepts").len() as i64;
     let columns = if intercepts > 0 { intercepts } else { labels.1 };
@@ -175,8 +179,8 @@ pub(super) fn linear_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// The attributes of trees; `of` is `target` or `class`.
 fn trees(
-    g: &mut Importer<'_>,
-    n: &Node<'_>,
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     of: &str,
     n_targets: i64,
     aggregate: &str,
@@ -189,32 +193,32 @@ fn trees(
     let of = |name: &str| format!("{of}_{name}");
     let modes = n.words("nodes_modes")?;
     let attrs = [
-        ("nodes_treeids", Attr::Ints(ints("nodes_treeids"))),
-        ("nodes_nodeids", Attr::Ints(ints("nodes_nodeids"))),
-        ("nodes_featureids", Attr::Ints(ints("nodes_featureids"))),
-        ("nodes_modes", Attr::Strs(&modes)),
-        ("nodes_values", Attr::Floats(n.floats("nodes_values"))),
-        ("nodes_truenodeids", Attr::Ints(ints("nodes_truenodeids"))),
-        ("nodes_falsenodeids", Attr::Ints(ints("nodes_falsenodeids"))),
-        ("nodes_missing_value_tracks_true", Attr::Ints(ints("nodes_missing_value_tracks_true"))),
-        ("target_treeids", Attr::Ints(ints(&of("treeids")))),
-        ("target_nodeids", Attr::Ints(ints(&of("nodeids")))),
-        ("target_ids", Attr::Ints(ints(&of("ids")))),
-        ("target_weights", Attr::Floats(n.floats(&of("weights")))),
-        ("n_targets", Attr::Int(n_targets)),
-        ("aggregate_function", Attr::Str(aggregate)),
-        ("base_values", Attr::Floats(n.floats("base_values"))),
+        ("nodes_treeids", AttrArg::Ints(ints("nodes_treeids"))),
+        ("nodes_nodeids", AttrArg::Ints(ints("nodes_nodeids"))),
+        ("nodes_featureids", AttrArg::Ints(ints("nodes_featureids"))),
+        ("nodes_modes", AttrArg::Strs(&modes)),
+        ("nodes_values", AttrArg::Floats(n.floats("nodes_values"))),
+        ("nodes_truenodeids", AttrArg::Ints(ints("nodes_truenodeids"))),
+        ("nodes_falsenodeids", AttrArg::Ints(ints("nodes_falsenodeids"))),
+        ("nodes_missing_value_tracks_true", AttrArg::Ints(ints("nodes_missing_value_tracks_true"))),
+        ("target_treeids", AttrArg::Ints(ints(&of("treeids")))),
+        ("target_nodeids", AttrArg::Ints(ints(&of("nodeids")))),
+        ("target_ids", AttrArg::Ints(ints(&of("ids")))),
+        ("target_weights", AttrArg::Floats(n.floats(&of("weights")))),
+        ("n_targets", AttrArg::Int(n_targets)),
+        ("aggregate_function", AttrArg::Str(aggregate)),
+        ("base_values", AttrArg::Floats(n.floats("base_values"))),
     ];
     g.op(Op::_TreeEnsemble, &[x], &attrs)
 }
 
-pub(super) fn tree_regressor(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn tree_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let aggregate = n.word("aggregate_function", "SUM")?;
     let scores = trees(g, n, "target", n.int_or("n_targets", 1), aggregate)?;
     one(linked(g, scores, n.word("post_transform", "NONE")?))
 }
 
-pub(super) fn tree_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn tree_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let labels = labels(g, n, "classlabels_int64s", "classlabels_strings")?;
     let ids = n.ints("class_ids").unwrap_or_default();
     // Of two classes the trees may score one only.
@@ -231,9 +235,9 @@ pub(super) fn tree_classifier(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// A table from keys to values.
-pub(super) fn label_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
-    let side = |g: &mut Importer<'_>, side: &str| -> Result<ValueId, Why> {
+    let side = |g: &mut OnnxImporter<'_>, side: &str| -> Result<ValueId, Why> {
         if let Some(tensor) = n.tensor(&format!("{side}_tensor")) {
             return g.tensor_constant(tensor);
         }
@@ -289,7 +293,7 @@ pub(super) fn label_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.one(Op::SelectV2, &[found, picked, default]))
 }
 
-pub(super) fn one_hot_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn one_hot_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (categories, _) = labels(g, n, "cats_int64s", "cats_strings")?;
     let x = n.input(0)?;
     let x = if g.element(x).is_some_and(|element| element.dtype().is_some()) {
@@ -303,7 +307,7 @@ pub(super) fn one_hot_encoder(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.cast(is_equal, DType::F32))
 }
 
-pub(super) fn feature_vectorizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn feature_vectorizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut parts = Vec::new();
     for x in n.all()? {
         let x = g.cast(x, DType::F32)?;
@@ -315,7 +319,7 @@ pub(super) fn feature_vectorizer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered 
 // ---- optimizers ----
 
 /// The tensors of an optimizer: for each parameter one of each kind, kinds one after the other.
-fn parameters(n: &Node<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> {
+fn parameters(n: &OnnxNode<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> {
     let tensors: Vec<ValueId> = (2..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
     let count = tensors.len() / kinds;
     if count == 0 || tensors.len() % kinds != 0 {
@@ -330,12 +334,17 @@ fn by_kind(results: &[Vec<ValueId>]) -> Vec<ValueId> {
 }
 
 /// The gradient with that of the regularization.
-fn regularized(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId, gradient: ValueId) -> Result<ValueId, Why> {
+fn regularized(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    x: ValueId,
+    gradient: ValueId,
+) -> Result<ValueId, Why> {
     let part = g.times(x, f64::from(n.float_or("norm_coefficient", 0.0)))?;
     g.add(part, gradient)
 }
 
-pub(super) fn adagrad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn adagrad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (rate, step) = (n.input(0)?, n.input(1)?);
     let mut results = Vec::new();
     for of in parameters(n, 3)? {
@@ -357,7 +366,7 @@ pub(super) fn adagrad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     Ok(by_kind(&results))
 }
 
-pub(super) fn momentum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn momentum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (rate, step) = (n.input(0)?, n.input(1)?);
     let (alpha, beta) = (f64::from(n.float_or("alpha", 0.0)), f64::from(n.float_or("beta", 0.0)));
     let mut results = Vec::new();
@@ -383,7 +392,7 @@ pub(super) fn momentum(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     Ok(by_kind(&results))
 }
 
-pub(super) fn adam(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn adam(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (rate, step) = (n.input(0)?, n.input(1)?);
     let (alpha, beta) = (f64::from(n.float_or("alpha", 0.9)), f64::from(n.float_or("beta", 0.999)));
     let mut results = Vec::new();

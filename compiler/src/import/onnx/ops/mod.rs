@@ -21,76 +21,27 @@ mod signal;
 
 use befrost_tensor::tf::op::Op;
 
-use super::emit::Why;
-use super::graph::Importer;
-use super::node::Node;
-use crate::ir::ValueId;
-
-/// The values of a node's outputs.
-pub(super) type Lowered = Result<Vec<ValueId>, Why>;
-
-/// A function that lowers a node.
-type Lower = fn(&mut Importer<'_>, &Node<'_>) -> Lowered;
-
-/// A function that lowers a node with subgraphs, whose names come to be known to the importer.
-type LowerGraphs = for<'g> fn(&mut Importer<'g>, &Node<'g>) -> Lowered;
-
-/// How an operator is lowered.
-#[derive(Clone, Copy)]
-pub(super) enum Lowering {
-    /// To an operator with the same operands.
-    Op(Op),
-    With(Lower),
-    WithGraphs(LowerGraphs),
-    /// To nothing, if it has no input: an optional without a value.
-    Optional,
-}
-
-impl Lowering {
-    /// The values of the outputs of a node; `None` is an optional without one.
-    pub(super) fn apply<'g>(self, g: &mut Importer<'g>, n: &Node<'g>) -> Result<Vec<Option<ValueId>>, Why> {
-        let values = match self {
-            Lowering::Op(op) => {
-                let operands = n.all()?;
-                g.ops(op, &operands, &[], &[])
-            }
-            Lowering::With(lower) => lower(g, n),
-            Lowering::WithGraphs(lower) => lower(g, n),
-            Lowering::Optional => return Ok(vec![n.optional(0)]),
-        };
-        Ok(values?.into_iter().map(Some).collect())
-    }
-}
-
-/// The outputs of a node with one.
-fn one(value: Result<ValueId, Why>) -> Lowered {
-    value.map(|value| vec![value])
-}
-
-/// The name of a domain; that of ONNX itself is empty.
-pub(super) fn domain(name: &str) -> &str {
-    if name == "ai.onnx" { "" } else { name }
-}
+use super::graph::{LowerNode, NodeLowering};
 
 /// How an operator of a domain is lowered, if it is supported.
-pub(super) fn lowering(domain: &str, op: &str) -> Option<Lowering> {
+pub(super) fn lowering(domain: &str, op: &str) -> Option<NodeLowering> {
     match domain {
         "" => standard(op),
-        "ai.onnx.ml" => classical(op).map(Lowering::With),
-        "ai.onnx.preview.training" => optimizer(op).map(Lowering::With),
-        "com.microsoft" => contributed(op).map(Lowering::With),
+        "ai.onnx.ml" => classical(op).map(NodeLowering::With),
+        "ai.onnx.preview.training" => optimizer(op).map(NodeLowering::With),
+        "com.microsoft" => contributed(op).map(NodeLowering::With),
         _ => None,
     }
 }
 
-fn standard(op: &str) -> Option<Lowering> {
+fn standard(op: &str) -> Option<NodeLowering> {
     Some(match op {
-        "If" => Lowering::WithGraphs(control::if_),
-        "Loop" => Lowering::WithGraphs(control::loop_),
-        "Optional" => Lowering::Optional,
-        "Scan" => Lowering::WithGraphs(control::scan),
-        "SequenceMap" => Lowering::WithGraphs(control::sequence_map),
-        _ => return direct(op).map(Lowering::Op).or_else(|| lowered(op).map(Lowering::With)),
+        "If" => NodeLowering::WithGraphs(control::if_),
+        "Loop" => NodeLowering::WithGraphs(control::loop_),
+        "Optional" => NodeLowering::Optional,
+        "Scan" => NodeLowering::WithGraphs(control::scan),
+        "SequenceMap" => NodeLowering::WithGraphs(control::sequence_map),
+        _ => return direct(op).map(NodeLowering::Op).or_else(|| lowered(op).map(NodeLowering::With)),
     })
 }
 
@@ -146,8 +97,8 @@ fn direct(op: &str) -> Option<Op> {
     })
 }
 
-fn lowered(op: &str) -> Option<Lower> {
-    let lower: Lower = match op {
+fn lowered(op: &str) -> Option<LowerNode> {
+    let lower: LowerNode = match op {
         "AffineGrid" => layers::affine_grid,
         "ArgMax" | "ArgMin" => indexing::arg_extreme,
         "Attention" => layers::attention,
@@ -273,8 +224,8 @@ fn lowered(op: &str) -> Option<Lower> {
 }
 
 /// Operators on features of rows.
-fn classical(op: &str) -> Option<Lower> {
-    let lower: Lower = match op {
+fn classical(op: &str) -> Option<LowerNode> {
+    let lower: LowerNode = match op {
         "ArrayFeatureExtractor" => learning::array_feature_extractor,
         "Binarizer" => learning::binarizer,
         "FeatureVectorizer" => learning::feature_vectorizer,
@@ -293,8 +244,8 @@ fn classical(op: &str) -> Option<Lower> {
 }
 
 /// Steps of optimizers.
-fn optimizer(op: &str) -> Option<Lower> {
-    let lower: Lower = match op {
+fn optimizer(op: &str) -> Option<LowerNode> {
+    let lower: LowerNode = match op {
         "Adagrad" => learning::adagrad,
         "Adam" => learning::adam,
         "Momentum" => learning::momentum,
@@ -304,8 +255,8 @@ fn optimizer(op: &str) -> Option<Lower> {
 }
 
 /// Operators that ONNX Runtime adds.
-fn contributed(op: &str) -> Option<Lower> {
-    let lower: Lower = match op {
+fn contributed(op: &str) -> Option<LowerNode> {
+    let lower: LowerNode = match op {
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,

@@ -4,19 +4,18 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use super::shaping::flat_at;
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::ir::ValueId;
 
 /// A vector of channels in the shape that broadcasts along axis 1 of images of this rank.
-fn of_channels(g: &mut Importer<'_>, vector: ValueId, rank: usize) -> Result<ValueId, Why> {
+fn of_channels(g: &mut OnnxImporter<'_>, vector: ValueId, rank: usize) -> Result<ValueId, Why> {
     g.expand_behind(vector, rank.saturating_sub(1))
 }
 
 /// The mean and the variance over axes, which stay as size 1.
-fn moments(g: &mut Importer<'_>, x: ValueId, axes: &[usize]) -> Result<(ValueId, ValueId), Why> {
+fn moments(g: &mut OnnxImporter<'_>, x: ValueId, axes: &[usize]) -> Result<(ValueId, ValueId), Why> {
     let mean = g.reduce(Op::Mean, x, axes, true)?;
     let squares = g.one(Op::SquaredDifference, &[x, mean])?;
     Ok((mean, g.reduce(Op::Mean, squares, axes, true)?))
@@ -24,7 +23,7 @@ fn moments(g: &mut Importer<'_>, x: ValueId, axes: &[usize]) -> Result<(ValueId,
 
 /// `(x - mean) / sqrt(variance + epsilon)`, and the factor.
 fn standardized(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     mean: ValueId,
     variance: ValueId,
@@ -36,12 +35,17 @@ fn standardized(
     Ok((g.mul(centred, factor)?, factor))
 }
 
-fn scaled(g: &mut Importer<'_>, x: ValueId, scale: ValueId, bias: Option<ValueId>) -> Result<ValueId, Why> {
+fn scaled(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    scale: ValueId,
+    bias: Option<ValueId>,
+) -> Result<ValueId, Why> {
     let y = g.mul(x, scale)?;
     bias.map_or(Ok(y), |bias| g.add(y, bias))
 }
 
-pub(super) fn batch_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn batch_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let params: Vec<ValueId> = (1..5).map(|i| n.input(i)).collect::<Result<_, _>>()?;
     let (rank, epsilon) = (g.rank(x)?, n.float_or("epsilon", 1e-5));
@@ -50,9 +54,9 @@ pub(super) fn batch_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let is_plain = params.iter().all(|&param| g.dtype(param) == Ok(DType::F32));
     if rank == 4 && !training && dtype == DType::F32 && is_plain {
         let attrs = [
-            ("epsilon", Attr::Float(epsilon)),
-            ("data_format", Attr::Str("NCHW")),
-            ("is_training", Attr::Bool(false)),
+            ("epsilon", AttrArg::Float(epsilon)),
+            ("data_format", AttrArg::Str("NCHW")),
+            ("is_training", AttrArg::Bool(false)),
         ];
         let operands = [&[x], &params[..]].concat();
         return Ok(g.ops(Op::FusedBatchNormV3, &operands, &attrs, &[])?[..1].to_vec());
@@ -83,14 +87,14 @@ pub(super) fn batch_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `LayerNormalization`: computed in f32, or in the type of the input if that is wider.
-pub(super) fn layer_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn layer_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     layer_norm_of(g, n, x, n.input(1)?, n.optional(2), n.int_or("axis", -1))
 }
 
 fn layer_norm_of(
-    g: &mut Importer<'_>,
-    n: &Node<'_>,
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     x: ValueId,
     scale: ValueId,
     bias: Option<ValueId>,
@@ -108,7 +112,7 @@ fn layer_norm_of(
 }
 
 /// `SkipLayerNormalization` of com.microsoft: of a sum, which is the last output.
-pub(super) fn skip_layer_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn skip_layer_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let is_simplified = n.proto.op_type.starts_with("SkipSimplified");
     let mut x = g.add(n.input(0)?, n.input(1)?)?;
     if let Some(bias) = n.optional(if is_simplified { 3 } else { 4 }) {
@@ -123,7 +127,13 @@ pub(super) fn skip_layer_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     Ok(outputs)
 }
 
-fn rms_of(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId, scale: ValueId, axis: i64) -> Result<ValueId, Why> {
+fn rms_of(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    x: ValueId,
+    scale: ValueId,
+    axis: i64,
+) -> Result<ValueId, Why> {
     let rank = g.rank(x)?;
     let axes: Vec<usize> = (axis_of(axis, rank)?..rank).collect();
     let dtype = g.dtype(x)?;
@@ -139,27 +149,27 @@ fn rms_of(g: &mut Importer<'_>, n: &Node<'_>, x: ValueId, scale: ValueId, axis: 
 }
 
 /// `RMSNormalization`, and `SimplifiedLayerNormalization` of com.microsoft.
-pub(super) fn rms_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn rms_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(rms_of(g, n, n.input(0)?, n.input(1)?, n.int_or("axis", -1)))
 }
 
 /// Normalization of each sample over the elements of a group of channels.
-fn by_groups(g: &mut Importer<'_>, n: &Node<'_>, groups: Option<i64>) -> Result<ValueId, Why> {
+fn by_groups(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, groups: Option<i64>) -> Result<ValueId, Why> {
     let x = n.input(0)?;
     let sizes = g.sizes(x)?;
     let (&[batch, channels, ref inner @ ..], Ok(dtype)) = (&sizes[..], g.dtype(x)) else {
         return Err("its input has no channels".into());
     };
-    let groups = groups.map_or(channels, Size::Known);
+    let groups = groups.map_or(channels, DimSize::Known);
     let wide = if dtype == DType::F64 { dtype } else { DType::F32 };
     let images = g.cast(x, wide)?;
-    let parts = g.reshape(images, &[batch, groups, Size::Known(-1)])?;
+    let parts = g.reshape(images, &[batch, groups, DimSize::Known(-1)])?;
     let (mean, variance) = moments(g, parts, &[2])?;
     let (normal, _) = standardized(g, parts, mean, variance, n.float_or("epsilon", 1e-5))?;
     let (scale, bias) = (n.input(1)?, n.input(2)?);
     let per_group =
-        Size::Known(g.dims(scale)?.first().copied().unwrap_or(-1)) == groups && groups != channels;
-    let whole: Vec<Size> = [&[batch, channels], inner].concat();
+        DimSize::Known(g.dims(scale)?.first().copied().unwrap_or(-1)) == groups && groups != channels;
+    let whole: Vec<DimSize> = [&[batch, channels], inner].concat();
     let normal = g.cast(normal, dtype)?;
     if per_group {
         // Before version 21 the factors are those of the groups.
@@ -172,15 +182,15 @@ fn by_groups(g: &mut Importer<'_>, n: &Node<'_>, groups: Option<i64>) -> Result<
     scaled(g, normal, scale, Some(bias))
 }
 
-pub(super) fn group_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn group_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(by_groups(g, n, Some(n.int("num_groups").ok_or("it has no num_groups")?)))
 }
 
-pub(super) fn instance_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn instance_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(by_groups(g, n, None))
 }
 
-pub(super) fn mean_variance(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn mean_variance(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
     let axes = n.ints("axes").unwrap_or(&[0, 2, 3]);
@@ -192,7 +202,7 @@ pub(super) fn mean_variance(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.div(centred, deviation))
 }
 
-pub(super) fn lp_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn lp_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", -1), g.rank(x)?)?;
     let is_first = n.int_or("p", 2) == 1;
@@ -203,7 +213,7 @@ pub(super) fn lp_norm(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `LRN` over a window of channels, which for an even size has one more behind than before.
-pub(super) fn lrn(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn lrn(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     const MAX_WINDOW: i64 = 1 << 10;
     let size = n.int_or("size", 1).clamp(1, MAX_WINDOW);
@@ -212,10 +222,10 @@ pub(super) fn lrn(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     if g.rank(x)? == 4 && size % 2 == 1 {
         let last = g.transpose(x, &[0, 2, 3, 1])?;
         let attrs = [
-            ("depth_radius", Attr::Int((size - 1) / 2)),
-            ("alpha", Attr::Float(alpha)),
-            ("beta", Attr::Float(beta)),
-            ("bias", Attr::Float(bias)),
+            ("depth_radius", AttrArg::Int((size - 1) / 2)),
+            ("alpha", AttrArg::Float(alpha)),
+            ("beta", AttrArg::Float(beta)),
+            ("bias", AttrArg::Float(bias)),
         ];
         let y = g.op(Op::LRN, &[last], &attrs)?;
         return one(g.transpose(y, &[0, 3, 1, 2]));
@@ -241,9 +251,9 @@ pub(super) fn lrn(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// Applies `act` along the axis of a softmax: one axis, or before version 13 all from it on.
 fn along(
-    g: &mut Importer<'_>,
-    n: &Node<'_>,
-    act: impl FnOnce(&mut Importer<'_>, ValueId) -> Result<ValueId, Why>,
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    act: impl FnOnce(&mut OnnxImporter<'_>, ValueId) -> Result<ValueId, Why>,
 ) -> Lowered {
     let x = n.input(0)?;
     if n.version < 13 {
@@ -259,15 +269,15 @@ fn along(
     one(g.move_axis(y, rank - 1, axis))
 }
 
-pub(super) fn softmax(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn softmax(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     along(g, n, |g, x| g.one(Op::Softmax, &[x]))
 }
 
-pub(super) fn log_softmax(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn log_softmax(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     along(g, n, |g, x| g.one(Op::LogSoftmax, &[x]))
 }
 
-pub(super) fn hardmax(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn hardmax(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     along(g, n, |g, x| {
         let axis = g.int(-1)?;
         let found = g.to(Op::ArgMax, &[x, axis], &[], DType::I64)?;

@@ -4,10 +4,9 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use super::convolution::{Windows, kernel_of};
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
 use crate::ir::ValueId;
 
@@ -25,7 +24,7 @@ fn range(dtype: DType) -> Result<(f64, f64), Why> {
 
 /// A scale or a zero point in the shape that broadcasts to `x`: one number, one per index of an axis, or one
 /// per block of an axis.
-fn spread(g: &mut Importer<'_>, n: &Node<'_>, of: ValueId, x: ValueId) -> Result<ValueId, Why> {
+fn spread(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, of: ValueId, x: ValueId) -> Result<ValueId, Why> {
     let (rank, of_rank) = (g.rank(x)?, g.rank(of)?);
     let block = n.int_or("block_size", 0);
     if of_rank == 0 || (of_rank == 1 && g.dims(of)? == [1] && block == 0) {
@@ -42,16 +41,16 @@ fn spread(g: &mut Importer<'_>, n: &Node<'_>, of: ValueId, x: ValueId) -> Result
     repeats[axis + 1] = block;
     let repeats = g.ints(&repeats)?;
     let repeated = g.one(Op::Tile, &[apart, repeats])?;
-    sizes[axis] = g.size_product(&[sizes[axis], Size::Known(block)])?;
+    sizes[axis] = g.size_product(&[sizes[axis], DimSize::Known(block)])?;
     let whole = g.reshape(repeated, &sizes)?;
     match g.size(x, axis)? {
-        Size::Known(size) => g.slice(whole, axis, 0, Some(size)),
-        Size::Value(_) => Ok(whole),
+        DimSize::Known(size) => g.slice(whole, axis, 0, Some(size)),
+        DimSize::Value(_) => Ok(whole),
     }
 }
 
 /// `saturate(round(x) + zero_point)`.
-fn saturated(g: &mut Importer<'_>, x: ValueId, zero_point: ValueId, to: DType) -> Result<ValueId, Why> {
+fn saturated(g: &mut OnnxImporter<'_>, x: ValueId, zero_point: ValueId, to: DType) -> Result<ValueId, Why> {
     let rounded = g.one(Op::Round, &[x])?;
     let zero_point = g.cast_like(zero_point, rounded)?;
     let shifted = g.add(rounded, zero_point)?;
@@ -62,7 +61,7 @@ fn saturated(g: &mut Importer<'_>, x: ValueId, zero_point: ValueId, to: DType) -
     g.cast(within, to)
 }
 
-pub(super) fn quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let zero_point = n.optional(2);
     let to = match (zero_point, n.int("output_dtype").filter(|&code| code != 0)) {
@@ -82,7 +81,7 @@ pub(super) fn quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// `(x - zero_point) * scale`.
 fn dequantized(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     scale: ValueId,
     zero_point: Option<ValueId>,
@@ -96,7 +95,7 @@ fn dequantized(
     g.mul(number, scale)
 }
 
-pub(super) fn dequantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn dequantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let scale = spread(g, n, n.input(1)?, x)?;
     let zero_point = n.optional(2).map(|zero_point| spread(g, n, zero_point, x)).transpose()?;
@@ -110,7 +109,7 @@ pub(super) fn dequantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     })
 }
 
-pub(super) fn dynamic_quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn dynamic_quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axes: Vec<usize> = (0..g.rank(x)?).collect();
     let (low, high) = (g.reduce(Op::Min, x, &axes, false)?, g.reduce(Op::Max, x, &axes, false)?);
@@ -128,12 +127,12 @@ pub(super) fn dynamic_quantize_linear(g: &mut Importer<'_>, n: &Node<'_>) -> Low
     Ok(vec![saturated(g, ratio, zero_point, DType::UI8)?, scale, zero_point])
 }
 
-fn zero_of(g: &mut Importer<'_>, given: Option<ValueId>, x: ValueId) -> Result<ValueId, Why> {
+fn zero_of(g: &mut OnnxImporter<'_>, given: Option<ValueId>, x: ValueId) -> Result<ValueId, Why> {
     given.map_or_else(|| g.scalar_like(0.0, x), Ok)
 }
 
 fn multiplied(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     a: ValueId,
     b: ValueId,
     a_zero: Option<ValueId>,
@@ -143,13 +142,13 @@ fn multiplied(
     g.one(Op::_QuantizedMatMul, &[a, b, a_zero, b_zero])
 }
 
-pub(super) fn matmul_integer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn matmul_integer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(multiplied(g, n.input(0)?, n.input(1)?, n.optional(2), n.optional(3)))
 }
 
 /// A sum of products of integers as a quantized tensor.
 fn requantized(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     sum: ValueId,
     scales: [ValueId; 3],
     zero_point: ValueId,
@@ -164,7 +163,7 @@ fn requantized(
     saturated(g, number, zero_point, to)
 }
 
-pub(super) fn qlinear_matmul(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn qlinear_matmul(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let i = |at| n.input(at);
     let sum = multiplied(g, i(0)?, i(3)?, Some(i(2)?), Some(i(5)?))?;
     let rows = i(1)?;
@@ -174,8 +173,8 @@ pub(super) fn qlinear_matmul(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 fn convolved(
-    g: &mut Importer<'_>,
-    n: &Node<'_>,
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     x: ValueId,
     filters: ValueId,
     zeros: [Option<ValueId>; 2],
@@ -184,20 +183,20 @@ fn convolved(
     let windows = Windows::new(g, n, x, kernel)?;
     let pads = windows.flat_pads();
     let attrs = [
-        ("strides", Attr::Ints(&windows.strides)),
-        ("dilations", Attr::Ints(&windows.dilations)),
-        ("pads", Attr::Ints(&pads)),
-        ("group", Attr::Int(n.int_or("group", 1))),
+        ("strides", AttrArg::Ints(&windows.strides)),
+        ("dilations", AttrArg::Ints(&windows.dilations)),
+        ("pads", AttrArg::Ints(&pads)),
+        ("group", AttrArg::Int(n.int_or("group", 1))),
     ];
     let (of_x, of_filters) = (zero_of(g, zeros[0], x)?, zero_of(g, zeros[1], filters)?);
     g.op(Op::_QuantizedConv, &[x, filters, of_x, of_filters], &attrs)
 }
 
-pub(super) fn conv_integer(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn conv_integer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(convolved(g, n, n.input(0)?, n.input(1)?, [n.optional(2), n.optional(3)]))
 }
 
-pub(super) fn qlinear_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn qlinear_conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let i = |at| n.input(at);
     let mut sum = convolved(g, n, i(0)?, i(3)?, [Some(i(2)?), Some(i(5)?)])?;
     let rank = g.rank(sum)?;
@@ -211,7 +210,7 @@ pub(super) fn qlinear_conv(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `QLinearAdd` and `QLinearMul` of com.microsoft.
-pub(super) fn qlinear_binary(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn qlinear_binary(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let i = |at| n.input(at);
     let a = dequantized(g, i(0)?, i(1)?, n.optional(2))?;
     let b = dequantized(g, i(3)?, i(4)?, n.optional(5))?;

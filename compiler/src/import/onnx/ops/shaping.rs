@@ -6,18 +6,17 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
 use crate::import::onnx_proto::TensorProto;
 use crate::ir::ValueId;
 
 /// The axes of an operand, or of an attribute in older versions.
 pub(super) fn axes(
-    g: &Importer<'_>,
-    n: &Node<'_>,
+    g: &OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     input: usize,
     rank: usize,
 ) -> Result<Option<Vec<usize>>, Why> {
@@ -28,7 +27,7 @@ pub(super) fn axes(
     given.map(|axes| axes.into_iter().map(|axis| axis_of(axis, rank)).collect()).transpose()
 }
 
-pub(super) fn reshape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn reshape(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let shape = match (n.optional(1), n.ints("shape")) {
         (Some(shape), _) => shape,
@@ -38,7 +37,7 @@ pub(super) fn reshape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let copies = !n.flag("allowzero", false);
     if let Some(mut sizes) = g.elements_of(shape) {
         for (axis, size) in sizes.iter_mut().enumerate() {
-            if copies && *size == Size::Known(0) {
+            if copies && *size == DimSize::Known(0) {
                 *size = g.size(x, axis)?;
             }
         }
@@ -50,20 +49,20 @@ pub(super) fn reshape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     // Zeros are looked up in the shape of the input, with ones behind.
     let n_new = *g.dims(shape)?.first().filter(|&&n| n >= 0).ok_or("the rank of its result is not known")?;
     let mut old = g.sizes(x)?;
-    old.resize(n_new as usize, Size::Known(1));
+    old.resize(n_new as usize, DimSize::Known(1));
     let (old, zero) = (g.size_vector(&old)?, g.int(0)?);
     let is_zero = g.one(Op::Equal, &[shape, zero])?;
     let shape = g.one(Op::SelectV2, &[is_zero, old, shape])?;
     one(g.one(Op::Reshape, &[x, shape]))
 }
 
-pub(super) fn flatten(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn flatten(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     one(flat_at(g, x, n.int_or("axis", 1)))
 }
 
 /// A matrix with the axes before `axis` as rows, and the others as columns.
-pub(super) fn flat_at(g: &mut Importer<'_>, x: ValueId, axis: i64) -> Result<ValueId, Why> {
+pub(super) fn flat_at(g: &mut OnnxImporter<'_>, x: ValueId, axis: i64) -> Result<ValueId, Why> {
     let sizes = g.sizes(x)?;
     let at = if axis < 0 { axis + sizes.len() as i64 } else { axis };
     let at = usize::try_from(at).ok().filter(|&at| at <= sizes.len()).ok_or("an axis out of range")?;
@@ -71,7 +70,7 @@ pub(super) fn flat_at(g: &mut Importer<'_>, x: ValueId, axis: i64) -> Result<Val
     g.reshape(x, &[rows, columns])
 }
 
-pub(super) fn transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let perm: Vec<usize> = match n.ints("perm") {
         Some(perm) => perm.iter().map(|&axis| axis_of(axis, perm.len())).collect::<Result<_, _>>()?,
@@ -80,7 +79,7 @@ pub(super) fn transpose(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.transpose(x, &perm))
 }
 
-pub(super) fn squeeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn squeeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let elements = g.elements_of(x).filter(|elements| elements.len() == 1);
     let axes: Vec<i64> = match axes(g, n, 1, g.rank(x)?)? {
@@ -88,7 +87,7 @@ pub(super) fn squeeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         None => Vec::new(),
     };
     let y = match elements.as_deref() {
-        Some(&[Size::Value(value)]) if g.rank(x)? == 1 => value,
+        Some(&[DimSize::Value(value)]) if g.rank(x)? == 1 => value,
         _ => g.squeeze(x, &axes)?,
     };
     if let Some(elements) = elements {
@@ -97,7 +96,7 @@ pub(super) fn squeeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(Ok(y))
 }
 
-pub(super) fn unsqueeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn unsqueeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let count = match (n.optional(1), n.ints("axes")) {
         (Some(axes), _) => g.known_ints(axes, "its axes")?.len(),
@@ -111,19 +110,19 @@ pub(super) fn unsqueeze(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(axes.into_iter().try_fold(x, |x, axis| g.expand(x, axis)))
 }
 
-pub(super) fn concat(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn concat(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let all = n.all()?;
     let axis = all.iter().find_map(|&x| g.axis(x, n.int_or("axis", 1)).ok());
     let axis = axis.ok_or("its axis is out of range, or the rank of its inputs is not known")?;
     let is_sizes = g.rank(all[0]) == Ok(1) && all.iter().all(|&x| g.dtype(x) == Ok(DType::I64));
-    let elements: Option<Vec<Vec<Size>>> = all.iter().map(|&x| g.elements_of(x)).collect();
+    let elements: Option<Vec<Vec<DimSize>>> = all.iter().map(|&x| g.elements_of(x)).collect();
     if let Some(elements) = elements.filter(|_| is_sizes) {
         return one(g.vector(elements.concat()));
     }
     one(g.concat(&all, axis))
 }
 
-pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn split(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = g.axis(x, n.int_or("axis", 0))?;
     let sizes = match (n.optional(1), n.ints("split")) {
@@ -139,7 +138,7 @@ pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         return g.split_by(x, axis, sizes, n_parts);
     }
     let size = match g.size(x, axis) {
-        Ok(Size::Known(size)) if size % n_parts as i64 != 0 => size,
+        Ok(DimSize::Known(size)) if size % n_parts as i64 != 0 => size,
         _ => return g.split(x, axis, n_parts),
     };
     // The last part is smaller.
@@ -151,7 +150,7 @@ pub(super) fn split(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Slice`: bounds are operands, or attributes before version 10.
-pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
     let (starts, ends) = match (n.optional(1), n.optional(2), n.ints("starts"), n.ints("ends")) {
@@ -174,7 +173,8 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         return Err(format!("{count} starts for {} axes", axes.len()));
     }
     let steps = n.optional(4);
-    let mut parts = [vec![Size::Known(0); rank], vec![Size::Known(0); rank], vec![Size::Known(1); rank]];
+    let mut parts =
+        [vec![DimSize::Known(0); rank], vec![DimSize::Known(0); rank], vec![DimSize::Known(1); rank]];
     for (part, given) in parts.iter_mut().zip([Some(starts), Some(ends), steps]) {
         let Some(given) = given else { continue };
         let known = g.elements_of(given);
@@ -183,7 +183,7 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
                 Some(known) => *known.get(i).ok_or("as many starts, ends and steps")?,
                 None => {
                     let element = g.element_at(given, i as i64)?;
-                    Size::Value(g.cast(element, DType::I64)?)
+                    DimSize::Value(g.cast(element, DType::I64)?)
                 }
             };
         }
@@ -192,7 +192,7 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let [begins, ends, steps] = &parts;
     let result = elements_in(g, x, begins, ends, steps);
     let vectors = [g.size_vector(begins)?, g.size_vector(ends)?, g.size_vector(steps)?];
-    let attrs = [("begin_mask", Attr::Int(mask)), ("end_mask", Attr::Int(mask))];
+    let attrs = [("begin_mask", AttrArg::Int(mask)), ("end_mask", AttrArg::Int(mask))];
     if let Some(elements) = result {
         return one(g.vector(elements));
     }
@@ -201,7 +201,7 @@ pub(super) fn slice(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// A slice along axes that the program computes: bounds are put to their places among those of all axes.
 fn slice_along(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     [starts, ends]: [ValueId; 2],
     axes: ValueId,
@@ -226,17 +226,18 @@ fn slice_along(
 
 /// The elements of a slice of a vector of sizes.
 fn elements_in(
-    g: &Importer<'_>,
+    g: &OnnxImporter<'_>,
     x: ValueId,
-    begins: &[Size],
-    ends: &[Size],
-    steps: &[Size],
-) -> Option<Vec<Size>> {
+    begins: &[DimSize],
+    ends: &[DimSize],
+    steps: &[DimSize],
+) -> Option<Vec<DimSize>> {
     let elements = g.elements_of(x)?;
     if g.dtype(x) != Ok(DType::I64) {
         return None;
     }
-    let (&[Size::Known(begin)], &[Size::Known(end)], &[Size::Known(1)]) = (begins, ends, steps) else {
+    let (&[DimSize::Known(begin)], &[DimSize::Known(end)], &[DimSize::Known(1)]) = (begins, ends, steps)
+    else {
         return None;
     };
     let n = elements.len() as i64;
@@ -244,30 +245,30 @@ fn elements_in(
     Some(elements.get(at(begin)..at(end)).unwrap_or_default().to_vec())
 }
 
-pub(super) fn shape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn shape(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let Ok(rank) = g.rank(x) else { return one(g.shape(x)) };
     let at = |i: i64| if i < 0 { i.saturating_add(rank as i64) } else { i }.clamp(0, rank as i64) as usize;
     let (start, end) = (at(n.int_or("start", 0)), at(n.int_or("end", rank as i64)));
-    let sizes: Vec<Size> = (start..end).map(|axis| g.size(x, axis)).collect::<Result<_, _>>()?;
+    let sizes: Vec<DimSize> = (start..end).map(|axis| g.size(x, axis)).collect::<Result<_, _>>()?;
     one(g.vector(sizes))
 }
 
-pub(super) fn size(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn size(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.to(Op::Size, &[n.input(0)?], &[], DType::I64))
 }
 
-pub(super) fn tile(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn tile(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::Tile, &[n.input(0)?, n.input(1)?]))
 }
 
 /// `Expand`: the shape and that of the input broadcast.
-pub(super) fn expand(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn expand(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, shape) = (n.input(0)?, n.input(1)?);
     one(broadcast(g, x, shape))
 }
 
-fn broadcast(g: &mut Importer<'_>, x: ValueId, shape: ValueId) -> Result<ValueId, Why> {
+fn broadcast(g: &mut OnnxImporter<'_>, x: ValueId, shape: ValueId) -> Result<ValueId, Why> {
     if let (Some(wanted), Ok(dims)) = (g.elements_of(shape), g.dims(x)) {
         let rank = wanted.len().max(dims.len());
         let mut sizes = Vec::with_capacity(rank);
@@ -275,10 +276,10 @@ fn broadcast(g: &mut Importer<'_>, x: ValueId, shape: ValueId) -> Result<ValueId
             let old = (i + dims.len()).checked_sub(rank).map(|axis| g.size(x, axis)).transpose()?;
             let new = (i + wanted.len()).checked_sub(rank).map(|axis| wanted[axis]);
             sizes.push(match (old, new) {
-                (Some(old), None | Some(Size::Known(1))) => old,
-                (Some(Size::Known(n)), Some(Size::Value(_))) if n != 1 => Size::Known(n),
+                (Some(old), None | Some(DimSize::Known(1))) => old,
+                (Some(DimSize::Known(n)), Some(DimSize::Value(_))) if n != 1 => DimSize::Known(n),
                 (_, Some(new)) => new,
-                (None, None) => Size::Known(1),
+                (None, None) => DimSize::Known(1),
             });
         }
         let shape = g.size_vector(&sizes)?;
@@ -289,7 +290,7 @@ fn broadcast(g: &mut Importer<'_>, x: ValueId, shape: ValueId) -> Result<ValueId
     g.one(Op::BroadcastTo, &[x, shape])
 }
 
-pub(super) fn constant_of_shape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn constant_of_shape(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let value = match n.tensor("value") {
         Some(value) => {
             let value = g.tensor_constant(value)?;
@@ -303,7 +304,7 @@ pub(super) fn constant_of_shape(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     })
 }
 
-pub(super) fn range(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn range(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let all = n.all()?;
     let scalars: Vec<ValueId> = all.into_iter().map(|x| g.reshape_to(x, &[])).collect::<Result<_, _>>()?;
     let dtype = g.dtype(n.input(0)?)?;
@@ -316,7 +317,7 @@ pub(super) fn range(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// The row numbers and the column numbers of the last two axes.
-fn grid(g: &mut Importer<'_>, x: ValueId) -> Result<(ValueId, ValueId), Why> {
+fn grid(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<(ValueId, ValueId), Why> {
     let rank = g.rank(x)?;
     let at = rank.checked_sub(2).ok_or("it is no matrix")?;
     let (rows, columns) = (g.size(x, at)?, g.size(x, at + 1)?);
@@ -324,7 +325,7 @@ fn grid(g: &mut Importer<'_>, x: ValueId) -> Result<(ValueId, ValueId), Why> {
     Ok((g.expand(rows, 1)?, columns))
 }
 
-pub(super) fn eye_like(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn eye_like(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let dtype = n.int("dtype").map_or_else(|| g.dtype(x), number_type)?;
     let (rows, columns) = grid(g, x)?;
@@ -333,7 +334,7 @@ pub(super) fn eye_like(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(g.cast(is_one, dtype))
 }
 
-pub(super) fn trilu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn trilu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let (rows, columns) = grid(g, x)?;
     let k = match n.optional(1) {
@@ -348,43 +349,43 @@ pub(super) fn trilu(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// Reshape, transpose, reshape: what moves between depth and space.
 fn rearranged(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
-    split: &[Size],
+    split: &[DimSize],
     perm: &[usize],
-    merged: &[Size],
+    merged: &[DimSize],
 ) -> Result<ValueId, Why> {
     let parts = g.reshape(x, split)?;
     let turned = g.transpose(parts, perm)?;
     g.reshape(turned, merged)
 }
 
-fn image_sizes(g: &mut Importer<'_>, x: ValueId) -> Result<[Size; 4], Why> {
+fn image_sizes(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<[DimSize; 4], Why> {
     let sizes = g.sizes(x)?;
     sizes.try_into().map_err(|_| "its input is no batch of images".to_owned())
 }
 
-fn divided(g: &mut Importer<'_>, size: Size, by: i64) -> Result<Size, Why> {
+fn divided(g: &mut OnnxImporter<'_>, size: DimSize, by: i64) -> Result<DimSize, Why> {
     match size {
-        Size::Known(n) if by > 0 && n % by == 0 => Ok(Size::Known(n / by)),
-        Size::Known(n) => Err(format!("{n} is no multiple of {by}")),
-        Size::Value(value) => {
+        DimSize::Known(n) if by > 0 && n % by == 0 => Ok(DimSize::Known(n / by)),
+        DimSize::Known(n) => Err(format!("{n} is no multiple of {by}")),
+        DimSize::Value(value) => {
             let by = g.int(by)?;
-            Ok(Size::Value(g.one(Op::TruncateDiv, &[value, by])?))
+            Ok(DimSize::Value(g.one(Op::TruncateDiv, &[value, by])?))
         }
     }
 }
 
-fn multiplied(g: &mut Importer<'_>, size: Size, by: i64) -> Result<Size, Why> {
-    g.size_product(&[size, Size::Known(by)])
+fn multiplied(g: &mut OnnxImporter<'_>, size: DimSize, by: i64) -> Result<DimSize, Why> {
+    g.size_product(&[size, DimSize::Known(by)])
 }
 
-pub(super) fn depth_to_space(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn depth_to_space(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let by = n.int_or("blocksize", 0);
     let [b, c, h, w] = image_sizes(g, x)?;
     let c = divided(g, c, by.checked_mul(by).ok_or("its blocks are too large")?)?;
-    let block = Size::Known(by);
+    let block = DimSize::Known(by);
     let merged = [b, c, multiplied(g, h, by)?, multiplied(g, w, by)?];
     one(if n.word("mode", "DCR")? == "CRD" {
         rearranged(g, x, &[b, c, block, block, h, w], &[0, 1, 4, 2, 5, 3], &merged)
@@ -393,17 +394,17 @@ pub(super) fn depth_to_space(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     })
 }
 
-pub(super) fn space_to_depth(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn space_to_depth(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let by = n.int_or("blocksize", 0);
     let [b, c, h, w] = image_sizes(g, x)?;
-    let (h, w, block) = (divided(g, h, by)?, divided(g, w, by)?, Size::Known(by));
+    let (h, w, block) = (divided(g, h, by)?, divided(g, w, by)?, DimSize::Known(by));
     let depth = multiplied(g, c, by.checked_mul(by).ok_or("its blocks are too large")?)?;
     one(rearranged(g, x, &[b, c, h, block, w, block], &[0, 3, 5, 1, 2, 4], &[b, depth, h, w]))
 }
 
 /// `Pad` of all kinds, also with negative sizes, which crop.
-pub(super) fn pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
     let pads = match (n.optional(1), n.ints("pads")) {
@@ -422,11 +423,11 @@ pub(super) fn pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         if let Some(known) = known {
             return one(padded(g, x, &axes, &known, with));
         }
-        let zero = Size::Known(0);
+        let zero = DimSize::Known(0);
         let mut all = vec![zero; 2 * rank];
         for (i, &axis) in axes.iter().enumerate() {
-            all[2 * axis] = Size::Value(g.element_at(pads, i as i64)?);
-            all[2 * axis + 1] = Size::Value(g.element_at(pads, (i + axes.len()) as i64)?);
+            all[2 * axis] = DimSize::Value(g.element_at(pads, i as i64)?);
+            all[2 * axis + 1] = DimSize::Value(g.element_at(pads, (i + axes.len()) as i64)?);
         }
         let all = g.size_vector(&all)?;
         let all = g.reshape_to(all, &[rank as i64, 2])?;
@@ -445,7 +446,7 @@ pub(super) fn pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 
 /// Constant padding, or cropping, by known sizes: those before all axes, then those behind.
 fn padded(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     axes: &[usize],
     sizes: &[i64],
@@ -465,7 +466,7 @@ fn padded(
 
 /// Padding of an axis with its own elements: gathered by indices that are folded into its range.
 fn mirrored(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
     axis: usize,
     before: ValueId,
@@ -497,7 +498,7 @@ fn mirrored(
 }
 
 /// `CenterCropPad`: the middle of an axis, or an axis in the middle of zeros.
-pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn center_crop_pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, shape) = (n.input(0)?, n.input(1)?);
     let rank = g.rank(x)?;
     let axes = axes(g, n, usize::MAX, rank)?.unwrap_or_else(|| (0..rank).collect());
@@ -506,16 +507,16 @@ pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
         None => (0..axes.len() as i64)
             .map(|i| {
                 let size = g.element_at(shape, i)?;
-                Ok(Size::Value(g.cast(size, DType::I64)?))
+                Ok(DimSize::Value(g.cast(size, DType::I64)?))
             })
             .collect::<Result<_, Why>>()?,
     };
     if wanted.len() != axes.len() {
         return Err(format!("{} sizes for {} axes", wanted.len(), axes.len()));
     }
-    let zero = Size::Known(0);
+    let zero = DimSize::Known(0);
     let (mut pads, mut begins, mut sizes) =
-        (vec![zero; 2 * rank], vec![zero; rank], vec![Size::Known(-1); rank]);
+        (vec![zero; 2 * rank], vec![zero; rank], vec![DimSize::Known(-1); rank]);
     let none = g.int(0)?;
     for (&axis, wanted) in axes.iter().zip(wanted) {
         let (old, new) = (g.size(x, axis)?, g.size_value(wanted)?);
@@ -536,7 +537,7 @@ pub(super) fn center_crop_pad(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `Constant`: a tensor, or numbers.
-pub(super) fn constant(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn constant(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     if let Some(value) = n.tensor("value") {
         return one(g.tensor_constant(value));
     }

@@ -5,15 +5,14 @@ use std::f64::consts::PI;
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::{Lowered, one};
-use crate::import::onnx::emit::{Attr, Size, Why, axis_of};
-use crate::import::onnx::graph::Importer;
-use crate::import::onnx::node::Node;
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
 use crate::ir::ValueId;
 
 /// A complex tensor from the pairs, or the single numbers, of its last axis.
-fn complex(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
+fn complex(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let last = g.rank(x)?.checked_sub(1).ok_or("a scalar is no signal")?;
     let to = if g.dtype(x)? == DType::F64 { DType::Complex128 } else { DType::Complex64 };
     let (real, imaginary) = match g.dims(x)?[last] {
@@ -31,18 +30,18 @@ fn complex(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
 }
 
 /// The pairs of real and imaginary parts.
-fn pairs(g: &mut Importer<'_>, x: ValueId) -> Result<ValueId, Why> {
+fn pairs(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let to = if g.dtype(x)? == DType::Complex128 { DType::F64 } else { DType::F32 };
     let (real, imaginary) = (g.to(Op::Real, &[x], &[], to)?, g.to(Op::Imag, &[x], &[], to)?);
     let axis = g.rank(x)? as i64;
-    g.op(Op::Pack, &[real, imaginary], &[("axis", Attr::Int(axis))])
+    g.op(Op::Pack, &[real, imaginary], &[("axis", AttrArg::Int(axis))])
 }
 
 /// The transform of the last axis, cut or filled up to a length.
 fn transform(
-    g: &mut Importer<'_>,
+    g: &mut OnnxImporter<'_>,
     x: ValueId,
-    length: Option<Size>,
+    length: Option<DimSize>,
     inverse: bool,
     onesided: bool,
 ) -> Result<ValueId, Why> {
@@ -55,7 +54,7 @@ fn transform(
         let size = g.size_value(old)?;
         let more = g.sub(length_value, size)?;
         let more = g.one(Op::Maximum, &[more, zero])?;
-        let mut pads = vec![Size::Known(0); 2 * (last + 1)];
+        let mut pads = vec![DimSize::Known(0); 2 * (last + 1)];
         pads[2 * last + 1] = g.as_size(more);
         let pads = g.size_vector(&pads)?;
         let pads = g.reshape_to(pads, &[last as i64 + 1, 2])?;
@@ -74,7 +73,7 @@ fn transform(
     g.first(y, last, half)
 }
 
-pub(super) fn dft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn dft(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
     let length = match n.optional(1) {
@@ -105,8 +104,8 @@ pub(super) fn dft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     // The axis, which the program computes, changes places with the last one.
     let axis = g.reshape_to(n.input(2)?, &[])?;
     let axis = g.cast(axis, DType::I64)?;
-    let axis = g.wrapped(axis, Size::Known(rank as i64))?;
-    let (axes, last) = (g.iota(Size::Known(rank as i64 - 1))?, g.int(rank as i64 - 2)?);
+    let axis = g.wrapped(axis, DimSize::Known(rank as i64))?;
+    let (axes, last) = (g.iota(DimSize::Known(rank as i64 - 1))?, g.int(rank as i64 - 2)?);
     let (is_axis, is_last) = (g.one(Op::Equal, &[axes, axis])?, g.one(Op::Equal, &[axes, last])?);
     let perm = g.one(Op::SelectV2, &[is_axis, last, axes])?;
     let perm = g.one(Op::SelectV2, &[is_last, axis, perm])?;
@@ -116,9 +115,9 @@ pub(super) fn dft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     one(pairs(g, y))
 }
 
-pub(super) fn stft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn stft(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let signal = n.input(0)?;
-    let scalar = |g: &mut Importer<'_>, value: ValueId| {
+    let scalar = |g: &mut OnnxImporter<'_>, value: ValueId| {
         let value = g.reshape_to(value, &[])?;
         g.cast(value, DType::I64)
     };
@@ -155,7 +154,7 @@ pub(super) fn stft(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `HannWindow`, `HammingWindow` and `BlackmanWindow`: sums of cosines.
-pub(super) fn window(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
+pub(super) fn window(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let factors: &[f64] = match n.proto.op_type.as_str() {
         "HannWindow" => &[0.5, -0.5],
         "HammingWindow" => &[25.0 / 46.0, -21.0 / 46.0],
@@ -164,7 +163,7 @@ pub(super) fn window(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
     let to = number_type(n.int_or("output_datatype", 1))?;
     let size = g.reshape_to(n.input(0)?, &[])?;
     let size = g.cast(size, DType::I64)?;
-    let numbers = g.iota(Size::Value(size))?;
+    let numbers = g.iota(DimSize::Value(size))?;
     let (numbers, mut count) = (g.cast(numbers, DType::F64)?, g.cast(size, DType::F64)?);
     if !n.flag("periodic", true) {
         count = g.plus(count, -1.0)?;
@@ -182,8 +181,8 @@ pub(super) fn window(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
 }
 
 /// `MelWeightMatrix`: triangles of equal width on the mel scale.
-pub(super) fn mel_weights(g: &mut Importer<'_>, n: &Node<'_>) -> Lowered {
-    let number = |g: &mut Importer<'_>, input: usize| {
+pub(super) fn mel_weights(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let number = |g: &mut OnnxImporter<'_>, input: usize| {
         let value = n.input(input)?;
         g.number_of(value).ok_or_else(|| "its inputs must be constant".to_owned())
     };

@@ -3,7 +3,8 @@
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
 //! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
-//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)     rois, grid, resize (images sampled)
+//! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)
+//! rois, grid, resize (images sampled)
 //! unique (sorted)     selection (of boxes)     trees (ensembles)
 //! ```
 //!

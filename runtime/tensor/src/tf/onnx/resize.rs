@@ -56,7 +56,7 @@ pub enum Coordinates {
     CropAndResize,
 }
 
-/// What sizes of several axes mean that have different scales.
+/// The meaning of sizes of several axes that have different scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AspectRatio {
     /// Each axis has its own.
@@ -88,7 +88,7 @@ pub struct ResizeAxesAttrs {
 
 /// An axis that changes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tf) struct ResizedAxis {
+pub(in crate::tf) struct AxisResize {
     axis: usize,
     from: usize,
     /// The new size.
@@ -107,7 +107,7 @@ impl ResizeAxesAttrs {
         roi: &[f64],
         scales: &[f64],
         sizes: &[i64],
-    ) -> Result<Vec<ResizedAxis>, TensorError> {
+    ) -> Result<Vec<AxisResize>, TensorError> {
         let n = self.axes.len();
         let given = if scales.is_empty() { sizes.len() } else { scales.len() };
         if given != n || !(scales.is_empty() || sizes.is_empty()) {
@@ -117,7 +117,7 @@ impl ResizeAxesAttrs {
         if is_region && roi.len() != 2 * n {
             return invalid(op, format!("a region of {} numbers for {n} axes", roi.len()));
         }
-        let mut axes: Vec<ResizedAxis> = Vec::with_capacity(n);
+        let mut axes: Vec<AxisResize> = Vec::with_capacity(n);
         for (i, &axis) in self.axes.iter().enumerate() {
             let axis = resolve_axis(x, axis)?;
             if axes.iter().any(|other| other.axis == axis) {
@@ -138,7 +138,7 @@ impl ResizeAxesAttrs {
                 None => (scale * from as f64).floor(),
             };
             let region = if is_region { [roi[i], roi[i + n]] } else { [0.0, 1.0] };
-            axes.push(ResizedAxis { axis, from, to: to as usize, scale, region });
+            axes.push(AxisResize { axis, from, to: to as usize, scale, region });
         }
         if !sizes.is_empty() && self.aspect != AspectRatio::Stretch {
             let all = axes.iter().map(|axis| axis.scale);
@@ -158,7 +158,7 @@ impl ResizeAxesAttrs {
     }
 
     /// The position in the original of position `at` of the result; `None` outside of a region.
-    fn position(&self, axis: &ResizedAxis, at: usize) -> Option<f64> {
+    fn position(&self, axis: &AxisResize, at: usize) -> Option<f64> {
         let (at, from) = (at as f64, axis.from as f64);
         let to = axis.scale * from;
         let half_pixel = (at + 0.5) / axis.scale - 0.5;
@@ -241,7 +241,7 @@ struct AxisWeights {
 }
 
 impl AxisWeights {
-    fn new(attrs: &ResizeAxesAttrs, axis: &ResizedAxis) -> Result<AxisWeights, TensorError> {
+    fn new(attrs: &ResizeAxesAttrs, axis: &AxisResize) -> Result<AxisWeights, TensorError> {
         let (mut begins, mut taps, mut weights) = (vec![0], Vec::new(), Vec::new());
         begins.try_reserve_exact(axis.to).map_err(|_| no_room::<f64>(axis.to))?;
         let last = axis.from as i64 - 1;
@@ -269,7 +269,7 @@ impl AxisWeights {
     fn apply<T: WideFloat>(
         &self,
         x: &HostTensor,
-        axis: &ResizedAxis,
+        axis: &AxisResize,
         cx: &Cx<'_>,
     ) -> Result<HostTensor, TensorError> {
         let mut dims = x.shape().dims().to_vec();
@@ -315,7 +315,7 @@ pub fn resize_axes(
     axes.iter().for_each(|axis| dims[axis.axis] = axis.to);
     let shape = Shape::new(&dims)?;
     let is_region = attrs.coordinates == Coordinates::CropAndResize;
-    let changes = |axis: &&ResizedAxis| axis.from != axis.to || axis.scale != 1.0 || is_region;
+    let changes = |axis: &&AxisResize| axis.from != axis.to || axis.scale != 1.0 || is_region;
     if shape.num_elements() == 0 {
         return HostTensor::allocate(x.dtype(), shape, cx.allocator);
     }
@@ -348,7 +348,7 @@ pub fn resize_axes(
 fn outside(
     x: &HostTensor,
     attrs: &ResizeAxesAttrs,
-    axes: &[ResizedAxis],
+    axes: &[AxisResize],
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let value = HostTensor::from_slice(Shape::scalar(), &[attrs.extrapolation], cx.allocator)?;
