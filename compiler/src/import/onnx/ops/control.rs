@@ -32,6 +32,10 @@ struct IterationEnd {
     scanned: Vec<ValueId>,
 }
 
+/// Lowers an iteration, from its number, the condition and the variables.
+type Iterate<'a, 'g> =
+    &'a mut dyn FnMut(&mut OnnxImporter<'g>, ValueId, ValueId, &[ValueId]) -> Result<IterationEnd, Why>;
+
 /// A loop.
 struct Repeat {
     /// Number of iterations, if it is limited.
@@ -118,12 +122,8 @@ impl<'g> OnnxImporter<'g> {
         }
     }
 
-    /// Emits a loop. `body` lowers an iteration, from its number, the condition and the variables.
-    fn repeat(
-        &mut self,
-        of: &Repeat,
-        body: &mut dyn FnMut(&mut Self, ValueId, ValueId, &[ValueId]) -> Result<IterationEnd, Why>,
-    ) -> Result<Repeated, Why> {
+    /// Emits a loop.
+    fn repeat(&mut self, of: &Repeat, body: Iterate<'_, 'g>) -> Result<Repeated, Why> {
         let n = of.variables.len();
         let mut types: Vec<TypeId> = of.variables.iter().map(|&value| self.ty(value)).collect();
         let sequences: Vec<Option<SequenceType>> =

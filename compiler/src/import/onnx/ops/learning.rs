@@ -322,7 +322,7 @@ pub(super) fn feature_vectorizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> 
 fn parameters(n: &OnnxNode<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> {
     let tensors: Vec<ValueId> = (2..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
     let count = tensors.len() / kinds;
-    if count == 0 || tensors.len() % kinds != 0 {
+    if count == 0 || !tensors.len().is_multiple_of(kinds) {
         return Err(format!("{} tensors, expected {kinds} for each parameter", tensors.len()));
     }
     Ok((0..count).map(|i| (0..kinds).map(|kind| tensors[kind * count + i]).collect()).collect())
