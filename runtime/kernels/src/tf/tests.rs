@@ -71,7 +71,8 @@ fn context() -> ExecContext {
 /// The attributes that most operators here have in common.
 fn usual() -> Text {
     let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
-    let given = given.into_iter().chain([("num_buckets", "7"), ("key_dtype", "i64"), ("value_dtype", "f32")]);
+    let tables = [("key_dtype", "i64"), ("value_dtype", "f32"), ("key_index", "0"), ("value_index", "1")];
+    let given = given.into_iter().chain([("num_buckets", "7")]).chain(tables);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

@@ -102,6 +102,8 @@ struct Heads {
     /// Added to the products, or booleans that say which count.
     mask: Option<ValueId>,
     is_causal: bool,
+    /// Number of keys before the first query, for the causal mask.
+    past: Option<DimSize>,
     scale: Option<f32>,
     softcap: f32,
     /// The type in which the softmax is computed.
@@ -147,7 +149,7 @@ fn repeat_heads(g: &mut OnnxImporter<'_>, x: ValueId, queries: ValueId) -> Resul
     g.reshape(repeated, &[of_x[0], DimSize::Known(wanted), of_x[2], of_x[3]])
 }
 
-/// The result, and the products at the stages before the softmax and behind it.
+/// The result, and the products: scaled, with the soft cap, with the masks, and behind the softmax.
 fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [ValueId; 4]), Why> {
     let key = repeat_heads(g, of.key, of.query)?;
     let value = repeat_heads(g, of.value, of.query)?;
@@ -158,11 +160,21 @@ fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [Value
     };
     let products = g.op(Op::BatchMatMulV2, &[of.query, key], &[("adj_y", AttrArg::Bool(true))])?;
     let scaled = g.times(products, scale)?;
-    let mut masked = scaled;
+    let mut capped = scaled;
+    if of.softcap > 0.0 {
+        let inner = g.times(scaled, 1.0 / f64::from(of.softcap))?;
+        let bent = g.one(Op::Tanh, &[inner])?;
+        capped = g.times(bent, f64::from(of.softcap))?;
+    }
+    let mut masked = capped;
     let lowest = g.scalar_like(f64::NEG_INFINITY, scaled)?;
     if of.is_causal {
         let (rows, columns) = (g.size(scaled, 2)?, g.size(scaled, 3)?);
-        let (rows, columns) = (g.iota(rows)?, g.iota(columns)?);
+        let (mut rows, columns) = (g.iota(rows)?, g.iota(columns)?);
+        if let Some(past) = of.past {
+            let past = g.size_value(past)?;
+            rows = g.add(rows, past)?;
+        }
         let rows = g.expand(rows, 1)?;
         let seen = g.one(Op::LessEqual, &[columns, rows])?;
         masked = g.one(Op::SelectV2, &[seen, masked, lowest])?;
@@ -175,18 +187,18 @@ fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [Value
             g.add(masked, mask)?
         };
     }
-    let mut capped = masked;
-    if of.softcap > 0.0 {
-        let inner = g.times(masked, 1.0 / f64::from(of.softcap))?;
-        let bent = g.one(Op::Tanh, &[inner])?;
-        capped = g.times(bent, f64::from(of.softcap))?;
-    }
-    let dtype = g.dtype(capped)?;
-    let wide = g.cast(capped, of.precision.unwrap_or(dtype))?;
+    let dtype = g.dtype(masked)?;
+    let wide = g.cast(masked, of.precision.unwrap_or(dtype))?;
     let weights = g.one(Op::Softmax, &[wide])?;
-    let weights = g.cast(weights, dtype)?;
+    let mut weights = g.cast(weights, dtype)?;
+    if of.mask.is_some() {
+        // A query that may see no key gets zeros.
+        let best = g.reduce(Op::Max, masked, &[3], true)?;
+        let (sees, zero) = (g.one(Op::Greater, &[best, lowest])?, g.scalar_like(0.0, weights)?);
+        weights = g.one(Op::SelectV2, &[sees, weights, zero])?;
+    }
     let result = g.one(Op::BatchMatMulV2, &[weights, value])?;
-    Ok((result, [scaled, masked, capped, weights]))
+    Ok((result, [scaled, capped, masked, weights]))
 }
 
 /// `Attention` of version 23.
@@ -199,7 +211,9 @@ pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         key = split_heads(g, key, of_keys)?;
         value = split_heads(g, value, of_keys)?;
     }
+    let mut before = None;
     if let Some(past) = n.optional(4) {
+        before = Some(g.size(past, 2)?);
         key = g.concat(&[past, key], 2)?;
     }
     if let Some(past) = n.optional(5) {
@@ -212,6 +226,7 @@ pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         value,
         mask: n.optional(3),
         is_causal: n.flag("is_causal", false),
+        past: before,
         scale: n.float("scale"),
         softcap: n.float_or("softcap", 0.0),
         precision,
@@ -236,7 +251,9 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     for part in parts {
         heads.push(if g.rank(part)? == 4 { part } else { split_heads(g, part, count)? });
     }
+    let mut before = None;
     if let Some(past) = n.optional(6) {
+        before = Some(g.size(past, 2)?);
         heads[1] = g.concat(&[past, heads[1]], 2)?;
     }
     if let Some(past) = n.optional(7) {
@@ -265,6 +282,7 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
         value: heads[2],
         mask,
         is_causal: n.flag("unidirectional", false),
+        past: before,
         scale: n.float("scale").filter(|&scale| scale != 0.0),
         softcap: 0.0,
         precision: None,
