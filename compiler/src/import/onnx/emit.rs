@@ -63,6 +63,9 @@ pub(super) struct GraphEmitter {
     n_emitted: usize,
 }
 
+/// Limit on the rank of tensors that are sliced: masks of axes are integers.
+pub(super) const MAX_MASKED: usize = 32;
+
 /// Limit on emitted ops.
 const MAX_OPS: usize = 1 << 22;
 
@@ -481,6 +484,9 @@ impl GraphEmitter {
         from: i64,
         to: Option<i64>,
     ) -> Result<ValueId, Why> {
+        if axis >= MAX_MASKED {
+            return Err(format!("slices along axis {axis} are not supported"));
+        }
         let before = (1i64 << axis) - 1;
         let open = before | if to.is_none() { 1 << axis } else { 0 };
         let vector = |last: i64, of: i64| [vec![of; axis], vec![last]].concat();

@@ -90,6 +90,9 @@ pub(super) fn kernel_of(g: &OnnxImporter<'_>, n: &OnnxNode<'_>, filters: ValueId
     if kernel.iter().all(|&dim| dim >= 0) {
         return Ok(kernel.to_vec());
     }
+    if n.ints("kernel_shape").is_some_and(|given| given.len() != kernel.len()) {
+        return Err("kernel_shape has another number of axes than its filters".into());
+    }
     n.ints("kernel_shape").map(<[i64]>::to_vec).ok_or_else(|| "the size of its filters is not known".into())
 }
 

@@ -137,7 +137,8 @@ fn merge_heads(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
 /// Heads of keys or values repeated for groups of queries.
 fn repeat_heads(g: &mut OnnxImporter<'_>, x: ValueId, queries: ValueId) -> Result<ValueId, Why> {
     let (of_x, of_queries) = (g.sizes(x)?, g.size(queries, 1)?);
-    let (DimSize::Known(heads), DimSize::Known(wanted)) = (of_x[1], of_queries) else { return Ok(x) };
+    let &[batch, DimSize::Known(heads), length, size] = &of_x[..] else { return Ok(x) };
+    let DimSize::Known(wanted) = of_queries else { return Ok(x) };
     if heads == wanted || heads < 1 || wanted % heads != 0 {
         return Ok(x);
     }
@@ -146,7 +147,7 @@ fn repeat_heads(g: &mut OnnxImporter<'_>, x: ValueId, queries: ValueId) -> Resul
     let one_ = DimSize::Known(1);
     let repeats = g.size_vector(&[one_, one_, DimSize::Known(times), one_, one_])?;
     let repeated = g.one(Op::Tile, &[apart, repeats])?;
-    g.reshape(repeated, &[of_x[0], DimSize::Known(wanted), of_x[2], of_x[3]])
+    g.reshape(repeated, &[batch, DimSize::Known(wanted), length, size])
 }
 
 /// The result, and the products: scaled, with the soft cap, with the masks, and behind the softmax.
@@ -305,7 +306,7 @@ pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     if is_flat && count == 0 {
         // The caches have half of the size of a head.
         let (half, width) = (g.dims(cos)?.last().copied().unwrap_or(-1), g.dims(x)?[2]);
-        count = if half > 0 && width > 0 { width / (2 * half) } else { 0 };
+        count = if half > 0 && width > 0 { width / half.saturating_mul(2) } else { 0 };
     }
     let heads = if is_flat { split_heads(g, x, count)? } else { x };
     let DimSize::Known(size) = g.size(heads, 3)? else {
@@ -494,6 +495,9 @@ pub(super) fn affine_grid(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
     let (theta, size) = (n.input(0)?, n.input(1)?);
     let dim =
         usize::try_from(g.dims(theta)?.get(1).copied().unwrap_or(-1)).map_err(|_| "theta of unknown size")?;
+    if !(2..=3).contains(&dim) {
+        return Err("it transforms neither images nor volumes".into());
+    }
     let dtype = g.dtype(theta)?;
     let corners = n.flag("align_corners", false);
     let mut sizes = Vec::new();
@@ -590,7 +594,8 @@ pub(super) fn deform_conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
         Some(mask) => mask,
         None => {
             let mut sizes = g.sizes(offset)?;
-            sizes[1] = DimSize::Known(groups.saturating_mul(taps));
+            *sizes.get_mut(1).ok_or("its offsets have no channels")? =
+                DimSize::Known(groups.saturating_mul(taps));
             let one_ = g.scalar_like(1.0, x)?;
             g.fill(&sizes, one_)?
         }

@@ -34,6 +34,9 @@ fn spread(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, of: ValueId, x: ValueId) -
     if of_rank == 1 && rank != 1 || block == 0 {
         return g.expand_behind(of, rank - axis);
     }
+    if of_rank != rank {
+        return Err(format!("blocks of rank {of_rank} for a tensor of rank {rank}"));
+    }
     // Each number is repeated for its block; the last one may be cut.
     let mut sizes = g.sizes(of)?;
     let apart = g.expand(of, axis + 1)?;

@@ -6,7 +6,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, MAX_MASKED, Why, axis_of, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
@@ -142,7 +142,7 @@ pub(super) fn split(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         _ => return g.split(x, axis, n_parts),
     };
     // The last part is smaller.
-    let part = (size + n_parts as i64 - 1) / n_parts as i64;
+    let part = size / n_parts as i64 + 1;
     let mut sizes = vec![part; n_parts - 1];
     sizes.push(size - part * (n_parts as i64 - 1));
     let sizes = g.ints(&sizes)?;
@@ -153,6 +153,9 @@ pub(super) fn split(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
+    if rank > MAX_MASKED {
+        return Err(format!("slices of tensors of rank {rank} are not supported"));
+    }
     let (starts, ends) = match (n.optional(1), n.optional(2), n.ints("starts"), n.ints("ends")) {
         (Some(starts), Some(ends), ..) => (starts, ends),
         (None, None, Some(starts), Some(ends)) => (g.ints(starts)?, g.ints(ends)?),
