@@ -20,6 +20,8 @@ mod clocks;
 mod deadline;
 mod fixed;
 mod interrupt;
+mod labels;
+mod picture;
 mod ports;
 mod profiled;
 mod raised;
@@ -30,6 +32,7 @@ mod timing;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,7 +43,6 @@ use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
 use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
-use befrost_tensor::npy::Array;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
@@ -52,6 +54,8 @@ use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use deadline::{Deadline, Work};
 use fixed::Fixed;
 pub use interrupt::Interrupts;
+use labels::Labels;
+use picture::{Fit, Pixels};
 use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
@@ -73,6 +77,8 @@ Examples:
       compile in memory, give an argument on the command line, write the result
   bef-exec saved_model_folder --signature serving_default --input x=x.npy --freeze
       run a signature of a SavedModel, with its variables as constants
+  bef-exec resnet50.onnx --input data=cat.jpg --pixels imagenet --labels synset.txt
+      classify a picture
   ir-translate model.mlir -o - | bef-exec - --repeat 1000 --warmup 10
       how long does it take?
 
@@ -98,10 +104,26 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "F,G", value_delimiter = ',')]
     functions: Vec<String>,
 
-    /// An argument: a .npy file (`-` is standard input), or written out as DTYPE[SHAPE]:v,v,... Without NAME:
-    /// the next one
-    #[arg(long, value_name = "[NAME=]FILE.npy|DTYPE[SHAPE]:v,v")]
+    /// An argument: a .npy file (`-` is standard input), a picture (.jpg, .jpeg, .png), or written out as
+    /// DTYPE[SHAPE]:v,v,... Without NAME: the next one
+    #[arg(long, value_name = "[NAME=]FILE|DTYPE[SHAPE]:v,v")]
     input: Vec<NamedText>,
+
+    /// The numbers that a model expects for the pixels of a picture
+    #[arg(long, value_name = "RULE")]
+    pixels: Option<Pixels>,
+
+    /// How a picture of another size becomes one of the argument's size
+    #[arg(long, value_name = "RULE", default_value = "crop")]
+    fit: Fit,
+
+    /// Print the most probable classes of the results that have one score for each line of this file
+    #[arg(long, value_name = "FILE.txt")]
+    labels: Option<PathBuf>,
+
+    /// How many classes to print for each row
+    #[arg(long, value_name = "N", default_value = "5", requires = "labels")]
+    top: usize,
 
     /// Write a result to a .npy file; `-` is standard output, where nothing is reported then
     #[arg(long, value_name = "[NAME=]FILE.npy")]
@@ -419,6 +441,15 @@ impl ExecArgs {
         self.format().is_some_and(Format::is_model)
     }
 
+    /// Reads the files of the arguments and of what is expected.
+    fn files(&self, allocator: &Arc<dyn Allocator>) -> Result<Files, Failure> {
+        Ok(Files {
+            inputs: self.input.iter().map(|input| input.input(allocator)).collect::<Result<_, _>>()?,
+            expected: self.expect.iter().map(|expect| expect.array(allocator)).collect::<Result<_, _>>()?,
+            labels: self.labels.as_deref().map(Labels::read).transpose()?,
+        })
+    }
+
     /// The inputs and results of a model to import: those on the command line, unless given explicitly.
     /// Those of a signature are the signature's.
     fn import_options(&self, model: &OpenModel) -> ImportOptions {
@@ -467,10 +498,7 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let allocator = runtime.allocator();
-    let read = |named: &[NamedText]| -> Result<Vec<Array>, Failure> {
-        deadline.limit(Work::Loading, || named.iter().map(|named| named.array(allocator)).collect())
-    };
-    let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
+    let files = deadline.limit(Work::Loading, || args.files(allocator))?;
     let loaded = deadline.limit(Work::Loading, || load(args, &deadline, &runtime, map))?;
     let program = match loaded.program {
         Ok(program) => program,

@@ -1,7 +1,7 @@
 //! Arguments and results on the command line, and their conversion to values.
 //!
 //! ```text
-//! --input  [NAME=]FILE.npy | [NAME=]DTYPE[SHAPE]:v,v,...
+//! --input  [NAME=]FILE.npy | [NAME=]FILE.jpg | [NAME=]DTYPE[SHAPE]:v,v,...
 //! --output [NAME=]FILE.npy        --expect [NAME=]FILE.npy
 //! ```
 //!
@@ -20,8 +20,16 @@ use befrost_tensor::mem::Allocator;
 use befrost_tensor::npy::Array;
 use befrost_tensor::{Complex64, DType, Dims, Element, I1, bf16, f16, literal, npy};
 
+use super::picture::{Picture, is_picture};
 use crate::cli::failure::Failure;
 use crate::cli::files::Place;
+
+/// The contents of an `--input`.
+pub(super) enum Input {
+    Array(Array),
+    /// A picture, which becomes an array of its argument's size.
+    Picture(Picture),
+}
 
 /// `[NAME=]TEXT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +62,16 @@ impl NamedText {
     /// The file of the text.
     pub(super) fn place(&self) -> Place {
         Place::from(OsString::from(&self.text))
+    }
+
+    /// The argument in the file or literal.
+    pub(super) fn input(&self, allocator: &Arc<dyn Allocator>) -> Result<Input, Failure> {
+        match self.place() {
+            Place::File(path) if is_picture(&self.text) && !literal::is_literal(&self.text) => {
+                Picture::read(&path).map(Input::Picture)
+            }
+            _ => self.array(allocator).map(Input::Array),
+        }
     }
 
     /// The array in the file or literal.

@@ -18,7 +18,8 @@ use befrost_tensor::print::exponent;
 use super::ExecArgs;
 use super::deadline::{Deadline, Work};
 use super::interrupt;
-use super::ports::{ARGUMENT, RESULT, bind, example_input, to_array, to_datum};
+use super::labels::Labels;
+use super::ports::{ARGUMENT, Input, RESULT, bind, example_input, to_array, to_datum};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
@@ -124,8 +125,14 @@ impl<'a> Session<'a> {
         }
         let _scope = self.scope(function);
         let called = self.call_as_often_as_asked(function, &arguments, resources)?;
-        let is_printed = |at: usize| is_reported && !outputs.contains(&at) && !expected.contains(&at);
+        let classes = files.labels.as_ref().map_or(Ok(Vec::new()), |labels| self.classes(labels, &called))?;
+        let is_classes = |at: usize| classes.iter().any(|&(class, _)| class == at);
+        let is_printed =
+            |at: usize| is_reported && !outputs.contains(&at) && !expected.contains(&at) && !is_classes(at);
         self.print_results(function, &called, is_printed)?;
+        for (at, text) in classes.iter().filter(|_| is_reported) {
+            print(&format!("result {}:\n{text}", ports[*at].label(*at)))?;
+        }
 
         let mut ok = called.limit.is_none();
         if wants_values {
@@ -151,6 +158,22 @@ impl<'a> Session<'a> {
         if ok { Ok(()) } else { Err(Failure::Reported) }
     }
 
+    /// The results that have a score for each class, with the best classes.
+    fn classes(&self, labels: &Labels, called: &Called) -> Result<Vec<(usize, String)>, Failure> {
+        let mut classes = Vec::new();
+        for (at, result) in called.results.iter().enumerate() {
+            let Some(scores) = result.tensor().ok().filter(|scores| labels.fits(scores)) else { continue };
+            let scores = Labels::scores(scores, self.allocator);
+            let scores = scores.map_err(|error| Failure::Refused(error.to_string()))?;
+            classes.push((at, labels.ranking(&scores, self.args.top)));
+        }
+        if classes.is_empty() && called.has_values() {
+            let n = labels.len();
+            return Err(Failure::Refused(format!("--labels names {n} classes, and no result has {n} scores")));
+        }
+        Ok(classes)
+    }
+
     /// The signature of a function, and a call of it.
     pub(super) fn example(&self, function: &Function) -> String {
         let mut call = format!("bef-exec {}", self.args.file.name());
@@ -170,12 +193,20 @@ impl<'a> Session<'a> {
     }
 
     /// An argument for each port.
-    fn arguments(&self, ports: &[Port], inputs: &[Array], signature: &str) -> Result<Vec<Argument>, Failure> {
+    fn arguments(&self, ports: &[Port], inputs: &[Input], signature: &str) -> Result<Vec<Argument>, Failure> {
         let bound = bind(&self.args.input, ports, ARGUMENT, signature)?;
         let mut arguments: Vec<Option<Argument>> = ports.iter().map(|_| None).collect();
-        for (array, at) in inputs.iter().zip(bound) {
-            let value = to_datum(array, &ports[at], at)?;
-            arguments[at] = Some(Argument { value, source: Some((array.clone(), ports[at].clone(), at)) });
+        for (input, at) in inputs.iter().zip(bound) {
+            let port = &ports[at];
+            let array = match input {
+                Input::Array(array) => array.clone(),
+                Input::Picture(picture) => {
+                    let ExecArgs { pixels, fit, .. } = *self.args;
+                    Array::Numbers(picture.tensor(port, at, pixels, fit, self.allocator)?)
+                }
+            };
+            let value = to_datum(&array, port, at)?;
+            arguments[at] = Some(Argument { value, source: Some((array, port.clone(), at)) });
         }
         let filled = arguments.into_iter().zip(ports).enumerate().map(|(at, (argument, port))| {
             if let Some(argument) = argument {
@@ -362,9 +393,11 @@ impl<'a> Session<'a> {
 /// The contents of the files on the command line, read before anything runs.
 pub(super) struct Files {
     /// For each `--input`.
-    pub(super) inputs: Vec<Array>,
+    pub(super) inputs: Vec<Input>,
     /// For each `--expect`.
     pub(super) expected: Vec<Array>,
+    /// The file of `--labels`.
+    pub(super) labels: Option<Labels>,
 }
 
 /// The result of a call.
