@@ -17,6 +17,7 @@ use super::files::{Format, Place, text};
 use super::model::OpenModel;
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::{pipeline, timed};
+use super::training::TrainArgs;
 use super::{inspect, report};
 
 const EXAMPLES: &str = "\
@@ -86,8 +87,19 @@ struct TranslateArgs {
     #[arg(long, conflicts_with_all = ["to", "mlir_to_bef", "bef_to_mlir"])]
     inspect: bool,
 
+    /// (models) Make a training program: functions init, step, evaluate and predict, with variables that
+    /// live between calls; LOSS is the tensor that is minimized. --fetch names what is predicted
+    #[arg(long, value_name = "LOSS", conflicts_with_all = ["feed", "gradient", "signature", "freeze", "function"])]
+    train: Option<String>,
+
+    /// (models) The number of updates of a run, for schedules that end
+    #[arg(long, value_name = "N", requires = "train")]
+    train_steps: Option<u64>,
+
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    training: TrainArgs,
     #[command(flatten)]
     level: LevelArgs,
     #[command(flatten)]
@@ -237,7 +249,20 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         vec![unit]
     } else if from.is_model() {
         let model = OpenModel::open(&args.input, from, None, Some(map))?;
-        vec![Unit::import(&name, model, &args.model.options(), &mut passes.clock)]
+        let mut options = args.model.options();
+        let trained = match &args.train {
+            None => None,
+            Some(loss) => {
+                options.training = Some(args.training.parts(loss, &args.model.fetch));
+                let said = |why: String| Failure::Refused(format!("E0909: {why}"));
+                Some(args.training.options(args.train_steps).map_err(said)?)
+            }
+        };
+        let mut unit = Unit::import(&name, model, &options, &mut passes.clock);
+        if let Some(options) = &trained {
+            unit.train(options, &mut passes.clock);
+        }
+        vec![unit]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);
