@@ -64,7 +64,7 @@ fn is_real(ty: Type) -> bool {
 
 impl<'o> Plan<'o> {
     /// Chooses the variables and differentiates the loss.
-    pub fn new(
+    pub(super) fn new(
         r: &mut Rewriter<'_>,
         options: &'o TrainOptions,
         schedule: Schedule,
