@@ -137,7 +137,7 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
         let slack = match what {
             "gradient_norm" => 5.0,
             "loss" => 1.0,
-            _ => 1.5,
+            _ => 4.0,
         };
         let number = |key: &str, or: f64| run[key].as_f64().unwrap_or(or);
         let (rtol, atol, want) = (number("rtol", 1e-3), number("atol", 1e-4), numbers(want)?);
