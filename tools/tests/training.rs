@@ -115,6 +115,9 @@ fn options(run: &Json) -> Vec<String> {
     if let Some(k) = run["accumulate"].as_u64() {
         add("accumulate", k.to_string());
     }
+    for group in run["groups"].as_array().into_iter().flatten() {
+        add("group", text(group).to_owned());
+    }
     for (name, tensor) in run["metrics"].as_object().into_iter().flatten() {
         add("metric", format!("{name}={}", text(tensor)));
     }
