@@ -111,7 +111,7 @@ pub struct ImportOptions {
     /// Further results: gradients.
     pub gradients: Vec<GradientRequest>,
     /// The parts that a training program is made of, instead of all others.
-    pub training: Option<TrainingParts>,
+    pub training: Option<Box<TrainingParts>>,
 }
 
 /// The parts of a graph that a training program is made of ([`crate::train`]), by TensorFlow's names. They

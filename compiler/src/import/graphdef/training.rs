@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A placeholder is a label if some value depends on all variables of the loss and not on it. The predictions
-//! are outputs that depend on all variables and on no label; without any, the last such values in front of the
-//! loss.
+//! are outputs that depend on all variables and on no label; without any, the last such values in front of
+//! the loss.
 
 use std::collections::{HashMap, HashSet};
 
@@ -99,6 +99,7 @@ fn predictions(body: &GraphBody<'_>, shown: &[(String, String)]) -> Result<Vec<(
     let data = variables.len()..variables.len() + placeholders.len();
     let candidates: Vec<usize> = (of_loss.keys().copied())
         .filter(|&node| node != shown[0] && !variables.is_empty() && depends_on_all(node))
+        .filter(|&node| data.clone().any(|mark| has(node, mark)))
         .collect();
     let of_the_loss = data.clone().filter(|&mark| has(shown[0], mark));
     let labels: Vec<usize> =

@@ -454,7 +454,7 @@ fn updates_and_snapshots_by_many_threads() {
     let step = |first: &Value, second: &Value| {
         let both = [variables::variable(first).unwrap(), variables::variable(second).unwrap()];
         variables::update(&both, |both| {
-            both.into_iter().try_for_each(|x| accumulate(Binary::Add, x, &one, &Malloc::shared()))
+            both.iter_mut().try_for_each(|x| accumulate(Binary::Add, x, &one, &Malloc::shared()))
         })
     };
     let numbers = |x: &HostTensor| x.read::<f32>().unwrap().to_vec();
@@ -577,7 +577,8 @@ fn updates_are_those_of_tensorflow() {
         for (i, (handle, want)) in state.iter().zip(after.split(' ')).enumerate() {
             let (dtype, want) = numbers(&value(want));
             let dtype_attr = [("dtype", dtype.name())];
-            let (_, got) = numbers(&c.with("ReadVariableOp", &dtype_attr, &[handle.clone()]).unwrap()[0]);
+            let (_, got) =
+                numbers(&c.with("ReadVariableOp", &dtype_attr, std::slice::from_ref(handle)).unwrap()[0]);
             let tolerance = match dtype {
                 befrost_tensor::DType::F64 => 1e-13,
                 befrost_tensor::DType::F32 => 2e-6,
