@@ -1,13 +1,10 @@
 //! Products, convolutions, lists and training steps compared with short formulas, and gradients with finite
 //! differences.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::super::*;
 use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
-use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 
 fn shape(dims: &[usize]) -> Shape {
