@@ -8,7 +8,8 @@
 //! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`diag`], [`syntax`] and [`mod@print`]
 //! (text), [`verify`], [`rewrite`], [`fold`], [`pass`] (the pass manager and the passes for any dialect),
 //! [`build`] and [`graph`] (the op graph), [`upstream`] (lowering of MLIR's control flow), [`passes`] (the
-//! list of all passes), [`import`] (TensorFlow's GraphDef), [`streams`], [`emit`] and [`raise`] (BEF). This
+//! list of all passes), [`import`] (TensorFlow's GraphDef), [`train`]
+//! (training programs), [`streams`], [`emit`] and [`raise`] (BEF). This
 //! crate neither runs programs nor opens files.
 
 #![forbid(unsafe_code)]
@@ -29,5 +30,6 @@ pub mod raise;
 pub mod rewrite;
 pub mod streams;
 pub mod syntax;
+pub mod train;
 pub mod upstream;
 pub mod verify;

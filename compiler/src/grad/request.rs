@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use super::engine::{Engine, Request, Undifferentiable, before, is_differentiable};
 use super::errors;
 use super::flow::CUSTOM;
+use super::vjp::Grad;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::tf;
 use crate::dialects::tf::request::{REQUEST, UNCONNECTED, group, unconnected};
@@ -59,9 +60,33 @@ fn forget_custom_gradients(r: &mut Rewriter<'_>) {
     named.into_iter().for_each(|op| r.remove_attr(op, name));
 }
 
-fn replace_all(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+/// Makes functions of regions, and types as exact as they can be, which differentiation expects.
+pub(crate) fn prepare(r: &mut Rewriter<'_>) {
     _ = outline_regions::outline_all(r);
     shape_inference::infer_shapes(r);
+}
+
+/// The gradients of the first operand of the op `at` by the values of variables, given as handles: rows where
+/// all uses are gathers. `None`: it does not depend on this variable.
+pub(crate) fn by_variables(
+    r: &mut Rewriter<'_>,
+    at: OpId,
+    handles: &[ValueId],
+) -> Result<Vec<Option<Grad>>, Vec<Diagnostic>> {
+    let mut engine = Engine::new(r, at);
+    let read =
+        |m: &Module| Request { ys: vec![m.operand(at, 0)], xs: handles.to_vec(), ..Request::default() };
+    let found = engine.gradients(at, read);
+    engine.erase_unused();
+    let errors = engine.finish();
+    match found {
+        Ok(found) if errors.is_empty() => Ok(found),
+        _ => Err(errors),
+    }
+}
+
+fn replace_all(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    prepare(r);
     for request in requests(r.ir()) {
         if r.ir().is_erased(request) {
             continue;

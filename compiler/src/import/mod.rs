@@ -110,10 +110,28 @@ pub struct ImportOptions {
     pub freeze: bool,
     /// Further results: gradients.
     pub gradients: Vec<GradientRequest>,
+    /// The parts that a training program is made of, instead of all others.
+    pub training: Option<Box<TrainingParts>>,
+}
+
+/// The parts of a graph that a training program is made of ([`crate::train`]), by TensorFlow's names. They
+/// become the functions `init`, `step`, `evaluate` and `predict`; the step is only the forward graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrainingParts {
+    /// The tensor that is minimized.
+    pub loss: String,
+    /// Tensors that are shown, each by a name.
+    pub metrics: Vec<(String, String)>,
+    /// The node that initializes the variables. Without it `init`, if there is such a node.
+    pub init: Option<String>,
+    /// Nodes that run with each step, behind the loss.
+    pub targets: Vec<String>,
+    /// The results of predictions. Without any, the outputs that nobody uses, or what the loss compares.
+    pub predictions: Vec<String>,
 }
 
 /// Names of arguments or results, as an attribute.
-fn names_attr(cx: &mut Context, given: &[&str]) -> AttrId {
+pub(crate) fn names_attr(cx: &mut Context, given: &[&str]) -> AttrId {
     let dicts: Vec<AttrId> = given
         .iter()
         .map(|name| {

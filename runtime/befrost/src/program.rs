@@ -150,6 +150,17 @@ impl Function {
         visibility.is_some_and(|attr| matches!(image.attr(attr), AttrView::Str("private")))
     }
 
+    /// A text that the compiler attached to the function, such as `bef.training` of a training program's
+    /// step.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        let image = self.owner.program.image();
+        let attrs = image.function(self.id.0).attrs()?;
+        match image.attr(image.dict_entry(attrs, name)?) {
+            AttrView::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// True for a synchronous function: its kernels run in sequence until one fails.
     pub fn is_sync(&self) -> bool {
         self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync

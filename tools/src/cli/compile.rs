@@ -19,6 +19,7 @@ use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
 use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
+use befrost_compiler::train::{self, TrainOptions};
 use befrost_compiler::verify::{Verified, verify};
 
 use super::expect::{self, Verify};
@@ -76,6 +77,15 @@ impl Unit {
             Err(said) => (None, None, said),
         };
         Unit { init, ..Unit::verified(Source::new(name, ""), said, module, clock) }
+    }
+
+    /// Makes a training program of an imported model.
+    pub(super) fn train(&mut self, options: &TrainOptions, clock: &mut Clock) {
+        let Some(module) = self.module.take() else { return };
+        match timed(&mut clock.parser, || train::build(module, options)) {
+            Ok(module) => self.module = Some(module),
+            Err(said) => self.say(said),
+        }
     }
 
     /// The input as read, with its module if that is well-formed.

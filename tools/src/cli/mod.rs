@@ -6,6 +6,7 @@
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
 //! model     TensorFlow's models, with their files    inspect   --inspect
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
+//! training  options of training programs
 //! dialect_help   --help-dialects      translate, opt, exec   the tools
 //! ```
 //!
@@ -28,4 +29,5 @@ mod passes;
 mod progress;
 mod report;
 mod spelling;
+mod training;
 pub mod translate;

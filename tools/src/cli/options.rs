@@ -140,7 +140,8 @@ impl ModelArgs {
     pub(super) fn options(&self) -> ImportOptions {
         let ModelArgs { feed, fetch, gradient, function, signature, tags, freeze } = self.clone();
         let gradients = gradient;
-        ImportOptions { feeds: feed, fetches: fetch, function, gradients, signature, tags, freeze }
+        let training = None;
+        ImportOptions { feeds: feed, fetches: fetch, function, gradients, signature, tags, freeze, training }
     }
 
     /// The model option that was given, for an input that is not a model.

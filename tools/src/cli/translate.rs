@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use bef_format::AlignedBytes;
 use bef_format::write::Parts;
-use befrost_compiler::diag::Source;
+use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::emit::{EmitOptions, Strip};
 use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -17,6 +17,7 @@ use super::files::{Format, Place, text};
 use super::model::OpenModel;
 use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::{pipeline, timed};
+use super::training::TrainArgs;
 use super::{inspect, report};
 
 const EXAMPLES: &str = "\
@@ -31,6 +32,9 @@ Examples:
       without locations and names
   ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
       are the errors those that the comments in the file expect?
+
+  ir-translate model.pb --train loss --optimizer adam:lr=1e-3 --metric accuracy -o training.bef
+      a training program: functions init, step, evaluate, predict (compiler/TRAINING.md)
 
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
@@ -86,8 +90,19 @@ struct TranslateArgs {
     #[arg(long, conflicts_with_all = ["to", "mlir_to_bef", "bef_to_mlir"])]
     inspect: bool,
 
+    /// (models) Make a training program: functions init, step, evaluate and predict, with variables that
+    /// live between calls; LOSS is the tensor that is minimized. --fetch names what is predicted
+    #[arg(long, value_name = "LOSS", conflicts_with_all = ["feed", "gradient", "signature", "freeze", "function"])]
+    train: Option<String>,
+
+    /// (models) The number of updates of a run, for schedules that end
+    #[arg(long, value_name = "N", requires = "train")]
+    train_steps: Option<u64>,
+
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    training: TrainArgs,
     #[command(flatten)]
     level: LevelArgs,
     #[command(flatten)]
@@ -199,7 +214,12 @@ impl TranslateArgs {
         let useless = useless
             .or((self.verify_checksums && from != Format::Bef)
                 .then_some(("--verify-checksums", "BEF as input")));
-        let no_model = self.model.given().filter(|_| !from.is_model()).map(|name| (name, "a model as input"));
+        if let (None, Some(option)) = (&self.train, self.training.given()) {
+            return Err(Failure::Usage(format!("'{option}' needs --train")));
+        }
+        let train = self.train.as_ref().map(|_| "--train");
+        let no_model =
+            self.model.given().or(train).filter(|_| !from.is_model()).map(|name| (name, "a model as input"));
         match useless.or(no_model) {
             Some((option, need)) => Err(Failure::Usage(format!("'{option}' needs {need}"))),
             None => Ok(()),
@@ -237,7 +257,23 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         vec![unit]
     } else if from.is_model() {
         let model = OpenModel::open(&args.input, from, None, Some(map))?;
-        vec![Unit::import(&name, model, &args.model.options(), &mut passes.clock)]
+        let mut options = args.model.options();
+        let trained = match &args.train {
+            None => None,
+            Some(loss) => {
+                options.training = Some(Box::new(args.training.parts(loss, &args.model.fetch)));
+                let refused = |why: String| {
+                    report::show(&[Diagnostic::error("E0909", why)], &Source::new(&name, ""));
+                    Failure::Reported
+                };
+                Some(args.training.options(args.train_steps).map_err(refused)?)
+            }
+        };
+        let mut unit = Unit::import(&name, model, &options, &mut passes.clock);
+        if let Some(options) = &trained {
+            unit.train(options, &mut passes.clock);
+        }
+        vec![unit]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);

@@ -80,7 +80,9 @@ impl<'g> Importer<'g> {
         // What a target needs comes before what later ones need.
         let mut order = Vec::with_capacity(needed.len());
         let mut ordered = BTreeSet::new();
-        for &target in &targets {
+        let results = fetches.iter().map(|key| key.0).filter(|_| entry.results_first);
+        let results = results.filter(|node| needed.contains_key(node));
+        for target in results.chain(targets.iter().copied()) {
             let of_target = body.without_back_edges(body.needed([target].into_iter())?);
             order.extend(body.order(&of_target)?.into_iter().filter(|&node| ordered.insert(node)));
         }
@@ -677,7 +679,7 @@ fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<
 }
 
 /// True for operations whose value is given from outside.
-fn is_placeholder(op: &str) -> bool {
+pub(super) fn is_placeholder(op: &str) -> bool {
     matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
 
@@ -694,6 +696,19 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     if let Some(fetches) = &entry.fetches {
         return fetches.iter().map(|(name, _)| body.tensor("fetch", name)).collect();
     }
+    let ends = ends(body)?;
+    if ends.is_empty() {
+        return Err(errors::no_such_tensor(
+            "fetch",
+            "",
+            "no node has results that nobody consumes; name what to fetch",
+        ));
+    }
+    Ok(ends)
+}
+
+/// The first outputs of the nodes whose outputs nobody uses.
+pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
     let mut is_used = vec![false; body.nodes.len()];
     for node in 0..body.nodes.len() {
         for from in body.inputs(node)?.into_iter().filter_map(Reference::node) {
@@ -704,13 +719,5 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
         !is_placeholder(&node.op) && row(&node.op).is_none_or(|row| !row.signature().outputs.is_empty())
     };
     let ends = (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node]));
-    let ends: Vec<(usize, usize)> = ends.map(|node| (node, 0)).collect();
-    if ends.is_empty() {
-        return Err(errors::no_such_tensor(
-            "fetch",
-            "",
-            "no node has results that nobody consumes; name what to fetch",
-        ));
-    }
-    Ok(ends)
+    Ok(ends.map(|node| (node, 0)).collect())
 }

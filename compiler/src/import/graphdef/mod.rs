@@ -26,6 +26,7 @@ mod dataflow;
 mod gradients;
 mod restore;
 mod tensor;
+mod training;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
@@ -80,8 +81,13 @@ pub fn graphdef_text(text: &str, options: &ImportOptions) -> Result<Module, Vec<
 
 fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
     let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
-    let surroundings = Surroundings::default();
-    import(&graph, &[EntryPoint::of_options(options)], &surroundings).map_err(|error| vec![*error])
+    let imported = match &options.training {
+        None => import(&graph, &[EntryPoint::of_options(options)], &Surroundings::default()),
+        Some(parts) => EntryPoint::of_training(&graph, parts).and_then(|entries| {
+            import(&graph, &entries, &Surroundings { shares_resources: true, ..Surroundings::default() })
+        }),
+    };
+    imported.map_err(|error| vec![*error])
 }
 
 /// A function of the module that is made of tensors of the graph.
@@ -95,6 +101,8 @@ pub(super) struct EntryPoint {
     pub(super) fetches: Option<Vec<(String, String)>>,
     /// Nodes for whose effects it is called, one after the other, before the results.
     pub(super) targets: Vec<String>,
+    /// True if the results come before the effects.
+    pub(super) results_first: bool,
     /// Further results: gradients.
     pub(super) gradients: Vec<GradientRequest>,
 }
@@ -110,8 +118,8 @@ impl EntryPoint {
             feeds: feeds.collect(),
             takes_placeholders: options.feeds.is_empty(),
             fetches: if options.fetches.is_empty() { None } else { Some(fetches) },
-            targets: Vec::new(),
             gradients: options.gradients.clone(),
+            ..EntryPoint::default()
         }
     }
 }

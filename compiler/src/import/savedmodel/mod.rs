@@ -151,9 +151,17 @@ impl TensorFlowModel {
     fn imported(&self, options: &ImportOptions, files: &dyn ModelFiles) -> Result<ImportedModel, Refusal> {
         let meta = self.tagged(&options.tags)?;
         let graph = meta.graph_def.as_ref().ok_or_else(errors::empty)?;
-        let mut entries = entries(meta, options)?;
+        let mut entries = match &options.training {
+            Some(parts) => EntryPoint::of_training(graph, parts)?,
+            None => entries(meta, options)?,
+        };
         let bundle = self.bundle(meta, graph, files)?;
-        let targets = init_targets(meta, bundle.is_some());
+        let mut targets = init_targets(meta, bundle.is_some());
+        let own = entries.iter_mut().find(|entry| options.training.is_some() && entry.symbol == INIT);
+        if let Some(own) = own {
+            // What a session runs first, then what the caller names.
+            own.targets.splice(0..0, std::mem::take(&mut targets));
+        }
         let init = (!targets.is_empty()).then(|| free_name(INIT, &entries));
         if let Some(symbol) = &init {
             let fetches = Some(Vec::new());
@@ -162,7 +170,7 @@ impl TensorFlowModel {
         let surroundings = Surroundings {
             texts: texts(meta, &self.variables)?,
             bundle: bundle.as_ref(),
-            shares_resources: self.kind != TensorFlowKind::GraphDef,
+            shares_resources: self.kind != TensorFlowKind::GraphDef || options.training.is_some(),
         };
         let mut module = import(graph, &entries, &surroundings)?;
         // The names of assets are in variables of strings, or constants.

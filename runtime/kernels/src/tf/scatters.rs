@@ -6,7 +6,7 @@ use befrost_tensor::{Shape, TensorError};
 
 use super::action::{Action, ActionRow, action};
 use super::operands::dense;
-use super::variables::{update, variable};
+use super::variables::{update_one, variable};
 
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::ScatterUpdate, Op::ResourceScatterUpdate], |attrs| rows(attrs, Scatter::Update)),
@@ -33,7 +33,7 @@ fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
     let returns_ref = returns_ref(attrs);
     action(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
-        update([variable(to)?], |[x]| {
+        update_one(variable(to)?, |x| {
             let row = x.shape().dims().get(1..).unwrap_or_default();
             let whole = Shape::new(&[indices.shape().dims(), row].concat())?;
             let updates = match updates.shape().rank() {
@@ -52,7 +52,7 @@ fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> 
     let returns_ref = returns_ref(attrs);
     action(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
-        update([variable(to)?], |[x]| scatter_update(mode, x, indices, updates, cx.allocator()))?;
+        update_one(variable(to)?, |x| scatter_update(mode, x, indices, updates, cx.allocator()))?;
         Ok(returns_ref.then(|| to.clone()))
     })
 }
@@ -66,7 +66,7 @@ fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     };
     action(attrs, move |[to, begin, end, strides, value], cx| {
         let rest = [dense(begin)?, dense(end)?, dense(strides)?, dense(value)?];
-        update([variable(to)?], |[x]| {
+        update_one(variable(to)?, |x| {
             let [begin, end, strides, value] = rest;
             let new = eval(&[x, begin, end, strides, value], cx.allocator())?;
             *x = new.into_iter().next().ok_or(TensorError::Count { want: 1, got: 0 })?;

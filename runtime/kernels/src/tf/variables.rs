@@ -210,16 +210,26 @@ pub(super) fn variable(value: &Value) -> Result<&Arc<Variable>, KernelError> {
 }
 
 /// Updates variables in place with `f`. If `f` fails it must leave all elements unchanged.
-pub(super) fn update<const N: usize>(
-    variables: [&Arc<Variable>; N],
-    f: impl FnOnce([&mut HostTensor; N]) -> Result<(), TensorError>,
+pub(super) fn update(
+    variables: &[&Arc<Variable>],
+    f: impl FnOnce(&mut [&mut HostTensor]) -> Result<(), TensorError>,
 ) -> Result<(), KernelError> {
-    let mut locked = lock_all(&variables)?;
+    let mut locked = lock_all(variables)?;
     let values = locked.iter_mut().zip(variables);
     let values = values.map(|(value, variable)| value.as_mut().ok_or_else(|| variable.uninitialized()));
-    let values = <[&mut HostTensor; N]>::try_from(values.collect::<Result<Vec<_>, _>>()?);
-    let values = values.map_err(|values| TensorError::Count { want: N, got: values.len() });
-    values.and_then(f).map_err(refused)
+    let mut values = values.collect::<Result<Vec<&mut HostTensor>, _>>()?;
+    f(&mut values).map_err(refused)
+}
+
+/// [`update`] of one variable.
+pub(super) fn update_one(
+    variable: &Arc<Variable>,
+    f: impl FnOnce(&mut HostTensor) -> Result<(), TensorError>,
+) -> Result<(), KernelError> {
+    update(&[variable], |values| match values {
+        [value] => f(value),
+        _ => Err(TensorError::Count { want: 1, got: values.len() }),
+    })
 }
 
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
@@ -262,7 +272,7 @@ fn add_or_sub(attrs: &Attributes<'_>, op: Binary) -> Result<Action, TensorError>
     let returns_ref = !attrs.signature().outputs.is_empty();
     action(attrs, move |[to, value], cx| {
         let value = dense(value)?;
-        update([variable(to)?], |[x]| accumulate(op, x, value, cx.allocator()))?;
+        update_one(variable(to)?, |x| accumulate(op, x, value, cx.allocator()))?;
         Ok(returns_ref.then(|| to.clone()))
     })
 }

@@ -36,6 +36,7 @@ mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod update;
 mod vector;
 mod window;
 mod winograd;
@@ -54,6 +55,8 @@ pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
+pub use update::Update;
+pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 
@@ -464,6 +467,23 @@ impl Isa {
         );
         let lanes = std::hint::black_box(sums)[0].iter().filter(|&&sum| sum != 0.0).count();
         steps * 12 * 2 * lanes
+    }
+
+    /// Updates elements of a variable and its slots by as many of a gradient.
+    pub(crate) fn update(
+        self,
+        rule: Update,
+        rates: &[f32; MAX_RATES],
+        state: &mut [&mut [f32]],
+        grad: &[f32],
+    ) {
+        compiled!(
+            self,
+            |rule: Update, rates: &[f32; MAX_RATES], state: &mut [&mut [f32]], grad: &[f32]| {
+                update(rule, rates, state, grad);
+            },
+            update(rule, rates, state, grad)
+        );
     }
 
     /// `x = function(x)` for each element.

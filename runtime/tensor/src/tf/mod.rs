@@ -123,10 +123,7 @@ pub mod reference {
         SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad, tensor_strided_slice_update,
     };
     pub use super::softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
-    pub use super::train::{
-        Adam, RmsProp, accumulate, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
-        apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
-    };
+    pub use super::train::{UpdatePlan, accumulate};
     pub use super::unary::{
         Test, Unary, bitcast, cast, cast_truncated, element_as_f64, leaky_relu, population_count, test, unary,
     };

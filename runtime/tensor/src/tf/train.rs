@@ -1,74 +1,296 @@
 //! TensorFlow's training updates, in place of the variables and their slots.
 //!
 //! ```text
-//! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write
+//! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write, in chunks, on all workers
+//!                             rows of a gradient, at indices ──▶ write, row by row
 //! ```
 //!
 //! A state tensor without other handles is overwritten, and nothing of its size is allocated. Any other is
 //! replaced by a new one, so its other handles keep the old elements. Everything that can fail precedes the
-//! first write: after an error all elements are unchanged.
+//! first write: after an error all elements are unchanged. An update that has begun is finished, also when
+//! the request is cancelled.
 //!
 //! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype,
-//! as in TensorFlow. Each new value is computed in f64 and rounded once.
+//! as in TensorFlow. The arithmetic is that of the dtype, f32 for f16 and bf16 ([`simd`](crate::simd)).
 
 use std::ops::{Add, Sub};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use half::{bf16, f16};
 
 use super::Binary;
 use super::binary::BinaryTable;
+use super::fast::Cx;
 use super::numeric::Number;
+use super::op::Attributes;
 use super::real::scalar;
 use crate::element::with_element;
 use crate::mem::Allocator;
+use crate::simd::{Isa, Lane, MAX_RATES, MAX_STATE, Update, UpdateFloat, update};
 use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
-type Named<'a> = (&'static str, &'a HostTensor);
+/// The elements of a chunk.
+const CHUNK: usize = 1 << 14;
 
-/// The values of scalars of a dtype.
-fn rates<const N: usize>(
+/// The elements per nanosecond of one thread.
+const ELEMENTS_PER_NS: usize = 2;
+
+/// An update operator with its attributes: its rule, and where its operands stand.
+#[derive(Clone, Debug)]
+pub struct UpdatePlan {
     op: &'static str,
-    dtype: DType,
-    scalars: [Named<'_>; N],
-) -> Result<[f64; N], TensorError> {
-    let mut numbers = [0.0; N];
-    for (number, (what, x)) in numbers.iter_mut().zip(scalars) {
-        x.expect_dtype(what, dtype)?;
-        *number = scalar(op, what, x)?;
-    }
-    Ok(numbers)
+    rule: Update,
+    /// The rule's rates; one that the operator does not have is 0.
+    rates: Vec<(&'static str, Option<usize>)>,
+    grad: usize,
+    /// For updates of rows.
+    indices: Option<usize>,
+    /// The number of operands behind the variable and its slots.
+    n_rest: usize,
 }
 
-/// Sets the state to `f` of itself and the gradient, elementwise. Both are passed with the names of their
-/// operands; the first of the state is the variable.
-fn update<const N: usize>(
+/// A variable with its slots, and what they are updated by.
+struct UpdateOperands<'a, 's> {
     op: &'static str,
-    names: [&'static str; N],
-    state: [&mut HostTensor; N],
-    (name, grad): Named<'_>,
-    allocator: &Arc<dyn Allocator>,
-    f: impl Fn([f64; N], f64) -> [f64; N],
-) -> Result<(), TensorError> {
-    let var = &*state[0];
-    for (what, x) in names.into_iter().zip(state.iter().map(|x| &**x)).chain([(name, grad)]) {
-        x.expect_dtype(what, var.dtype())?;
-        x.expect_shape(what, var.shape())?;
-    }
-    match var.dtype() {
-        DType::F16 => each::<f16, N>(state, grad, allocator, in_f64(f)),
-        DType::BF16 => each::<bf16, N>(state, grad, allocator, in_f64(f)),
-        DType::F32 => each::<f32, N>(state, grad, allocator, in_f64(f)),
-        DType::F64 => each::<f64, N>(state, grad, allocator, f),
-        dtype => Err(TensorError::Unsupported { op, dtype }),
+    rule: Update,
+    state: &'a mut [&'s mut HostTensor],
+    rates: Vec<(&'static str, Option<&'a HostTensor>)>,
+    grad: &'a HostTensor,
+}
+
+/// The rates of a rule, by the names of operands.
+fn rates_of(rule: Update) -> &'static [&'static str] {
+    match rule {
+        Update::GradientDescent => &["alpha"],
+        Update::Momentum { .. } | Update::KerasMomentum { .. } => &["lr", "momentum"],
+        Update::Adam { .. } | Update::AdamWithAmsgrad => {
+            &["beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon"]
+        }
+        Update::AdaMax => &["beta1_power", "lr", "beta1", "beta2", "epsilon"],
+        Update::Adadelta => &["lr", "rho", "epsilon"],
+        Update::Adagrad { .. } => &["lr", "epsilon"],
+        Update::RmsProp | Update::CenteredRmsProp => &["lr", "rho", "momentum", "epsilon"],
+        Update::Ftrl { .. } => &["lr", "l1", "l2", "l2_shrinkage", "lr_power"],
+        Update::AddSign => &["lr", "alpha", "sign_decay", "beta"],
+        Update::PowerSign => &["lr", "logbase", "sign_decay", "beta"],
+        Update::ProximalGradientDescent => &["alpha", "l1", "l2"],
+        Update::ProximalAdagrad => &["lr", "l1", "l2"],
     }
 }
 
-/// `f` for elements converted to f64 and rounded once.
-fn in_f64<T: Number<Wide = f64>, const N: usize>(
-    f: impl Fn([f64; N], f64) -> [f64; N],
-) -> impl Fn([T; N], T) -> [T; N] {
-    move |old, x| f(old.map(T::widen), x.widen()).map(T::narrow)
+impl UpdatePlan {
+    /// The plan of an operator: of a variable, of its rows, of a reference or of its rows.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn new(attrs: &Attributes<'_>) -> Result<UpdatePlan, TensorError> {
+        let op = attrs.op();
+        let name = op.strip_prefix("Resource").unwrap_or(op);
+        let name = name.strip_prefix("Sparse").unwrap_or(name);
+        let rule = match name.strip_prefix("Apply").unwrap_or(name) {
+            "GradientDescent" => Update::GradientDescent,
+            "Momentum" => Update::Momentum { nesterov: attrs.bool("use_nesterov")? },
+            "KerasMomentum" => Update::KerasMomentum { nesterov: attrs.bool("use_nesterov")? },
+            "Adam" => Update::Adam { nesterov: attrs.bool("use_nesterov")? },
+            "AdamWithAmsgrad" => Update::AdamWithAmsgrad,
+            "AdaMax" => Update::AdaMax,
+            "Adadelta" => Update::Adadelta,
+            "Adagrad" | "AdagradV2" => Update::Adagrad { update_slots: attrs.bool("update_slots")? },
+            "RMSProp" => Update::RmsProp,
+            "CenteredRMSProp" => Update::CenteredRmsProp,
+            "Ftrl" | "FtrlV2" => Update::Ftrl { multiply_linear_by_lr: attrs.bool("multiply_linear_by_lr")? },
+            "AddSign" => Update::AddSign,
+            "PowerSign" => Update::PowerSign,
+            "ProximalGradientDescent" => Update::ProximalGradientDescent,
+            "ProximalAdagrad" => Update::ProximalAdagrad,
+            _ => return Err(TensorError::Invalid { op, problem: "it is no update".to_owned() }),
+        };
+        let inputs = attrs.signature().inputs.get(rule.n_state()..).unwrap_or_default();
+        let at = |name: &str| inputs.iter().position(|input| input.name == name);
+        let grad = at("grad").or_else(|| at("delta"));
+        let grad =
+            grad.ok_or_else(|| TensorError::Invalid { op, problem: "it has no gradient".to_owned() })?;
+        let rates = rates_of(rule).iter().map(|&name| (name, at(name))).collect();
+        Ok(UpdatePlan { op, rule, rates, grad, indices: at("indices"), n_rest: inputs.len() })
+    }
+
+    /// The number of variables: the variable and its slots.
+    pub fn n_state(&self) -> usize {
+        self.rule.n_state()
+    }
+
+    /// Updates the variable and its slots by the operands behind them.
+    ///
+    /// # Errors
+    /// If dtypes or shapes differ, the dtype is none of floats, or an index is out of range.
+    pub fn apply(
+        &self,
+        state: &mut [&mut HostTensor],
+        rest: &[&HostTensor],
+        cx: &Cx<'_>,
+    ) -> Result<(), TensorError> {
+        let n_state = self.n_state();
+        let count = || TensorError::Count { want: n_state + self.n_rest, got: state.len() + rest.len() };
+        if rest.len() != self.n_rest {
+            return Err(count());
+        }
+        let operand = |at: usize| rest.get(at).copied();
+        let rates = self.rates.iter().map(|&(name, at)| (name, at.and_then(operand))).collect();
+        let Some(grad) = operand(self.grad) else { return Err(count()) };
+        let operands = UpdateOperands { op: self.op, rule: self.rule, state, rates, grad };
+        match self.indices.and_then(operand) {
+            None => operands.apply(cx),
+            Some(indices) => operands.apply_rows(indices, cx),
+        }
+    }
+}
+
+/// Elements of a dtype, updated by the best instructions for them.
+trait Updated: Element + Lane {
+    fn update(rule: Update, rates: &[Self::Wide; MAX_RATES], state: &mut [&mut [Self]], grad: &[Self]) {
+        update(rule, rates, state, grad);
+    }
+}
+impl Updated for f16 {}
+impl Updated for bf16 {}
+impl Updated for f64 {}
+impl Updated for f32 {
+    fn update(rule: Update, rates: &[f32; MAX_RATES], state: &mut [&mut [f32]], grad: &[f32]) {
+        Isa::detect().update(rule, rates, state, grad);
+    }
+}
+
+impl UpdateOperands<'_, '_> {
+    /// Updates all elements by a gradient of the variable's shape.
+    fn apply(self, cx: &Cx<'_>) -> Result<(), TensorError> {
+        let var = self.check()?;
+        self.grad.expect_shape("grad", &self.state[0].shape().clone())?;
+        match var {
+            DType::F16 => self.elements::<f16>(cx),
+            DType::BF16 => self.elements::<bf16>(cx),
+            DType::F32 => self.elements::<f32>(cx),
+            _ => self.elements::<f64>(cx),
+        }
+    }
+
+    /// Updates rows: one for each of a vector of indices, one after the other.
+    fn apply_rows(self, indices: &HostTensor, cx: &Cx<'_>) -> Result<(), TensorError> {
+        let var = self.check()?;
+        let invalid = |problem: String| Err(TensorError::Invalid { op: self.op, problem });
+        let dims = self.state[0].shape().dims().to_vec();
+        let Some((&n_rows, row)) = dims.split_first() else {
+            return invalid("the variable is a scalar, which has no rows".to_owned());
+        };
+        if indices.shape().rank() != 1 {
+            return invalid(format!("indices of shape {}, expected a vector", indices.shape()));
+        }
+        let n = indices.num_elements();
+        if self.grad.shape().dims() != [&[n], row].concat() {
+            let (found, var) = (self.grad.shape(), self.state[0].shape());
+            return invalid(format!("a gradient of shape {found} for {n} rows of a variable of shape {var}"));
+        }
+        let mut at = Vec::new();
+        at.try_reserve_exact(n).map_err(|_| TensorError::Invalid {
+            op: self.op,
+            problem: format!("no memory for {n} indices"),
+        })?;
+        match indices.dtype() {
+            DType::I32 => at.extend(indices.read::<i32>()?.iter().map(|&i| i64::from(i))),
+            DType::I64 => at.extend(indices.read::<i64>()?.iter().copied()),
+            dtype => return Err(TensorError::Unsupported { op: self.op, dtype }),
+        }
+        if let Some((i, row)) =
+            at.iter().enumerate().find(|(_, row)| usize::try_from(**row).map_or(true, |row| row >= n_rows))
+        {
+            return invalid(format!("index {i} is {row}, not below the {n_rows} rows of the variable"));
+        }
+        let len = row.iter().product();
+        match var {
+            DType::F16 => self.rows::<f16>(&at, len, cx),
+            DType::BF16 => self.rows::<bf16>(&at, len, cx),
+            DType::F32 => self.rows::<f32>(&at, len, cx),
+            _ => self.rows::<f64>(&at, len, cx),
+        }
+    }
+
+    /// Checks dtypes and the shapes of the state.
+    fn check(&self) -> Result<DType, TensorError> {
+        let n = self.rule.n_state();
+        if self.state.len() != n {
+            return Err(TensorError::Count { want: n, got: self.state.len() });
+        }
+        let var = &*self.state[0];
+        for slot in self.state.iter().skip(1) {
+            slot.expect_dtype("slot", var.dtype())?;
+            slot.expect_shape("slot", var.shape())?;
+        }
+        self.grad.expect_dtype("grad", var.dtype())?;
+        match var.dtype() {
+            dtype @ (DType::F16 | DType::BF16 | DType::F32 | DType::F64) => Ok(dtype),
+            dtype => Err(TensorError::Unsupported { op: self.op, dtype }),
+        }
+    }
+
+    fn numbers<R: UpdateFloat>(&self) -> Result<[R; MAX_RATES], TensorError> {
+        let mut numbers = [R::of(0.0); MAX_RATES];
+        for (number, (name, rate)) in numbers.iter_mut().zip(&self.rates) {
+            let Some(rate) = rate else { continue };
+            rate.expect_dtype(name, self.state[0].dtype())?;
+            *number = R::of(scalar(self.op, name, rate)?);
+        }
+        Ok(numbers)
+    }
+
+    fn elements<T: Updated>(self, cx: &Cx<'_>) -> Result<(), TensorError> {
+        let rates = self.numbers::<T::Wide>()?;
+        let UpdateOperands { rule, state, grad, .. } = self;
+        state.iter_mut().try_for_each(|to| to.make_unique(cx.allocator))?;
+        let grad = grad.read::<T>()?;
+        let mut to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
+        let mut to: Vec<&mut [T]> = to.iter_mut().map(|to| &mut to[..]).collect();
+        if grad.len() <= CHUNK || cx.parallel.workers((grad.len() / ELEMENTS_PER_NS) as u64) <= 1 {
+            T::update(rule, &rates, &mut to, &grad);
+            return Ok(());
+        }
+        let mut parts = Vec::with_capacity(grad.len().div_ceil(CHUNK));
+        let mut rest: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+        let n = to.len();
+        rest.iter_mut().zip(to).for_each(|(rest, to)| *rest = to);
+        for grad in grad.chunks(CHUNK) {
+            let mut part: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+            for (part, rest) in part.iter_mut().zip(&mut rest).take(n) {
+                let (first, others) = std::mem::take(rest).split_at_mut(grad.len());
+                (*part, *rest) = (first, others);
+            }
+            parts.push(Mutex::new(Some((part, grad))));
+        }
+        let block = |i: usize| {
+            let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
+            if let Some((mut part, grad)) = part {
+                T::update(rule, &rates, &mut part[..n], grad);
+            }
+        };
+        cx.parallel.parallel_for(parts.len(), &block);
+        // A cancelled loop leaves chunks out.
+        (0..parts.len()).for_each(block);
+        Ok(())
+    }
+
+    fn rows<T: Updated>(self, at: &[i64], len: usize, cx: &Cx<'_>) -> Result<(), TensorError> {
+        let rates = self.numbers::<T::Wide>()?;
+        let UpdateOperands { rule, state, grad, .. } = self;
+        state.iter_mut().try_for_each(|to| to.make_unique(cx.allocator))?;
+        let grad = grad.read::<T>()?;
+        let mut to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
+        let n = to.len();
+        for (i, &row) in at.iter().enumerate() {
+            let first = row as usize * len;
+            let mut part: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+            part.iter_mut().zip(&mut to).for_each(|(part, to)| *part = &mut to[first..first + len]);
+            T::update(rule, &rates, &mut part[..n], &grad[i * len..(i + 1) * len]);
+        }
+        Ok(())
+    }
 }
 
 /// Sets the state to `f` of itself and `x`, elementwise. All have one shape.
@@ -126,191 +348,4 @@ pub fn accumulate(
         I32 i32: i32::wrapping_add, i32::wrapping_sub;
         I64 i64: i64::wrapping_add, i64::wrapping_sub;
     }
-}
-
-/// `ApplyGradientDescent`: `var' = var - alpha * delta`.
-pub fn apply_gradient_descent(
-    var: &mut HostTensor,
-    alpha: &HostTensor,
-    delta: &HostTensor,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ApplyGradientDescent";
-    let [alpha] = rates(op, var.dtype(), [("alpha", alpha)])?;
-    update(op, ["var"], [var], ("delta", delta), allocator, |[var], delta| [var - alpha * delta])
-}
-
-/// `ApplyMomentum`: `accum' = accum * momentum + grad` and `var' = var - lr * accum'`. With Nesterov, `var' =
-/// var - lr * (grad + accum' * momentum)`.
-pub fn apply_momentum(
-    [var, accum]: [&mut HostTensor; 2],
-    lr: &HostTensor,
-    grad: &HostTensor,
-    momentum: &HostTensor,
-    use_nesterov: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ApplyMomentum";
-    let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
-    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
-        let accum = accum * momentum + grad;
-        let step = if use_nesterov { grad + accum * momentum } else { accum };
-        [var - lr * step, accum]
-    })
-}
-
-/// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad` and `var' = var + accum'`. With Nesterov,
-/// `var' = var + accum' * momentum - lr * grad`.
-pub fn apply_keras_momentum(
-    [var, accum]: [&mut HostTensor; 2],
-    lr: &HostTensor,
-    grad: &HostTensor,
-    momentum: &HostTensor,
-    use_nesterov: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ResourceApplyKerasMomentum";
-    let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
-    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
-        let accum = accum * momentum - lr * grad;
-        let step = if use_nesterov { accum * momentum - lr * grad } else { accum };
-        [var + step, accum]
-    })
-}
-
-/// The rates of `ApplyAdam`: scalars.
-#[derive(Clone, Copy, Debug)]
-pub struct Adam<'a> {
-    /// `beta1` to the power of the step number.
-    pub beta1_power: &'a HostTensor,
-    /// `beta2` to the power of the step number.
-    pub beta2_power: &'a HostTensor,
-    /// The learning rate.
-    pub lr: &'a HostTensor,
-    /// The decay of the first moment.
-    pub beta1: &'a HostTensor,
-    /// The decay of the second moment.
-    pub beta2: &'a HostTensor,
-    /// Keeps the divisor from 0.
-    pub epsilon: &'a HostTensor,
-}
-
-/// `ApplyAdam`: the variable and its moments `m` and `v`.
-pub fn apply_adam(
-    [var, m, v]: [&mut HostTensor; 3],
-    by: &Adam<'_>,
-    grad: &HostTensor,
-    use_nesterov: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ApplyAdam";
-    let Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon } = *by;
-    let [beta1_power, beta2_power, lr] =
-        rates(op, var.dtype(), [("beta1_power", beta1_power), ("beta2_power", beta2_power), ("lr", lr)])?;
-    let [beta1, beta2, epsilon] =
-        rates(op, var.dtype(), [("beta1", beta1), ("beta2", beta2), ("epsilon", epsilon)])?;
-    let alpha = lr * (1.0 - beta2_power).sqrt() / (1.0 - beta1_power);
-    update(op, ["var", "m", "v"], [var, m, v], ("grad", grad), allocator, |[var, m, v], grad| {
-        let m = m + (grad - m) * (1.0 - beta1);
-        let v = v + (grad * grad - v) * (1.0 - beta2);
-        let step = if use_nesterov { grad * (1.0 - beta1) + beta1 * m } else { m };
-        [var - alpha * step / (v.sqrt() + epsilon), m, v]
-    })
-}
-
-/// `ApplyAdagrad`: `accum' = accum + grad^2` if the slots are updated, and
-/// `var' = var - lr * grad / sqrt(accum')`.
-pub fn apply_adagrad(
-    [var, accum]: [&mut HostTensor; 2],
-    lr: &HostTensor,
-    grad: &HostTensor,
-    update_slots: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    adagrad("ApplyAdagrad", [var, accum], (lr, None), grad, update_slots, allocator)
-}
-
-/// `ApplyAdagradV2`: [`apply_adagrad`] with `epsilon` added to the root.
-pub fn apply_adagrad_v2(
-    [var, accum]: [&mut HostTensor; 2],
-    lr: &HostTensor,
-    epsilon: &HostTensor,
-    grad: &HostTensor,
-    update_slots: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    adagrad("ApplyAdagradV2", [var, accum], (lr, Some(epsilon)), grad, update_slots, allocator)
-}
-
-fn adagrad(
-    op: &'static str,
-    [var, accum]: [&mut HostTensor; 2],
-    (lr, epsilon): (&HostTensor, Option<&HostTensor>),
-    grad: &HostTensor,
-    update_slots: bool,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let [lr] = rates(op, var.dtype(), [("lr", lr)])?;
-    let epsilon = match epsilon {
-        Some(epsilon) => rates(op, var.dtype(), [("epsilon", epsilon)])?[0],
-        None => 0.0,
-    };
-    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
-        let accum = if update_slots { accum + grad * grad } else { accum };
-        [var - lr * grad / (accum.sqrt() + epsilon), accum]
-    })
-}
-
-/// The rates of `ApplyRMSProp` and `ApplyCenteredRMSProp`: scalars.
-#[derive(Clone, Copy, Debug)]
-pub struct RmsProp<'a> {
-    /// The learning rate.
-    pub lr: &'a HostTensor,
-    /// The decay of the mean square.
-    pub rho: &'a HostTensor,
-    /// The factor of the last step.
-    pub momentum: &'a HostTensor,
-    /// Keeps the divisor from 0.
-    pub epsilon: &'a HostTensor,
-}
-
-impl RmsProp<'_> {
-    fn rates(&self, op: &'static str, dtype: DType) -> Result<[f64; 4], TensorError> {
-        let RmsProp { lr, rho, momentum, epsilon } = *self;
-        rates(op, dtype, [("lr", lr), ("rho", rho), ("momentum", momentum), ("epsilon", epsilon)])
-    }
-}
-
-/// `ApplyRMSProp`: the variable, its mean square and its step.
-pub fn apply_rms_prop(
-    [var, ms, mom]: [&mut HostTensor; 3],
-    by: &RmsProp<'_>,
-    grad: &HostTensor,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ApplyRMSProp";
-    let [lr, rho, momentum, epsilon] = by.rates(op, var.dtype())?;
-    update(op, ["var", "ms", "mom"], [var, ms, mom], ("grad", grad), allocator, |[var, ms, mom], grad| {
-        let ms = ms + (grad * grad - ms) * (1.0 - rho);
-        let mom = mom * momentum + lr * grad / (ms + epsilon).sqrt();
-        [var - mom, ms, mom]
-    })
-}
-
-/// `ApplyCenteredRMSProp`: the variable, its mean gradient, its mean square and its step.
-pub fn apply_centered_rms_prop(
-    [var, mg, ms, mom]: [&mut HostTensor; 4],
-    by: &RmsProp<'_>,
-    grad: &HostTensor,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(), TensorError> {
-    let op = "ApplyCenteredRMSProp";
-    let [lr, rho, momentum, epsilon] = by.rates(op, var.dtype())?;
-    let (names, state) = (["var", "mg", "ms", "mom"], [var, mg, ms, mom]);
-    update(op, names, state, ("grad", grad), allocator, |[var, mg, ms, mom], grad| {
-        let ms = ms + (grad * grad - ms) * (1.0 - rho);
-        let mg = mg + (grad - mg) * (1.0 - rho);
-        let mom = mom * momentum + lr * grad / (ms - mg * mg + epsilon).sqrt();
-        [var - mom, mg, ms, mom]
-    })
 }

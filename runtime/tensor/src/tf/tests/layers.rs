@@ -1,13 +1,10 @@
 //! Products, convolutions, lists and training steps compared with short formulas, and gradients with finite
 //! differences.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::super::*;
 use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
-use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 
 fn shape(dims: &[usize]) -> Shape {
@@ -220,86 +217,6 @@ fn convolutions_refuse_what_does_not_fit() {
     }
     let far = attrs((most, most), (1, 1), Padding::Same);
     assert_eq!(conv2d(&x, &f, &far, m).unwrap().shape().dims(), [1, 1, 1, 1]);
-}
-
-#[test]
-fn training_steps_follow_their_formulas() {
-    let m = &malloc();
-    let s = |x: f64| tensor(&[], &[x]);
-    let (var, accum, grad) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]), vector(&[2.0f64, -1.0]));
-    // Clones: the steps leave the originals unchanged.
-    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
-    apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
-    near(&a, &[2.45, -1.0]);
-    near(&x, &[1.0 - 0.245, 2.1]);
-    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
-    apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), true, m).unwrap();
-    near(&x, &[1.0 - 0.1 * (2.0 + 2.45 * 0.9), 2.0 + 0.1 * 1.9]);
-    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
-    apply_keras_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
-    near(&a, &[0.25, 0.1]);
-    near(&x, &[1.25, 2.1]);
-    let rates = [s(0.9), s(0.999), s(0.01), s(0.9), s(0.999), s(1e-8)];
-    let [beta1_power, beta2_power, lr, beta1, beta2, epsilon] = &rates;
-    let by = Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon };
-    let zero = vector(&[0.0f64, 0.0]);
-    let [mut x, mut first, mut second] = [&var, &zero, &zero].map(HostTensor::clone);
-    apply_adam([&mut x, &mut first, &mut second], &by, &grad, false, m).unwrap();
-    near(&first, &[0.2, -0.1]);
-    near(&second, &[0.004, 0.001]);
-    near(&x, &[1.0 - 0.01, 2.0 + 0.01]);
-    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
-    apply_adagrad([&mut x, &mut a], &s(0.1), &grad, true, m).unwrap();
-    near(&a, &[4.5, 1.0]);
-    near(&x, &[1.0 - 0.2 / 4.5f64.sqrt(), 2.1]);
-    let [lr, rho, momentum, epsilon] = &[s(0.1), s(0.5), s(0.5), s(0.0)];
-    let by = RmsProp { lr, rho, momentum, epsilon };
-    let [mut x, mut ms, mut mom] = [&var, &accum, &zero].map(HostTensor::clone);
-    apply_rms_prop([&mut x, &mut ms, &mut mom], &by, &grad, m).unwrap();
-    near(&ms, &[2.25, 0.5]);
-    near(&mom, &[0.2 / 1.5, -0.1 / 0.5f64.sqrt()]);
-    near(&x, &[1.0 - 0.2 / 1.5, 2.0 + 0.1 / 0.5f64.sqrt()]);
-    let [mut x, mut mg, mut ms, mut mom] = [&var, &zero, &accum, &zero].map(HostTensor::clone);
-    apply_centered_rms_prop([&mut x, &mut mg, &mut ms, &mut mom], &by, &grad, m).unwrap();
-    near(&mom, &[0.2 / 1.25f64.sqrt(), -0.1 / 0.25f64.sqrt()]);
-    let [mut x, mut a] = [var.clone(), s(1.0)];
-    refused(
-        apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m),
-        "`accum` has shape [], expected [2]",
-    );
-    refused(apply_gradient_descent(&mut x, &grad, &grad, m), "`alpha` has shape [2], expected []");
-    near(&var, &[1.0, 2.0]);
-    near(&accum, &[0.5, 0.0]);
-}
-
-/// Memory is allocated only if the state has other handles; if allocation fails, all elements stay.
-#[test]
-fn training_steps_write_in_place() {
-    let (m, none) = (&malloc(), &(Arc::new(Limited::new(malloc(), 0)) as Arc<dyn Allocator>));
-    let (grad, rate) = (vector(&[2.0f64, -1.0]), tensor(&[], &[0.5]));
-    let address = |x: &HostTensor| x.buffer().unwrap().address();
-    let (mut var, mut accum) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]));
-    let before = [address(&var), address(&accum)];
-    apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, none).unwrap();
-    accumulate(Binary::Add, &mut var, &grad, none).unwrap();
-    scatter_update(Scatter::Mul, &mut var, &tensor(&[1, 1], &[0i32]), &vector(&[3.0f64]), none).unwrap();
-    assert_eq!([address(&var), address(&accum)], before);
-    let stepped = [(1.0 - 0.5 * 2.25 + 2.0) * 3.0, 2.0 + 0.5 - 1.0];
-    near(&var, &stepped);
-    let kept = accum.clone();
-    assert!(apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, none).is_err());
-    near(&var, &stepped);
-    near(&accum, &[2.25, -1.0]);
-    apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, m).unwrap();
-    near(&kept, &[2.25, -1.0]);
-    near(&accum, &[3.125, -1.5]);
-    assert_eq!(address(&var), before[0]);
-    // Two handles of one buffer.
-    let (mut a, mut b) = (grad.clone(), grad.clone());
-    apply_momentum([&mut a, &mut b], &rate, &grad, &rate, false, m).unwrap();
-    near(&b, &[3.0, -1.5]);
-    near(&a, &[0.5, -0.25]);
-    near(&grad, &[2.0, -1.0]);
 }
 
 /// In-place addition has the same bits as addition, for every dtype. A dtype without sums is refused before

@@ -29,6 +29,7 @@ mod state;
 mod strings;
 mod tables;
 mod unary;
+mod updates;
 mod values;
 mod volumes;
 
@@ -38,7 +39,7 @@ use std::sync::LazyLock;
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 20] = [
+static FAMILIES: [&[OpRow]; 21] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -59,6 +60,7 @@ static FAMILIES: [&[OpRow]; 20] = [
     &strings::ROWS,
     &onnx::ROWS,
     &tables::ROWS,
+    &updates::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

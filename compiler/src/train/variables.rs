@@ -1,0 +1,81 @@
+//! The variables of a program, by the names of their resources.
+
+use std::collections::BTreeMap;
+
+use befrost_tensor::tf::op::{Attrs, Op, Type};
+
+use super::end_of;
+use crate::dialects::tf;
+use crate::ir::{Module, OpId, ValueId};
+use crate::rewrite::Rewriter;
+
+/// A variable as its handles declare it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Variable {
+    /// The name of the resource.
+    pub name: String,
+    pub ty: Type,
+    /// The sizes, -1 for unknown ones; `None` for an unknown rank.
+    pub dims: Option<Vec<i64>>,
+}
+
+impl Variable {
+    /// The variable of a handle with a name.
+    fn of(m: &Module, op: OpId) -> Option<Variable> {
+        if tf::operator(m, op) != Some(Op::VarHandleOp) {
+            return None;
+        }
+        let name = m.attr_named(op, "shared_name").and_then(|attr| m.cx.as_str(attr))?;
+        let element = m.attr_named(op, "dtype").and_then(|attr| m.cx.as_type(attr))?;
+        let (ty, _) = tf::type_of(&m.cx, element)?;
+        let shape = tf::attrs_of(m, op, Op::VarHandleOp.row().signature()).shape("shape");
+        let dims = shape.and_then(|shape| shape.dims());
+        (!name.is_empty()).then(|| Variable { name: name.to_owned(), ty, dims })
+    }
+
+    /// The number of axes, if it is known.
+    pub(super) fn rank(&self) -> Option<usize> {
+        self.dims.as_ref().map(Vec::len)
+    }
+}
+
+/// Gives reads of variables the types that their handles declare, so that the step has static shapes.
+pub(super) fn type_reads(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let reads = m.walk_functions().filter(|&op| tf::operator(m, op) == Some(Op::ReadVariableOp));
+    let typed = reads.filter_map(|op| {
+        let variable = Variable::of(m, m.defining_op(m.operand(op, 0))?)?;
+        Some((m.result(op, 0), variable))
+    });
+    for (value, variable) in typed.collect::<Vec<_>>() {
+        let element = tf::element(r.cx(), variable.ty, false);
+        let ty = tf::tensor(r.cx(), variable.dims.as_deref(), element);
+        r.set_type(value, ty);
+    }
+}
+
+/// All variables that functions have handles of, in the order of names.
+pub(super) fn all(m: &Module) -> Vec<Variable> {
+    let mut found: BTreeMap<String, Variable> = BTreeMap::new();
+    for op in m.walk_functions().filter_map(|op| Variable::of(m, op)) {
+        found.entry(op.name.clone()).or_insert(op);
+    }
+    found.into_values().collect()
+}
+
+/// The variables of a function with their handles, in the order of the ops. Each gets one handle.
+pub(super) fn unify(r: &mut Rewriter<'_>, function: OpId) -> Vec<(Variable, ValueId)> {
+    let m = r.ir();
+    let Some(block) = end_of(m, function).and_then(|end| m.parent_block(end)) else { return Vec::new() };
+    let handles: Vec<(OpId, Variable)> =
+        m.ops_in(block).filter_map(|op| Some((op, Variable::of(m, op)?))).collect();
+    let mut found: Vec<(Variable, ValueId)> = Vec::new();
+    for (op, variable) in handles {
+        let handle = r.ir().result(op, 0);
+        match found.iter().find(|(known, _)| *known == variable).map(|(_, first)| *first) {
+            Some(first) => r.replace(handle, first),
+            None => found.push((variable, handle)),
+        }
+    }
+    found
+}
