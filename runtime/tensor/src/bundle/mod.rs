@@ -35,7 +35,7 @@ pub use self::write::{BundleWriter, Elements};
 
 use self::slice::{Slice, StoredSlice};
 use self::wire::{Message, WireValue};
-use crate::tf::op::Type;
+pub use crate::tf::op::Type;
 
 /// The reason why a bundle, or a tensor in it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
