@@ -102,6 +102,7 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     if let Some(pattern) = &options.constants {
         constants::to_variables(&mut r, pattern)?;
     }
+    variables::type_reads(&mut r);
     prepare(&mut r);
     let plan = Plan::new(&mut r, options, schedule)?;
     let slots = match &options.optimizer {

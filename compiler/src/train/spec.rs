@@ -45,7 +45,7 @@ pub(super) struct Spec<'t> {
 
 impl<'t> Spec<'t> {
     /// Parses `NAME`, `NAME:k=v`, `NAME:k=v,k=v,w,w`.
-    pub fn parse(text: &'t str) -> Result<Spec<'t>, String> {
+    pub(super) fn parse(text: &'t str) -> Result<Spec<'t>, String> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         Ok(Spec { name: name.trim(), values: values(rest)? })
     }

@@ -64,7 +64,7 @@ fn is_real(ty: Type) -> bool {
 
 impl<'o> Plan<'o> {
     /// Chooses the variables and differentiates the loss.
-    pub fn new(
+    pub(super) fn new(
         r: &mut Rewriter<'_>,
         options: &'o TrainOptions,
         schedule: Schedule,
@@ -346,10 +346,29 @@ impl<'s> Step<'s, '_, '_> {
         }
     }
 
-    /// The sum of the squares of a gradient's elements, as f64.
-    fn square(&self, values: Val<'s>) -> Val<'s> {
+    /// Half the sum of the squares of a gradient's elements, in f64 if they are, else in f32.
+    fn half_square(&self, values: Val<'s>) -> Val<'s> {
         let wide = if matches!(values.dtype(), DType::F64) { DType::F64 } else { DType::F32 };
-        values.cast(wide).un(Op::L2Loss).cast(RATE) * 2.0
+        values.cast(wide).un(Op::L2Loss)
+    }
+
+    /// The norm of a tensor.
+    fn norm(&self, values: Val<'s>) -> Val<'s> {
+        (self.half_square(values).cast(RATE) * 2.0).un(Op::Sqrt)
+    }
+
+    /// The norm of all gradients together, as TensorFlow rounds it.
+    fn global_norm(&self, grads: &[Grad]) -> Val<'s> {
+        let squares = grads.iter().map(|grad| match grad {
+            Grad::Dense(value) => self.half_square(self.g.val(*value)),
+            Grad::Slices(slices) => self.half_square(self.g.val(slices.values)),
+        });
+        let total = squares.reduce(|sum, next| match (sum.dtype(), next.dtype()) {
+            (DType::F32, DType::F32) => sum + next,
+            _ => sum.cast(DType::F64) + next.cast(DType::F64),
+        });
+        let total = total.unwrap_or_else(|| self.number(0.0, DType::F32));
+        (total * 2.0).un(Op::Sqrt)
     }
 
     /// Gradients and rates.
@@ -387,12 +406,7 @@ impl<'s> Step<'s, '_, '_> {
                 *grad = Grad::Dense(self.dense(of, *grad).id);
             }
         }
-        let squares = grads.iter().map(|grad| match grad {
-            Grad::Dense(value) => self.square(self.g.val(*value)),
-            Grad::Slices(slices) => self.square(self.g.val(slices.values)),
-        });
-        let total = squares.reduce(|sum, next| sum + next).unwrap_or_else(|| self.number(0.0, RATE));
-        let norm = total.un(Op::Sqrt);
+        let norm = self.global_norm(&grads);
         for grad in &mut grads {
             let values = match grad {
                 Grad::Dense(value) => value,
@@ -403,12 +417,12 @@ impl<'s> Step<'s, '_, '_> {
                 None => continue,
                 Some(Clip::Value(by)) => x.bin(Op::Minimum, x.number(by)).bin(Op::Maximum, x.number(-by)).id,
                 Some(Clip::GlobalNorm(by)) => {
-                    let factor = by / norm.bin(Op::Maximum, norm.number(by));
-                    (x * factor.cast_like(x)).id
+                    let least = (1.0 / norm).bin(Op::Minimum, norm.number(1.0 / by));
+                    (x * (least * by).cast_like(x)).id
                 }
             };
         }
-        Ready { grads, rates, batches, lr, norm: norm.id }
+        Ready { grads, rates, batches, lr, norm: norm.cast(RATE).id }
     }
 
     /// Updates variables, slots and the counter.
@@ -528,7 +542,7 @@ impl<'s> Step<'s, '_, '_> {
             Kind::Lars => {
                 let value = self.value(of);
                 let decay = optimizer.get("weight_decay");
-                let [of_value, of_grad] = [value, grad].map(|x| self.square(x).un(Op::Sqrt));
+                let [of_value, of_grad] = [value, grad].map(|x| self.norm(x));
                 let ratio = of_value * optimizer.get("trust") / (of_grad + of_value * decay);
                 let zero = ratio.number(0.0);
                 let [is_value, is_grad] = [of_value, of_grad].map(|norm| norm.bin(Op::Greater, zero));

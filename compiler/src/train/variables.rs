@@ -34,8 +34,23 @@ impl Variable {
     }
 
     /// The number of axes, if it is known.
-    pub fn rank(&self) -> Option<usize> {
+    pub(super) fn rank(&self) -> Option<usize> {
         self.dims.as_ref().map(Vec::len)
+    }
+}
+
+/// Gives reads of variables the types that their handles declare, so that the step has static shapes.
+pub(super) fn type_reads(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let reads = m.walk_functions().filter(|&op| tf::operator(m, op) == Some(Op::ReadVariableOp));
+    let typed = reads.filter_map(|op| {
+        let variable = Variable::of(m, m.defining_op(m.operand(op, 0))?)?;
+        Some((m.result(op, 0), variable))
+    });
+    for (value, variable) in typed.collect::<Vec<_>>() {
+        let element = tf::element(r.cx(), variable.ty, false);
+        let ty = tf::tensor(r.cx(), variable.dims.as_deref(), element);
+        r.set_type(value, ty);
     }
 }
 

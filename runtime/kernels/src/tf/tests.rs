@@ -427,7 +427,7 @@ fn a_panic_in_an_update_is_an_error_until_the_next_assignment() {
     let (a, b) = (variable_of(&c, "a", 2, 1.0), variable_of(&c, "b", 2, 2.0));
     let panicking = || {
         let both = [variables::variable(&a).unwrap(), variables::variable(&b).unwrap()];
-        variables::update(both, |_| panic!("on purpose"))
+        variables::update(&both, |_| panic!("on purpose"))
     };
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
     for (op, operands) in
@@ -453,7 +453,7 @@ fn updates_and_snapshots_by_many_threads() {
     let one = HostTensor::from_slice(Shape::new(&[16]).unwrap(), &[1f32; 16], &Malloc::shared()).unwrap();
     let step = |first: &Value, second: &Value| {
         let both = [variables::variable(first).unwrap(), variables::variable(second).unwrap()];
-        variables::update(both, |both| {
+        variables::update(&both, |both| {
             both.into_iter().try_for_each(|x| accumulate(Binary::Add, x, &one, &Malloc::shared()))
         })
     };
@@ -540,6 +540,52 @@ fn wrong_operands_are_errors_of_every_operator() {
                 if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
                     assert!(error.to_string().len() > 10, "{op}: {error}");
                 }
+            }
+        }
+    }
+}
+
+/// The updates meet TensorFlow's, see the first line of the file.
+#[test]
+fn updates_are_those_of_tensorflow() {
+    let cases = include_str!("../../../../testdata/training/updates.txt");
+    let numbers = |value: &Value| {
+        let x = &value.downcast_ref::<Tensor>().unwrap().0;
+        let wide = befrost_tensor::tf::reference::cast(x, befrost_tensor::DType::F64, &Malloc::shared());
+        (x.dtype(), wide.unwrap().to_vec::<f64>().unwrap())
+    };
+    for case in cases.lines().skip(1) {
+        let parts: Vec<&str> = case.split(" ; ").collect();
+        let [op, attrs, before, rest, after] = parts[..] else { panic!("{case}") };
+        let c = Caller(context());
+        let names = ["a", "b", "c", "d"];
+        let state: Vec<Value> = before
+            .split(' ')
+            .zip(names)
+            .map(|(text, name)| {
+                let dtype = text.split('[').next().unwrap();
+                let with = [("shared_name", name), ("dtype", dtype)];
+                let handle = c.with("VarHandleOp", &with, &[]).unwrap().remove(0);
+                let given = [handle.clone(), value(text)];
+                c.with("AssignVariableOp", &[("validate_shape", "false")], &given).unwrap();
+                handle
+            })
+            .collect();
+        let operands: Vec<Value> = state.iter().cloned().chain(rest.split(' ').map(value)).collect();
+        let attrs: Vec<(&str, &str)> = attrs.split(',').filter_map(|attr| attr.split_once('=')).collect();
+        c.with(op, &attrs, &operands).unwrap_or_else(|error| panic!("{case}: {error}"));
+        for (i, (handle, want)) in state.iter().zip(after.split(' ')).enumerate() {
+            let (dtype, want) = numbers(&value(want));
+            let dtype_attr = [("dtype", dtype.name())];
+            let (_, got) = numbers(&c.with("ReadVariableOp", &dtype_attr, &[handle.clone()]).unwrap()[0]);
+            let tolerance = match dtype {
+                befrost_tensor::DType::F64 => 1e-13,
+                befrost_tensor::DType::F32 => 2e-6,
+                befrost_tensor::DType::F16 => 4e-3,
+                _ => 3e-2,
+            };
+            for (got, want) in got.iter().zip(&want) {
+                assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{op} {attrs:?} {i}: {got} {want} {case}");
             }
         }
     }

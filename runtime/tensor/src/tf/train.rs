@@ -130,13 +130,14 @@ impl UpdatePlan {
         rest: &[&HostTensor],
         cx: &Cx<'_>,
     ) -> Result<(), TensorError> {
-        let count = || TensorError::Count { want: self.n_rest, got: rest.len() };
+        let n_state = self.n_state();
+        let count = || TensorError::Count { want: n_state + self.n_rest, got: state.len() + rest.len() };
         if rest.len() != self.n_rest {
             return Err(count());
         }
         let operand = |at: usize| rest.get(at).copied();
         let rates = self.rates.iter().map(|&(name, at)| (name, at.and_then(operand))).collect();
-        let grad = operand(self.grad).ok_or_else(count)?;
+        let Some(grad) = operand(self.grad) else { return Err(count()) };
         let operands = UpdateOperands { op: self.op, rule: self.rule, state, rates, grad };
         match self.indices.and_then(operand) {
             None => operands.apply(cx),

@@ -281,8 +281,6 @@ proptest! {
             batch_norm(&x, &by, &norm, m),
             batch_norm_training(&x, &y, &y, (&z, &z), &norm, m),
             batch_norm_grad(&x, &x, &y, (&y, &y), true, &norm, m),
-            apply_gradient_descent(&mut x.clone(), &y, &z, m),
-            apply_momentum([&mut x.clone(), &mut x.clone()], &y, &x, &y, true, m),
             accumulate(Binary::Sub, &mut x.clone(), &y, m),
             scatter_update(Scatter::Div, &mut x.clone(), &y, &z, m),
         );

@@ -445,10 +445,6 @@ fn layers() {
     check(bias_add(&x, &vector(&[10i32, 20]), ImageFormat::Nhwc, m), &[2, 2], &[11i32, 22, 13, 24]);
     check(bias_add_grad(&x, ImageFormat::Nhwc, m), &[2], &[4i32, 6]);
     refused(bias_add(&x, &vector(&[1i32]), ImageFormat::Nhwc, m), "`bias` has shape [1], expected [2]");
-    let half = tensor(&[], &[0.5f32]);
-    let mut x = vector(&[1.0f32]);
-    apply_gradient_descent(&mut x, &half, &vector(&[4.0f32]), m).unwrap();
-    check(Ok(x), &[1], &[-1.0f32]);
     let two = &vector(&[2.0f32]);
     let attrs = BatchNormAttrs { epsilon: 0.0, ..BatchNormAttrs::default() };
     let by = BatchNorm { scale: two, offset: two, mean: two, variance: &vector(&[4.0f32]) };
