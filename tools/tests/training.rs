@@ -148,7 +148,10 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
             return Err(format!("{what}: {} numbers, expected {}", got.len(), want.len()).into());
         }
         for (i, (got, want)) in got.iter().zip(&want).enumerate() {
-            if !((got - want).abs() <= slack * (atol + rtol * want.abs()) || got == want || got.is_nan() && want.is_nan()) {
+            if !((got - want).abs() <= slack * (atol + rtol * want.abs())
+                || got == want
+                || got.is_nan() && want.is_nan())
+            {
                 return Err(format!("{what}[{i}] is {got}, expected {want}").into());
             }
         }
@@ -187,7 +190,11 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
             let wanted = evaluate.arguments().iter().map(|port| port.name().to_owned()).collect::<Vec<_>>();
             let some: Vec<_> = batch.iter().filter(|(name, _)| wanted.contains(name)).cloned().collect();
             let results = call(&evaluate, &some, &resources)?;
-            near("the first evaluation", &numbers(results[0].tensor()?)?, &first(&npy("losses.npy")?, &runtime)?)?;
+            near(
+                "the first evaluation",
+                &numbers(results[0].tensor()?)?,
+                &first(&npy("losses.npy")?, &runtime)?,
+            )?;
         }
         let results = call(&step, &batch, &resources)?;
         for (seen, result) in seen.iter_mut().zip(&results) {
@@ -217,7 +224,8 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
     for name in run["slots"].as_object().into_iter().flatten().map(|(name, _)| name) {
         value(name).ok_or_else(|| format!("there is no slot {name}"))?;
     }
-    let described = ["variables", "slots", "state"].map(|key| description[key].as_array().map_or(0, Vec::len));
+    let described =
+        ["variables", "slots", "state"].map(|key| description[key].as_array().map_or(0, Vec::len));
     if described.iter().sum::<usize>() != values.len() {
         return Err(format!("{described:?} variables are described, there are {}", values.len()).into());
     }

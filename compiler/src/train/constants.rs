@@ -12,8 +12,8 @@ use befrost_tensor::tf::op::{Op, Type};
 
 use super::{Pattern, end_of, errors, function};
 use crate::build::{Builder, Refusal, query};
-use crate::dialects::tf;
 use crate::diag::Diagnostic;
+use crate::dialects::tf;
 use crate::ir::{AttrId, LocKind, Module, OpId, ValueId, names};
 use crate::rewrite::Rewriter;
 
@@ -24,7 +24,9 @@ fn name_of(m: &Module, op: OpId) -> Option<String> {
     }
     let dtype = query::dtype(m, m.result(op, 0))?;
     match &*m.cx.loc(m.loc(op)) {
-        LocKind::Name { name, .. } if matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) => Some(m.cx.str(*name).to_owned()),
+        LocKind::Name { name, .. } if matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) => {
+            Some(m.cx.str(*name).to_owned())
+        }
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use befrost_tensor::tf::op::Type;
 
-use super::step::{Plan, Slot};
+use super::step::{OptimizerSlot, StepPlan};
 use super::variables::{self, Variable};
 use super::{Clip, TRAINING, end_of, function, port_names, result_names};
 use crate::build::query;
@@ -52,16 +52,15 @@ fn feeds(m: &Module, function: OpId) -> String {
     let names = port_names(m, function, names::ARG_ATTRS);
     list(args.iter().zip(names).map(|(&arg, name)| {
         let ty = m.value_type(arg);
-        let dims = query::shape_of(m, ty).map(|dims| {
-            dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect::<Vec<i64>>()
-        });
+        let dims = query::shape_of(m, ty)
+            .map(|dims| dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect::<Vec<i64>>());
         let element = tf::type_of(&m.cx, ty).map_or(Type::Variant, |(ty, _)| ty);
         format!("{{{}}}", named(&name, element, dims.as_deref()))
     }))
 }
 
 /// Sets the description.
-pub(super) fn describe(r: &mut Rewriter<'_>, plan: &Plan<'_>, slots: &[Slot]) {
+pub(super) fn describe(r: &mut Rewriter<'_>, plan: &StepPlan<'_>, slots: &[OptimizerSlot]) {
     let m = r.ir();
     let functions = ["init", "step", "evaluate", "predict"];
     let there = functions.iter().filter(|name| function(m, name).is_some());
@@ -74,7 +73,7 @@ pub(super) fn describe(r: &mut Rewriter<'_>, plan: &Plan<'_>, slots: &[Slot]) {
         let trainable = plan.trained.iter().any(|&i| plan.variables[i].0.name == *name);
         format!("{{{}, \"trainable\": {trainable}}}", named(name, *ty, dims.as_deref()))
     });
-    let shown = |slot: &Slot| {
+    let shown = |slot: &OptimizerSlot| {
         let of = slot.of.as_ref().map_or(String::new(), |of| format!(", \"variable\": {}", text(of)));
         format!("{{{}{of}}}", named(&slot.name, Type::Dense(slot.dtype), slot.dims.as_deref()))
     };
@@ -99,7 +98,7 @@ pub(super) fn describe(r: &mut Rewriter<'_>, plan: &Plan<'_>, slots: &[Slot]) {
         or_null(clip),
         or_null(options.l2.as_ref().map(super::Decay::json)),
         or_null(options.weight_decay.as_ref().map(super::Decay::json)),
-        list(options.groups.iter().map(super::Group::json)),
+        list(options.groups.iter().map(super::VariableGroup::json)),
     );
     let (name, json) = (r.cx().str_id(TRAINING), r.cx().str_attr(&json));
     r.set_attr(plan.step, name, json);

@@ -6,9 +6,14 @@ use crate::diag::Diagnostic;
 const MAX_NAMED: usize = 40;
 
 fn list(names: &[&str]) -> String {
-    let more = if names.len() > MAX_NAMED { format!(" and {} more", names.len() - MAX_NAMED) } else { "".into() };
+    let more =
+        if names.len() > MAX_NAMED { format!(" and {} more", names.len() - MAX_NAMED) } else { "".into() };
     let shown: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
-    if shown.is_empty() { "there is none".to_owned() } else { format!("there are {}{more}", shown.join(", ")) }
+    if shown.is_empty() {
+        "there is none".to_owned()
+    } else {
+        format!("there are {}{more}", shown.join(", "))
+    }
 }
 
 /// E0909: an optimizer, schedule or option that does not exist, or has a wrong value.
@@ -29,7 +34,8 @@ pub(super) fn no_match(what: &str, pattern: &str, variables: &[&str]) -> Diagnos
 
 /// E0910: a pattern that matches no constant.
 pub(super) fn no_constant(pattern: &str, constants: &[&str]) -> Diagnostic {
-    let message = format!("--trainable-constants '{pattern}' matches no constant of floats: {}", list(constants));
+    let message =
+        format!("--trainable-constants '{pattern}' matches no constant of floats: {}", list(constants));
     Diagnostic::error("E0910", message)
 }
 
@@ -37,7 +43,8 @@ pub(super) fn no_constant(pattern: &str, constants: &[&str]) -> Diagnostic {
 pub(super) fn nothing_to_train(variables: &[&str]) -> Diagnostic {
     let d = Diagnostic::error("E0910", "no variable is trained".to_owned());
     let help = match variables {
-        [] => "the step reads no variable of floats; --trainable-constants makes variables of constants".to_owned(),
+        [] => "the step reads no variable of floats; --trainable-constants makes variables of constants"
+            .to_owned(),
         _ => format!("{}; --trainable and --freeze leave none of them", list(variables)),
     };
     d.help(help)
@@ -45,8 +52,10 @@ pub(super) fn nothing_to_train(variables: &[&str]) -> Diagnostic {
 
 /// E0904: the loss does not depend on what is trained.
 pub(super) fn unconnected(variables: &[&str]) -> Diagnostic {
-    let message =
-        format!("the loss depends on no trained variable by a path of differentiable values: {}", list(variables));
+    let message = format!(
+        "the loss depends on no trained variable by a path of differentiable values: {}",
+        list(variables)
+    );
     Diagnostic::error("E0904", message)
 }
 

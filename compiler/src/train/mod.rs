@@ -3,7 +3,7 @@
 //! ```text
 //! import of TrainingParts ──▶ init, step (forward only), evaluate, predict
 //!      constants    float constants become variables, if that is asked for
-//!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ one update op per variable, behind the forward ops
+//!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ updates, behind the forward ops
 //!      optimizer    what is updated how: kinds, numbers, slots          schedule: the learning rate
 //!      frozen       the trained model, without variables
 //!      describe     what a driver must know, as JSON in the attribute `bef.training` of `step`
@@ -25,11 +25,11 @@ mod step;
 mod variables;
 
 pub use frozen::frozen;
-pub use optimizer::{Decay, Group, Optimizer};
+pub use optimizer::{Decay, Optimizer, VariableGroup};
 pub use schedule::Schedule;
 pub use spec::Pattern;
 
-use self::step::Plan;
+use self::step::StepPlan;
 use crate::diag::Diagnostic;
 use crate::grad::prepare;
 use crate::graph::{self, functions};
@@ -64,7 +64,7 @@ pub struct TrainOptions {
     /// How gradients are bounded.
     pub clip: Option<Clip>,
     /// Variables with other numbers; the first group that matches a name counts.
-    pub groups: Vec<Group>,
+    pub groups: Vec<VariableGroup>,
     /// The number of batches whose gradients are added for an update; 0 is 1.
     pub accumulate: u32,
     /// Only these variables are trained.
@@ -107,7 +107,7 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     }
     variables::type_reads(&mut r);
     prepare(&mut r);
-    let plan = Plan::new(&mut r, options, schedule)?;
+    let plan = StepPlan::new(&mut r, options, schedule)?;
     let slots = match &options.optimizer {
         Some(optimizer) => step::append(&mut r, &plan, optimizer)?,
         None => Vec::new(),

@@ -4,7 +4,7 @@ use super::spec::{self, Pattern, Spec};
 
 /// The update rule of an optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Algorithm {
     Sgd,
     Momentum,
     Adam,
@@ -23,24 +23,24 @@ const FLAGS: [&str; 2] = ["nesterov", "centered"];
 const ADAM: &[Number] = &[("lr", 0.001), ("beta1", 0.9), ("beta2", 0.999), ("epsilon", 1e-8)];
 
 /// All optimizers.
-const KINDS: &[(&str, Kind, &[Number])] = &[
-    ("sgd", Kind::Sgd, &[("lr", 0.01)]),
-    ("momentum", Kind::Momentum, &[("lr", 0.01), ("momentum", 0.9), ("nesterov", 0.0)]),
-    ("adam", Kind::Adam, ADAM),
-    ("adamw", Kind::AdamW, &[ADAM[0], ADAM[1], ADAM[2], ADAM[3], ("weight_decay", 0.01)]),
-    ("adagrad", Kind::Adagrad, &[("lr", 0.01), ("initial_accumulator", 0.1), ("epsilon", 0.0)]),
+const KINDS: &[(&str, Algorithm, &[Number])] = &[
+    ("sgd", Algorithm::Sgd, &[("lr", 0.01)]),
+    ("momentum", Algorithm::Momentum, &[("lr", 0.01), ("momentum", 0.9), ("nesterov", 0.0)]),
+    ("adam", Algorithm::Adam, ADAM),
+    ("adamw", Algorithm::AdamW, &[ADAM[0], ADAM[1], ADAM[2], ADAM[3], ("weight_decay", 0.01)]),
+    ("adagrad", Algorithm::Adagrad, &[("lr", 0.01), ("initial_accumulator", 0.1), ("epsilon", 0.0)]),
     (
         "rmsprop",
-        Kind::RmsProp,
+        Algorithm::RmsProp,
         &[("lr", 0.001), ("decay", 0.9), ("momentum", 0.0), ("epsilon", 1e-10), ("centered", 0.0)],
     ),
-    ("lars", Kind::Lars, &[("lr", 0.1), ("momentum", 0.9), ("trust", 0.001), ("weight_decay", 1e-4)]),
+    ("lars", Algorithm::Lars, &[("lr", 0.1), ("momentum", 0.9), ("trust", 0.001), ("weight_decay", 1e-4)]),
 ];
 
 /// An optimizer with its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimizer {
-    pub(super) kind: Kind,
+    pub(super) kind: Algorithm,
     name: &'static str,
     numbers: Vec<Number>,
 }
@@ -113,20 +113,20 @@ impl Optimizer {
     /// The slots of a variable: the suffix of the name, and the number that it starts with.
     pub(super) fn slots(&self) -> Vec<(&'static str, f64)> {
         match self.kind {
-            Kind::Sgd => vec![],
-            Kind::Momentum | Kind::Lars => vec![("Momentum", 0.0)],
-            Kind::Adam | Kind::AdamW => vec![("Adam", 0.0), ("Adam_1", 0.0)],
-            Kind::Adagrad => vec![("Adagrad", self.get("initial_accumulator"))],
-            Kind::RmsProp if self.flag("centered") => {
+            Algorithm::Sgd => vec![],
+            Algorithm::Momentum | Algorithm::Lars => vec![("Momentum", 0.0)],
+            Algorithm::Adam | Algorithm::AdamW => vec![("Adam", 0.0), ("Adam_1", 0.0)],
+            Algorithm::Adagrad => vec![("Adagrad", self.get("initial_accumulator"))],
+            Algorithm::RmsProp if self.flag("centered") => {
                 vec![("RMSProp", 1.0), ("RMSProp_1", 0.0), ("RMSProp_2", 0.0)]
             }
-            Kind::RmsProp => vec![("RMSProp", 1.0), ("RMSProp_1", 0.0)],
+            Algorithm::RmsProp => vec![("RMSProp", 1.0), ("RMSProp_1", 0.0)],
         }
     }
 
     /// True if rows are updated alone.
     pub(super) fn takes_rows(&self) -> bool {
-        matches!(self.kind, Kind::Sgd | Kind::Momentum | Kind::Adagrad | Kind::RmsProp)
+        matches!(self.kind, Algorithm::Sgd | Algorithm::Momentum | Algorithm::Adagrad | Algorithm::RmsProp)
     }
 }
 
@@ -175,26 +175,27 @@ impl Decay {
 
 /// Variables with numbers of their own.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct VariableGroup {
     /// Which variables.
     pub pattern: Pattern,
     /// The optimizer's numbers, `l2` and `weight_decay`.
     pub numbers: Vec<(String, f64)>,
 }
 
-impl Group {
+impl VariableGroup {
     /// Parses `bias: lr=0.1, weight_decay=0`.
     ///
     /// # Errors
     /// If the pattern or a number is none.
-    pub fn parse(text: &str) -> Result<Group, String> {
+    pub fn parse(text: &str) -> Result<VariableGroup, String> {
         let (pattern, rest) = text.rsplit_once(':').ok_or("expected 'REGEX:key=value,..'")?;
         let numbers = spec::values(rest)?;
         if numbers.is_empty() {
             return Err("a group has no numbers: expected 'REGEX:key=value,..'".to_owned());
         }
-        let numbers = numbers.into_iter().map(|(key, value)| Ok((key.to_owned(), spec::number(key, &value)?)));
-        Ok(Group { pattern: pattern.parse()?, numbers: numbers.collect::<Result<_, String>>()? })
+        let numbers =
+            numbers.into_iter().map(|(key, value)| Ok((key.to_owned(), spec::number(key, &value)?)));
+        Ok(VariableGroup { pattern: pattern.parse()?, numbers: numbers.collect::<Result<_, String>>()? })
     }
 
     pub(super) fn json(&self) -> String {

@@ -1,7 +1,7 @@
 //! The learning rate over the updates.
 //!
-//! `t` is the number of updates made so far. With `warmup=W` the rate is lr (t+1)/W while t < W. It is computed in
-//! f64 from the variable that counts updates, so that a resumed run continues it.
+//! `t` is the number of updates made so far. With `warmup=W` the rate is lr (t+1)/W while t < W. It is
+//! computed in f64 from the variable that counts updates, so that a resumed run continues it.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -15,10 +15,22 @@ enum Course {
     #[default]
     Constant,
     /// The factors between boundaries, one more than those.
-    Steps { boundaries: Vec<f64>, factors: Vec<f64> },
-    Exponential { factor: f64, every: f64, staircase: bool },
-    Polynomial { end: f64, power: f64 },
-    Cosine { end: f64 },
+    Steps {
+        boundaries: Vec<f64>,
+        factors: Vec<f64>,
+    },
+    Exponential {
+        factor: f64,
+        every: f64,
+        staircase: bool,
+    },
+    Polynomial {
+        end: f64,
+        power: f64,
+    },
+    Cosine {
+        end: f64,
+    },
 }
 
 /// A learning rate schedule.
@@ -168,7 +180,9 @@ impl Schedule {
                 let power = if staircase { power.un(Op::Floor) } else { power };
                 c(factor).bin(Op::Pow, power) * lr
             }
-            &Course::Polynomial { end, power } => (1.0 - progress()).bin(Op::Pow, c(power)) * (lr - end) + end,
+            &Course::Polynomial { end, power } => {
+                (1.0 - progress()).bin(Op::Pow, c(power)) * (lr - end) + end
+            }
             &Course::Cosine { end } => {
                 let wave = (progress() * std::f64::consts::PI).un(Op::Cos);
                 (wave + 1.0) * ((lr - end) / 2.0) + end

@@ -55,7 +55,8 @@ impl<'t> Spec<'t> {
 pub(super) fn values(text: &str) -> Result<Vec<(&str, String)>, String> {
     let mut values: Vec<(&str, String)> = Vec::new();
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        if let (None, Some((_, list)), Ok(_)) = (word.split_once('='), values.last_mut(), word.parse::<f64>()) {
+        if let (None, Some((_, list)), Ok(_)) = (word.split_once('='), values.last_mut(), word.parse::<f64>())
+        {
             list.push(',');
             list.push_str(word);
             continue;

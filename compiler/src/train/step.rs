@@ -1,30 +1,30 @@
 //! The step function: gradients and updates behind the forward ops.
 //!
 //! ```text
-//! loss ──▶ gradients ──▶ [sums of batches] ──▶ + l2 w ──▶ norm, clip ──▶ w -= lr decay w ──▶ update(w, slots)
-//!                                                                └─ with accumulate: every K batches ─────┘
+//! loss ──▶ gradients ──▶ [sums] ──▶ + l2 w ──▶ norm, clip ──▶ w -= lr decay w ──▶ update(w, slots)
+//!                                                         └─ with accumulate: every K batches ──┘
 //! ```
 //!
-//! Rates are f64 until they meet a variable. Gradients that are rows stay rows where the optimizer takes them:
-//! equal indices are summed first.
+//! Rates are f64 until they meet a variable. Gradients that are rows stay rows where the optimizer takes
+//! them: equal indices are summed first.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
-use super::optimizer::{Kind, Optimizer};
+use super::optimizer::{Algorithm, Optimizer};
 use super::schedule::{RATE, Schedule};
 use super::variables::{self, Variable};
 use super::{Clip, Decay, Pattern, TrainOptions, end_of, errors, function, result_names};
-use crate::dialects::tf;
 use crate::diag::Diagnostic;
+use crate::dialects::tf;
 use crate::grad::{At, Emit, Emitter, Grad, Val, by_variables, dense};
 use crate::import::names_attr;
 use crate::ir::{OpId, TypeId, ValueId, names};
 use crate::print::type_text;
 use crate::rewrite::{InsertionPoint, Rewriter};
 
-/// What a step does.
-pub(super) struct Plan<'o> {
+/// The variables and gradients of a step.
+pub(super) struct StepPlan<'o> {
     pub options: &'o TrainOptions,
     pub schedule: Schedule,
     /// The function.
@@ -40,7 +40,7 @@ pub(super) struct Plan<'o> {
 
 /// A variable of the optimizer.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(super) struct OptimizerSlot {
     pub name: String,
     pub dtype: DType,
     pub dims: Option<Vec<i64>>,
@@ -62,19 +62,20 @@ fn is_real(ty: Type) -> bool {
     matches!(ty, Type::Dense(DType::F16 | DType::BF16 | DType::F32 | DType::F64))
 }
 
-impl<'o> Plan<'o> {
+impl<'o> StepPlan<'o> {
     /// Chooses the variables and differentiates the loss.
     pub(super) fn new(
         r: &mut Rewriter<'_>,
         options: &'o TrainOptions,
         schedule: Schedule,
-    ) -> Result<Plan<'o>, Vec<Diagnostic>> {
+    ) -> Result<StepPlan<'o>, Vec<Diagnostic>> {
         let step = function(r.ir(), "step").ok_or_else(|| vec![errors::no_function("step")])?;
         let variables = variables::unify(r, step);
         let m = r.ir();
         let end = end_of(m, step).filter(|&end| m.n_operands(end) > 0);
         let end = end.ok_or_else(|| vec![errors::no_function("step")])?;
-        let plan = Plan { options, schedule, step, end, variables, trained: Vec::new(), grads: Vec::new() };
+        let plan =
+            StepPlan { options, schedule, step, end, variables, trained: Vec::new(), grads: Vec::new() };
         if options.optimizer.is_none() {
             return Ok(plan);
         }
@@ -91,9 +92,11 @@ impl<'o> Plan<'o> {
             }
         };
         let chosen = [("--trainable", &options.trainable), ("--freeze", &options.freeze)];
-        chosen.iter().filter_map(|(what, pattern)| Some((what, pattern.as_ref()?))).for_each(|(what, pattern)| {
-            has_match(what, pattern);
-        });
+        chosen.iter().filter_map(|(what, pattern)| Some((what, pattern.as_ref()?))).for_each(
+            |(what, pattern)| {
+                has_match(what, pattern);
+            },
+        );
         options.groups.iter().for_each(|group| has_match("--group", &group.pattern));
         if !wrong.is_empty() {
             return Err(wrong);
@@ -117,7 +120,7 @@ impl<'o> Plan<'o> {
             let names: Vec<&str> = wanted.iter().map(|&i| &plan.variables[i].0.name[..]).collect();
             return Err(vec![errors::unconnected(&names)]);
         }
-        Ok(Plan { trained, grads, ..plan })
+        Ok(StepPlan { trained, grads, ..plan })
     }
 }
 
@@ -132,7 +135,7 @@ struct Trained<'p> {
     decay: f64,
 }
 
-fn trained<'p>(plan: &'p Plan<'_>, default: &Optimizer) -> Result<Vec<Trained<'p>>, Vec<Diagnostic>> {
+fn trained<'p>(plan: &'p StepPlan<'_>, default: &Optimizer) -> Result<Vec<Trained<'p>>, Vec<Diagnostic>> {
     let options = plan.options;
     let mut all = Vec::new();
     for (&i, &grad) in plan.trained.iter().zip(&plan.grads) {
@@ -146,12 +149,12 @@ fn trained<'p>(plan: &'p Plan<'_>, default: &Optimizer) -> Result<Vec<Trained<'p
             match &key[..] {
                 "l2" => l2 = Some(*value),
                 "weight_decay" if optimizer.number(key).is_none() => decay = Some(*value),
-                _ => optimizer.set(key, *value).map_err(|why| {
-                    vec![errors::option(&format!("{why}, besides l2 and weight_decay"))]
-                })?,
+                _ => optimizer
+                    .set(key, *value)
+                    .map_err(|why| vec![errors::option(&format!("{why}, besides l2 and weight_decay"))])?,
             }
         }
-        let own = (optimizer.kind == Kind::AdamW).then(|| optimizer.get("weight_decay"));
+        let own = (optimizer.kind == Algorithm::AdamW).then(|| optimizer.get("weight_decay"));
         let in_group = group.is_some_and(|group| group.numbers.iter().any(|(key, _)| key == "weight_decay"));
         let decay = if in_group { own.or(decay) } else { decay.or(own) };
         all.push(Trained {
@@ -168,7 +171,7 @@ fn trained<'p>(plan: &'p Plan<'_>, default: &Optimizer) -> Result<Vec<Trained<'p
 }
 
 /// The values with which variables are updated.
-struct Ready {
+struct ReadyGradients {
     /// The gradient of each trained variable.
     grads: Vec<Grad>,
     /// The learning rate of each.
@@ -183,28 +186,28 @@ struct Ready {
 /// Appends the updates to the step, and the first values of the slots to `init`. Returns the slots.
 pub(super) fn append(
     r: &mut Rewriter<'_>,
-    plan: &Plan<'_>,
+    plan: &StepPlan<'_>,
     optimizer: &Optimizer,
-) -> Result<Vec<Slot>, Vec<Diagnostic>> {
+) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
     let trained = trained(plan, optimizer)?;
     let mut slots = Vec::new();
     let ready = emitted(r, plan.end, |g| {
-        Step { g, plan, trained: &trained, slots: &mut slots }.ready(optimizer.get("lr"))
+        StepBuilder { g, plan, trained: &trained, slots: &mut slots }.ready(optimizer.get("lr"))
     })?;
     results(r, plan, &[("learning_rate", ready.lr), ("gradient_norm", ready.norm)]);
     match &ready.batches {
         None => emitted(r, plan.end, |g| {
-            Step { g, plan, trained: &trained, slots: &mut slots }.update(&ready);
+            StepBuilder { g, plan, trained: &trained, slots: &mut slots }.update(&ready);
         })?,
         Some((ends, count, sums)) => {
             let [yes, no] = branches(r, plan.end, *ends);
             emitted(r, yes, |g| {
-                let mut step = Step { g, plan, trained: &trained, slots: &mut slots };
+                let mut step = StepBuilder { g, plan, trained: &trained, slots: &mut slots };
                 step.update(&ready);
                 step.keep(None);
             })?;
             emitted(r, no, |g| {
-                Step { g, plan, trained: &trained, slots: &mut slots }.keep(Some((*count, sums)));
+                StepBuilder { g, plan, trained: &trained, slots: &mut slots }.keep(Some((*count, sums)));
             })?;
         }
     }
@@ -228,7 +231,7 @@ fn emitted<'m, R>(
 }
 
 /// Adds results to the step.
-fn results(r: &mut Rewriter<'_>, plan: &Plan<'_>, more: &[(&str, ValueId)]) {
+fn results(r: &mut Rewriter<'_>, plan: &StepPlan<'_>, more: &[(&str, ValueId)]) {
     let m = r.ir();
     let mut names = result_names(m, plan.step);
     let mut values: Vec<ValueId> = m.operands(plan.end).collect();
@@ -277,7 +280,7 @@ fn assign(g: &Emitter<'_, '_>, handle: Val<'_>, value: Val<'_>) {
 }
 
 /// Sets the first value of a slot.
-fn initialize(g: &Emitter<'_, '_>, slot: &Slot, trained: &[Trained<'_>]) {
+fn initialize(g: &Emitter<'_, '_>, slot: &OptimizerSlot, trained: &[Trained<'_>]) {
     let dims = slot.dims.as_deref();
     let to = handle(g, &slot.name, slot.dtype, dims);
     let ty = g.tensor_type(dims, Type::Dense(slot.dtype));
@@ -293,20 +296,20 @@ fn initialize(g: &Emitter<'_, '_>, slot: &Slot, trained: &[Trained<'_>]) {
 }
 
 /// The ops of a step.
-struct Step<'s, 'r, 'm> {
+struct StepBuilder<'s, 'r, 'm> {
     g: &'s Emitter<'r, 'm>,
-    plan: &'s Plan<'s>,
+    plan: &'s StepPlan<'s>,
     trained: &'s [Trained<'s>],
-    slots: &'s mut Vec<Slot>,
+    slots: &'s mut Vec<OptimizerSlot>,
 }
 
-impl<'s> Step<'s, '_, '_> {
+impl<'s> StepBuilder<'s, '_, '_> {
     fn number(&self, number: f64, dtype: DType) -> Val<'s> {
         self.g.val(self.g.constant(&|b| b.scalar(number, dtype)))
     }
 
     /// The handle of a variable of the optimizer.
-    fn slot(&mut self, slot: Slot) -> Val<'s> {
+    fn slot(&mut self, slot: OptimizerSlot) -> Val<'s> {
         let made = handle(self.g, &slot.name, slot.dtype, slot.dims.as_deref());
         if self.slots.iter().all(|known| known.name != slot.name) {
             self.slots.push(slot);
@@ -316,12 +319,19 @@ impl<'s> Step<'s, '_, '_> {
 
     /// A scalar variable of the optimizer.
     fn scalar(&mut self, name: &str, dtype: DType, start: f64, counts: bool) -> Val<'s> {
-        self.slot(Slot { name: name.to_owned(), dtype, dims: Some(Vec::new()), start, of: None, counts })
+        self.slot(OptimizerSlot {
+            name: name.to_owned(),
+            dtype,
+            dims: Some(Vec::new()),
+            start,
+            of: None,
+            counts,
+        })
     }
 
     /// The sum of the gradients of a variable over batches.
     fn sum(&mut self, of: &Trained<'_>) -> Val<'s> {
-        self.slot(Slot {
+        self.slot(OptimizerSlot {
             name: format!("befrost/accumulated/{}", of.variable.name),
             dtype: of.dtype,
             dims: of.variable.dims.clone(),
@@ -372,7 +382,7 @@ impl<'s> Step<'s, '_, '_> {
     }
 
     /// Gradients and rates.
-    fn ready(&mut self, lr: f64) -> Ready {
+    fn ready(&mut self, lr: f64) -> ReadyGradients {
         let options = self.plan.options;
         let schedule = &self.plan.schedule;
         let counter = self.scalar(STEP, DType::I64, 0.0, true);
@@ -422,11 +432,11 @@ impl<'s> Step<'s, '_, '_> {
                 }
             };
         }
-        Ready { grads, rates, batches, lr, norm: norm.cast(RATE).id }
+        ReadyGradients { grads, rates, batches, lr, norm: norm.cast(RATE).id }
     }
 
     /// Updates variables, slots and the counter.
-    fn update(&mut self, ready: &Ready) {
+    fn update(&mut self, ready: &ReadyGradients) {
         let mut powers: Vec<[f64; 2]> = Vec::new();
         for ((of, &grad), &rate) in self.trained.iter().zip(&ready.grads).zip(&ready.rates) {
             let rate = self.g.val(rate);
@@ -436,7 +446,7 @@ impl<'s> Step<'s, '_, '_> {
                 assign(self.g, self.g.val(of.handle), value - value * by);
             }
             let power = match of.optimizer.kind {
-                Kind::Adam | Kind::AdamW => {
+                Algorithm::Adam | Algorithm::AdamW => {
                     let betas = [of.optimizer.get("beta1"), of.optimizer.get("beta2")];
                     let known = powers.iter().position(|known| *known == betas);
                     known.unwrap_or_else(|| {
@@ -471,7 +481,7 @@ impl<'s> Step<'s, '_, '_> {
         let Trained { variable, dtype, handle, optimizer, .. } = of;
         let mut state = vec![*handle];
         for (suffix, start) in optimizer.slots() {
-            let slot = Slot {
+            let slot = OptimizerSlot {
                 name: format!("{}/{suffix}", variable.name),
                 dtype: *dtype,
                 dims: variable.dims.clone(),
@@ -496,7 +506,7 @@ impl<'s> Step<'s, '_, '_> {
         let mut attrs: &[(&str, At<'_>)] = &[];
         // The operands behind the variable and its slots, and where the indices of rows stand.
         let (dense, by_rows, rest) = match optimizer.kind {
-            Kind::Sgd => match rows {
+            Algorithm::Sgd => match rows {
                 None => (Op::ResourceApplyGradientDescent, None, vec![lr, grad]),
                 Some(indices) => {
                     let by = grad * lr;
@@ -504,12 +514,12 @@ impl<'s> Step<'s, '_, '_> {
                     return;
                 }
             },
-            Kind::Momentum => {
+            Algorithm::Momentum => {
                 attrs = &nesterov;
                 let rest = vec![lr, grad, number(self, "momentum")];
                 (Op::ResourceApplyMomentum, Some((Op::ResourceSparseApplyMomentum, 2)), rest)
             }
-            Kind::Adam | Kind::AdamW => {
+            Algorithm::Adam | Algorithm::AdamW => {
                 let mut rest = Vec::new();
                 for (which, key) in ["beta1", "beta2"].into_iter().enumerate() {
                     let handle = self.power(which, power, optimizer.get(key));
@@ -520,14 +530,14 @@ impl<'s> Step<'s, '_, '_> {
                 rest.push(grad);
                 (Op::ResourceApplyAdam, None, rest)
             }
-            Kind::Adagrad if optimizer.get("epsilon") == 0.0 => {
+            Algorithm::Adagrad if optimizer.get("epsilon") == 0.0 => {
                 (Op::ResourceApplyAdagrad, Some((Op::ResourceSparseApplyAdagrad, 2)), vec![lr, grad])
             }
-            Kind::Adagrad => {
+            Algorithm::Adagrad => {
                 let rest = vec![lr, number(self, "epsilon"), grad];
                 (Op::ResourceApplyAdagradV2, Some((Op::ResourceSparseApplyAdagradV2, 3)), rest)
             }
-            Kind::RmsProp => {
+            Algorithm::RmsProp => {
                 let numbers = ["decay", "momentum", "epsilon"].map(|key| number(self, key));
                 let rest = [&[lr], &numbers[..], &[grad]].concat();
                 if optimizer.flag("centered") {
@@ -539,7 +549,7 @@ impl<'s> Step<'s, '_, '_> {
                     (Op::ResourceApplyRMSProp, Some((Op::ResourceSparseApplyRMSProp, 5)), rest)
                 }
             }
-            Kind::Lars => {
+            Algorithm::Lars => {
                 let value = self.value(of);
                 let decay = optimizer.get("weight_decay");
                 let [of_value, of_grad] = [value, grad].map(|x| self.norm(x));

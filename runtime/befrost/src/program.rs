@@ -150,7 +150,8 @@ impl Function {
         visibility.is_some_and(|attr| matches!(image.attr(attr), AttrView::Str("private")))
     }
 
-    /// A text that the compiler attached to the function, such as `bef.training` of a training program's step.
+    /// A text that the compiler attached to the function, such as `bef.training` of a training program's
+    /// step.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         let image = self.owner.program.image();
         let attrs = image.function(self.id.0).attrs()?;

@@ -1,7 +1,7 @@
 //! Options for training programs, for all tools that make them.
 
 use befrost_compiler::import::TrainingParts;
-use befrost_compiler::train::{Clip, Decay, Group, Optimizer, Pattern, Schedule, TrainOptions};
+use befrost_compiler::train::{Clip, Decay, Optimizer, Pattern, Schedule, TrainOptions, VariableGroup};
 use clap::Args;
 
 /// Options for training.
@@ -32,8 +32,8 @@ pub(super) struct TrainArgs {
     optimizer: Option<String>,
 
     /// The learning rate over the updates: constant; steps:boundaries=..,factors=..;
-    /// exponential:factor=..,every=..,staircase; polynomial:final=0,power=1,steps=..; cosine:final=0,steps=..; each
-    /// with warmup=N
+    /// exponential:factor=..,every=..,staircase; polynomial:final=0,power=1,steps=..;
+    /// cosine:final=0,steps=..; each with warmup=N
     #[arg(long, value_name = "KIND[:k=v,..]")]
     schedule: Option<String>,
 
@@ -117,6 +117,28 @@ impl TrainArgs {
         }
     }
 
+    /// The first option that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--metric", !self.metric.is_empty()),
+            ("--init", self.init.is_some()),
+            ("--updates", !self.updates.is_empty()),
+            ("--train-op", self.train_op.is_some()),
+            ("--optimizer", self.optimizer.is_some()),
+            ("--schedule", self.schedule.is_some()),
+            ("--clip-norm", self.clip_norm.is_some()),
+            ("--clip-value", self.clip_value.is_some()),
+            ("--l2", self.l2.is_some()),
+            ("--weight-decay", self.weight_decay.is_some()),
+            ("--accumulate", self.accumulate > 1),
+            ("--group", !self.group.is_empty()),
+            ("--trainable", self.trainable.is_some()),
+            ("--freeze-variables", self.freeze_variables.is_some()),
+            ("--trainable-constants", self.trainable_constants.is_some()),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    }
+
     /// How to train, for so many updates.
     ///
     /// # Errors
@@ -137,7 +159,7 @@ impl TrainArgs {
             l2: decay(&self.l2)?,
             weight_decay: decay(&self.weight_decay)?,
             clip,
-            groups: self.group.iter().map(|text| Group::parse(text)).collect::<Result<_, _>>()?,
+            groups: self.group.iter().map(|text| VariableGroup::parse(text)).collect::<Result<_, _>>()?,
             accumulate: self.accumulate,
             trainable: pattern(&self.trainable)?,
             freeze: pattern(&self.freeze_variables)?,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use bef_format::AlignedBytes;
 use bef_format::write::Parts;
-use befrost_compiler::diag::Source;
+use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::emit::{EmitOptions, Strip};
 use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -32,6 +32,9 @@ Examples:
       without locations and names
   ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
       are the errors those that the comments in the file expect?
+
+  ir-translate model.pb --train loss --optimizer adam:lr=1e-3 --metric accuracy -o training.bef
+      a training program: functions init, step, evaluate, predict (compiler/TRAINING.md)
 
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
@@ -211,7 +214,12 @@ impl TranslateArgs {
         let useless = useless
             .or((self.verify_checksums && from != Format::Bef)
                 .then_some(("--verify-checksums", "BEF as input")));
-        let no_model = self.model.given().filter(|_| !from.is_model()).map(|name| (name, "a model as input"));
+        if let (None, Some(option)) = (&self.train, self.training.given()) {
+            return Err(Failure::Usage(format!("'{option}' needs --train")));
+        }
+        let train = self.train.as_ref().map(|_| "--train");
+        let no_model =
+            self.model.given().or(train).filter(|_| !from.is_model()).map(|name| (name, "a model as input"));
         match useless.or(no_model) {
             Some((option, need)) => Err(Failure::Usage(format!("'{option}' needs {need}"))),
             None => Ok(()),
@@ -254,8 +262,11 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
             None => None,
             Some(loss) => {
                 options.training = Some(args.training.parts(loss, &args.model.fetch));
-                let said = |why: String| Failure::Refused(format!("E0909: {why}"));
-                Some(args.training.options(args.train_steps).map_err(said)?)
+                let refused = |why: String| {
+                    report::show(&[Diagnostic::error("E0909", why)], &Source::new(&name, ""));
+                    Failure::Reported
+                };
+                Some(args.training.options(args.train_steps).map_err(refused)?)
             }
         };
         let mut unit = Unit::import(&name, model, &options, &mut passes.clock);

@@ -7,9 +7,9 @@
 //! predict    the outputs that nobody uses, or what the loss compares
 //! ```
 //!
-//! Without outputs besides loss and metrics the predictions are found between the placeholders and the loss.
-//! A placeholder is a label if some value depends on all variables of the loss and not on it; the predictions
-//! are the last values that depend on all variables and on no label.
+//! A placeholder is a label if some value depends on all variables of the loss and not on it. The predictions
+//! are outputs that depend on all variables and on no label; without any, the last such values in front of the
+//! loss.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,8 +22,8 @@ use crate::import::proto::GraphDef;
 /// The node that initializes variables, if none is named.
 const INIT: &str = "init";
 
-/// The most placeholders and variables with which predictions are searched for, times the nodes.
-const MAX_MARKS: usize = 1 << 28;
+/// The most words of marks with which predictions are searched for.
+const MAX_WORDS: usize = 1 << 24;
 
 impl EntryPoint {
     /// The functions of a training program.
@@ -41,12 +41,17 @@ impl EntryPoint {
         results.extend(parts.metrics.iter().map(|(name, tensor)| (tensor.clone(), name.clone())));
         let mut names = HashSet::from(["learning_rate", "gradient_norm"]);
         if let Some((_, name)) = results.iter().find(|(_, name)| !names.insert(name)) {
-            return Err(errors::no_such_tensor("call a metric", name, "there is another result of this name"));
+            return Err(errors::no_such_tensor(
+                "call a metric",
+                name,
+                "there is another result of this name",
+            ));
         }
         let mut init = entry("init");
         init.takes_placeholders = false;
         let has_init = || graph.node.iter().any(|node| node.name == INIT);
-        init.targets = parts.init.clone().or_else(|| has_init().then(|| INIT.to_owned())).into_iter().collect();
+        init.targets =
+            parts.init.clone().or_else(|| has_init().then(|| INIT.to_owned())).into_iter().collect();
         let step = EntryPoint {
             fetches: Some(results.clone()),
             targets: parts.targets.clone(),
@@ -70,23 +75,52 @@ impl EntryPoint {
 }
 
 /// The predictions: tensors and their names.
-fn predictions(
-    body: &GraphBody<'_>,
-    shown: &[(String, String)],
-) -> Result<Vec<(String, String)>, Refusal> {
+fn predictions(body: &GraphBody<'_>, shown: &[(String, String)]) -> Result<Vec<(String, String)>, Refusal> {
     let shown = shown.iter().map(|(tensor, _)| Ok(body.tensor("fetch", tensor)?.0));
     let shown = shown.collect::<Result<Vec<usize>, Refusal>>()?;
-    let depends_on_data = |node: usize| -> Result<bool, Refusal> {
-        Ok(body.needed([node].into_iter())?.keys().any(|&node| is_placeholder(&body.nodes[node].op)))
+    let ends: Vec<usize> = ends(body)?.into_iter().map(|(node, _)| node).collect();
+    let ends: Vec<usize> = ends.into_iter().filter(|node| !shown.contains(node)).collect();
+    let of_loss = body.without_back_edges(body.needed([shown[0]].into_iter())?);
+    let all = body.needed(ends.iter().copied().chain([shown[0]]))?;
+    let all = body.without_back_edges(all);
+    let of = |wanted: &dyn Fn(&str) -> bool, needed: &Needed| -> Vec<usize> {
+        needed.keys().copied().filter(|&node| wanted(&body.nodes[node].op)).collect()
     };
-    let mut found = Vec::new();
-    for (node, _) in ends(body)? {
-        if !shown.contains(&node) && depends_on_data(node)? {
-            found.push((node, 0));
-        }
+    let variables = of(&|op| matches!(op, "VarHandleOp" | "VariableV2" | "Variable"), &of_loss);
+    let placeholders = of(&is_placeholder, &all);
+    let n_words = (variables.len() + placeholders.len()).div_ceil(64);
+    if placeholders.is_empty() || all.len().saturating_mul(n_words) > MAX_WORDS {
+        return Ok(Vec::new());
     }
-    if found.is_empty() {
-        found = compared(body, shown[0])?;
+    let marks = marks(body, &all, &[&variables[..], &placeholders].concat(), n_words)?;
+    let has =
+        |node: usize, mark: usize| marks.get(&node).is_some_and(|of| of[mark / 64] >> (mark % 64) & 1 == 1);
+    let depends_on_all = |node: usize| (0..variables.len()).all(|mark| has(node, mark));
+    let data = variables.len()..variables.len() + placeholders.len();
+    let candidates: Vec<usize> = (of_loss.keys().copied())
+        .filter(|&node| node != shown[0] && !variables.is_empty() && depends_on_all(node))
+        .collect();
+    let of_the_loss = data.clone().filter(|&mark| has(shown[0], mark));
+    let labels: Vec<usize> =
+        of_the_loss.filter(|&mark| candidates.iter().any(|&node| !has(node, mark))).collect();
+    let predicts = |node: usize| {
+        depends_on_all(node)
+            && data.clone().any(|mark| has(node, mark))
+            && !labels.iter().any(|&label| has(node, label))
+    };
+    let mut found: Vec<(usize, usize)> =
+        ends.into_iter().filter(|&node| predicts(node)).map(|node| (node, 0)).collect();
+    if found.is_empty() && !labels.is_empty() {
+        for &node in of_loss.keys().filter(|&&node| !predicts(node)) {
+            for reference in body.inputs(node)? {
+                if let Reference::Output(from, port) = reference
+                    && predicts(from)
+                    && !found.contains(&(from, port))
+                {
+                    found.push((from, port));
+                }
+            }
+        }
     }
     let named = |(node, port): (usize, usize)| {
         let name = format!("{}:{port}", body.nodes[node].name);
@@ -94,47 +128,6 @@ fn predictions(
         (name, shown)
     };
     Ok(found.into_iter().map(named).collect())
-}
-
-/// The last tensors in front of the loss that depend on all variables and on no label.
-fn compared(body: &GraphBody<'_>, loss: usize) -> Result<Vec<(usize, usize)>, Refusal> {
-    let needed = body.without_back_edges(body.needed([loss].into_iter())?);
-    let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        needed.keys().copied().filter(|&node| wanted(&body.nodes[node].op)).collect()
-    };
-    let variables = of(&|op| matches!(op, "VarHandleOp" | "VariableV2" | "Variable"));
-    let placeholders = of(&is_placeholder);
-    let n_marks = (variables.len() + placeholders.len()).div_ceil(64);
-    if variables.is_empty() || placeholders.is_empty() || needed.len().saturating_mul(n_marks) > MAX_MARKS / 64 {
-        return Ok(Vec::new());
-    }
-    let marks = marks(body, &needed, &[&variables[..], &placeholders].concat(), n_marks)?;
-    let has = |node: usize, mark: usize| marks.get(&node).is_some_and(|of| of[mark / 64] >> (mark % 64) & 1 == 1);
-    let on_all_variables: Vec<usize> = (needed.keys().copied())
-        .filter(|&node| node != loss && (0..variables.len()).all(|mark| has(node, mark)))
-        .collect();
-    let labels: Vec<usize> = (variables.len()..variables.len() + placeholders.len())
-        .filter(|&mark| on_all_variables.iter().any(|&node| !has(node, mark)))
-        .collect();
-    if labels.is_empty() {
-        return Ok(Vec::new());
-    }
-    let predicts: HashSet<usize> = (on_all_variables.into_iter())
-        .filter(|&node| !labels.iter().any(|&label| has(node, label)))
-        .collect();
-    let mut found = Vec::new();
-    for &node in needed.keys().filter(|node| !predicts.contains(node)) {
-        for reference in body.inputs(node)? {
-            if let Reference::Output(from, port) = reference
-                && predicts.contains(&from)
-                && !found.contains(&(from, port))
-                && !matches!(&*body.nodes[node].op, "Shape" | "Size" | "Rank")
-            {
-                found.push((from, port));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// For each needed node, which of the marked nodes it depends on, as bits.

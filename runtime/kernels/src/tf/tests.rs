@@ -585,7 +585,10 @@ fn updates_are_those_of_tensorflow() {
                 _ => 3e-2,
             };
             for (got, want) in got.iter().zip(&want) {
-                assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{op} {attrs:?} {i}: {got} {want} {case}");
+                assert!(
+                    (got - want).abs() <= tolerance * (1.0 + want.abs()),
+                    "{op} {attrs:?} {i}: {got} {want} {case}"
+                );
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Optimizer steps: in-place updates of variables and their slots by gradients.
 //!
 //! ```text
-//! ResourceApplyMomentum(var, accum, lr, grad, momentum)                  state: var, accum     the rest: tensors
-//! ResourceSparseApplyMomentum(var, accum, lr, grad, indices, momentum)   the same for rows
+//! ResourceApplyMomentum(var, accum, lr, grad, momentum)              state: var, accum; then tensors
+//! ResourceSparseApplyMomentum(var, accum, lr, grad, indices, momentum)     the same for rows
 //! ```
 
 use befrost_kernel_api::Value;

@@ -55,8 +55,8 @@ pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
-pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, Real, update};
 pub use update::Update;
+pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 

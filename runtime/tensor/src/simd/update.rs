@@ -1,8 +1,8 @@
 //! The update rules of optimizers, element by element.
 //!
-//! One pass over the variable, its slots and the gradient. f16 and bf16 are computed in f32 and rounded once.
-//! Every element is computed alone and nothing is fused, so the bits are those of any division of the work and
-//! of any instruction set.
+//! One pass over the variable, its slots and the gradient. f16 and bf16 are computed in f32 and rounded
+//! once. Every element is computed alone and nothing is fused, so the bits are those of any division of the
+//! work and of any instruction set.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -79,7 +79,7 @@ impl Update {
 }
 
 /// The arithmetic of the rules.
-pub(crate) trait Real:
+pub(crate) trait UpdateFloat:
     Copy
     + PartialOrd
     + Send
@@ -101,7 +101,7 @@ pub(crate) trait Real:
 
 macro_rules! real {
     ($($ty:ident)*) => {$(
-        impl Real for $ty {
+        impl UpdateFloat for $ty {
             #[inline(always)]
             fn of(number: f64) -> $ty {
                 number as $ty
@@ -137,7 +137,7 @@ real!(f32 f64);
 
 /// An element type of variables, and the type that it is computed in.
 pub(crate) trait Lane: Copy + Send + Sync {
-    type Wide: Real;
+    type Wide: UpdateFloat;
     fn lift(self) -> Self::Wide;
     fn lower(wide: Self::Wide) -> Self;
 }
@@ -185,12 +185,7 @@ fn each<T: Lane, const S: usize>(
 /// Updates elements of the variable and its slots, of equal number, by as many of a gradient.
 #[inline(always)]
 #[allow(clippy::too_many_lines, reason = "a table of rules")]
-pub(crate) fn update<T: Lane>(
-    rule: Update,
-    r: &[T::Wide; MAX_RATES],
-    state: &mut [&mut [T]],
-    grad: &[T],
-) {
+pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mut [&mut [T]], grad: &[T]) {
     let one = <T::Wide>::of(1.0);
     let zero = <T::Wide>::of(0.0);
     match rule {
@@ -335,7 +330,7 @@ pub(crate) fn update<T: Lane>(
 
 /// The proximal operator of `l1` and `l2`.
 #[inline(always)]
-fn proximal<R: Real>(x: R, rate: R, l1: R, l2: R) -> R {
+fn proximal<R: UpdateFloat>(x: R, rate: R, l1: R, l2: R) -> R {
     let zero = R::of(0.0);
     let shrunk = if l1 > zero { x.sign().mul(x.abs().sub(rate.mul(l1)).max(zero)) } else { x };
     shrunk.div(R::of(1.0).add(rate.mul(l2)))

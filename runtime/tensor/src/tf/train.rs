@@ -26,7 +26,7 @@ use super::op::Attributes;
 use super::real::scalar;
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::simd::{Isa, Lane, MAX_RATES, MAX_STATE, Real, Update, update};
+use crate::simd::{Isa, Lane, MAX_RATES, MAX_STATE, Update, UpdateFloat, update};
 use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
 /// The elements of a chunk.
@@ -98,9 +98,7 @@ impl UpdatePlan {
             "Adagrad" | "AdagradV2" => Update::Adagrad { update_slots: attrs.bool("update_slots")? },
             "RMSProp" => Update::RmsProp,
             "CenteredRMSProp" => Update::CenteredRmsProp,
-            "Ftrl" | "FtrlV2" => {
-                Update::Ftrl { multiply_linear_by_lr: attrs.bool("multiply_linear_by_lr")? }
-            }
+            "Ftrl" | "FtrlV2" => Update::Ftrl { multiply_linear_by_lr: attrs.bool("multiply_linear_by_lr")? },
             "AddSign" => Update::AddSign,
             "PowerSign" => Update::PowerSign,
             "ProximalGradientDescent" => Update::ProximalGradientDescent,
@@ -110,7 +108,8 @@ impl UpdatePlan {
         let inputs = attrs.signature().inputs.get(rule.n_state()..).unwrap_or_default();
         let at = |name: &str| inputs.iter().position(|input| input.name == name);
         let grad = at("grad").or_else(|| at("delta"));
-        let grad = grad.ok_or_else(|| TensorError::Invalid { op, problem: "it has no gradient".to_owned() })?;
+        let grad =
+            grad.ok_or_else(|| TensorError::Invalid { op, problem: "it has no gradient".to_owned() })?;
         let rates = rates_of(rule).iter().map(|&name| (name, at(name))).collect();
         Ok(UpdatePlan { op, rule, rates, grad, indices: at("indices"), n_rest: inputs.len() })
     }
@@ -232,7 +231,7 @@ impl UpdateOperands<'_, '_> {
         }
     }
 
-    fn numbers<R: Real>(&self) -> Result<[R; MAX_RATES], TensorError> {
+    fn numbers<R: UpdateFloat>(&self) -> Result<[R; MAX_RATES], TensorError> {
         let mut numbers = [R::of(0.0); MAX_RATES];
         for (number, (name, rate)) in numbers.iter_mut().zip(&self.rates) {
             let Some(rate) = rate else { continue };
