@@ -28,7 +28,9 @@ pub fn frozen(
 ) -> Result<Verified, Vec<Diagnostic>> {
     let mut m = model.into_module();
     let Some(predict) = function(&m, "predict") else {
-        return Err(vec![errors::option("the model predicts nothing: all of its outputs are losses and metrics")]);
+        return Err(vec![errors::option(
+            "the model predicts nothing: all of its outputs are losses and metrics",
+        )]);
     };
     if let Some(pattern) = &options.constants {
         let top = m.top();
@@ -48,7 +50,9 @@ pub fn frozen(
     }
     let left = freeze_values(&mut m, &|name| attrs.get(name).copied());
     if let Some(op) = left.first() {
-        return Err(vec![errors::option(&format!("the model cannot be frozen: '{op}' needs a variable itself"))]);
+        return Err(vec![errors::option(&format!(
+            "the model cannot be frozen: '{op}' needs a variable itself"
+        ))]);
     }
     verify(m)
 }

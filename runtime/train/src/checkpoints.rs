@@ -1,7 +1,7 @@
 //! A folder of checkpoints, written so that a kill at any moment leaves the newest complete one.
 //!
 //! ```text
-//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old ones removed
+//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old ones go
 //! ```
 //!
 //! Each file is written beside, synced and renamed. A bundle without its index does not exist; the state file
@@ -128,7 +128,11 @@ impl Checkpoints {
         let state = CheckpointState { latest: name_of(&prefix), all: names };
         self.put("checkpoint", |file| file.write_all(state.text().as_bytes()))?;
         self.sync()?;
-        all[..old].iter().map(|(_, prefix)| prefix).chain(&later).try_for_each(|prefix| self.remove(prefix))?;
+        all[..old]
+            .iter()
+            .map(|(_, prefix)| prefix)
+            .chain(&later)
+            .try_for_each(|prefix| self.remove(prefix))?;
         Ok(prefix)
     }
 
@@ -149,7 +153,9 @@ impl Checkpoints {
         let name = format!("{name}-{step}");
         let prefix = self.folder.join(&name);
         match self.format {
-            Format::SafeTensors => self.put(&format!("{name}{SAFE}"), |file| safetensors::write(snapshot, file))?,
+            Format::SafeTensors => {
+                self.put(&format!("{name}{SAFE}"), |file| safetensors::write(snapshot, file))?
+            }
             Format::Bundle => {
                 let mut index = Vec::new();
                 self.put(&format!("{name}.data-00000-of-00001"), |file| {
@@ -258,7 +264,8 @@ mod tests {
     }
 
     fn names(checkpoints: &Checkpoints) -> Vec<String> {
-        let mut names: Vec<String> = checkpoints.entries().unwrap().iter().map(|path| name_of(path)).collect();
+        let mut names: Vec<String> =
+            checkpoints.entries().unwrap().iter().map(|path| name_of(path)).collect();
         names.sort();
         names
     }
@@ -296,9 +303,11 @@ mod tests {
             };
             assert_eq!(names(&checkpoints), want);
             // Without the state file, or if it names what is gone, it is the one with the largest number.
-            fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-7\"").unwrap();
+            fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-7\"")
+                .unwrap();
             assert_eq!(name_of(&checkpoints.latest().unwrap().unwrap()), "model-100");
-            fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-20\"").unwrap();
+            fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-20\"")
+                .unwrap();
             assert_eq!(name_of(&checkpoints.latest().unwrap().unwrap()), "model-20");
         }
     }

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use befrost::mem::Malloc;
-use befrost::npy::{self, Layout, NpyError};
+use befrost::npy::{self, NpyError, NpyLayout};
 use befrost::{DType, HostTensor, Shape};
 
 use crate::error::TrainError;
@@ -65,8 +65,8 @@ impl Dataset {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| TrainError::file(path, error))?;
         let shown = format!("{}:{key}", path.display());
-        let range = npz::member(&file, key)
-            .map_err(|why| TrainError::data(format!("{}: {why}", path.display())))?;
+        let range =
+            npz::member(&file, key).map_err(|why| TrainError::data(format!("{}: {why}", path.display())))?;
         self.file(name, shown, file, range)
     }
 
@@ -84,7 +84,7 @@ impl Dataset {
     fn file(self, name: &str, shown: String, file: File, range: (u64, u64)) -> Result<Dataset, TrainError> {
         let wrong = |why: NpyError| TrainError::data(format!("{shown}: {why}"));
         let layout = npy::layout(part(&file, range).map_err(|error| wrong(error.into()))?).map_err(wrong)?;
-        let Layout { dtype, shape, at, is_plain } = layout;
+        let NpyLayout { dtype, shape, at, is_plain } = layout;
         let bytes = shape.num_bytes(dtype).map_err(|error| wrong(error.into()))? as u64;
         if is_plain && bytes > SMALL {
             let got = range.1.saturating_sub(at);
@@ -92,7 +92,13 @@ impl Dataset {
                 return Err(wrong(NpyError::Truncated { want: bytes as usize, got: got as usize }));
             }
             let source = Source::File { file, at: range.0 + at };
-            return self.add(Column { name: name.to_owned(), shown, dtype, dims: shape.dims().to_vec(), source });
+            return self.add(Column {
+                name: name.to_owned(),
+                shown,
+                dtype,
+                dims: shape.dims().to_vec(),
+                source,
+            });
         }
         let reader = part(&file, range).map_err(|error| wrong(error.into()))?;
         let tensor = npy::read(reader, &Malloc::shared()).map_err(wrong)?;
@@ -125,7 +131,10 @@ impl Dataset {
             return wrong(format!("'{name}' has its data from {}", other.shown));
         }
         if let Some(other) = self.columns.iter().find(|other| other.dims[0] != n) {
-            return wrong(format!("{n} examples, but '{}' has {} ({})", other.name, other.dims[0], other.shown));
+            return wrong(format!(
+                "{n} examples, but '{}' has {} ({})",
+                other.name, other.dims[0], other.shown
+            ));
         }
         self.columns.push(column);
         Ok(self)
@@ -160,7 +169,8 @@ impl Dataset {
             if !is_type || !is_shape {
                 let (dtype, dims) = (column.dtype, &column.dims);
                 let (want, shown) = (port.ty(), &column.shown);
-                wrong.push(format!("'{}' is {want}, but {shown} has {dtype} and shape {dims:?}", port.name()));
+                wrong
+                    .push(format!("'{}' is {want}, but {shown} has {dtype} and shape {dims:?}", port.name()));
             }
         }
         for column in &self.columns {

@@ -1,4 +1,4 @@
-//! What a training program says of itself: the attribute `bef.training` of its function `step`.
+//! The description of a training program: the attribute `bef.training` of its function `step`.
 
 use befrost::{DType, Program};
 use serde_json::Value as Json;
@@ -40,7 +40,9 @@ impl Description {
     /// # Errors
     /// If it is no training program.
     pub fn of(program: &Program) -> Result<Description, TrainError> {
-        let none = || TrainError::new("the program is no training program: its function 'step' has no 'bef.training'");
+        let none = || {
+            TrainError::new("the program is no training program: its function 'step' has no 'bef.training'")
+        };
         let step = program.function("step").map_err(|_| none())?;
         let text = step.attribute(TRAINING).ok_or_else(none)?;
         let wrong = |why: &str| TrainError::new(format!("the description of the training program: {why}"));

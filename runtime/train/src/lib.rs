@@ -6,7 +6,7 @@
 //!                       Checkpoints (bundles, safetensors) ◀─┘  └─ Position: epoch, example, best, waits
 //! ```
 //!
-//! A training program (`compiler/TRAINING.md`) has the functions `init`, `step`, `evaluate` and `predict`; its
+//! A training program (`compiler/TRAINING.md`) has the functions `init`, `step`, `evaluate`, `predict`; its
 //! variables are resources. It is trained without a compiler. Everything that a run needs to go on is in a
 //! checkpoint, so a run that was stopped anywhere and resumed has the same bits as one that was not.
 //!

@@ -1,7 +1,7 @@
 //! Members of `.npz` files: ZIP archives of `.npy` files.
 //!
 //! ```text
-//! members │ directory: name, size, place of each │ (ZIP64: its end, and where that is) │ end of the directory
+//! members │ directory: name, size, place of each │ (ZIP64: its end, where that is) │ end of the directory
 //! ```
 //!
 //! The file is untrusted: places and sizes are compared with its length. Members that are compressed are
@@ -65,7 +65,9 @@ pub(crate) fn member(file: &File, key: &str) -> Result<Range, String> {
             continue;
         }
         if u16_at(header, 10) != 0 {
-            return Err(format!("'{key}' is compressed, which is not supported; numpy.savez does not compress"));
+            return Err(format!(
+                "'{key}' is compressed, which is not supported; numpy.savez does not compress"
+            ));
         }
         let mut wide = wide(extra);
         let mut number = |at: usize| match u32_at(header, at) {

@@ -45,7 +45,7 @@ impl Better {
         if metric == "loss" { Better::Lower } else { Better::Higher }
     }
 
-    /// True if `new` is better than `old` by more than `by`. Nothing is better than NaN, and NaN than nothing.
+    /// True if `new` is better than `old` by more than `by`. NaN is never better, and nothing than NaN.
     pub fn is_better(self, new: f64, old: Option<f64>, by: f64) -> bool {
         match (old, self) {
             (None, _) => !new.is_nan(),
@@ -102,7 +102,9 @@ impl Position {
     }
 
     /// The position of a checkpoint; what it lacks is as in the beginning.
-    pub(crate) fn take(get: &dyn Fn(&str) -> Result<Option<HostTensor>, TrainError>) -> Result<Position, TrainError> {
+    pub(crate) fn take(
+        get: &dyn Fn(&str) -> Result<Option<HostTensor>, TrainError>,
+    ) -> Result<Position, TrainError> {
         let at = |name: &str| get(&format!("{OWN}{name}"));
         let wrong = |name: &str| TrainError::new(format!("the checkpoint's '{OWN}{name}' is malformed"));
         let count = |name: &str| match at(name)? {

@@ -50,7 +50,8 @@ pub(crate) struct SafeTensors {
 pub(crate) fn read(bytes: &Bytes) -> Result<SafeTensors, String> {
     let (len, rest) = bytes.split_first_chunk::<8>().ok_or("it is truncated")?;
     let len = usize::try_from(u64::from_le_bytes(*len)).ok().filter(|&len| len <= MAX_HEADER);
-    let len = len.filter(|&len| len <= rest.len()).ok_or("its header is longer than the file: it is truncated")?;
+    let len =
+        len.filter(|&len| len <= rest.len()).ok_or("its header is longer than the file: it is truncated")?;
     let header: Json =
         serde_json::from_slice(&rest[..len]).map_err(|error| format!("its header is malformed: {error}"))?;
     let header = header.as_object().ok_or("its header is no object")?;
@@ -70,12 +71,19 @@ pub(crate) fn read(bytes: &Bytes) -> Result<SafeTensors, String> {
         let sizes = |key: &str| {
             let sizes = entry[key].as_array().ok_or_else(|| wrong(&format!("it has no {key}")))?;
             let size = |size: &Json| size.as_u64().and_then(|size| usize::try_from(size).ok());
-            sizes.iter().map(size).collect::<Option<Vec<_>>>().ok_or_else(|| wrong(&format!("its {key} is malformed")))
+            sizes
+                .iter()
+                .map(size)
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| wrong(&format!("its {key} is malformed")))
         };
         let (dims, place) = (sizes("shape")?, sizes("data_offsets")?);
         let &[start, end] = &place[..] else { return Err(wrong("its data_offsets are malformed")) };
         if start > end || end > data.len() {
-            return Err(wrong(&format!("bytes {start} to {end} are not in the file, which has {}", data.len())));
+            return Err(wrong(&format!(
+                "bytes {start} to {end} are not in the file, which has {}",
+                data.len()
+            )));
         }
         let want = dims.iter().try_fold(dtype.size(), |n, &dim| n.checked_mul(dim));
         if want != Some(end - start) {
@@ -100,7 +108,8 @@ pub(crate) fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     header.insert(METADATA.to_owned(), json!(snapshot.notes));
     for (name, tensor) in &all {
         let ty = TYPES.iter().find(|(dtype, _)| *dtype == tensor.dtype());
-        let (dtype, ty) = ty.ok_or_else(|| refused(format!("'{name}': the format has no {}", tensor.dtype())))?;
+        let (dtype, ty) =
+            ty.ok_or_else(|| refused(format!("'{name}': the format has no {}", tensor.dtype())))?;
         let end = at + tensor.num_elements() * dtype.size();
         let entry = json!({"dtype": ty, "shape": tensor.shape().dims(), "data_offsets": [at, end]});
         header.insert(name.clone(), entry);
@@ -141,7 +150,9 @@ mod tests {
     #[test]
     fn headers_that_lie_are_refused() {
         let why = |header: &str, data: &[u8]| read(&file(header, data)).unwrap_err();
-        let of = |shape: &str, at: &str| format!(r#"{{"w": {{"dtype": "F32", "shape": {shape}, "data_offsets": {at}}}}}"#);
+        let of = |shape: &str, at: &str| {
+            format!(r#"{{"w": {{"dtype": "F32", "shape": {shape}, "data_offsets": {at}}}}}"#)
+        };
         assert!(why(&of("[2]", "[0, 8]"), &[0; 4]).contains("tensor 'w': bytes 0 to 8 are not in the file"));
         assert!(why(&of("[3]", "[0, 8]"), &[0; 8]).contains("8 bytes for the shape [3]"));
         assert!(why(&of("[18446744073709551615, 4]", "[0, 8]"), &[0; 8]).contains("8 bytes for the shape"));

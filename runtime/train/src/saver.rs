@@ -8,7 +8,7 @@ use crate::checkpoints::Checkpoints;
 use crate::error::TrainError;
 use crate::stored::Snapshot;
 
-/// What is written.
+/// The checkpoint that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     Next,

@@ -76,7 +76,8 @@ impl Checkpoint {
             return Ok(Checkpoint { path, kind: Kind::Tensors(tensors) });
         }
         let prefix = text.strip_suffix(INDEX).unwrap_or(&text);
-        let bundle = Bundle::open(prefix, &mut |name| fs::read(name).map(Bytes::from).map_err(|e| e.to_string()));
+        let bundle =
+            Bundle::open(prefix, &mut |name| fs::read(name).map(Bytes::from).map_err(|e| e.to_string()));
         let bundle = bundle.map_err(|error| TrainError::new(error.to_string()))?;
         let names = objects::names(&bundle).map_err(|why| TrainError::file(Path::new(prefix), why))?;
         let kind = Kind::Bundle(bundle, names.unwrap_or_default());
@@ -199,9 +200,9 @@ impl Checkpoint {
         }
         if chosen.is_none() {
             let names = self.names();
-            let surplus = names.iter().filter(|name| {
-                !known.contains(*name) && !name.starts_with(OWN) && *name != "global_step"
-            });
+            let surplus = names
+                .iter()
+                .filter(|name| !known.contains(*name) && !name.starts_with(OWN) && *name != "global_step");
             wrong.extend(surplus.map(|name| format!("'{name}' is only in it")));
         } else if found.is_empty() && wrong.is_empty() {
             wrong.push("no variable matches".to_owned());
@@ -274,7 +275,9 @@ pub(crate) fn latest(folder: &Path) -> Result<Option<PathBuf>, TrainError> {
         let path = entry.map_err(|error| TrainError::file(folder, error))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let Some(prefix) = name.strip_suffix(INDEX).or_else(|| name.strip_suffix(SAFE)) else { continue };
-        let Some(n) = number(&path).filter(|_| !name.starts_with('.') && !name.starts_with("best-")) else { continue };
+        let Some(n) = number(&path).filter(|_| !name.starts_with('.') && !name.starts_with("best-")) else {
+            continue;
+        };
         if found.as_ref().is_none_or(|(best, _)| n > *best) {
             found = Some((n, folder.join(prefix)));
         }

@@ -6,9 +6,9 @@
 //!
 //! What decides how a run goes on is in its [`Position`] and in the variables, and both are in checkpoints.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use befrost::{CallOptions, DType, Datum, Function, HostTensor, Program, Resources, variable_values};
@@ -99,7 +99,7 @@ impl Default for TrainerOptions {
     }
 }
 
-/// What a step gave.
+/// The results of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepLine {
     /// The number of updates with this one.
@@ -118,7 +118,7 @@ pub struct StepLine {
     pub examples_per_s: f64,
 }
 
-/// What happens during a run.
+/// Something that happens during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A step was made.
@@ -217,7 +217,7 @@ impl Trainer {
         &self.resources
     }
 
-    /// What the program says of itself.
+    /// The description of the program.
     pub fn description(&self) -> &Description {
         &self.description
     }
@@ -374,12 +374,14 @@ impl Trainer {
                 self.position.sums.add(&means, examples as f64);
                 on(&Event::Step(StepLine { step: steps, ..line }))?;
                 let is_end = self.position.example >= per_epoch * batch as u64
-                    || (!self.options.drop_remainder && self.position.example >= rows_of(&self.options.order, data));
+                    || (!self.options.drop_remainder
+                        && self.position.example >= rows_of(&self.options.order, data));
                 let mut stops = false;
                 if is_end || due(self.options.evaluate, was, steps) {
                     let values = match &evaluation {
-                        Some((function, data)) if is_end && self.options.evaluate == Every::Epoch
-                            || due(self.options.evaluate, was, steps) =>
+                        Some((function, data))
+                            if is_end && self.options.evaluate == Every::Epoch
+                                || due(self.options.evaluate, was, steps) =>
                         {
                             let values = self.evaluate_with(function, data)?;
                             on(&Event::Evaluated(steps, values.clone()))?;
@@ -474,7 +476,8 @@ impl Trainer {
     fn call(&self, function: &Function, feeds: Feeds, step: u64) -> Result<Vec<Datum>, TrainError> {
         let is_wanted = |name: &str| function.arguments().iter().any(|port| port.name() == name);
         let constants = self.constants.iter().filter(|(name, _)| is_wanted(name));
-        let all = feeds.iter().chain(constants).map(|(name, value)| (name.as_str(), Datum::from(value.clone())));
+        let all =
+            feeds.iter().chain(constants).map(|(name, value)| (name.as_str(), Datum::from(value.clone())));
         let results = function.call_with(function.by_name(all)?, &self.call_options(step))?;
         results.iter().try_for_each(|result| result.ok().map(|_| ()))?;
         Ok(results)

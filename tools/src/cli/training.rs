@@ -99,8 +99,17 @@ impl TrainArgs {
             freeze_variables,
             trainable_constants,
         } = self;
-        let texts =
-            [init, train_op, optimizer, schedule, l2, weight_decay, trainable, freeze_variables, trainable_constants];
+        let texts = [
+            init,
+            train_op,
+            optimizer,
+            schedule,
+            l2,
+            weight_decay,
+            trainable,
+            freeze_variables,
+            trainable_constants,
+        ];
         let lists = [updates, group];
         let is_text = texts.iter().any(|text| text.is_some()) || lists.iter().any(|list| !list.is_empty());
         is_text || !metric.is_empty() || clip_norm.or(*clip_value).is_some() || *accumulate != 1

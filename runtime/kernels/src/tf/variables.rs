@@ -203,7 +203,7 @@ pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostT
     Ok(named.collect())
 }
 
-/// Replaces the values of variables, all of them at once or, after an error, none: no other snapshot or update
+/// Replaces the values of variables, all of them at once or, after an error, none: no snapshot and no update
 /// of several variables sees some of the new values and some of the old ones.
 ///
 /// # Errors
@@ -215,9 +215,9 @@ pub fn assign_variable_values(
     let all: BTreeMap<ResourceName, Arc<Variable>> = resources.all::<Variable>().into_iter().collect();
     let mut chosen = Vec::with_capacity(values.len());
     for (name, value) in values {
-        let variable = all.get(&name).ok_or_else(|| {
-            KernelError::new(ErrorCode::NotFound, format!("there is no variable '{name}'"))
-        })?;
+        let variable = all
+            .get(&name)
+            .ok_or_else(|| KernelError::new(ErrorCode::NotFound, format!("there is no variable '{name}'")))?;
         if value.dtype() != variable.dtype || !variable.shape.allows(value.shape()) {
             let (dtype, shape) = (variable.dtype, &variable.shape);
             let got = format!("{}{}", value.dtype(), value.shape());

@@ -2,7 +2,8 @@
 //! objects, a tensor of its own, says what the variables are called.
 //!
 //! ```text
-//! TrackableObjectGraph { nodes: [{ attributes: [{ full_name: "dense/kernel", checkpoint_key: "model/w/..." }] }] }
+//! TrackableObjectGraph { nodes: [
+//!     { attributes: [{ full_name: "dense/kernel", checkpoint_key: "model/w/..." }] }] }
 //! ```
 
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@
 //! all_model_checkpoint_paths: "model-100"
 //! ```
 //!
-//! The file is untrusted: what it names may lie elsewhere, or be gone. Names are read beside the file if there
-//! is nothing under the path itself, since folders are moved; [`CheckpointState::beside`] gives these.
+//! The file is untrusted: what it names may lie elsewhere, or be gone. Folders are moved, so names are read
+//! beside the file first; [`CheckpointState::beside`] gives these.
 
 /// The checkpoints of a folder, as its file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

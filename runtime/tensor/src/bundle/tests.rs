@@ -312,7 +312,7 @@ fn damaged_blocks_do_no_harm() {
     assert!(n_opened > 1000, "{n_opened} were opened");
 }
 
-/// What is written is read: numbers, strings, slices, two shards, and more keys than a block has.
+/// Everything written is read: numbers, strings, slices, two shards, and more keys than a block has.
 #[test]
 fn written_bundles_are_read() {
     let mut writer = BundleWriter::new(vec![Vec::new(), Vec::new()]);
@@ -350,7 +350,10 @@ fn written_bundles_are_read() {
     assert_eq!(bundle.read("half", "").unwrap().dims, [0usize; 0]);
     assert_eq!(bundle.read("none", "").unwrap().dims, [0, 7]);
     assert_eq!(bundle.read("parts", "").unwrap().data, BundleData::Dense(bytes.clone().into()));
-    assert_eq!(bundle.read("parts", "4 3 1,2:-").unwrap().data, BundleData::Dense(bytes[3..9].to_vec().into()));
+    assert_eq!(
+        bundle.read("parts", "4 3 1,2:-").unwrap().data,
+        BundleData::Dense(bytes[3..9].to_vec().into())
+    );
 }
 
 #[test]

@@ -8,8 +8,8 @@
 //! What is written is what TensorFlow writes: no compression, little-endian. The order of the tensors is the
 //! caller's; the same calls give the same bytes.
 //!
-//! Not here: files. Whoever writes a bundle writes the shards first, then the index: a bundle without an index
-//! does not exist.
+//! Not here: files. Whoever writes a bundle writes the shards first, then the index: without an index there
+//! is no bundle.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -79,8 +79,8 @@ impl<W: Write> BundleWriter<W> {
     /// Writes a slice of a tensor of shape `dims`: start and length along each axis.
     ///
     /// # Errors
-    /// As [`BundleWriter::add`], and if the slice is not inside of the tensor, or the tensor's type or shape is
-    /// not that of its other slices. That they are all of it is checked at the end.
+    /// As [`BundleWriter::add`], and if the slice is not inside of the tensor, or the tensor's type or shape
+    /// is not that of its other slices. That they are all of it is checked at the end.
     pub fn add_slice(
         &mut self,
         name: &str,

@@ -49,7 +49,7 @@ pub fn read(reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTen
 
 /// Where the elements of a file of numbers lie, for readers of parts of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct NpyLayout {
     /// The element type.
     pub dtype: DType,
     /// The sizes.
@@ -65,13 +65,13 @@ pub struct Layout {
 ///
 /// # Errors
 /// If it is malformed, or the elements are no numbers.
-pub fn layout(mut reader: impl Read) -> Result<Layout, NpyError> {
+pub fn layout(mut reader: impl Read) -> Result<NpyLayout, NpyError> {
     let (Header { element, fortran_order, shape }, at) = read_header(&mut reader)?;
     let NpyElement::Number { dtype, big_endian } = element else {
         return Err(NpyError::DType { descr: "S or U".to_owned(), problem: "expected numbers, got strings" });
     };
     let is_plain = !fortran_order && big_endian == cfg!(target_endian = "big") && dtype != DType::I1;
-    Ok(Layout { dtype, shape, at: at as u64, is_plain })
+    Ok(NpyLayout { dtype, shape, at: at as u64, is_plain })
 }
 
 /// Reads numbers or strings from a reader to its end.

@@ -102,8 +102,8 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "N", default_value_t = 5)]
     keep: usize,
 
-    /// Keep the checkpoint with the best value of this metric besides; of `loss` lower values are better, else
-    /// higher ones, unless :min or :max says it
+    /// Keep the checkpoint with the best value of this metric besides; of `loss` lower values are better, of
+    /// others higher ones, unless :min or :max says it
     #[arg(long, value_name = "METRIC[:min|:max]", value_parser = best, requires = "checkpoint")]
     pub(super) keep_best: Option<(String, Better)>,
 
@@ -123,8 +123,8 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "PREFIX[:REGEX]", conflicts_with = "resume")]
     pub(super) restore: Option<String>,
 
-    /// End when a metric was no better for so many evaluations, or epochs: patience=N, min-delta=X, max (higher
-    /// is better), restore (end with the best variables; needs --checkpoint)
+    /// End when a metric was no better for so many evaluations, or epochs: patience=N, min-delta=X, max
+    /// (higher is better), restore (end with the best variables; needs --checkpoint)
     #[arg(long, value_name = "METRIC:patience=N[,..]", value_parser = early_stop)]
     pub(super) early_stop: Option<EarlyStop>,
 
@@ -176,13 +176,19 @@ impl TrainCommand {
             (None, place) => place.format().unwrap_or(Format::GraphDef),
         };
         if !from.is_model() && from != Format::Bef {
-            return usage("expected a model or a training program (.bef); ir-translate --train makes one of a model");
+            return usage(
+                "expected a model or a training program (.bef); ir-translate --train makes one of a model",
+            );
         }
         if from == Format::Bef && self.training.is_given() {
-            return usage("a training program has its optimizer and its metrics; these options are for models");
+            return usage(
+                "a training program has its optimizer and its metrics; these options are for models",
+            );
         }
         if from == Format::Bef && self.output.is_some() {
-            return usage("-o needs the model; a training program keeps its variables: --dump-variables writes them");
+            return usage(
+                "-o needs the model; a training program keeps its variables: --dump-variables writes them",
+            );
         }
         if let Some(Place::File(path)) = &self.output
             && path.extension().is_some_and(|end| end != "bef")
@@ -256,7 +262,11 @@ fn early_stop(text: &str) -> Result<EarlyStop, String> {
             }
             "max" if value.is_empty() => stop.better = Better::Higher,
             "restore" if value.is_empty() => stop.restore = true,
-            _ => return Err(format!("'{key}' is unknown: there are patience=N, min-delta=X, max and restore")),
+            _ => {
+                return Err(format!(
+                    "'{key}' is unknown: there are patience=N, min-delta=X, max and restore"
+                ));
+            }
         }
     }
     if has_patience { Ok(stop) } else { Err("expected patience=N".to_owned()) }

@@ -205,7 +205,9 @@ fn begin(args: &TrainCommand, trainer: &mut Trainer) -> Result<u64, Failure> {
     if let Some(restore) = &args.restore {
         let (prefix, pattern) = match restore.split_once(':') {
             None => (restore.as_str(), None),
-            Some((prefix, pattern)) => (prefix, Some(pattern.parse::<Pattern>().map_err(|why| refused(&why))?)),
+            Some((prefix, pattern)) => {
+                (prefix, Some(pattern.parse::<Pattern>().map_err(|why| refused(&why))?))
+            }
         };
         let matches = |name: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(name));
         let chosen: &dyn Fn(&str) -> bool = &matches;

@@ -1,4 +1,4 @@
-//! What a run says: a line of JSON for each step, and a progress bar on terminals.
+//! The reports of a run: a line of JSON for each step, and a progress bar on terminals.
 //!
 //! A log that is gone on with loses the lines of steps that are made again.
 
@@ -27,7 +27,8 @@ impl Reporter {
     /// A report of a run that goes on behind so many steps.
     pub(super) fn new(log: Option<&Path>, resumed: u64, quiet: bool) -> Result<Reporter, Failure> {
         let open = |path: &Path| {
-            let kept = if resumed > 0 { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+            let kept =
+                if resumed > 0 { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
             let is_before = |line: &&str| {
                 serde_json::from_str(line).is_ok_and(|line: Json| line["step"].as_u64() <= Some(resumed))
             };
@@ -46,7 +47,7 @@ impl Reporter {
         Ok(Reporter { log, next, is_visible: false })
     }
 
-    /// Tells what happened.
+    /// Tells of an event.
     pub(super) fn tell(&mut self, event: &Event) -> Result<(), TrainError> {
         let line = match event {
             Event::Step(line) => {
@@ -70,7 +71,8 @@ impl Reporter {
             return;
         }
         let StepLine { step, epoch, loss, metrics, examples_per_s, .. } = line;
-        let metrics: Vec<String> = metrics.iter().map(|(name, value)| format!("  {name} {value:.4}")).collect();
+        let metrics: Vec<String> =
+            metrics.iter().map(|(name, value)| format!("  {name} {value:.4}")).collect();
         let text = format!("step {step}  epoch {epoch}  loss {loss:.5}{}", metrics.concat());
         tell(&format!("\r{text}  {examples_per_s:.0} examples/s\x1b[K"));
         (self.next, self.is_visible) = (Some(now + INTERVAL), true);
