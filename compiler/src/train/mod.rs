@@ -5,6 +5,7 @@
 //!      constants    float constants become variables, if that is asked for
 //!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ updates, behind the forward ops
 //!      optimizer    what is updated how: kinds, numbers, slots          schedule: the learning rate
+//!      frozen       the trained model, without variables
 //!      describe     what a driver must know, as JSON in the attribute `bef.training` of `step`
 //! ```
 //!
@@ -16,12 +17,14 @@
 mod constants;
 mod describe;
 mod errors;
+mod frozen;
 mod optimizer;
 mod schedule;
 mod spec;
 mod step;
 mod variables;
 
+pub use frozen::frozen;
 pub use optimizer::{Decay, Optimizer, VariableGroup};
 pub use schedule::Schedule;
 pub use spec::Pattern;

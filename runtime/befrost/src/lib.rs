@@ -41,8 +41,9 @@ pub use befrost_kernel_api::context::{
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
 pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
-pub use befrost_kernels::{registry, variable_values};
-pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, mem, npy};
+pub use befrost_kernels::{assign_variable_values, registry, variable_values};
+pub use befrost_tensor::tf::Philox;
+pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, bundle, mem, npy};
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 

@@ -34,7 +34,7 @@ pub use coo::coo;
 pub use cpu::cpu;
 pub use eigen::eigen;
 pub use objects::{Complex128, Device, ShapeValue, Strings, Tensor, Text};
-pub use tf::{operator as tf_operator, tf, variable_values};
+pub use tf::{assign_variable_values, operator as tf_operator, tf, variable_values};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;

@@ -21,6 +21,7 @@ use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
 use befrost_compiler::train::{self, TrainOptions};
 use befrost_compiler::verify::{Verified, verify};
+use befrost_tensor::bundle::BundleTensor;
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
@@ -83,6 +84,15 @@ impl Unit {
     pub(super) fn train(&mut self, options: &TrainOptions, clock: &mut Clock) {
         let Some(module) = self.module.take() else { return };
         match timed(&mut clock.parser, || train::build(module, options)) {
+            Ok(module) => self.module = Some(module),
+            Err(said) => self.say(said),
+        }
+    }
+
+    /// Makes a model without variables of an imported model, which was trained.
+    pub(super) fn freeze(&mut self, options: &TrainOptions, values: Vec<(String, BundleTensor)>) {
+        let Some(module) = self.module.take() else { return };
+        match train::frozen(module, options, values) {
             Ok(module) => self.module = Some(module),
             Err(said) => self.say(said),
         }

@@ -1,4 +1,4 @@
-//! The command lines: `ir-translate`, `ir-opt`, `bef-exec`.
+//! The command lines: `ir-translate`, `ir-opt`, `bef-exec`, `bef-train`.
 //!
 //! ```text
 //! failure   exit codes                files    inputs and outputs        report   rendering of diagnostics
@@ -7,7 +7,7 @@
 //! model     TensorFlow's models, with their files    inspect   --inspect
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
 //! training  options of training programs
-//! dialect_help   --help-dialects      translate, opt, exec   the tools
+//! dialect_help   --help-dialects      translate, opt, exec, train   the tools
 //! ```
 //!
 //! The contract is `cli.md`; its unimplemented features are refused explicitly. Each program in `src/bin`
@@ -29,5 +29,6 @@ mod passes;
 mod progress;
 mod report;
 mod spelling;
+pub mod train;
 mod training;
 pub mod translate;

@@ -75,6 +75,46 @@ pub(super) struct TrainArgs {
 }
 
 impl TrainArgs {
+    /// The number of batches of an update.
+    pub(super) fn accumulate(&self) -> u32 {
+        self.accumulate
+    }
+
+    /// True if an option was given that makes a training program.
+    pub(super) fn is_given(&self) -> bool {
+        let TrainArgs {
+            metric,
+            init,
+            updates,
+            train_op,
+            optimizer,
+            schedule,
+            clip_norm,
+            clip_value,
+            l2,
+            weight_decay,
+            accumulate,
+            group,
+            trainable,
+            freeze_variables,
+            trainable_constants,
+        } = self;
+        let texts = [
+            init,
+            train_op,
+            optimizer,
+            schedule,
+            l2,
+            weight_decay,
+            trainable,
+            freeze_variables,
+            trainable_constants,
+        ];
+        let lists = [updates, group];
+        let is_text = texts.iter().any(|text| text.is_some()) || lists.iter().any(|list| !list.is_empty());
+        is_text || !metric.is_empty() || clip_norm.or(*clip_value).is_some() || *accumulate != 1
+    }
+
     /// The parts of the graph.
     pub(super) fn parts(&self, loss: &str, predictions: &[String]) -> TrainingParts {
         TrainingParts {

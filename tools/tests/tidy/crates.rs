@@ -32,6 +32,7 @@ const EDGES: &[Crate] = &[
         ],
         &[],
     ),
+    ("befrost-train", &["befrost"], &["befrost"]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-fuzz", &["*"], &["*"]),

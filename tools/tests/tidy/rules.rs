@@ -38,7 +38,13 @@ pub(crate) fn unsafe_forbidden(path: &str, text: &str, table: &[Exception]) -> V
     let is_root = program || file == "lib.rs" || file == "main.rs";
     // A program is a crate of its own; any other root covers all files except the programs.
     let library = |path: &str| path.starts_with(&format!("{package}/src/")) && !path.contains("/src/bin/");
-    let may = if program { excepted(path, table) } else { table.iter().any(|(path, _)| library(path)) };
+    // A part of a program is a file that it names.
+    let part = |part: &str| {
+        let name = part.strip_prefix(&format!("{package}/src/bin/"));
+        name.is_some_and(|name| text.contains(&format!("#[path = \"{name}\"]")))
+    };
+    let of_program = || excepted(path, table) || table.iter().any(|(path, _)| part(path));
+    let may = if program { of_program() } else { table.iter().any(|(path, _)| library(path)) };
     let code: String = code_only(text).split_whitespace().collect();
     if !is_root || may || code.contains("#![forbid(unsafe_code)]") {
         return Vec::new();

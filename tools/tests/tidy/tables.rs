@@ -40,10 +40,8 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/program/open.rs", "passes the contract of mapping a file on to the caller"),
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
     ("tools/src/bin/ir-translate.rs", "maps models"),
-    (
-        "tools/src/bin/bef-exec.rs",
-        "maps the file that the user names, promising that it does not change, and handles a signal",
-    ),
+    ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),
+    ("tools/src/bin/parts/interrupts.rs", "handles a signal"),
     ("bef-format/tests/memory.rs", "an allocator that counts"),
     ("compiler/tests/memory.rs", "an allocator that counts"),
     ("tools/tests/bef/large.rs", "maps files that only the test changes"),

@@ -36,6 +36,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use self::body::GraphBody;
+pub(crate) use self::restore::bundle_attr;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};

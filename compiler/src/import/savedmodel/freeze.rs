@@ -77,12 +77,41 @@ pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
             erase(m, assignment);
         }
     }
+    erase_unused_handles(m);
+    Ok(())
+}
+
+fn erase_unused_handles(m: &mut Module) {
     let is_unused = |&op: &OpId| {
         tf::operator(m, op) == Some(Op::VarHandleOp) && m.results(op).all(|result| m.is_unused(result))
     };
     let unused: Vec<OpId> = m.walk(m.top()).filter(is_unused).collect();
     unused.into_iter().for_each(|op| m.erase(op));
-    Ok(())
+}
+
+/// Makes constants of all reads of variables whose values are given, by the names of their resources.
+/// Returns what is left of them: the names of ops that need the variables themselves.
+pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str) -> Option<AttrId>) -> Vec<String> {
+    let origins = Origins::new(m);
+    let mut reads = Vec::new();
+    let mut left = Vec::new();
+    for op in m.walk(m.top()) {
+        let Some(what) = use_of(m, op) else { continue };
+        for handle in m.operands(op).filter(|&operand| is_handle(m, operand)) {
+            let key = origins.variable(m, handle);
+            match key.and_then(|(_, name)| value(m.cx.str(name))) {
+                Some(value) if what == Use::Read => reads.push((op, value)),
+                _ if origins.may_be_variable(m, handle) => left.push(m.op_name_str(op).to_owned()),
+                _ => {}
+            }
+        }
+    }
+    left.extend(reads.into_iter().filter_map(|(op, value)| {
+        let name = m.op_name_str(op).to_owned();
+        freeze_read(m, op, value).is_none().then_some(name)
+    }));
+    erase_unused_handles(m);
+    left
 }
 
 /// How an op uses a handle.

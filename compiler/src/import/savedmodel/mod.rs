@@ -27,6 +27,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use self::freeze::Frozen;
+pub(crate) use self::freeze::freeze_values;
 use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
 use super::graphdef::{EntryPoint, Surroundings, import};

@@ -42,7 +42,7 @@ use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
-pub use self::variables::variable_values;
+pub use self::variables::{assign_variable_values, variable_values};
 
 use self::attrs::{UseAttrs, attributes};
 use self::memory::Memory;

@@ -17,6 +17,7 @@
 //! resources is the one with a value. A variable without a name belongs to the operator that creates its
 //! handle.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use befrost_kernel_api::context::{Resource, ResourceName, Resources};
@@ -200,6 +201,40 @@ pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostT
     let named =
         all.iter().zip(&values).filter_map(|((name, _), value)| Some((name.clone(), (**value).clone()?)));
     Ok(named.collect())
+}
+
+/// Replaces the values of variables, all of them at once or, after an error, none: no snapshot and no update
+/// of several variables sees some of the new values and some of the old ones.
+///
+/// # Errors
+/// If there is no variable of a name, one is named twice, or a value is of another type or shape.
+pub fn assign_variable_values(
+    resources: &Resources,
+    values: Vec<(ResourceName, HostTensor)>,
+) -> Result<(), KernelError> {
+    let all: BTreeMap<ResourceName, Arc<Variable>> = resources.all::<Variable>().into_iter().collect();
+    let mut chosen = Vec::with_capacity(values.len());
+    for (name, value) in values {
+        let variable = all
+            .get(&name)
+            .ok_or_else(|| KernelError::new(ErrorCode::NotFound, format!("there is no variable '{name}'")))?;
+        if value.dtype() != variable.dtype || !variable.shape.allows(value.shape()) {
+            let (dtype, shape) = (variable.dtype, &variable.shape);
+            let got = format!("{}{}", value.dtype(), value.shape());
+            let problem = format!("the variable '{name}' is of type {dtype} and shape {shape}, got {got}");
+            return Err(KernelError::invalid(problem));
+        }
+        chosen.push((variable, value));
+    }
+    chosen.sort_by_key(|(variable, _)| Arc::as_ptr(variable));
+    if let Some(pair) = chosen.windows(2).find(|pair| Arc::ptr_eq(pair[0].0, pair[1].0)) {
+        return Err(KernelError::invalid(format!("the variable '{}' is given twice", pair[0].0.name)));
+    }
+    let mut locked: Vec<_> = chosen.iter().map(|(variable, _)| variable.lock_anew()).collect();
+    for (place, (_, value)) in locked.iter_mut().zip(&chosen) {
+        **place = Some(value.clone());
+    }
+    Ok(())
 }
 
 /// The variable of a handle.

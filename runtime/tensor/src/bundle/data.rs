@@ -5,8 +5,11 @@
 //! strings: lengths as varints │ masked crc32c of the lengths │ texts
 //! ```
 
+use std::io::{self, Write};
+
 use super::table::masked;
 use super::wire::{fixed32, take, varint};
+use super::write::{Elements, lengths};
 use super::{BundleData, Bytes};
 use crate::DType;
 use crate::tf::op::Type;
@@ -69,4 +72,33 @@ fn strings(n: usize, bytes: &Bytes, crc: u32) -> Result<Vec<Bytes>, String> {
     let texts = lengths.into_iter().map(|n| take(&mut rest, n).map(|text| bytes.slice_ref(text)));
     let texts: Vec<Bytes> = texts.collect::<Option<_>>().ok_or_else(truncated)?;
     if rest.is_empty() { Ok(texts) } else { Err(format!("{} bytes behind its strings", rest.len())) }
+}
+
+/// Writes elements; returns their size and their checksum, or nothing if they do not fit type and shape.
+pub(super) fn encode(
+    ty: Type,
+    dims: &[usize],
+    elements: Elements<'_>,
+    to: &mut dyn Write,
+) -> io::Result<Option<(u64, u32)>> {
+    let Ok(n) = n_elements(dims) else { return Ok(None) };
+    match (ty, elements) {
+        (Type::Dense(dtype), Elements::Dense(bytes)) if n.checked_mul(dtype.size()) == Some(bytes.len()) => {
+            to.write_all(bytes)?;
+            Ok(Some((bytes.len() as u64, masked(crc32c::crc32c(bytes)))))
+        }
+        (Type::String, Elements::Strings(strings)) if strings.len() == n => {
+            let mut head = Vec::new();
+            let mut crc = lengths(strings, &mut head);
+            to.write_all(&head)?;
+            let mut len = head.len() as u64;
+            for string in strings {
+                to.write_all(string)?;
+                crc = crc32c::crc32c_append(crc, string);
+                len += string.len() as u64;
+            }
+            Ok(Some((len, masked(crc))))
+        }
+        _ => Ok(None),
+    }
 }

@@ -10,23 +10,32 @@
 //! entries lie in their shards and do not overlap. Tensors are checked when they are read, and share the
 //! bytes of their shard unless they are put together from slices. Memory is in proportion to the files.
 //!
-//! Not here: access to files, which the caller gives, and the names of variables.
+//! [`BundleWriter`] writes them, [`objects`] reads the names of variables out of a checkpoint of objects, and
+//! [`CheckpointState`] is the text that says which checkpoint of a folder is the latest.
+//!
+//! Not here: access to files, which the caller gives.
 
 mod data;
+pub mod objects;
 mod slice;
+mod state;
 mod table;
 #[cfg(test)]
 mod tests;
 mod wire;
+mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub use bytes::Bytes;
 
+pub use self::state::CheckpointState;
+pub use self::write::{BundleWriter, Elements};
+
 use self::slice::{Slice, StoredSlice};
 use self::wire::{Message, WireValue};
-use crate::tf::op::Type;
+pub use crate::tf::op::Type;
 
 /// The reason why a bundle, or a tensor in it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

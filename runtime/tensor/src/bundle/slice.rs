@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::data::n_elements;
-use super::wire::{Message, WireValue};
+use super::wire::{self, Message, WireValue};
 use super::{BundleData, BundleTensor, Bytes, Entry};
 use crate::tf::op::Type;
 
@@ -37,7 +37,7 @@ impl Slice {
         Slice(dims.iter().map(|&dim| (0, dim)).collect())
     }
 
-    fn checked(axes: Vec<(usize, usize)>, dims: &[usize]) -> Result<Slice, String> {
+    pub(super) fn checked(axes: Vec<(usize, usize)>, dims: &[usize]) -> Result<Slice, String> {
         let slice = Slice(axes);
         let fits = |(&(start, len), &dim): (&(usize, usize), &usize)| start <= dim && len <= dim - start;
         if slice.0.len() != dims.len() || !slice.0.iter().zip(dims).all(fits) {
@@ -101,7 +101,29 @@ impl Slice {
     }
 }
 
+impl Slice {
+    /// The TensorSliceProto.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut slice = Vec::new();
+        for &(start, len) in &self.0 {
+            let mut extent = Vec::new();
+            wire::push_number(&mut extent, 1, start as u64);
+            // A length that is left out is that of the whole axis.
+            wire::push_varint(&mut extent, 2 << 3);
+            wire::push_varint(&mut extent, len as u64);
+            wire::push_bytes(&mut slice, 1, &extent);
+        }
+        slice
+    }
+}
+
 impl StoredSlice {
+    /// A slice whose lengths are all written.
+    pub(super) fn new(slice: Slice) -> StoredSlice {
+        let is_whole = vec![false; slice.0.len()];
+        StoredSlice { slice, is_whole }
+    }
+
     /// The key under which a slice of a tensor is stored.
     pub(super) fn key(&self, name: &[u8]) -> Vec<u8> {
         let mut key = vec![0];

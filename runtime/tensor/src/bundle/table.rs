@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{fixed32, take, varint};
+use super::wire::{fixed32, push_varint, take, varint};
 
 /// The size of the footer: two handles of up to 20 bytes and the magic number.
 const FOOTER: usize = 48;
@@ -128,4 +128,80 @@ fn entries(block: &[u8], room: &mut usize, f: &mut OnEntry<'_>) -> Result<(), St
 /// A checksum as it is stored: checksums of bytes that contain checksums are weak.
 pub(super) fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// The size at which a block ends.
+const BLOCK: usize = 1 << 16;
+
+/// The number of entries that share the beginnings of their keys, one with the next.
+const RESTART_EVERY: usize = 16;
+
+/// A table of these keys and values.
+pub(super) fn write(all: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
+    let (mut file, mut index, mut block) = (Vec::new(), BlockWriter::default(), BlockWriter::default());
+    for (key, value) in all {
+        block.add(key, value);
+        if block.bytes.len() >= BLOCK {
+            let last = block.last.clone();
+            index.add(&last, &std::mem::take(&mut block).close(&mut file));
+        }
+    }
+    if !block.last.is_empty() || !block.bytes.is_empty() {
+        let last = block.last.clone();
+        index.add(&last, &block.close(&mut file));
+    }
+    let meta = BlockWriter::default().close(&mut file);
+    let index = index.close(&mut file);
+    let mut footer = [meta, index].concat();
+    footer.resize(FOOTER - 8, 0);
+    file.extend(footer);
+    file.extend(MAGIC.to_le_bytes());
+    file
+}
+
+/// A block that is written.
+#[derive(Default)]
+struct BlockWriter {
+    bytes: Vec<u8>,
+    restarts: Vec<u32>,
+    n: usize,
+    last: Vec<u8>,
+}
+
+impl BlockWriter {
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        let mut shared = key.iter().zip(&self.last).take_while(|(a, b)| a == b).count();
+        if self.n.is_multiple_of(RESTART_EVERY) {
+            // A block is as long as its last entry at most, which is far less than 4 GiB, plus `BLOCK`.
+            self.restarts.push(self.bytes.len() as u32);
+            shared = 0;
+        }
+        for n in [shared, key.len() - shared, value.len()] {
+            push_varint(&mut self.bytes, n as u64);
+        }
+        self.bytes.extend_from_slice(&key[shared..]);
+        self.bytes.extend_from_slice(value);
+        self.last = key.to_vec();
+        self.n += 1;
+    }
+
+    /// Writes the block; returns its handle.
+    fn close(mut self, file: &mut Vec<u8>) -> Vec<u8> {
+        if self.restarts.is_empty() {
+            self.restarts.push(0);
+        }
+        for restart in &self.restarts {
+            self.bytes.extend(restart.to_le_bytes());
+        }
+        self.bytes.extend((self.restarts.len() as u32).to_le_bytes());
+        let mut handle = Vec::new();
+        push_varint(&mut handle, file.len() as u64);
+        push_varint(&mut handle, self.bytes.len() as u64);
+        // Not compressed.
+        self.bytes.push(0);
+        let crc = masked(crc32c::crc32c(&self.bytes));
+        file.extend(self.bytes);
+        file.extend(crc.to_le_bytes());
+        handle
+    }
 }

@@ -311,3 +311,57 @@ fn damaged_blocks_do_no_harm() {
     }
     assert!(n_opened > 1000, "{n_opened} were opened");
 }
+
+/// Everything written is read: numbers, strings, slices, two shards, and more keys than a block has.
+#[test]
+fn written_bundles_are_read() {
+    let mut writer = BundleWriter::new(vec![Vec::new(), Vec::new()]);
+    let f32s = Type::Dense(DType::F32);
+    for i in 0..5000u32 {
+        let name = format!("layer_{i:04}/kernel");
+        writer.add(&name, (i % 2) as usize, f32s, &[1, 2], Elements::Dense(&[i as u8; 8])).unwrap();
+    }
+    let texts: [&[u8]; 3] = [b"a", b"", &[0xff; 300]];
+    writer.add("texts", 1, Type::String, &[3], Elements::Strings(&texts)).unwrap();
+    writer.add("half", 0, Type::Dense(DType::BF16), &[], Elements::Dense(&[1, 2])).unwrap();
+    writer.add("none", 0, f32s, &[0, 7], Elements::Dense(&[])).unwrap();
+    let bytes: Vec<u8> = (0..12).collect();
+    let ui8s = Type::Dense(DType::UI8);
+    writer.add_slice("parts", 1, ui8s, &[4, 3], &[(2, 2), (0, 3)], Elements::Dense(&bytes[6..])).unwrap();
+    writer.add_slice("parts", 0, ui8s, &[4, 3], &[(0, 2), (0, 3)], Elements::Dense(&bytes[..6])).unwrap();
+    let refused = |result: std::io::Result<()>| result.unwrap_err().to_string();
+    assert!(refused(writer.add("texts", 0, f32s, &[], Elements::Dense(&[0; 4]))).contains("written twice"));
+    assert!(refused(writer.add("x", 0, f32s, &[2], Elements::Dense(&[0; 4]))).contains("do not fit"));
+    let (shards, index) = writer.finish().unwrap();
+    let bundle = Bundle::open("v", &mut |name| match name {
+        "v.index" => Ok(index.clone().into()),
+        "v.data-00000-of-00002" => Ok(shards[0].clone().into()),
+        "v.data-00001-of-00002" => Ok(shards[1].clone().into()),
+        name => Err(format!("no file {name}")),
+    });
+    let bundle = bundle.unwrap();
+    assert_eq!(bundle.tensors().count(), 5004);
+    for i in 0..5000u32 {
+        let tensor = bundle.read(&format!("layer_{i:04}/kernel"), "").unwrap();
+        assert_eq!(tensor.data, BundleData::Dense(vec![i as u8; 8].into()));
+    }
+    let strings = texts.map(Bytes::copy_from_slice).to_vec();
+    assert_eq!(bundle.read("texts", "").unwrap().data, BundleData::Strings(strings));
+    assert_eq!(bundle.read("half", "").unwrap().dims, [0usize; 0]);
+    assert_eq!(bundle.read("none", "").unwrap().dims, [0, 7]);
+    assert_eq!(bundle.read("parts", "").unwrap().data, BundleData::Dense(bytes.clone().into()));
+    assert_eq!(
+        bundle.read("parts", "4 3 1,2:-").unwrap().data,
+        BundleData::Dense(bytes[3..9].to_vec().into())
+    );
+}
+
+#[test]
+fn slices_that_are_not_all_of_a_tensor_are_not_written() {
+    let mut writer = BundleWriter::new(vec![Vec::new()]);
+    let ui8s = Type::Dense(DType::UI8);
+    writer.add_slice("w", 0, ui8s, &[4], &[(0, 2)], Elements::Dense(&[0; 2])).unwrap();
+    assert!(writer.add_slice("w", 0, ui8s, &[5], &[(2, 2)], Elements::Dense(&[0; 2])).is_err());
+    let why = writer.finish().unwrap_err().to_string();
+    assert_eq!(why, "'w': its slices are not all of it");
+}

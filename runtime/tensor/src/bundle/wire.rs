@@ -74,3 +74,33 @@ pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     }
     Some(digits.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
 }
+
+/// Appends a number of variable length.
+pub(super) fn push_varint(to: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
+}
+
+/// Appends a field with a number; one that is 0 is left out, as it is the default.
+pub(super) fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
+    if value != 0 {
+        push_varint(to, field << 3);
+        push_varint(to, value);
+    }
+}
+
+/// Appends a field with bytes, or a message.
+pub(super) fn push_bytes(to: &mut Vec<u8>, field: u64, value: &[u8]) {
+    push_varint(to, field << 3 | 2);
+    push_varint(to, value.len() as u64);
+    to.extend_from_slice(value);
+}
+
+/// Appends a field with a number of 4 bytes.
+pub(super) fn push_fixed32(to: &mut Vec<u8>, field: u64, value: u32) {
+    push_varint(to, field << 3 | 5);
+    to.extend(value.to_le_bytes());
+}

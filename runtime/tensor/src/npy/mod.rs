@@ -21,7 +21,7 @@ mod strings;
 mod tests;
 mod write;
 
-pub use read::{parse, parse_array, read, read_array, read_array_file, read_file};
+pub use read::{NpyLayout, layout, parse, parse_array, read, read_array, read_array_file, read_file};
 pub use strings::{Array, strings_to_bytes};
 pub use write::{to_bytes, write_file};
 

@@ -47,9 +47,49 @@ pub fn read(reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTen
     }
 }
 
+/// Where the elements of a file of numbers lie, for readers of parts of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NpyLayout {
+    /// The element type.
+    pub dtype: DType,
+    /// The sizes.
+    pub shape: Shape,
+    /// The place of the first element in the file.
+    pub at: u64,
+    /// True if the bytes are those of a tensor: in C order, of the machine's byte order, and no booleans,
+    /// which may be any byte in a file.
+    pub is_plain: bool,
+}
+
+/// Reads the header of a file of numbers.
+///
+/// # Errors
+/// If it is malformed, or the elements are no numbers.
+pub fn layout(mut reader: impl Read) -> Result<NpyLayout, NpyError> {
+    let (Header { element, fortran_order, shape }, at) = read_header(&mut reader)?;
+    let NpyElement::Number { dtype, big_endian } = element else {
+        return Err(NpyError::DType { descr: "S or U".to_owned(), problem: "expected numbers, got strings" });
+    };
+    let is_plain = !fortran_order && big_endian == cfg!(target_endian = "big") && dtype != DType::I1;
+    Ok(NpyLayout { dtype, shape, at: at as u64, is_plain })
+}
+
 /// Reads numbers or strings from a reader to its end.
 pub fn read_array(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<Array, NpyError> {
-    let prelude = read_up_to(&mut reader, MAGIC.len() + 2)?;
+    let (header, _) = read_header(&mut reader)?;
+    let want = header.shape.num_elements().checked_mul(header.element.size());
+    let want = want.filter(|&want| isize::try_from(want).is_ok()).ok_or(TensorError::TooLarge)?;
+    let first = read_up_to(&mut reader, want.min(FIRST))?;
+    if first.len() < want.min(FIRST) {
+        return Err(NpyError::Truncated { want, got: first.len() });
+    }
+    let array = array_of(&header, (&first, want), &mut reader, allocator)?;
+    if read_up_to(&mut reader, 1)?.is_empty() { Ok(array) } else { Err(NpyError::Trailing) }
+}
+
+/// The header, and the number of bytes up to the elements.
+fn read_header(reader: &mut impl Read) -> Result<(Header, usize), NpyError> {
+    let prelude = read_up_to(reader, MAGIC.len() + 2)?;
     if !prelude.starts_with(MAGIC) {
         return Err(NpyError::Magic);
     }
@@ -59,7 +99,7 @@ pub fn read_array(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Resu
         (2 | 3, 0) => 4,
         _ => return Err(NpyError::Version { major, minor }),
     };
-    let len = match read_up_to(&mut reader, n_len_bytes)?[..] {
+    let len = match read_up_to(reader, n_len_bytes)?[..] {
         [a, b] if n_len_bytes == 2 => u32::from(u16::from_le_bytes([a, b])),
         [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
         _ => return Err(NpyError::TruncatedHeader),
@@ -67,20 +107,12 @@ pub fn read_array(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Resu
     if len > MAX_HEADER {
         return Err(NpyError::LongHeader { len });
     }
-    let text = read_up_to(&mut reader, len as usize)?;
+    let text = read_up_to(reader, len as usize)?;
     if text.len() < len as usize {
         return Err(NpyError::TruncatedHeader);
     }
-    let header = header::parse(&text, prelude.len() + n_len_bytes)?;
-
-    let want = header.shape.num_elements().checked_mul(header.element.size());
-    let want = want.filter(|&want| isize::try_from(want).is_ok()).ok_or(TensorError::TooLarge)?;
-    let first = read_up_to(&mut reader, want.min(FIRST))?;
-    if first.len() < want.min(FIRST) {
-        return Err(NpyError::Truncated { want, got: first.len() });
-    }
-    let array = array_of(&header, (&first, want), &mut reader, allocator)?;
-    if read_up_to(&mut reader, 1)?.is_empty() { Ok(array) } else { Err(NpyError::Trailing) }
+    let at = prelude.len() + n_len_bytes;
+    Ok((header::parse(&text, at)?, at + len as usize))
 }
 
 /// The bytes of elements that are read before memory for all of them is asked for: a header may promise

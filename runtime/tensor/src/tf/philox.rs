@@ -46,6 +46,12 @@ impl Philox {
         Philox { counter: self.counter.wrapping_add(u128::from(blocks)), ..self }
     }
 
+    /// The first 64 bits of the block at this position, the first word low.
+    pub fn bits(&self) -> u64 {
+        let [low, high, ..] = self.block(0);
+        pair(low, high)
+    }
+
     /// The block that is `ahead` of this position.
     pub(super) fn block(&self, ahead: u64) -> [u32; WORDS] {
         let counter = self.skipped(ahead).counter;

@@ -1,0 +1,58 @@
+//! The trained model: what it predicts, with its variables as constants.
+//!
+//! ```text
+//! the import of TrainingParts ──▶ predict alone, called main ──▶ reads of variables ──▶ their trained values
+//! ```
+
+use std::collections::BTreeMap;
+
+use befrost_tensor::bundle::BundleTensor;
+
+use super::{TrainOptions, constants, errors, function};
+use crate::diag::Diagnostic;
+use crate::import::graphdef::bundle_attr;
+use crate::import::savedmodel::freeze_values;
+use crate::ir::{AttrId, names};
+use crate::rewrite::Rewriter;
+use crate::verify::{Verified, verify};
+
+/// Makes a model without variables of a model that was imported as
+/// [`TrainingParts`](crate::import::TrainingParts): its function `main` is what it predicts.
+///
+/// # Errors
+/// If it predicts nothing, or needs more than the values of its variables.
+pub fn frozen(
+    model: Verified,
+    options: &TrainOptions,
+    values: Vec<(String, BundleTensor)>,
+) -> Result<Verified, Vec<Diagnostic>> {
+    let mut m = model.into_module();
+    let Some(predict) = function(&m, "predict") else {
+        return Err(vec![errors::option(
+            "the model predicts nothing: all of its outputs are losses and metrics",
+        )]);
+    };
+    if let Some(pattern) = &options.constants {
+        let top = m.top();
+        constants::to_variables(&mut Rewriter::new(&mut m, top), pattern)?;
+    }
+    for name in ["init", "step", "evaluate"] {
+        if let Some(function) = function(&m, name) {
+            m.erase(function);
+        }
+    }
+    let name = m.cx.str_attr("main");
+    m.set_attr(predict, names::SYM_NAME, name);
+    let mut attrs = BTreeMap::<String, AttrId>::new();
+    for (name, value) in values {
+        let attr = bundle_attr(&mut m.cx, value).map_err(|why| vec![errors::option(&why)])?;
+        attrs.insert(name, attr);
+    }
+    let left = freeze_values(&mut m, &|name| attrs.get(name).copied());
+    if let Some(op) = left.first() {
+        return Err(vec![errors::option(&format!(
+            "the model cannot be frozen: '{op}' needs a variable itself"
+        ))]);
+    }
+    verify(m)
+}

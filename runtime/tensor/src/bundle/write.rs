@@ -1,0 +1,192 @@
+//! The writer: tensors go to their shards as they come, the index is made at the end.
+//!
+//! ```text
+//! add(name, shard, elements) ──▶ shard: bytes          entry: type, shape, shard, place, checksum
+//! finish() ──▶ header and entries in the order of their keys ──▶ blocks ──▶ index
+//! ```
+//!
+//! What is written is what TensorFlow writes: no compression, little-endian. The order of the tensors is the
+//! caller's; the same calls give the same bytes.
+//!
+//! Not here: files. Whoever writes a bundle writes the shards first, then the index: without an index there
+//! is no bundle.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::slice::{Slice, StoredSlice};
+use super::table::{self, masked};
+use super::wire::{push_bytes, push_fixed32, push_number, push_varint};
+use super::{HEADER, data};
+use crate::tf::op::Type;
+
+/// The elements of a tensor that is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Elements<'a> {
+    /// Little-endian numbers, one after the other.
+    Dense(&'a [u8]),
+    /// Strings of bytes.
+    Strings(&'a [&'a [u8]]),
+}
+
+/// Writes a bundle.
+#[derive(Debug)]
+pub struct BundleWriter<W> {
+    shards: Vec<Shard<W>>,
+    entries: BTreeMap<Vec<u8>, Vec<u8>>,
+    partitioned: BTreeMap<Vec<u8>, Partitioned>,
+}
+
+#[derive(Debug)]
+struct Shard<W> {
+    to: W,
+    len: u64,
+}
+
+/// A tensor in slices.
+#[derive(Debug)]
+struct Partitioned {
+    ty: Type,
+    dims: Vec<usize>,
+    slices: Vec<Slice>,
+}
+
+impl<W: Write> BundleWriter<W> {
+    /// A bundle with these shards.
+    pub fn new(shards: Vec<W>) -> BundleWriter<W> {
+        let shards = shards.into_iter().map(|to| Shard { to, len: 0 }).collect();
+        BundleWriter { shards, entries: BTreeMap::new(), partitioned: BTreeMap::new() }
+    }
+
+    /// Writes a tensor to a shard.
+    ///
+    /// # Errors
+    /// Those of the shard, and if the name is taken, or the elements do not fit the type and the shape.
+    pub fn add(
+        &mut self,
+        name: &str,
+        shard: usize,
+        ty: Type,
+        dims: &[usize],
+        elements: Elements<'_>,
+    ) -> io::Result<()> {
+        if name.is_empty() || name.starts_with('\0') {
+            return Err(refused("a tensor has no name"));
+        }
+        self.put(name.as_bytes(), shard, ty, dims, elements)
+    }
+
+    /// Writes a slice of a tensor of shape `dims`: start and length along each axis.
+    ///
+    /// # Errors
+    /// As [`BundleWriter::add`], and if the slice is not inside of the tensor, or the tensor's type or shape
+    /// is not that of its other slices. That they are all of it is checked at the end.
+    pub fn add_slice(
+        &mut self,
+        name: &str,
+        shard: usize,
+        ty: Type,
+        dims: &[usize],
+        slice: &[(usize, usize)],
+        elements: Elements<'_>,
+    ) -> io::Result<()> {
+        let slice = Slice::checked(slice.to_vec(), dims).map_err(|why| refused(&why))?;
+        let key = name.as_bytes().to_vec();
+        let whole = self.partitioned.entry(key).or_insert_with(|| Partitioned {
+            ty,
+            dims: dims.to_vec(),
+            slices: Vec::new(),
+        });
+        if (whole.ty, &whole.dims[..]) != (ty, dims) {
+            return Err(refused(&format!("the slices of '{name}' are of different tensors")));
+        }
+        whole.slices.push(slice.clone());
+        let (key, dims) = (StoredSlice::new(slice.clone()).key(name.as_bytes()), slice.dims());
+        self.put(&key, shard, ty, &dims, elements)
+    }
+
+    fn put(
+        &mut self,
+        key: &[u8],
+        shard: usize,
+        ty: Type,
+        dims: &[usize],
+        elements: Elements<'_>,
+    ) -> io::Result<()> {
+        let to = self.shards.get_mut(shard).ok_or_else(|| refused("there is no such shard"))?;
+        let at = to.len;
+        let (len, crc) =
+            data::encode(ty, dims, elements, &mut to.to)?.ok_or_else(|| refused("elements do not fit"))?;
+        to.len += len;
+        let mut entry = described(ty, dims);
+        for (field, value) in [(3, shard as u64), (4, at), (5, len)] {
+            push_number(&mut entry, field, value);
+        }
+        push_fixed32(&mut entry, 6, crc);
+        match self.entries.insert(key.to_vec(), entry) {
+            None => Ok(()),
+            Some(_) => Err(refused(&format!("'{}' is written twice", super::shown(key)))),
+        }
+    }
+
+    /// The shards, and the bytes of the index.
+    ///
+    /// # Errors
+    /// If the slices of a tensor are not all of it, or overlap, or it is written whole, too.
+    pub fn finish(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
+        for (name, Partitioned { ty, dims, slices }) in &self.partitioned {
+            let problem = |why: &str| refused(&format!("'{}': {why}", super::shown(name)));
+            super::slice::expect_partition(dims, &slices.iter().collect::<Vec<_>>())
+                .map_err(|why| problem(&why))?;
+            let mut entry = described(*ty, dims);
+            for slice in slices {
+                push_bytes(&mut entry, 7, &slice.encode());
+            }
+            if self.entries.insert(name.clone(), entry).is_some() {
+                return Err(problem("it is written whole and in slices"));
+            }
+        }
+        let mut header = Vec::new();
+        push_number(&mut header, 1, self.shards.len() as u64);
+        // The version of the writer.
+        let mut version = Vec::new();
+        push_number(&mut version, 1, 1);
+        push_bytes(&mut header, 3, &version);
+        self.entries.insert(HEADER.to_vec(), header);
+        let index = table::write(&self.entries);
+        Ok((self.shards.into_iter().map(|shard| shard.to).collect(), index))
+    }
+}
+
+/// Type and shape of an entry.
+fn described(ty: Type, dims: &[usize]) -> Vec<u8> {
+    let (mut entry, mut shape) = (Vec::new(), Vec::new());
+    push_number(&mut entry, 1, u64::try_from(ty.code()).unwrap_or(0));
+    for &dim in dims {
+        let mut size = Vec::new();
+        push_number(&mut size, 1, dim as u64);
+        push_bytes(&mut shape, 2, &size);
+    }
+    push_bytes(&mut entry, 2, &shape);
+    entry
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Appends the lengths of strings, and returns the checksum of the lengths.
+pub(super) fn lengths(strings: &[&[u8]], to: &mut Vec<u8>) -> u32 {
+    let mut crc = 0;
+    for string in strings {
+        let length = string.len() as u64;
+        push_varint(to, length);
+        crc = match u32::try_from(length) {
+            Ok(length) => crc32c::crc32c_append(crc, &length.to_le_bytes()),
+            Err(_) => crc32c::crc32c_append(crc, &length.to_le_bytes()),
+        };
+    }
+    let stored = masked(crc).to_le_bytes();
+    to.extend(stored);
+    crc32c::crc32c_append(crc, &stored)
+}

@@ -1,0 +1,157 @@
+//! `bef-train` on the digits: it learns, what it writes answers; interrupted, killed and resumed it ends with
+//! the same bits; what is wrong is one error.
+//!
+//! `BEFROST_TRAIN_KILLS=200` kills more often than the tests do.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use befrost::HostTensor;
+use befrost::mem::Malloc;
+use befrost::npy;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Trains the digits in a folder.
+fn train(folder: &Path, options: &[&str]) -> Command {
+    let digits = root().join("testdata/digits");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
+    command.current_dir(folder).arg(root().join("testdata/training/digits_cnn.pb"));
+    for (option, set) in [("--data", "train"), ("--eval-data", "test")] {
+        for what in ["images", "labels"] {
+            let file = digits.join(format!("{set}_{what}.npy"));
+            command.arg(option).arg(format!("{what}={}", file.display()));
+        }
+    }
+    command.args(["--metric", "accuracy", "--optimizer", "adam:lr=2e-3", "--shuffle", "7"]);
+    command.args(["--checkpoint", "ckpt"]).args(options);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(folder: &Path, options: &[&str]) -> Output {
+    train(folder, options).output().expect("bef-train runs")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// The files of a folder.
+fn bits(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("the variables were written").flatten();
+    let read = |path: PathBuf| fs::read(path).expect("a file can be read");
+    entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), read(entry.path()))).collect()
+}
+
+#[test]
+fn it_learns_in_two_parts_and_what_it_writes_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let first = run(path, &["--epochs", "10", "--log", "log.jsonl"]);
+    assert!(first.status.success(), "{}", said(&first));
+    let again = run(path, &["--epochs", "20"]);
+    assert!(
+        said(&again).contains("there is a checkpoint already; --resume goes on from it"),
+        "{}",
+        said(&again)
+    );
+    let second = run(path, &["--epochs", "20", "--resume", "-o", "digits.bef", "--log", "log.jsonl"]);
+    assert!(second.status.success(), "{}", said(&second));
+    let log = fs::read_to_string(path.join("log.jsonl")).expect("the log");
+    assert_eq!(log.lines().filter(|line| line.contains("\"loss\"") && line.contains("\"lr\"")).count(), 900);
+    let images = root().join("testdata/digits/test_images.npy");
+    let answered = Command::new(env!("CARGO_BIN_EXE_bef-exec"))
+        .current_dir(path)
+        .arg("digits.bef")
+        .arg("--input")
+        .arg(format!("images={}", images.display()))
+        .args(["--output", "probabilities=p.npy"])
+        .output()
+        .expect("bef-exec runs");
+    assert!(answered.status.success(), "{}", said(&answered));
+    let read = |path: &Path| npy::read_file(path, &Malloc::shared()).expect("an array");
+    let p: Vec<f32> = read(&path.join("p.npy")).to_vec().expect("probabilities");
+    let labels: Vec<i32> = read(&root().join("testdata/digits/test_labels.npy")).to_vec().expect("labels");
+    let is_right = |(p, &label): (&[f32], &i32)| {
+        let best = p.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(i, _)| i);
+        best == usize::try_from(label).ok()
+    };
+    let n_right = p.chunks(10).zip(&labels).filter(|pair| is_right(*pair)).count();
+    assert!(n_right * 100 >= 97 * labels.len(), "{n_right} of {}", labels.len());
+}
+
+#[test]
+fn killed_and_resumed_it_ends_with_the_same_bits() {
+    let kills = std::env::var("BEFROST_TRAIN_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    let options =
+        ["--steps", "120", "--save-every", "3", "--keep", "2", "--keep-best", "accuracy", "--resume"];
+    let with =
+        |queue: &'static str| [&options[..], &["--dump-variables", "out", "--work-queue", queue]].concat();
+    let whole = tempfile::tempdir().expect("a folder");
+    let uninterrupted = run(whole.path(), &with("s"));
+    assert!(uninterrupted.status.success(), "{}", said(&uninterrupted));
+    let want = bits(&whole.path().join("out"));
+    let (mut n_killed, mut round) = (0, 0);
+    while n_killed < kills {
+        let folder = tempfile::tempdir().expect("a folder");
+        // Each round is killed at other moments, in its first part more often.
+        for attempt in 0u64.. {
+            round += 1;
+            let mut child = train(folder.path(), &with(if round % 2 == 0 { "s" } else { "mstd:2" }))
+                .spawn()
+                .expect("bef-train starts");
+            std::thread::sleep(Duration::from_millis(20 + (round * 37 + attempt * 61) % 400));
+            if child.try_wait().expect("it can be waited for").is_none() && attempt < 8 {
+                child.kill().expect("it can be killed");
+                n_killed += 1;
+            }
+            let output = child.wait_with_output().expect("it ends");
+            if output.status.code() == Some(0) {
+                break;
+            }
+            assert_eq!(output.status.code(), None, "{}", said(&output));
+        }
+        assert!(bits(&folder.path().join("out")) == want, "the bits differ after {n_killed} kills");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_one_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let images = HostTensor::from_vec([2, 3], vec![0f64; 6]).expect("a tensor");
+    npy::write_file(&path.join("wrong.npy"), &images).expect("a file is written");
+    let labels = HostTensor::from_vec([1], vec![0i32]).expect("a tensor");
+    npy::write_file(&path.join("labels.npy"), &labels).expect("a file is written");
+    let model = root().join("testdata/training/digits_cnn.pb");
+    let check = |options: &[&str], wants: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_bef-train"))
+            .current_dir(path)
+            .arg(&model)
+            .args(options)
+            .output()
+            .expect("bef-train runs");
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {said}");
+        assert!(wants.iter().all(|want| said.contains(want)), "{options:?}: {said}");
+    };
+    check(
+        &["--data", "images=wrong.npy", "--data", "labels=labels.npy"],
+        &["E0911", "1 examples", "'images' has 2"],
+    );
+    check(
+        &["--data", "images=wrong.npy"],
+        &["E0911", "wrong.npy has f64 and shape [2, 3]", "'labels' has no data"],
+    );
+    check(&["--data", "images=none.npy"], &["none.npy"]);
+    check(&["--data", "labels=labels.npz:x"], &["labels.npz"]);
+    check(&["--data", "labels=labels.npy", "--optimizer", "adamx"], &["E0909", "adamx"]);
+    check(&["--data", "labels=labels.npy", "--resume=none"], &["none.index"]);
+}
