@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aligned;
+pub mod device;
 pub mod dtype;
 pub mod dump;
 pub mod error;

@@ -6,6 +6,7 @@ mod walk;
 
 mod broken;
 mod corrupt;
+mod device;
 mod format_md;
 mod golden;
 mod roundtrip;

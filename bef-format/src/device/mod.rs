@@ -1,0 +1,26 @@
+//! Names of devices, specs that restrict them, and sets of devices.
+//!
+//! ```text
+//! "/task:1/device:CPU:*" ──parse──▶ DeviceSpec ──within──▶ DeviceSpec ──matches──▶ DeviceName
+//! "CPU:2{threads=1},SIM:1" ──parse──▶ DeviceSet: DeviceName and DeviceConfig of each device
+//! ```
+//!
+//! A name has all fields: job, replica, task, kind, index. A spec has some of them, in any order; `*`
+//! leaves a field open, as if it was not given. Both the compiler, which places ops, and the runtime,
+//! which has the devices, read these texts, hence they are here. Texts come from models and command
+//! lines: parsing is linear in their length, a set has at most [`MAX_DEVICES`] devices, and an error
+//! says at which byte it is.
+//!
+//! Invariants, which the property tests state: what is printed parses to the same value;
+//! [`DeviceSpec::within`] is associative; a spec matches a name exactly if, merged into it, it changes
+//! nothing.
+//!
+//! Not here: which devices a process really has, and which of them an op may use.
+
+mod name;
+mod set;
+mod text;
+
+pub use name::{DeviceName, DeviceSpec, LOCALHOST};
+pub use set::{DeviceConfig, DeviceSet, LinkConfig, MAX_DEVICES};
+pub use text::{DeviceSyntax, DeviceTextError};
