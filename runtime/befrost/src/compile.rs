@@ -7,17 +7,23 @@ use std::path::{Path, PathBuf};
 
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
-use befrost_compiler::import::{Feed, ImportOptions, graphdef};
+use befrost_compiler::import::files::{ModelFiles, NoFiles};
+use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
+use befrost_compiler::import::{Feed, ImportOptions, graphdef, onnx};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
+use befrost_tensor::bundle::Bytes;
+
+use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 
 /// The program to compile.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A file: MLIR text (`.mlir`) or a TensorFlow GraphDef (`.pb`).
+    /// A file by its extension: MLIR text (`.mlir`), a TensorFlow GraphDef (`.pb`, `.pbtxt`) or MetaGraph
+    /// (`.meta`), an ONNX model (`.onnx`); or the folder of a SavedModel.
     File(PathBuf),
     /// MLIR text.
     Text(String),
@@ -53,11 +59,22 @@ pub struct CompileOptions {
     pub feeds: Vec<String>,
     /// The outputs of a model by their names; the nodes that no other uses if there are none.
     pub fetches: Vec<String>,
+    /// The only signature of a model to compile; all of them, as functions of their names, if there is none.
+    pub signature: Option<String>,
+    /// Makes constants of the variables that nothing changes.
+    pub freeze: bool,
+}
+
+/// A compiled program.
+pub(crate) struct Compiled {
+    pub(crate) bef: Vec<u8>,
+    /// The function that gives variables and tables their values.
+    pub(crate) init: Option<String>,
 }
 
 impl Default for CompileOptions {
     fn default() -> CompileOptions {
-        CompileOptions { level: 2, feeds: Vec::new(), fetches: Vec::new() }
+        CompileOptions { level: 2, feeds: Vec::new(), fetches: Vec::new(), signature: None, freeze: false }
     }
 }
 
@@ -107,37 +124,98 @@ pub fn compile(source: impl Into<Source>) -> Result<Vec<u8>, CompileError> {
 /// # Errors
 /// As [`compile`].
 pub fn compile_with(source: impl Into<Source>, options: &CompileOptions) -> Result<Vec<u8>, CompileError> {
-    match source.into() {
+    compiled(source.into(), options).map(|compiled| compiled.bef)
+}
+
+/// Compiles a program.
+pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    match source {
         Source::Text(text) => from_text("<text>", &text, options),
         Source::GraphDef(bytes) => {
             let len = bytes.len();
             from_graphdef("<graph>", Cursor::new(bytes), len, options)
         }
-        Source::File(path) => {
-            let name = path.display().to_string();
-            let unread = |error: std::io::Error| CompileError(format!("cannot read '{name}': {error}"));
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("pb") => {
-                    let file = File::open(&path).map_err(unread)?;
-                    let len = file.metadata().map_err(unread)?.len();
-                    let len = usize::try_from(len).unwrap_or(usize::MAX);
-                    from_graphdef(&name, file, len, options)
-                }
-                Some("mlir") => from_text(&name, &std::fs::read_to_string(&path).map_err(unread)?, options),
-                _ => Err(CompileError(format!(
-                    "'{name}' is neither .mlir, MLIR text, nor .pb, a TensorFlow GraphDef"
-                ))),
-            }
-        }
+        Source::File(path) => from_file(&path, options),
     }
 }
 
-fn from_text(name: &str, text: &str, options: &CompileOptions) -> Result<Vec<u8>, CompileError> {
+fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    let name = path.display().to_string();
+    let unread = |error: std::io::Error| CompileError(format!("cannot read '{name}': {error}"));
+    let read = || std::fs::read(path).map(Bytes::from).map_err(unread);
+    let root = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = ModelFolder::new(root, |path: &Path| {
+        std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string())
+    });
+    let import = import_options(options);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let is_text = extension == Some("pbtxt");
+    let tensorflow = |kind, files: &dyn ModelFiles, variables: &str| {
+        let bytes = read()?;
+        let model = TensorFlowModel::decode(kind, bytes, is_text, variables);
+        let imported = model.and_then(|model| model.import(&import, files));
+        finished(imported, &name, options)
+    };
+    if path.is_dir() {
+        return match saved_model(path) {
+            Some(file) => from_file(&file, options),
+            None => Err(CompileError(format!("'{name}' is a folder without a SavedModel"))),
+        };
+    }
+    match extension {
+        Some("pb" | "pbtxt") if stem.as_deref() == Some("saved_model") => {
+            tensorflow(TensorFlowKind::SavedModel, &folder, SAVED_VARIABLES)
+        }
+        Some("meta") => tensorflow(TensorFlowKind::MetaGraph, &folder, &stem.unwrap_or_default()),
+        Some("pbtxt") => tensorflow(TensorFlowKind::GraphDef, &NoFiles, ""),
+        Some("onnx") => {
+            let imported = onnx(read()?, &import, &folder).map(|module| ImportedModel { module, init: None });
+            finished(imported, &name, options)
+        }
+        Some("pb") => {
+            let file = File::open(path).map_err(unread)?;
+            let len = file.metadata().map_err(unread)?.len();
+            from_graphdef(&name, file, usize::try_from(len).unwrap_or(usize::MAX), options)
+        }
+        Some("mlir") => from_text(&name, &std::fs::read_to_string(path).map_err(unread)?, options),
+        _ => Err(CompileError(format!(
+            "'{name}' is neither MLIR text (.mlir), a TensorFlow graph (.pb, .pbtxt, .meta), an ONNX model \
+             (.onnx), nor the folder of a SavedModel"
+        ))),
+    }
+}
+
+fn import_options(options: &CompileOptions) -> ImportOptions {
+    ImportOptions {
+        feeds: options.feeds.iter().map(Feed::named).collect(),
+        fetches: options.fetches.clone(),
+        signature: options.signature.clone(),
+        freeze: options.freeze,
+        ..ImportOptions::default()
+    }
+}
+
+/// Compiles what was imported from a file.
+fn finished(
+    imported: Result<ImportedModel, Vec<Diagnostic>>,
+    name: &str,
+    options: &CompileOptions,
+) -> Result<Compiled, CompileError> {
+    let compiled = imported.and_then(|ImportedModel { module, init }| {
+        let bef = to_bef(module, options)?;
+        Ok(Compiled { bef, init })
+    });
+    compiled.map_err(|found| refused(&found, &diag::Source::new(name, "")))
+}
+
+fn from_text(name: &str, text: &str, options: &CompileOptions) -> Result<Compiled, CompileError> {
     let parsed = parse_source(diag::Source::new(name, text), &ParseOptions::default());
     let source = parsed.source;
     match parsed.module {
         Some(module) if !has_errors(&parsed.diagnostics) => {
-            to_bef(module, options).map_err(|found| refused(&found, &source))
+            let bef = to_bef(module, options).map_err(|found| refused(&found, &source))?;
+            Ok(Compiled { bef, init: None })
         }
         _ => Err(refused(&parsed.diagnostics, &source)),
     }
@@ -148,15 +226,9 @@ fn from_graphdef(
     bytes: impl Read,
     len: usize,
     options: &CompileOptions,
-) -> Result<Vec<u8>, CompileError> {
-    let import = ImportOptions {
-        feeds: options.feeds.iter().map(Feed::named).collect(),
-        fetches: options.fetches.clone(),
-        ..ImportOptions::default()
-    };
-    let module = graphdef(bytes, len, &import);
-    let bef = module.and_then(|module| to_bef(module, options));
-    bef.map_err(|found| refused(&found, &diag::Source::new(name, "")))
+) -> Result<Compiled, CompileError> {
+    let module = graphdef(bytes, len, &import_options(options));
+    finished(module.map(|module| ImportedModel { module, init: None }), name, options)
 }
 
 fn to_bef(

@@ -24,12 +24,16 @@
 //! which the caller keeps and passes to each call in [`CallOptions`].
 //!
 //! A program can be part of the executable, see [`include_bef!`]; with the feature `compile` text and models
-//! are compiled in the process, see `compile`.
+//! are compiled in the process, see `compile` and `Model`.
 
 #[cfg(feature = "compile")]
 mod compile;
 mod datum;
 mod error;
+#[cfg(feature = "compile")]
+mod folder;
+#[cfg(feature = "compile")]
+mod model;
 mod pending;
 mod port;
 mod program;
@@ -46,6 +50,10 @@ pub use befrost_tensor::tf::Philox;
 pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, bundle, mem, npy};
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
+#[cfg(feature = "compile")]
+pub use folder::{ModelFolder, SAVED_VARIABLES, saved_model};
+#[cfg(feature = "compile")]
+pub use model::Model;
 
 /// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
 /// and its tensors in place.

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use befrost::saved_model;
 use befrost_compiler::import::savedmodel::TensorFlowKind;
 
 use super::failure::Failure;
 use super::files::{Format, Place};
-use super::model::saved_model;
 
 /// The number of bytes that decide.
 pub(super) const N_BYTES: usize = 4096;

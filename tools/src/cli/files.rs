@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use bef_format::AlignedBytes;
 use bef_format::write::Parts;
+use befrost::saved_model;
 use clap::ValueEnum;
 
 use super::content;
 use super::failure::{Failure, not_written, tell};
-use super::model::saved_model;
 use super::progress::Metered;
 
 /// A file, or `-`: standard input or output.

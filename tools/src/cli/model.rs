@@ -6,10 +6,11 @@
 //!                                            with signatures: decoded, and the folder for its variables
 //! ```
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use befrost::{ModelFolder, SAVED_VARIABLES, saved_model};
 use befrost_compiler::diag::{Diagnostic, Source};
-use befrost_compiler::import::files::{ModelFiles, NoFiles, checked_name};
+use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::onnx::summary as onnx_summary;
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::summary::ModelSummary;
@@ -21,12 +22,6 @@ use super::failure::Failure;
 use super::files::{Format, MapFile, ModelBytes, Place, locked};
 use super::report;
 
-/// The files of a SavedModel in its folder.
-const SAVED_MODELS: [&str; 2] = ["saved_model.pb", "saved_model.pbtxt"];
-
-/// The bundle of a SavedModel's variables.
-const SAVED_VARIABLES: &str = "variables/variables";
-
 /// A model that is open.
 pub(super) enum OpenModel {
     /// A binary graph, which is imported while it is read.
@@ -35,11 +30,6 @@ pub(super) enum OpenModel {
     TensorFlow(TensorFlowModel, Box<dyn ModelFiles>),
     /// An ONNX model, and the files beside it.
     Onnx(Bytes, Box<dyn ModelFiles>),
-}
-
-/// The file of a SavedModel in a folder.
-pub(super) fn saved_model(directory: &Path) -> Option<PathBuf> {
-    SAVED_MODELS.iter().map(|name| directory.join(name)).find(|file| file.is_file())
 }
 
 impl OpenModel {
@@ -70,7 +60,17 @@ impl OpenModel {
         let beside = || -> Box<dyn ModelFiles> {
             let Place::File(path) = &place else { return Box::new(NoFiles) };
             let root = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            Box::new(Folder { root: root.unwrap_or(Path::new(".")).to_owned(), map })
+            let read = move |path: &Path| match map {
+                Some(map) => {
+                    let file = locked(path).map_err(|failure| match failure {
+                        Failure::Refused(why) => why,
+                        _ => "it cannot be opened".to_owned(),
+                    })?;
+                    map(file).map(shared).map_err(|error| error.to_string())
+                }
+                None => std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string()),
+            };
+            Box::new(ModelFolder::new(root.unwrap_or(Path::new(".")), read))
         };
         if format == Format::Onnx || content::is_onnx(&first) {
             return Ok(OpenModel::Onnx(read(bytes)?, beside()));
@@ -151,43 +151,4 @@ fn shared(file: Box<dyn AsRef<[u8]> + Send>) -> Bytes {
         }
     }
     Bytes::from_owner(Owner(file))
-}
-
-/// The folder of a model.
-struct Folder {
-    root: PathBuf,
-    map: Option<MapFile>,
-}
-
-impl Folder {
-    /// The path of a file in the folder; links do not lead out of it.
-    fn path(&self, name: &str) -> Result<PathBuf, String> {
-        let shown = |error: std::io::Error| error.to_string();
-        let path = self.root.join(checked_name(name)?).canonicalize().map_err(shown)?;
-        if !path.starts_with(self.root.canonicalize().map_err(shown)?) {
-            return Err("it is a link to a place outside of the model's folder".to_owned());
-        }
-        if path.is_file() { Ok(path) } else { Err("it is no file".to_owned()) }
-    }
-}
-
-impl ModelFiles for Folder {
-    fn read(&self, name: &str) -> Result<Bytes, String> {
-        let path = self.path(name)?;
-        let is_empty = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() == 0);
-        match self.map.filter(|_| !is_empty) {
-            Some(map) => {
-                let file = locked(&path).map_err(|failure| match failure {
-                    Failure::Refused(why) => why,
-                    _ => "it cannot be opened".to_owned(),
-                })?;
-                map(file).map(shared).map_err(|error| error.to_string())
-            }
-            None => std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string()),
-        }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.path(name).is_ok()
-    }
 }

@@ -43,7 +43,10 @@ impl Labels {
     }
 
     /// The scores of a result that fits.
-    pub(super) fn scores(result: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Vec<f64>, TensorError> {
+    pub(super) fn scores(
+        result: &HostTensor,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Vec<f64>, TensorError> {
         cast(result, DType::F64, &Cx::serial(allocator))?.to_vec()
     }
 

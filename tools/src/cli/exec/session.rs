@@ -169,7 +169,9 @@ impl<'a> Session<'a> {
         }
         if classes.is_empty() && called.has_values() {
             let n = labels.len();
-            return Err(Failure::Refused(format!("--labels names {n} classes, and no result has {n} scores")));
+            return Err(Failure::Refused(format!(
+                "--labels names {n} classes, and no result has {n} scores"
+            )));
         }
         Ok(classes)
     }
