@@ -72,7 +72,8 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
         items(list).iter().map(|item| item[key].as_str().unwrap_or_default().to_owned()).collect()
     };
     let fetches = items(&description["fetches"]).iter().filter_map(Json::as_str).map(str::to_owned).collect();
-    let options = CompileOptions { level, feeds: names(&run["feeds"], "tensor"), fetches, ..CompileOptions::default() };
+    let options =
+        CompileOptions { level, feeds: names(&run["feeds"], "tensor"), fetches, ..CompileOptions::default() };
     let graph = std::fs::read(case.join("graph.pb")).map_err(|error| error.to_string())?;
     // Graphs with operators that are refused by name are the business of other tests.
     let Ok(bef) = compile_with(Source::GraphDef(graph), &options) else { return Ok(()) };

@@ -113,6 +113,9 @@ impl<W: Write> BundleWriter<W> {
         dims: &[usize],
         elements: Elements<'_>,
     ) -> io::Result<()> {
+        if self.entries.contains_key(key) {
+            return Err(refused(&format!("'{}' is written twice", super::shown(key))));
+        }
         let to = self.shards.get_mut(shard).ok_or_else(|| refused("there is no such shard"))?;
         let at = to.len;
         let (len, crc) =
@@ -123,10 +126,8 @@ impl<W: Write> BundleWriter<W> {
             push_number(&mut entry, field, value);
         }
         push_fixed32(&mut entry, 6, crc);
-        match self.entries.insert(key.to_vec(), entry) {
-            None => Ok(()),
-            Some(_) => Err(refused(&format!("'{}' is written twice", super::shown(key)))),
-        }
+        self.entries.insert(key.to_vec(), entry);
+        Ok(())
     }
 
     /// The shards, and the bytes of the index.

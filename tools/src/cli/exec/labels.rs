@@ -37,7 +37,8 @@ impl Labels {
         self.names.len()
     }
 
-    /// True for a result with a score for each class: floating-point numbers, the classes along the last axis.
+    /// True for a result with a score for each class: floating-point numbers, the classes along the
+    /// last axis.
     pub(super) fn fits(&self, result: &HostTensor) -> bool {
         result.dtype().is_inexact() && result.shape().dims().last() == Some(&self.len())
     }
@@ -50,8 +51,8 @@ impl Labels {
         cast(result, DType::F64, &Cx::serial(allocator))?.to_vec()
     }
 
-    /// The `top` classes of each row of a result that fits, with their probabilities: the scores themselves if
-    /// they are probabilities, else their softmax.
+    /// The `top` classes of each row of a result that fits, with their probabilities: the scores themselves
+    /// if they are probabilities, else their softmax.
     pub(super) fn ranking(&self, scores: &[f64], top: usize) -> String {
         let mut text = String::new();
         let rows = scores.chunks_exact(self.len());

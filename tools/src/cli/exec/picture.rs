@@ -89,7 +89,7 @@ pub(super) struct Picture {
 
 /// The layout and size that an argument wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layout {
+struct PictureLayout {
     has_batch: bool,
     channels_first: bool,
     channels: usize,
@@ -97,9 +97,9 @@ struct Layout {
     width: Option<usize>,
 }
 
-impl Layout {
+impl PictureLayout {
     /// The layout of an argument's sizes.
-    fn of(dims: &[Option<usize>]) -> Option<Layout> {
+    fn of(dims: &[Option<usize>]) -> Option<PictureLayout> {
         let (has_batch, [a, b, c]) = match *dims {
             [None | Some(1), a, b, c] => (true, [a, b, c]),
             [a, b, c] => (false, [a, b, c]),
@@ -108,10 +108,10 @@ impl Layout {
         let channels = |dim: Option<usize>| dim.filter(|dim| [1, CHANNELS].contains(dim));
         match (channels(a), channels(c)) {
             (_, Some(channels)) => {
-                Some(Layout { has_batch, channels_first: false, channels, height: a, width: b })
+                Some(PictureLayout { has_batch, channels_first: false, channels, height: a, width: b })
             }
             (Some(channels), None) => {
-                Some(Layout { has_batch, channels_first: true, channels, height: b, width: c })
+                Some(PictureLayout { has_batch, channels_first: true, channels, height: b, width: c })
             }
             (None, None) => None,
         }
@@ -152,7 +152,7 @@ impl Picture {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, Failure> {
         let (label, ty) = (port.label(at), port.ty());
-        let Some(layout) = port.shape().and_then(Layout::of) else {
+        let Some(layout) = port.shape().and_then(PictureLayout::of) else {
             return Err(Failure::Refused(format!(
                 "argument {label} has type {ty}, and a picture needs one of 1x3xHxW, 1xHxWx3, or with one channel"
             )));
@@ -180,7 +180,7 @@ impl Picture {
 
     fn fitted(
         &self,
-        layout: Layout,
+        layout: PictureLayout,
         pixels: Pixels,
         fit: Fit,
         dtype: DType,
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn layouts() {
         let check = |dims: &[Option<usize>], want: Option<(bool, bool, usize)>| {
-            let got = Layout::of(dims);
+            let got = PictureLayout::of(dims);
             let got = got.map(|layout| (layout.has_batch, layout.channels_first, layout.channels));
             assert_eq!(got, want, "{dims:?}");
         };
@@ -338,8 +338,9 @@ mod tests {
             let tensor = picture.tensor(&Port::new("x", ty), 0, Some(pixels), Fit::Stretch, &allocator);
             tensor.ok().map(|tensor| tensor.to_vec::<f32>().expect("f32"))
         };
-        let unit = numbers("tensor<1x3x1x2xf32>", Pixels::Unit);
-        assert_eq!(unit, Some(vec![1.0, 0.0, 0.0, 1.0, 0.2, 0.4]));
+        let signed = numbers("tensor<1x3x1x2xf32>", Pixels::Signed).expect("numbers");
+        let near = |want: &[f32]| signed.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-6);
+        assert!(signed.len() == 6 && near(&[1.0, -1.0, -1.0, 1.0, -0.6, -0.2]), "{signed:?}");
         let last = numbers("tensor<?x?x?x3xf32>", Pixels::Bytes);
         assert_eq!(last, Some(vec![255.0, 0.0, 51.0, 0.0, 255.0, 102.0]));
         let gray = numbers("tensor<1x2x1xf32>", Pixels::Bytes);

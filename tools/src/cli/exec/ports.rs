@@ -25,7 +25,7 @@ use crate::cli::failure::Failure;
 use crate::cli::files::Place;
 
 /// The contents of an `--input`.
-pub(super) enum Input {
+pub(super) enum InputFile {
     Array(Array),
     /// A picture, which becomes an array of its argument's size.
     Picture(Picture),
@@ -65,12 +65,12 @@ impl NamedText {
     }
 
     /// The argument in the file or literal.
-    pub(super) fn input(&self, allocator: &Arc<dyn Allocator>) -> Result<Input, Failure> {
+    pub(super) fn input(&self, allocator: &Arc<dyn Allocator>) -> Result<InputFile, Failure> {
         match self.place() {
             Place::File(path) if is_picture(&self.text) && !literal::is_literal(&self.text) => {
-                Picture::read(&path).map(Input::Picture)
+                Picture::read(&path).map(InputFile::Picture)
             }
-            _ => self.array(allocator).map(Input::Array),
+            _ => self.array(allocator).map(InputFile::Array),
         }
     }
 

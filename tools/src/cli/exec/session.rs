@@ -19,7 +19,7 @@ use super::ExecArgs;
 use super::deadline::{Deadline, Work};
 use super::interrupt;
 use super::labels::Labels;
-use super::ports::{ARGUMENT, Input, RESULT, bind, example_input, to_array, to_datum};
+use super::ports::{ARGUMENT, InputFile, RESULT, bind, example_input, to_array, to_datum};
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
@@ -195,14 +195,19 @@ impl<'a> Session<'a> {
     }
 
     /// An argument for each port.
-    fn arguments(&self, ports: &[Port], inputs: &[Input], signature: &str) -> Result<Vec<Argument>, Failure> {
+    fn arguments(
+        &self,
+        ports: &[Port],
+        inputs: &[InputFile],
+        signature: &str,
+    ) -> Result<Vec<Argument>, Failure> {
         let bound = bind(&self.args.input, ports, ARGUMENT, signature)?;
         let mut arguments: Vec<Option<Argument>> = ports.iter().map(|_| None).collect();
         for (input, at) in inputs.iter().zip(bound) {
             let port = &ports[at];
             let array = match input {
-                Input::Array(array) => array.clone(),
-                Input::Picture(picture) => {
+                InputFile::Array(array) => array.clone(),
+                InputFile::Picture(picture) => {
                     let ExecArgs { pixels, fit, .. } = *self.args;
                     Array::Numbers(picture.tensor(port, at, pixels, fit, self.allocator)?)
                 }
@@ -395,7 +400,7 @@ impl<'a> Session<'a> {
 /// The contents of the files on the command line, read before anything runs.
 pub(super) struct Files {
     /// For each `--input`.
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<InputFile>,
     /// For each `--expect`.
     pub(super) expected: Vec<Array>,
     /// The file of `--labels`.
