@@ -154,7 +154,7 @@ impl Checkpoints {
         let prefix = self.folder.join(&name);
         match self.format {
             Format::SafeTensors => {
-                self.put(&format!("{name}{SAFE}"), |file| safetensors::write(snapshot, file))?
+                self.put(&format!("{name}{SAFE}"), |file| safetensors::write(snapshot, file))?;
             }
             Format::Bundle => {
                 let mut index = Vec::new();
