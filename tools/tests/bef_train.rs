@@ -123,6 +123,28 @@ fn killed_and_resumed_it_ends_with_the_same_bits() {
 }
 
 #[test]
+fn dropout_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let train = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
+        command.current_dir(folder.path()).arg(root().join("testdata/training/dropout_digits/graph.pb"));
+        for what in ["images", "labels"] {
+            let file = root().join(format!("testdata/digits/train_{what}.npy"));
+            command.arg("--data").arg(format!("{what}={}", file.display()));
+        }
+        let output = command.args(["--optimizer", "adam", "--batch", "20"]).args(options).output();
+        let output = output.expect("bef-train runs");
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    train(&["--steps", "90", "--dump-variables", "whole"]);
+    train(&["--steps", "37", "--checkpoint", "ckpt"]);
+    train(&["--steps", "90", "--checkpoint", "ckpt", "--resume", "--dump-variables", "resumed"]);
+    let whole = bits(&folder.path().join("whole"));
+    assert!(whole.keys().any(|name| name.starts_with("befrost.random.")), "{:?}", whole.keys());
+    assert!(whole == bits(&folder.path().join("resumed")), "resumed, dropout drew other numbers");
+}
+
+#[test]
 fn what_is_wrong_is_one_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();

@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostic;
 use crate::dialects::at_op;
-use crate::ir::{LocKind, Module, OpId, ValueId};
+use crate::ir::{Module, OpId, ValueId};
 use crate::print::type_text;
 
 /// The most nodes of an op that are named.
@@ -43,12 +43,9 @@ pub(super) fn no_gradient(m: &Module, request: OpId, ops: &[OpId]) -> Diagnostic
     d.help("make them constants with tf.StopGradient, or give their function a gradient (bef.gradient)")
 }
 
-/// The name of a node: that of the op's location.
+/// The name of a node.
 fn node(m: &Module, op: OpId) -> Option<String> {
-    match &*m.cx.loc(m.loc(op)) {
-        LocKind::Name { name, .. } => Some(format!("'{}'", m.cx.str(*name))),
-        _ => None,
-    }
+    m.node_name(op).map(|name| format!("'{name}'"))
 }
 
 /// E0902: the message of a PreventGradient.

@@ -4,7 +4,7 @@
 //! first table that contains it, then `b` inside of `a`. Tables are built on first use and cached in
 //! [`SymbolTables`], which is valid until the module changes.
 
-use super::{AttrKind, Module, OpId, StrId, Traits, names};
+use super::{AttrKind, LocKind, Module, OpId, StrId, Traits, names};
 use rustc_hash::FxHashMap;
 
 /// The symbol tables of one module, built on first use.
@@ -18,6 +18,14 @@ impl Module {
     pub fn symbol_name(&self, op: OpId) -> Option<StrId> {
         match self.attr(op, names::SYM_NAME).map(|a| self.cx.attr(a)) {
             Some(&AttrKind::Str { text, .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The name of the node of a model that an op comes from: that of its location.
+    pub fn node_name(&self, op: OpId) -> Option<&str> {
+        match &*self.cx.loc(self.loc(op)) {
+            LocKind::Name { name, .. } => Some(self.cx.str(*name)),
             _ => None,
         }
     }

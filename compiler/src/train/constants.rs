@@ -14,7 +14,7 @@ use super::{Pattern, end_of, errors, function};
 use crate::build::{Builder, Refusal, query};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
-use crate::ir::{AttrId, LocKind, Module, OpId, ValueId, names};
+use crate::ir::{AttrId, Module, OpId, ValueId, names};
 use crate::rewrite::Rewriter;
 
 /// The name of the node of a constant of floats with elements.
@@ -23,12 +23,8 @@ fn name_of(m: &Module, op: OpId) -> Option<String> {
         return None;
     }
     let dtype = query::dtype(m, m.result(op, 0))?;
-    match &*m.cx.loc(m.loc(op)) {
-        LocKind::Name { name, .. } if matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) => {
-            Some(m.cx.str(*name).to_owned())
-        }
-        _ => None,
-    }
+    let is_real = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64);
+    m.node_name(op).filter(|_| is_real).map(str::to_owned)
 }
 
 /// Makes variables of the constants that a pattern names.

@@ -5,6 +5,7 @@
 //!      constants    float constants become variables, if that is asked for
 //!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ updates, behind the forward ops
 //!      optimizer    what is updated how: kinds, numbers, slots          schedule: the learning rate
+//!      random       streams of random numbers that a checkpoint can continue
 //!      frozen       the trained model, without variables
 //!      describe     what a driver must know, as JSON in the attribute `bef.training` of `step`
 //! ```
@@ -19,6 +20,7 @@ mod describe;
 mod errors;
 mod frozen;
 mod optimizer;
+mod random;
 mod schedule;
 mod spec;
 mod step;
@@ -108,10 +110,11 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     variables::type_reads(&mut r);
     prepare(&mut r);
     let plan = StepPlan::new(&mut r, options, schedule)?;
-    let slots = match &options.optimizer {
+    let mut slots = match &options.optimizer {
         Some(optimizer) => step::append(&mut r, &plan, optimizer)?,
         None => Vec::new(),
     };
+    slots.extend(step::append_streams(&mut r)?);
     describe::describe(&mut r, &plan, &slots);
     signatures::refresh(&mut r);
     Ok(())

@@ -14,7 +14,7 @@ use befrost_tensor::tf::op::{Op, Type};
 use super::optimizer::{Algorithm, Optimizer};
 use super::schedule::{RATE, Schedule};
 use super::variables::{self, Variable};
-use super::{Clip, Decay, Pattern, TrainOptions, end_of, errors, function, result_names};
+use super::{Clip, Decay, Pattern, TrainOptions, end_of, errors, function, random, result_names};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::grad::{At, Emit, Emitter, Grad, Val, by_variables, dense};
@@ -60,6 +60,13 @@ const BATCH: &str = "befrost/batch";
 
 fn is_real(ty: Type) -> bool {
     matches!(ty, Type::Dense(DType::F16 | DType::BF16 | DType::F32 | DType::F64))
+}
+
+impl OptimizerSlot {
+    /// A counter that starts with zero.
+    pub(super) fn counter(name: String) -> OptimizerSlot {
+        OptimizerSlot { name, dtype: DType::I64, dims: Some(Vec::new()), start: 0.0, of: None, counts: true }
+    }
 }
 
 impl<'o> StepPlan<'o> {
@@ -211,14 +218,30 @@ pub(super) fn append(
             })?;
         }
     }
-    let init = function(r.ir(), "init").and_then(|init| end_of(r.ir(), init));
-    let init = init.ok_or_else(|| vec![errors::no_function("init")])?;
-    emitted(r, init, |g| slots.iter().for_each(|slot| initialize(g, slot, &trained)))?;
+    initialized(r, &slots, &trained)?;
     Ok(slots)
 }
 
+/// Counts what random operators draw, and appends the first values of the counters to `init`. Returns them.
+pub(super) fn append_streams(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
+    let counters = random::count(r)?;
+    initialized(r, &counters, &[])?;
+    Ok(counters)
+}
+
+/// Appends the first values of slots to `init`.
+fn initialized(
+    r: &mut Rewriter<'_>,
+    slots: &[OptimizerSlot],
+    trained: &[Trained<'_>],
+) -> Result<(), Vec<Diagnostic>> {
+    let init = function(r.ir(), "init").and_then(|init| end_of(r.ir(), init));
+    let init = init.ok_or_else(|| vec![errors::no_function("init")])?;
+    emitted(r, init, |g| slots.iter().for_each(|slot| initialize(g, slot, trained)))
+}
+
 /// Creates ops in front of another.
-fn emitted<'m, R>(
+pub(super) fn emitted<'m, R>(
     r: &mut Rewriter<'m>,
     at: OpId,
     act: impl FnOnce(&Emitter<'_, 'm>) -> R,
@@ -262,7 +285,7 @@ fn branches(r: &mut Rewriter<'_>, at: OpId, condition: ValueId) -> [OpId; 2] {
 }
 
 /// Creates the handle of a variable.
-fn handle<'g>(g: &'g Emitter<'_, '_>, name: &str, dtype: DType, dims: Option<&[i64]>) -> Val<'g> {
+pub(super) fn handle<'g>(g: &'g Emitter<'_, '_>, name: &str, dtype: DType, dims: Option<&[i64]>) -> Val<'g> {
     g.val(g.constant(&|b| {
         let shape = tf::shape_attr(b.cx(), dims);
         let pending = b.op(Op::VarHandleOp, &[]).ty("dtype", Type::Dense(dtype));
@@ -270,7 +293,13 @@ fn handle<'g>(g: &'g Emitter<'_, '_>, name: &str, dtype: DType, dims: Option<&[i
     }))
 }
 
-fn read<'g>(g: &'g Emitter<'_, '_>, handle: ValueId, dtype: DType, dims: Option<&[i64]>) -> Val<'g> {
+/// Reads a variable.
+pub(super) fn read<'g>(
+    g: &'g Emitter<'_, '_>,
+    handle: ValueId,
+    dtype: DType,
+    dims: Option<&[i64]>,
+) -> Val<'g> {
     let ty = g.tensor_type(dims, Type::Dense(dtype));
     g.val(g.emit(Op::ReadVariableOp, &[handle], &[], Some(&[ty]), 1)[0])
 }

@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostic;
 use crate::dialects::at_op;
-use crate::ir::{LocKind, Module, OpId};
+use crate::ir::{Module, OpId};
 
 /// The longest name that is shown.
 const MAX_SHOWN: usize = 120;
@@ -11,12 +11,12 @@ const MAX_SHOWN: usize = 120;
 pub fn node(m: &Module, op: OpId) -> String {
     let full = m.op_name_str(op);
     let operation = full.strip_prefix("tf_executor.").or(full.strip_prefix("tf.")).unwrap_or(full);
-    match &*m.cx.loc(m.loc(op)) {
-        LocKind::Name { name, .. } => {
-            let text: String = m.cx.str(*name).chars().take(MAX_SHOWN).collect();
+    match m.node_name(op) {
+        Some(name) => {
+            let text: String = name.chars().take(MAX_SHOWN).collect();
             format!("'{text}' ({operation})")
         }
-        _ => format!("this {operation}"),
+        None => format!("this {operation}"),
     }
 }
 

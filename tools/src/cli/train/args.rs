@@ -62,9 +62,9 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "N|epoch", default_value = "epoch", value_parser = every, requires = "eval_data")]
     pub(super) eval_every: Every,
 
-    /// The examples of a batch
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = positive)]
-    pub(super) batch: usize,
+    /// The examples of a batch; default: 32, or what --order says
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(super) batch: Option<usize>,
 
     /// Leave out the last batch of an epoch if it is smaller
     #[arg(long)]
@@ -79,7 +79,7 @@ pub(super) struct TrainCommand {
     pub(super) no_shuffle: bool,
 
     /// The rows of each step: integers of shape [steps, batch], again and again
-    #[arg(long, value_name = "FILE.npy", conflicts_with_all = ["batch", "drop_remainder"])]
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "drop_remainder")]
     pub(super) order: Option<PathBuf>,
 
     /// End after so many updates in all
@@ -166,7 +166,15 @@ enum SavedFormat {
     Safetensors,
 }
 
+/// The examples of a batch, unless the command says otherwise.
+const BATCH: usize = 32;
+
 impl TrainCommand {
+    /// The examples of a batch.
+    pub(super) fn batch(&self) -> usize {
+        self.batch.unwrap_or(BATCH)
+    }
+
     /// The model's format, if the options fit it.
     pub(super) fn check(&self) -> Result<Format, Failure> {
         let usage = |why: &str| Err(Failure::Usage(why.to_owned()));

@@ -75,7 +75,7 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let program = program(args, from, &options, &runtime)?;
     let mut trainer = Trainer::new(&program)?.options(TrainerOptions {
-        batch: args.batch,
+        batch: args.batch(),
         drop_remainder: args.drop_remainder,
         order,
         until: until(args),
@@ -142,7 +142,14 @@ fn order(args: &TrainCommand) -> Result<Order, Failure> {
         Some(path) => {
             let rows = npy::read_file(path, &Malloc::shared());
             let refuse = |error| Failure::Refused(format!("E0911: {}: {error}", path.display()));
-            Ok(Order::given(&rows.map_err(refuse)?)?)
+            let order = Order::given(&rows.map_err(refuse)?)?;
+            match order {
+                Order::Given { batch, .. } if args.batch.is_some_and(|asked| asked != batch) => {
+                    let why = format!("its batches have {batch} rows, --batch says {}", args.batch());
+                    Err(Failure::Refused(format!("E0911: {}: {why}", path.display())))
+                }
+                order => Ok(order),
+            }
         }
         None if args.no_shuffle => Ok(Order::AsTheyAre),
         None => Ok(Order::Shuffled(args.shuffle)),
@@ -160,7 +167,7 @@ fn updates(args: &TrainCommand, order: &Order, data: &Dataset) -> Option<u64> {
     }
     let (n, batch) = match order {
         Order::Given { rows, batch } => (rows.len(), *batch),
-        _ => (data.len(), args.batch),
+        _ => (data.len(), args.batch()),
     };
     let batches = if args.drop_remainder { n / batch } else { n.div_ceil(batch) };
     let batches = args.epochs.unwrap_or(1).checked_mul(batches as u64)?;
