@@ -1,8 +1,8 @@
 //! Gradients of TensorFlow's graphs: `--gradient` gives TensorFlow's, for every stored run and request, at
 //! `-O0` and `-O2`, on one thread and on two; and no gradient exactly where TensorFlow has none.
 //!
-//! A case is a folder of `testdata/gradients`: `graph.pb`, the forward graph, and `case.json` with the
-//! requests and runs, whose tensors are `.npy` files.
+//! A case is a folder of `testdata/gradients`, and of `$BEFROST_GRADIENTS` if that is set: `graph.pb`, the
+//! forward graph, and `case.json` with the requests and runs, whose tensors are `.npy` files.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use serde_json::Value as Json;
 fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gradients");
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(&root)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
-        .unwrap_or_default();
+    let more = std::env::var_os("BEFROST_GRADIENTS").map(PathBuf::from);
+    let entries = [Some(root), more].into_iter().flatten().flat_map(std::fs::read_dir).flatten().flatten();
+    let mut cases: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     cases.sort();
     let mut trials = vec![Trial::test("there_are_cases", {
         let n = cases.len();
