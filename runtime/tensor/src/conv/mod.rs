@@ -12,11 +12,13 @@
 //! padding is a plain product.
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
-//! `channels` has depthwise convolutions and poolings, `gradient` and `channels_gradient` the gradients. Not
+//! `channels` has depthwise convolutions and poolings, `gradient`, `filter_gradient` and `channels_gradient` the
+//! gradients. Not
 //! here: NCHW, other groups.
 
 mod channels;
 mod channels_gradient;
+mod filter_gradient;
 mod gradient;
 mod lines;
 mod planes;
@@ -24,6 +26,7 @@ mod planes;
 mod tests;
 mod winograd;
 
+pub(crate) use filter_gradient::FilterGradient;
 pub(crate) use winograd::pack_transformed;
 pub use winograd::{Patch, Winograd};
 

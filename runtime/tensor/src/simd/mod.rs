@@ -7,6 +7,7 @@
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
 //!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
+//!                       ├─ correlate  pixels times gradients, for filters          (correlate.rs)
 //!                       ├─ planes    filters times neighbouring windows, lanes = windows (planes.rs)
 //!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
@@ -25,6 +26,7 @@
 
 mod binary;
 mod bytes;
+mod correlate;
 mod finish;
 mod functions;
 mod layout;
@@ -46,6 +48,7 @@ use std::sync::OnceLock;
 
 pub use binary::{Arithmetic, Over};
 pub(crate) use bytes::{ByteRows, GROUP, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums};
+pub(crate) use correlate::{Runs, STEP};
 pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
@@ -263,6 +266,16 @@ impl Isa {
                 taps::sum_products::<FUSED>(dy, (pixels, step), weights);
             },
             taps::sum_products::<true>(dy, (pixels, step), weights)
+        );
+    }
+
+    /// Adds to `sums`, tap by tap, the products of each tap's pixels with each run of gradients.
+    pub(crate) fn correlate(self, runs: &Runs<'_>, sums: &mut [f32]) {
+        dispatch!(
+            self,
+            correlate::portable(runs, sums),
+            correlate::avx2(runs, sums),
+            correlate::avx512(runs, sums)
         );
     }
 

@@ -164,23 +164,33 @@ lane! {
     bf16 f32: bf16::to_f32, bf16::from_f32;
 }
 
-#[inline(always)]
-fn each<T: Lane, const S: usize>(
-    state: &mut [&mut [T]],
-    grad: &[T],
-    f: impl Fn([T::Wide; S], T::Wide) -> [T::Wide; S],
-) {
-    let Ok(state) = <&mut [&mut [T]; S]>::try_from(state) else { return };
-    let n = state.iter().map(|x| x.len()).fold(grad.len(), usize::min);
-    let mut state = state.each_mut().map(|x| &mut x[..n]);
-    for (i, grad) in grad[..n].iter().enumerate() {
-        let old = state.each_ref().map(|x| x[i].lift());
-        let new = f(old, grad.lift());
-        for (x, new) in state.iter_mut().zip(new) {
-            x[i] = T::lower(new);
+/// Defines the loop over the elements of a variable with some slots. They are separate slices of one length,
+/// not an array of slices, whose bounds checks would keep the loop from being vectorized.
+macro_rules! each {
+    ($name:ident $n:literal $($x:ident)*) => {
+        #[inline(always)]
+        fn $name<T: Lane>(
+            state: &mut [&mut [T]],
+            grad: &[T],
+            f: impl Fn([T::Wide; $n], T::Wide) -> [T::Wide; $n],
+        ) {
+            let [$($x),*] = state else { return };
+            let n = grad.len()$(.min($x.len()))*;
+            $(let $x = &mut $x[..n];)*
+            for (i, grad) in grad[..n].iter().enumerate() {
+                let new = f([$($x[i].lift()),*], grad.lift());
+                let mut new = new.into_iter();
+                $(if let Some(new) = new.next() {
+                    $x[i] = T::lower(new);
+                })*
+            }
         }
-    }
+    };
 }
+each!(each_one 1 x);
+each!(each_two 2 x a);
+each!(each_three 3 x a b);
+each!(each_four 4 x a b c);
 
 /// Updates elements of the variable and its slots, of equal number, by as many of a gradient.
 #[inline(always)]
@@ -189,18 +199,18 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
     let one = <T::Wide>::of(1.0);
     let zero = <T::Wide>::of(0.0);
     match rule {
-        Update::GradientDescent => each(state, grad, |[x], g| [x.sub(r[0].mul(g))]),
+        Update::GradientDescent => each_one(state, grad, |[x], g| [x.sub(r[0].mul(g))]),
         Update::Momentum { nesterov } => {
             let [lr, momentum] = [r[0], r[1]];
             let ahead = lr.mul(momentum);
-            each(state, grad, |[x, a], g| {
+            each_two(state, grad, |[x, a], g| {
                 let a = a.mul(momentum).add(g);
                 [if nesterov { x.sub(g.mul(lr).add(a.mul(ahead))) } else { x.sub(a.mul(lr)) }, a]
             });
         }
         Update::KerasMomentum { nesterov } => {
             let [lr, momentum] = [r[0], r[1]];
-            each(state, grad, |[x, a], g| {
+            each_two(state, grad, |[x, a], g| {
                 let a = a.mul(momentum).sub(g.mul(lr));
                 [x.add(if nesterov { a.mul(momentum).sub(g.mul(lr)) } else { a }), a]
             });
@@ -209,7 +219,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
             let [power1, power2, lr, beta1, beta2, epsilon] = *r;
             let alpha = lr.mul(one.sub(power2).sqrt()).div(one.sub(power1));
             let [by1, by2] = [one.sub(beta1), one.sub(beta2)];
-            each(state, grad, |[x, m, v], g| {
+            each_three(state, grad, |[x, m, v], g| {
                 let m = m.add(g.sub(m).mul(by1));
                 let v = v.add(g.mul(g).sub(v).mul(by2));
                 let step = if nesterov { g.mul(by1).add(beta1.mul(m)) } else { m };
@@ -220,7 +230,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
             let [power1, power2, lr, beta1, beta2, epsilon] = *r;
             let alpha = lr.mul(one.sub(power2).sqrt()).div(one.sub(power1));
             let [by1, by2] = [one.sub(beta1), one.sub(beta2)];
-            each(state, grad, |[x, m, v, most], g| {
+            each_four(state, grad, |[x, m, v, most], g| {
                 let m = m.add(g.sub(m).mul(by1));
                 let v = v.add(g.mul(g).sub(v).mul(by2));
                 let most = v.max(most);
@@ -231,7 +241,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
             let [power1, lr, beta1, beta2, epsilon, _] = *r;
             let rate = lr.div(one.sub(power1));
             let by = one.sub(beta1);
-            each(state, grad, |[x, m, v], g| {
+            each_three(state, grad, |[x, m, v], g| {
                 let m = m.add(g.sub(m).mul(by));
                 let v = beta2.mul(v).max(g.abs());
                 [x.sub(rate.mul(m.div(v.add(epsilon)))), m, v]
@@ -240,7 +250,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         Update::Adadelta => {
             let [lr, rho, epsilon] = [r[0], r[1], r[2]];
             let by = one.sub(rho);
-            each(state, grad, |[x, a, u], g| {
+            each_three(state, grad, |[x, a, u], g| {
                 let a = a.mul(rho).add(g.mul(g).mul(by));
                 let step = u.add(epsilon).sqrt().div(a.add(epsilon).sqrt()).mul(g);
                 [x.sub(step.mul(lr)), a, u.mul(rho).add(step.mul(step).mul(by))]
@@ -248,7 +258,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         }
         Update::Adagrad { update_slots } => {
             let [lr, epsilon] = [r[0], r[1]];
-            each(state, grad, |[x, a], g| {
+            each_two(state, grad, |[x, a], g| {
                 let a = if update_slots { a.add(g.mul(g)) } else { a };
                 [x.sub(g.mul(lr).div(a.sqrt().add(epsilon))), a]
             });
@@ -256,7 +266,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         Update::RmsProp => {
             let [lr, rho, momentum, epsilon] = [r[0], r[1], r[2], r[3]];
             let by = one.sub(rho);
-            each(state, grad, |[x, ms, mom], g| {
+            each_three(state, grad, |[x, ms, mom], g| {
                 let ms = ms.add(g.mul(g).sub(ms).mul(by));
                 let mom = mom.mul(momentum).add(g.mul(lr).div(ms.add(epsilon).sqrt()));
                 [x.sub(mom), ms, mom]
@@ -265,7 +275,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         Update::CenteredRmsProp => {
             let [lr, rho, momentum, epsilon] = [r[0], r[1], r[2], r[3]];
             let by = one.sub(rho);
-            each(state, grad, |[x, mg, ms, mom], g| {
+            each_four(state, grad, |[x, mg, ms, mom], g| {
                 let ms = ms.add(g.mul(g).sub(ms).mul(by));
                 let mg = mg.add(g.sub(mg).mul(by));
                 let spread = ms.sub(mg.mul(mg)).add(epsilon);
@@ -280,7 +290,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
             let raised = |x: T::Wide| if is_root { x.sqrt() } else { x.pow(zero.sub(power)) };
             let by = if multiply_linear_by_lr { lr } else { one };
             let over = if multiply_linear_by_lr { one } else { lr };
-            each(state, grad, |[x, a, linear], g| {
+            each_three(state, grad, |[x, a, linear], g| {
                 let shrunk = g.add(two.mul(shrinkage).mul(x));
                 let next = a.add(g.mul(g));
                 let sigma = raised(next).sub(raised(a)).div(over);
@@ -298,7 +308,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         Update::AddSign => {
             let [lr, alpha, decay, beta] = [r[0], r[1], r[2], r[3]];
             let by = one.sub(beta);
-            each(state, grad, |[x, m], g| {
+            each_two(state, grad, |[x, m], g| {
                 let m = m.mul(beta).add(g.mul(by));
                 let sign = g.sign().mul(m.sign());
                 [x.sub(lr.mul(alpha.add(decay.mul(sign))).mul(g)), m]
@@ -307,7 +317,7 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         Update::PowerSign => {
             let [lr, base, decay, beta] = [r[0], r[1], r[2], r[3]];
             let by = one.sub(beta);
-            each(state, grad, |[x, m], g| {
+            each_two(state, grad, |[x, m], g| {
                 let m = m.mul(beta).add(g.mul(by));
                 let sign = g.sign().mul(m.sign());
                 [x.sub(lr.mul(base.mul(decay).mul(sign).exp()).mul(g)), m]
@@ -315,11 +325,11 @@ pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mu
         }
         Update::ProximalGradientDescent => {
             let [alpha, l1, l2] = [r[0], r[1], r[2]];
-            each(state, grad, |[x], g| [proximal(x.sub(g.mul(alpha)), alpha, l1, l2)]);
+            each_one(state, grad, |[x], g| [proximal(x.sub(g.mul(alpha)), alpha, l1, l2)]);
         }
         Update::ProximalAdagrad => {
             let [lr, l1, l2] = [r[0], r[1], r[2]];
-            each(state, grad, |[x, a], g| {
+            each_two(state, grad, |[x, a], g| {
                 let a = a.add(g.mul(g));
                 let rate = lr.div(a.sqrt());
                 [proximal(x.sub(g.mul(rate)), rate, l1, l2), a]

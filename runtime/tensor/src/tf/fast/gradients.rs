@@ -3,14 +3,14 @@
 //! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
 //! depthwise convolution. The gradient by the images multiplies `dy` with the filters and adds the products
 //! to the pixels of each window (col2im). The gradient by the filters multiplies windows, laid out block by
-//! block (im2col), with `dy`. Channelwise operations need no matrix products: see `conv::channels_gradient`.
+//! block (im2col), with `dy`, or for few channels sums runs of pixels: see `conv::filter_gradient`. Channelwise operations need no matrix products: see `conv::channels_gradient`.
 
 use super::super::conv::{ConvGeometry, grouped};
 use super::super::pool::PoolGeometry;
 use super::super::{Conv2dAttrs, ImageFormat, Pool2dAttrs, Reduce, reference};
 use super::images::{as_nhwc, is_plain, repeated, swapped, to_nhwc};
 use super::{Cx, reduce};
-use crate::conv::Conv2d;
+use crate::conv::{Conv2d, FilterGradient};
 use crate::gemm::{Matrix, product_into};
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -104,7 +104,13 @@ fn by_filter(
         let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
+        let runs = FilterGradient::new(&conv, *to)?;
         for ((x, dy), out) in inputs.zip(out.chunks_exact_mut(taps * from * to)) {
+            if let Some(runs) = &runs
+                && runs.run(x, dy, out, cx.parallel)?
+            {
+                continue;
+            }
             conv.each_windows(x, |first, count, windows| {
                 let dy = Matrix::new(&dy[first * to..][..count * to], count, *to);
                 let windows = Matrix::new(windows, count, windows.len() / count).transposed();

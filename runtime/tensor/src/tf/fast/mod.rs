@@ -47,7 +47,7 @@ pub use norm::{batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_
 pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
-pub use reduce::{log_softmax, reduce, softmax};
+pub use reduce::{l2_loss, log_softmax, reduce, softmax};
 
 use crate::cache::CACHE;
 use crate::interrupt::{STEPS, is_interrupted};

@@ -80,6 +80,17 @@ pub fn reduce(
     Ok(out)
 }
 
+/// See [`reference::l2_loss`].
+pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    if x.dtype() != DType::F32 {
+        return reference::l2_loss(x, cx.allocator);
+    }
+    let out = HostTensor::allocate(DType::F32, Shape::scalar(), cx.allocator)?;
+    let extents = (1, x.num_elements(), 1);
+    run(Gather::Squares, &x.read::<f32>()?, extents, &mut out.write::<f32>()?, |sum| (sum / 2.0) as f32, cx)?;
+    Ok(out)
+}
+
 fn run(
     gather: Gather,
     x: &[f32],

@@ -91,7 +91,7 @@ pub(in crate::tf::op) fn population_count(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn l2_loss(attrs: &Attributes<'_>) -> Made {
-    of(attrs, |[x], m| tf::l2_loss(x, m))
+    owning(attrs, |[x], cx| fast::l2_loss(&x, cx))
 }
 
 pub(in crate::tf::op) fn leaky_relu(attrs: &Attributes<'_>) -> Made {
