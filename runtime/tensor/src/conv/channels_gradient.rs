@@ -17,6 +17,9 @@ use crate::simd::{Isa, NO_TAP};
 /// The number of taps of a line after which a loop asks whether to stop.
 const TAPS: usize = 64;
 
+/// Of fewer channels a vector would be mostly empty: windows are visited one by one.
+const FEW: usize = 8;
+
 /// The most partial sums of the filter gradient.
 const PARTS: usize = 16;
 
@@ -96,6 +99,10 @@ impl Conv2d {
         let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
         self.by_image(dy, out, parallel, |line, dy, n, out| {
             let image = &image[n * out.len()..][..out.len()];
+            if self.channels < FEW {
+                self.add_at_largest(line, image, dy, out);
+                return Ok(());
+            }
             let (mut best, mut at) = (filled(len, 0.0)?, filled(len, NO_TAP)?);
             self.each_tap(line, |tap| {
                 let pixels = (&image[tap.start..], tap.step);
@@ -108,6 +115,36 @@ impl Conv2d {
             });
             Ok(())
         })
+    }
+
+    /// Adds the gradients of a line of windows of few channels at their largest pixels.
+    fn add_at_largest(&self, line: usize, image: &[f32], dy: &[f32], out: &mut [f32]) {
+        let Conv2d { channels, height, width, .. } = *self;
+        let rows = height.inside(line);
+        let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
+            .map(|distance| distance.saturating_mul(channels));
+        for (x, dy) in dy.chunks_exact(channels).enumerate() {
+            let cols = width.inside(x);
+            if is_interrupted() {
+                return;
+            }
+            let first = height.pixel(line, rows.start).zip(width.pixel(x, cols.start));
+            let Some((top, left)) = first.filter(|_| !rows.is_empty() && !cols.is_empty()) else { continue };
+            for (c, dy) in dy.iter().enumerate() {
+                let first = (top * width.input + left) * channels + c;
+                let (mut best, mut at) = (image[first], first);
+                for i in 0..rows.len() {
+                    for j in 0..cols.len() {
+                        let next = first + i * down + j * across;
+                        let pixel = image[next];
+                        let beats = (pixel > best) | (pixel.is_nan() & !best.is_nan());
+                        at = if beats { next } else { at };
+                        best = if beats { pixel } else { best };
+                    }
+                }
+                out[at] += dy;
+            }
+        }
     }
 
     /// The gradient of `AvgPool`: each window's gradient is added to `out` in equal parts at its pixels.

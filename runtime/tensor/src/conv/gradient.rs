@@ -67,13 +67,19 @@ impl Conv2d {
         let Conv2d { channels, height, width, out, .. } = *self;
         let (n, place) = (row / (out.0 * out.1), row % (out.0 * out.1));
         let (y, x) = (place / out.1, place % out.1);
+        // Neighbouring taps of neighbouring pixels are one run.
+        let cols = width.inside(x);
+        if cols.is_empty() {
+            return;
+        }
+        let (at_once, count) = if width.dilation == 1 { (cols.len(), 1) } else { (1, cols.len()) };
         for i in height.inside(y) {
             let line = n * height.input + y * height.stride + i * height.dilation - height.pad.0;
-            for j in width.inside(x) {
+            for j in (cols.start..).step_by(at_once).take(count) {
                 let pixel = line * width.input + x * width.stride + j * width.dilation - width.pad.0;
-                let products = &products[(i * width.filter + j) * channels..][..channels];
-                let pixel = &mut image[pixel * channels..][..channels];
-                pixel.iter_mut().zip(products).for_each(|(pixel, product)| *pixel += product);
+                let products = &products[(i * width.filter + j) * channels..][..at_once * channels];
+                let pixels = &mut image[pixel * channels..][..at_once * channels];
+                pixels.iter_mut().zip(products).for_each(|(pixel, product)| *pixel += product);
             }
         }
     }
