@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
-use super::{Pattern, end_of, errors, function};
+use super::entry::{end_of, function};
+use super::errors;
+use super::spec::Pattern;
 use crate::build::{Builder, Refusal, query};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;

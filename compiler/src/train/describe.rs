@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use befrost_tensor::tf::op::Type;
 
+use super::entry::{end_of, function, port_names, result_names};
 use super::step::{OptimizerSlot, StepPlan};
 use super::variables::{self, Variable};
-use super::{Clip, TRAINING, end_of, function, port_names, result_names};
+use super::{Clip, TRAINING};
 use crate::build::query;
 use crate::dialects::tf;
 use crate::ir::{DYNAMIC, Module, OpId, names};

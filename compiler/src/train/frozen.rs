@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use befrost_tensor::bundle::BundleTensor;
 
-use super::{TrainOptions, constants, errors, function};
+use super::entry::function;
+use super::{TrainOptions, constants, errors};
 use crate::diag::Diagnostic;
 use crate::import::graphdef::bundle_attr;
 use crate::import::savedmodel::freeze_values;

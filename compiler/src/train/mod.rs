@@ -17,6 +17,7 @@
 
 mod constants;
 mod describe;
+mod entry;
 mod errors;
 mod frozen;
 mod optimizer;
@@ -31,11 +32,12 @@ pub use optimizer::{Decay, Optimizer, VariableGroup};
 pub use schedule::Schedule;
 pub use spec::Pattern;
 
+use self::entry::function;
 use self::step::StepPlan;
 use crate::diag::Diagnostic;
 use crate::grad::prepare;
-use crate::graph::{self, functions};
-use crate::ir::{Module, OpId, names};
+use crate::graph;
+use crate::ir::Module;
 use crate::pass::PassManager;
 use crate::rewrite::{Rewriter, signatures};
 use crate::verify::{Verified, verify};
@@ -114,40 +116,8 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
         Some(optimizer) => step::append(&mut r, &plan, optimizer)?,
         None => Vec::new(),
     };
-    slots.extend(step::append_streams(&mut r)?);
+    slots.extend(random::append(&mut r)?);
     describe::describe(&mut r, &plan, &slots);
     signatures::refresh(&mut r);
     Ok(())
-}
-
-/// A function by its name.
-fn function(m: &Module, name: &str) -> Option<OpId> {
-    m.cx.find_str(name).and_then(|name| functions(m).get(&name).copied())
-}
-
-/// The op at the end of a function.
-fn end_of(m: &Module, function: OpId) -> Option<OpId> {
-    let entry = m.regions_of(function).first().and_then(|&region| m.entry(region))?;
-    m.ops_in(entry).last()
-}
-
-/// The names of a function's results.
-fn result_names(m: &Module, function: OpId) -> Vec<String> {
-    port_names(m, function, names::RES_ATTRS)
-}
-
-/// The names of arguments or results.
-fn port_names(m: &Module, function: OpId, key: crate::ir::StrId) -> Vec<String> {
-    use crate::ir::AttrKind;
-    let Some(AttrKind::Array(items)) = m.attr(function, key).map(|attr| m.cx.attr(attr)) else {
-        return Vec::new();
-    };
-    let name = |&item: &crate::ir::AttrId| match m.cx.attr(item) {
-        AttrKind::Dict(entries) => {
-            let entry = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
-            m.cx.as_str(entry.1).map(str::to_owned)
-        }
-        _ => None,
-    };
-    items.iter().map(|item| name(item).unwrap_or_default()).collect()
 }

@@ -10,15 +10,15 @@
 //! the position in a variable it draws the same numbers, and whoever saves the variables saves the stream.
 //! `step` and `evaluate` have streams of their own, so that an evaluation does not change what is trained.
 //!
-//! Not counted: `init`, which runs once; operators without seeds, which nobody can repeat; `RandomShuffle` and
-//! `Multinomial`, which have no stateless form with a counter.
+//! Not counted: `init`, which runs once; operators without seeds, which nobody can repeat; `RandomShuffle`
+//! and `Multinomial`, which have no stateless form with a counter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Attrs, Op, Type};
 
-use super::step::{OptimizerSlot, emitted, handle, read};
+use super::step::{OptimizerSlot, emitted, handle, initialize_counters, read};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::grad::{At, Emit};
@@ -99,8 +99,8 @@ fn drawn(m: &Module) -> Vec<Drawn> {
     found
 }
 
-/// Makes the positions of random streams variables, and returns these.
-pub(super) fn count(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
+/// Makes the positions of random streams variables, which `init` sets to zero, and returns these.
+pub(super) fn append(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
     let mut slots: Vec<OptimizerSlot> = Vec::new();
     for drawn in drawn(r.ir()) {
         let old = r.ir().result(drawn.op, 0);
@@ -131,5 +131,6 @@ pub(super) fn count(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diag
             slots.push(OptimizerSlot::counter(drawn.position));
         }
     }
+    initialize_counters(r, &slots)?;
     Ok(slots)
 }

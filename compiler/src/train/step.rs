@@ -11,10 +11,12 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
+use super::entry::{end_of, function, result_names};
 use super::optimizer::{Algorithm, Optimizer};
 use super::schedule::{RATE, Schedule};
+use super::spec::Pattern;
 use super::variables::{self, Variable};
-use super::{Clip, Decay, Pattern, TrainOptions, end_of, errors, function, random, result_names};
+use super::{Clip, Decay, TrainOptions, errors};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::grad::{At, Emit, Emitter, Grad, Val, by_variables, dense};
@@ -222,11 +224,12 @@ pub(super) fn append(
     Ok(slots)
 }
 
-/// Counts what random operators draw, and appends the first values of the counters to `init`. Returns them.
-pub(super) fn append_streams(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
-    let counters = random::count(r)?;
-    initialized(r, &counters, &[])?;
-    Ok(counters)
+/// Appends the first values of counters to `init`.
+pub(super) fn initialize_counters(
+    r: &mut Rewriter<'_>,
+    counters: &[OptimizerSlot],
+) -> Result<(), Vec<Diagnostic>> {
+    initialized(r, counters, &[])
 }
 
 /// Appends the first values of slots to `init`.

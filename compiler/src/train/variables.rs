@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use befrost_tensor::tf::op::{Attrs, Op, Type};
 
-use super::end_of;
+use super::entry::end_of;
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::Rewriter;

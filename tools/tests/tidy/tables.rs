@@ -53,6 +53,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
         "calls functions for the instructions that the machine was found to have",
     ),
     ("runtime/tensor/src/simd/bytes.rs", "loads and stores of vector registers take pointers"),
+    ("runtime/tensor/src/simd/correlate.rs", "loops over registers"),
     ("runtime/tensor/src/simd/planes.rs", "loops over registers"),
     ("runtime/tensor/src/simd/tile.rs", "loads and stores of vector registers take pointers"),
     ("runtime/tensor/src/simd/vector.rs", "a register as a type"),

@@ -1,8 +1,8 @@
 //! The gradient of a convolution by its filters, for few channels: sums over runs of pixels, without windows.
 //!
 //! ```text
-//! image   ──▶ a plane per channel and phase of the stride, with its padding, of lines of one width  ─┐
-//! dy      ──▶ a plane per out channel, of lines of the same width, zeros behind their ends          ─┴▶ correlate
+//! image   ──▶ a plane per channel and phase of the stride, with its padding, of lines of one width ─┐
+//! dy      ──▶ a plane per out channel, of lines of the same width, zeros behind their ends         ─┴▶ sums
 //! ```
 //!
 //! In such planes the pixels of a tap for all windows of some lines are one run, which begins at an offset of
@@ -126,8 +126,8 @@ impl<'c> FilterGradient<'c> {
         Ok(Some(FilterGradient { conv, outs, axes: [down, across], line, images, lines, len, plane, taps }))
     }
 
-    /// Sets `out`, of shape (height, width, channels, out channels), to the sums of pixels times gradients over
-    /// all windows. False if a sum is not finite.
+    /// Sets `out`, of shape (height, width, channels, out channels), to the sums of pixels times gradients
+    /// over all windows. False if a sum is not finite.
     pub(crate) fn run(
         &self,
         image: &[f32],

@@ -12,9 +12,8 @@
 //! padding is a plain product.
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
-//! `channels` has depthwise convolutions and poolings, `gradient`, `filter_gradient` and `channels_gradient` the
-//! gradients. Not
-//! here: NCHW, other groups.
+//! `channels` has depthwise convolutions and poolings; `gradient`, `filter_gradient` and `channels_gradient`
+//! have the gradients. Not here: NCHW, other groups.
 
 mod channels;
 mod channels_gradient;

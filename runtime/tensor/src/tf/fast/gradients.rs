@@ -3,7 +3,8 @@
 //! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
 //! depthwise convolution. The gradient by the images multiplies `dy` with the filters and adds the products
 //! to the pixels of each window (col2im). The gradient by the filters multiplies windows, laid out block by
-//! block (im2col), with `dy`, or for few channels sums runs of pixels: see `conv::filter_gradient`. Channelwise operations need no matrix products: see `conv::channels_gradient`.
+//! block (im2col), with `dy`, or for few channels sums runs of pixels: see `conv::filter_gradient`.
+//! Channelwise operations need no matrix products: see `conv::channels_gradient`.
 
 use super::super::conv::{ConvGeometry, grouped};
 use super::super::pool::PoolGeometry;

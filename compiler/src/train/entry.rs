@@ -1,0 +1,35 @@
+//! The functions of a training program, and the names of their arguments and results.
+
+use crate::graph::functions;
+use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, names};
+
+/// A function by its name.
+pub(super) fn function(m: &Module, name: &str) -> Option<OpId> {
+    m.cx.find_str(name).and_then(|name| functions(m).get(&name).copied())
+}
+
+/// The op at the end of a function.
+pub(super) fn end_of(m: &Module, function: OpId) -> Option<OpId> {
+    let entry = m.regions_of(function).first().and_then(|&region| m.entry(region))?;
+    m.ops_in(entry).last()
+}
+
+/// The names of a function's results.
+pub(super) fn result_names(m: &Module, function: OpId) -> Vec<String> {
+    port_names(m, function, names::RES_ATTRS)
+}
+
+/// The names of arguments or results.
+pub(super) fn port_names(m: &Module, function: OpId, key: StrId) -> Vec<String> {
+    let Some(AttrKind::Array(items)) = m.attr(function, key).map(|attr| m.cx.attr(attr)) else {
+        return Vec::new();
+    };
+    let name = |&item: &AttrId| match m.cx.attr(item) {
+        AttrKind::Dict(entries) => {
+            let entry = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
+            m.cx.as_str(entry.1).map(str::to_owned)
+        }
+        _ => None,
+    };
+    items.iter().map(|item| name(item).unwrap_or_default()).collect()
+}
