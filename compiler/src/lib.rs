@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod device;
 pub mod diag;
 pub mod dialects;
 pub mod emit;

@@ -4,6 +4,7 @@
 //! It is above all of them: passes depend on the pass manager ([`crate::pass`]), which does not depend on
 //! them.
 
+use crate::device::{self, DeviceOptions};
 use crate::diag::Diagnostic;
 use crate::grad;
 use crate::graph;
@@ -37,24 +38,27 @@ pub fn passes() -> &'static [Pass] {
         graph::dataflow::LOWER,
         graph::outline_regions::PASS,
         graph::pack_weights::PASS,
+        device::place::PASS,
         graph::memory::PASS,
         graph::control_edges::PASS,
         graph::pattern_passes::REMAP,
+        device::resolve::PASS,
         graph::scalars::PASS,
         graph::shape_inference::PASS,
         graph::lower::PASS,
+        device::transfers::PASS,
     ];
     PASSES
 }
 
 /// The passes that make a module executable at an optimization level, as a pipeline; `None` for a kernel
-/// graph, which is compiled as written.
-pub fn default_pipeline(m: &Module, level: u8) -> Option<String> {
-    let op_graph = graph::is_op_graph(m).then(|| graph::pipeline(level));
+/// graph, which is compiled as written. The devices are those that the op graph may use.
+pub fn default_pipeline(m: &Module, level: u8, devices: &DeviceOptions) -> Option<String> {
+    let op_graph = graph::is_op_graph(m).then(|| graph::pipeline_for(level, devices));
     if !upstream::is_upstream(m) {
-        return op_graph.map(str::to_owned);
+        return op_graph;
     }
-    let inner = op_graph.and_then(|text| text.strip_prefix("builtin.module(")?.strip_suffix(')'));
+    let inner = op_graph.as_deref().and_then(|text| text.strip_prefix("builtin.module(")?.strip_suffix(')'));
     let rest = inner.map_or(String::new(), |inner| format!(",{inner}"));
     Some(format!("builtin.module({}{rest})", upstream::PASS.name))
 }

@@ -182,7 +182,7 @@ fn compiled(import: impl Fn() -> Result<Module, Vec<Diagnostic>>) -> bool {
         };
         imported = true;
         let Ok(module) = verify(module) else { continue };
-        let mut manager = PassManager::parse(graph::pipeline(level))
+        let mut manager = PassManager::parse(&graph::pipeline(level))
             .unwrap_or_else(|error| panic!("the pipeline of level {level} is wrong: {}", error.message));
         let mut left = String::new();
         let mut observe = |event: Event<'_>, module: &Module, _| {

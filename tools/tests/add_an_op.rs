@@ -200,7 +200,7 @@ fn an_operator_needs_a_row_and_a_function() {
     let x = befrost_tensor::literal::parse("f32[2x2]:0,1,-1,20", runtime.allocator()).expect("a tensor");
     for level in [0, 2] {
         let module = module(OF_TENSORS).expect("a program");
-        let mut passes = PassManager::parse(befrost_compiler::graph::pipeline(level)).expect("a pipeline");
+        let mut passes = PassManager::parse(&befrost_compiler::graph::pipeline(level)).expect("a pipeline");
         let module = passes.run(module).expect("no errors").0;
         let text = print(&module, &PrintOptions::default());
         assert_eq!(text.matches("tf.Mish").count(), if level == 0 { 2 } else { 1 }, "{text}");

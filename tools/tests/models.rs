@@ -98,7 +98,7 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
     let graph = std::fs::read(case.join("graph.pb"))?;
     let module = graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?;
     let mut passes =
-        PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
+        PassManager::parse(&befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
     let (module, _) = verify(module)
         .and_then(|module| passes.run_with(module, &mut Default::default()))
         .map_err(|said| format!("{said:?}"))?;

@@ -181,7 +181,7 @@ fn module(text: &str) -> Verified {
 }
 
 fn loaded(runtime: &Runtime, text: &str, level: u8) -> Program {
-    let mut passes = PassManager::parse(pipeline(level)).expect("a pipeline");
+    let mut passes = PassManager::parse(&pipeline(level)).expect("a pipeline");
     let (module, _) = passes.run(module(text)).unwrap_or_else(|wrong| panic!("{}", said(&wrong)));
     let bytes = emit(&module, &EmitOptions::default()).unwrap_or_else(|wrong| panic!("{}", said(&wrong)));
     runtime.load_bytes(&bytes).expect("a program")

@@ -28,6 +28,7 @@ mod builtin;
 pub mod cf;
 mod coo;
 mod cpu;
+pub mod dev;
 mod eigen;
 mod errors;
 pub mod func;
@@ -109,6 +110,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["coo"], coo::ops);
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);
+    r.add_lazily(&["dev"], dev::ops);
     r.add_lazily(&["tf"], tf::ops);
     r.add_lazily(&["tf_executor"], tf_executor::ops);
 }

@@ -21,7 +21,7 @@ pub(crate) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
 }
 
 /// The ops directly in the body of a function.
-pub(super) fn body(m: &Module, function: OpId) -> Vec<OpId> {
+pub(crate) fn body(m: &Module, function: OpId) -> Vec<OpId> {
     let blocks = m.regions_of(function).iter().flat_map(|&region| m.blocks_of(region));
     blocks.flat_map(|&block| m.ops_in(block)).collect()
 }

@@ -68,6 +68,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         lowering.function(function);
     }
     let n_loops = lowering.n_loops;
+    on_devices(r);
     cx.count("num-loops", n_loops);
     r.change()
 }
@@ -75,6 +76,17 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// The kind of a function in which nothing but operands orders effects ([`FRAME`]).
 fn frame(m: &Module, function: OpId) -> Option<&str> {
     m.attr_named(function, FRAME).and_then(|attr| m.cx.as_str(attr))
+}
+
+/// Lets kernels run where their operators were placed.
+fn on_devices(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let placed: Vec<(OpId, AttrId)> =
+        m.walk_functions().filter_map(|op| Some((op, m.attr(op, names::DEVICE)?))).collect();
+    for (op, device) in placed {
+        r.remove_attr(op, names::DEVICE);
+        r.set_attr(op, names::BEF_DEVICE, device);
+    }
 }
 
 struct Lowering<'a, 'm, 'c> {

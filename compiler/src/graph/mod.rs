@@ -10,7 +10,7 @@ pub(crate) mod constant_fold;
 pub(crate) mod control_edges;
 pub(crate) mod cut;
 pub(crate) mod dataflow;
-mod effects;
+pub(crate) mod effects;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
 pub(crate) mod licm;
@@ -26,6 +26,7 @@ pub(crate) mod shape_inference;
 pub(crate) use constant_fold::fold as fold_op;
 pub(crate) use effects::{callees, functions};
 
+use crate::device::DeviceOptions;
 use crate::dialects::{tf, tf_executor};
 use crate::ir::Module;
 use crate::rewrite::signatures;
@@ -39,25 +40,35 @@ pub fn is_op_graph(m: &Module) -> bool {
 }
 
 /// The default pass pipeline of an optimization level.
-pub fn pipeline(level: u8) -> &'static str {
+pub fn pipeline(level: u8) -> String {
+    pipeline_for(level, &DeviceOptions::default())
+}
+
+/// The default pass pipeline of an optimization level, for these devices.
+pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
+    let (place, cross, last) = (devices.place(), devices.cross(), devices.last());
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
     match level {
-        0 => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-executor-to-kernels,tf-to-kernels)"
-        }
-        1 => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
-             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-executor-to-kernels,tf-to-kernels)"
-        }
-        _ => {
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
-             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
+        0 => format!(
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,{place}{last}\
+             tf-executor-to-kernels,tf-to-kernels)"
+        ),
+        1 => format!(
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,\
+             {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,\
+             tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},symbol-dce,{last}\
+             tf-executor-to-kernels,tf-to-kernels)"
+        ),
+        _ => format!(
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,\
+             {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},\
+             tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
-             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-executor-to-kernels,tf-to-kernels,\
-             inline{dialect=tfrt max-new-ops=131072},tf-scalars-to-arith,\
-             tf-plan-memory)"
-        }
+             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
+             symbol-dce,{last}tf-executor-to-kernels,tf-to-kernels,\
+             inline{{dialect=tfrt max-new-ops=131072}},tf-scalars-to-arith,tf-plan-memory)"
+        ),
     }
 }

@@ -36,7 +36,7 @@ pub mod summary;
 mod tests;
 mod text;
 
-pub use graphdef::{graphdef, graphdef_in_memory, graphdef_text};
+pub use graphdef::{INIT, graphdef, graphdef_in_memory, graphdef_text};
 pub use onnx::onnx;
 
 use crate::dialects::tf;
@@ -100,6 +100,10 @@ pub struct ImportOptions {
     pub feeds: Vec<Feed>,
     /// The results. Without any, all unconsumed outputs.
     pub fetches: Vec<String>,
+    /// The nodes of a graph that run for their effects. With some, there are no results but the fetches.
+    pub targets: Vec<String>,
+    /// The node of a graph that runs before all else: a function `init`.
+    pub init: Option<String>,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
     /// The only signature to import. Without it, and without feeds and fetches, all are.

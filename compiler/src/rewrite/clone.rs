@@ -1,7 +1,7 @@
 //! Cloning of ops and blocks.
 
 use super::{Change, Rewriter};
-use crate::ir::{BlockId, LocId, NewOp, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, LocId, NewOp, OpId, TypeId, ValueId, names};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -56,6 +56,18 @@ impl Rewriter<'_> {
             self.module.insert_before(made, before);
         }
         self.fill_nested(nested, copies, loc);
+    }
+
+    /// Clones a function behind itself, as a private one of this name, which must be free.
+    pub fn copy_function(&mut self, function: OpId, name: &str) -> OpId {
+        let (mut copies, mut nested) = (IrMapping::default(), Vec::new());
+        let made = self.copy_op(function, &mut copies, &mut nested, &mut |_, loc| loc);
+        self.module.insert_after(made, function);
+        self.fill_nested(nested, &mut copies, &mut |_, loc| loc);
+        let (name, private) = (self.cx().str_attr(name), self.cx().str_attr("private"));
+        self.set_attr(made, names::SYM_NAME, name);
+        self.set_attr(made, names::SYM_VISIBILITY, private);
+        made
     }
 
     fn fill_copies(

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use befrost_compiler::device::DeviceOptions;
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
@@ -236,7 +237,7 @@ fn to_bef(
     options: &CompileOptions,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut module = verify(module)?;
-    if let Some(pipeline) = default_pipeline(&module, options.level) {
+    if let Some(pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
         let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;
     }

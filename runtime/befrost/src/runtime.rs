@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceTextError};
 use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
 use befrost_kernel_api::queue::WorkQueue;
 use befrost_kernel_api::{Error, ErrorCode, Limits, Registry, Value};
@@ -30,15 +31,27 @@ pub struct RuntimeBuilder {
     max_memory: Option<usize>,
     limits: Limits,
     registry: Registry,
+    devices: Option<String>,
 }
 
 /// Error of [`RuntimeBuilder::build`].
 #[derive(Debug)]
-pub struct BuildError(QueueError);
+pub struct BuildError(BuildProblem);
+
+#[derive(Debug)]
+enum BuildProblem {
+    Queue(QueueError),
+    Devices(String, DeviceTextError),
+    Kind(String),
+}
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match &self.0 {
+            BuildProblem::Queue(error) => error.fmt(f),
+            BuildProblem::Devices(text, error) => write!(f, "the devices '{text}' make no sense: {error}"),
+            BuildProblem::Kind(kind) => write!(f, "there are no devices of kind {kind}; there are: CPU"),
+        }
     }
 }
 
@@ -90,20 +103,43 @@ impl RuntimeBuilder {
         RuntimeBuilder { registry, ..self }
     }
 
+    /// Sets the devices, as `CPU:2`. The first one is the host; programs may have kernels on all of them.
+    #[must_use]
+    pub fn devices(self, devices: &str) -> RuntimeBuilder {
+        RuntimeBuilder { devices: Some(devices.to_owned()), ..self }
+    }
+
     /// Builds the runtime and starts its queue.
     ///
     /// # Errors
-    /// If there is no such queue, or the system cannot create its threads.
+    /// If there is no such queue, the devices make no sense, or the system cannot create the threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let RuntimeBuilder { queue, idle_callers, mut allocator, max_memory, mut limits, registry } = self;
+        let RuntimeBuilder { queue, idle_callers, mut allocator, max_memory, mut limits, mut registry, devices } =
+            self;
+        if let Some(text) = devices {
+            registry.add_devices(device_names(text).map_err(BuildError)?);
+        }
         if let Some(bytes) = max_memory {
             allocator = Arc::new(Limited::new(allocator, bytes));
             limits.values = limits.values.min(bytes / size_of::<Value>());
         }
         let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
-        let queue = queue.map_err(BuildError)?;
+        let queue = queue.map_err(|error| BuildError(BuildProblem::Queue(error)))?;
         Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
     }
+}
+
+/// The names of the devices of a set.
+fn device_names(text: String) -> Result<Vec<Box<str>>, BuildProblem> {
+    let set: DeviceSet = match text.parse() {
+        Ok(set) => set,
+        Err(error) => return Err(BuildProblem::Devices(text, error)),
+    };
+    let name = |(name, _): (&DeviceName, &DeviceConfig)| match name.kind() {
+        "CPU" => Ok(name.to_string().into()),
+        kind => Err(BuildProblem::Kind(kind.to_owned())),
+    };
+    set.devices().map(name).collect()
 }
 
 impl Runtime {
@@ -116,6 +152,7 @@ impl Runtime {
             max_memory: None,
             limits: Limits::default(),
             registry: befrost_kernels::registry(),
+            devices: None,
         }
     }
 

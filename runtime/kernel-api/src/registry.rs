@@ -7,10 +7,11 @@ use rustc_hash::FxHashMap;
 
 use crate::kernel::Kernel;
 
-/// A set of kernels, by name.
+/// A set of kernels, by name, and the names of the devices that they run on besides the host.
 #[derive(Debug, Default)]
 pub struct Registry {
     kernels: FxHashMap<&'static str, Kernel>,
+    devices: Vec<Box<str>>,
 }
 
 impl Registry {
@@ -32,6 +33,16 @@ impl Registry {
     pub fn add(&mut self, kernel: Kernel) {
         let name = kernel.name;
         assert!(self.kernels.insert(name, kernel).is_none(), "two kernels are called '{name}'");
+    }
+
+    /// Adds devices by their full names.
+    pub fn add_devices(&mut self, names: impl IntoIterator<Item = Box<str>>) {
+        self.devices.extend(names);
+    }
+
+    /// The devices besides the host.
+    pub fn devices(&self) -> &[Box<str>] {
+        &self.devices
     }
 
     /// The kernel called `name`.

@@ -14,7 +14,7 @@ use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::onnx::summary as onnx_summary;
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::summary::ModelSummary;
-use befrost_compiler::import::{ImportOptions, graphdef, graphdef_in_memory, onnx};
+use befrost_compiler::import::{INIT, ImportOptions, graphdef, graphdef_in_memory, onnx};
 use befrost_tensor::bundle::Bytes;
 
 use super::content::{self, Encoding};
@@ -111,7 +111,8 @@ impl OpenModel {
 
     /// Imports it.
     pub(super) fn import(self, options: &ImportOptions) -> Result<ImportedModel, Vec<Diagnostic>> {
-        let alone = |module| ImportedModel { module, init: None };
+        let init = options.init.as_ref().map(|_| INIT.to_owned());
+        let alone = |module| ImportedModel { module, init };
         match self {
             OpenModel::Graph(ModelBytes::Whole(bytes)) => graphdef_in_memory(bytes, options).map(alone),
             OpenModel::Graph(ModelBytes::Stream(bytes, len)) => graphdef(bytes, len, options).map(alone),

@@ -1,10 +1,11 @@
 //! Options that several tools have, each defined once.
 
+use befrost_compiler::device::{DeviceOptions, Partition};
 use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
 use befrost_tensor::DType;
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 
 use super::expect::Verify;
 use super::files::Place;
@@ -118,6 +119,14 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "REQUEST", value_parser = gradient)]
     pub(super) gradient: Vec<GradientRequest>,
 
+    /// (models) A node to run for its effects, behind the outputs that were asked for
+    #[arg(long, value_name = "NODE")]
+    pub(super) target: Vec<String>,
+
+    /// (models) A node to run before anything else: it initializes variables
+    #[arg(long, value_name = "NODE")]
+    pub(super) init: Option<String>,
+
     /// (models) Name of the entry function
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(super) function: String,
@@ -138,10 +147,21 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// The importer's options.
     pub(super) fn options(&self) -> ImportOptions {
-        let ModelArgs { feed, fetch, gradient, function, signature, tags, freeze } = self.clone();
+        let ModelArgs { feed, fetch, gradient, target, init, function, signature, tags, freeze } = self.clone();
         let gradients = gradient;
         let training = None;
-        ImportOptions { feeds: feed, fetches: fetch, function, gradients, signature, tags, freeze, training }
+        ImportOptions {
+            feeds: feed,
+            fetches: fetch,
+            targets: target,
+            init,
+            function,
+            gradients,
+            signature,
+            tags,
+            freeze,
+            training,
+        }
     }
 
     /// The model option that was given, for an input that is not a model.
@@ -149,6 +169,8 @@ impl ModelArgs {
         match self {
             ModelArgs { feed, .. } if !feed.is_empty() => Some("--feed"),
             ModelArgs { fetch, .. } if !fetch.is_empty() => Some("--fetch"),
+            ModelArgs { target, .. } if !target.is_empty() => Some("--target"),
+            ModelArgs { init: Some(_), .. } => Some("--init"),
             ModelArgs { gradient, .. } if !gradient.is_empty() => Some("--gradient"),
             ModelArgs { function, .. } if function != "main" => Some("--function"),
             ModelArgs { signature: Some(_), .. } => Some("--signature"),
@@ -236,8 +258,60 @@ fn element_type(text: &str) -> Result<String, String> {
     }
 }
 
+/// The devices of an op graph.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct DeviceArgs {
+    /// The devices that a model may use: KIND:COUNT[{properties}],... as CPU:2,SIM:1, or @FILE.json; default:
+    /// one CPU, on which all runs whatever the model says
+    #[arg(long, value_name = "DEVICES")]
+    pub(super) devices: Option<String>,
+
+    /// How to choose a device for an operator that has a choice
+    #[arg(long, value_name = "POLICY", requires = "devices", value_parser = ["first"])]
+    pub(super) place: Option<String>,
+
+    /// Where no device matches what an operator names, drop the index, then the kind
+    #[arg(long, requires = "devices")]
+    pub(super) soft_placement: bool,
+
+    /// Print the device of each operator, and why
+    #[arg(long, requires = "devices")]
+    pub(super) print_placement: bool,
+
+    /// Divide the program: one function for each device, or for each worker, with sends and recvs between
+    #[arg(long, value_name = "BY", default_value = "none", requires = "devices")]
+    pub(super) partition: PartitionBy,
+}
+
+/// The parts of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum PartitionBy {
+    /// One function has operators of all devices
+    #[default]
+    None,
+    Worker,
+    Device,
+}
+
+impl DeviceArgs {
+    /// The compiler's options.
+    pub(super) fn options(&self) -> DeviceOptions {
+        DeviceOptions {
+            devices: self.devices.clone().unwrap_or_default(),
+            policy: self.place.clone().unwrap_or_default(),
+            soft: self.soft_placement,
+            print: self.print_placement,
+            partition: match self.partition {
+                PartitionBy::None => Partition::None,
+                PartitionBy::Worker => Partition::Worker,
+                PartitionBy::Device => Partition::Device,
+            },
+        }
+    }
+}
+
 /// Optimization.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct LevelArgs {
     /// Optimization of op graphs: 0, 1 or 2. Kernel graphs are translated as written at every level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=2))]
@@ -250,6 +324,9 @@ pub(super) struct LevelArgs {
     /// Keep TensorFlow 1's dataflow control flow as it is, instead of making conditionals and loops of it
     #[arg(long)]
     pub(super) no_functionalize: bool,
+
+    #[command(flatten)]
+    pub(super) devices: DeviceArgs,
 }
 
 /// The passes to run, and their instrumentation.

@@ -42,7 +42,7 @@ pub(super) struct Clock {
 
 /// The passes requested on the command line. A kernel graph is compiled as written at every level.
 pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
-    let level = Some(*level).filter(|_| args.pass_pipeline.is_none());
+    let level = Some(level.clone()).filter(|_| args.pass_pipeline.is_none());
     Ok(Passes { level, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
 }
 
@@ -76,8 +76,11 @@ impl Passes {
 
     /// Runs the passes. Returns no module after an error, and the diagnostics.
     pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
-        let of_level = |level: LevelArgs| Some((level, default_pipeline(&module, level.level)?));
-        if let Some((level, mut pipeline)) = self.level.and_then(of_level) {
+        let of_level = |level: LevelArgs| {
+            let pipeline = default_pipeline(&module, level.level, &level.devices.options())?;
+            Some((level, pipeline))
+        };
+        if let Some((level, mut pipeline)) = self.level.clone().and_then(of_level) {
             if level.no_functionalize {
                 pipeline = pipeline.replace(&format!("{FUNCTIONALIZE},"), "");
             }

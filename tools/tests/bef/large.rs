@@ -14,6 +14,7 @@ use bef_format::{AlignedBytes, SectionId, validate};
 use befrost::{HostTensor, Runtime};
 use befrost_compiler::emit::{EmitOptions, emit, emit_parts};
 use befrost_compiler::pass::PassManager;
+use befrost_compiler::device::DeviceOptions;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
@@ -121,7 +122,7 @@ fn weights_packed_in_pieces_are_right() {
     );
     let module = parse("weights.mlir", &text, &ParseOptions::default()).module.expect("the program is right");
     let module = verify(module).expect("the program is right");
-    let pipeline = default_pipeline(&module, 2).expect("it is an op graph");
+    let pipeline = default_pipeline(&module, 2, &DeviceOptions::default()).expect("it is an op graph");
     let mut passes = PassManager::parse(&pipeline).expect("the pipeline is right");
     let (module, _) = passes.run(module).expect("it can be compiled");
     let file = emit_parts(&module, &EmitOptions::default()).expect("it has a form");

@@ -85,7 +85,7 @@ fn deeply_nested_calls_are_emitted() {
             i + 1
         );
     }
-    let module = compiled(&text, pipeline(2)).unwrap_or_else(|why| panic!("{why}"));
+    let module = compiled(&text, &pipeline(2)).unwrap_or_else(|why| panic!("{why}"));
     let bytes = emit(&module, &EmitOptions::default()).unwrap_or_else(|wrong| panic!("{}", said(&wrong)));
     assert!(!bytes.is_empty());
 }

@@ -36,7 +36,7 @@ fn residual(blocks: usize) -> String {
 
 /// The program, and the total size of its arenas.
 fn planned(text: &str) -> (Vec<u8>, usize) {
-    let module = super::compiled(text, pipeline(2)).expect("nothing is wrong with it");
+    let module = super::compiled(text, &pipeline(2)).expect("nothing is wrong with it");
     let printed = print(&module, &PrintOptions::default());
     let arenas = printed.split("cpu.arena").skip(1).filter_map(|rest| {
         let (_, rest) = rest.split_once("bytes = ")?;

@@ -106,9 +106,10 @@ struct Executor {
 impl Executor {
     fn all(text: &str) -> Result<Vec<Executor>, String> {
         let mut all = Vec::new();
-        let ways = [("-O0", 0, pipeline(0)), ("-O2", 2, pipeline(2)), ("dataflow and back", 2, DATAFLOW)];
+        let dataflow = DATAFLOW.to_owned();
+        let ways = [("-O0", 0, pipeline(0)), ("-O2", 2, pipeline(2)), ("dataflow and back", 2, dataflow)];
         for (way, level, pipeline) in ways {
-            let bytes = compiled(text, pipeline).map_err(|why| format!("{way}: {why}"))?;
+            let bytes = compiled(text, &pipeline).map_err(|why| format!("{way}: {why}"))?;
             for (queue, runtime) in &*RUNTIMES {
                 let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
                 let lines = Arc::new(Lines::default());

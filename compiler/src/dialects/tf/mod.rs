@@ -41,7 +41,7 @@ use super::{
 };
 use crate::diag::Diagnostic;
 use crate::diag::factory::nearest;
-use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
+use crate::ir::{KnownType, Module, OpId, TypeId, ValueId, names};
 
 /// The op that reads the variable behind a reference.
 pub const READ_REF: &str = "tf._ReadRef";
@@ -382,8 +382,9 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
     let known = || m.def(op).into_iter().flat_map(|def| &def.attrs).map(|attr| attr.name);
     let own = m.attrs(op).iter().map(|&(name, _)| m.cx.str(name));
-    // Other attributes belong to a dialect or to the compiler.
-    for name in own.filter(|name| !name.contains('.') && !name.starts_with('_')) {
+    // Other attributes belong to a dialect, to the compiler, or say where the op runs.
+    let is_placement = |name: &str| [names::DEVICE, names::COLOCATE].iter().any(|&id| m.cx.str(id) == name);
+    for name in own.filter(|name| !name.contains('.') && !name.starts_with('_') && !is_placement(name)) {
         if !known().any(|attr| attr == name) {
             let near =
                 nearest(name, known()).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));

@@ -5,9 +5,9 @@
 //! in both.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
-use super::{EntryPoint, Feed, Refusal, errors};
+use super::{EntryPoint, Feed, Refusal, devices, errors};
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
@@ -24,6 +24,8 @@ pub(super) struct GraphBody<'g> {
     pub(super) feeds: HashMap<(usize, usize), usize>,
     /// The values of the attributes of the function, to which its nodes refer.
     pub(super) attrs: BTreeMap<String, AttrValue>,
+    /// The nodes with which others share a device.
+    pub(super) groups: HashSet<&'g str>,
 }
 
 /// Nodes, each with the nodes that it needs.
@@ -77,7 +79,7 @@ impl<'g> GraphBody<'g> {
             }
         }
         let (args, feeds, attrs) = (HashMap::new(), HashMap::new(), BTreeMap::new());
-        Ok(GraphBody { nodes, index, function, args, feeds, attrs })
+        Ok(GraphBody { nodes, index, function, args, feeds, attrs, groups: devices::groups(nodes) })
     }
 
     /// The nodes of a graph, which must contain the feeds.

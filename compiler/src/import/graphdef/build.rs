@@ -342,7 +342,8 @@ impl<'g> Importer<'g> {
             }
             return Err("it is needed, so it must be fed".into());
         }
-        let NodePlan { name: op_name, attrs, takes, outputs, ranges } = self.plan(body, node)?;
+        let NodePlan { name: op_name, mut attrs, takes, outputs, ranges } = self.plan(body, node)?;
+        attrs.extend(self.device_attrs(body, &body.nodes[node]));
         let name = self.m.cx.str_id(name);
         let loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
         let (mut operands, mut controls) = (Vec::new(), Vec::new());

@@ -23,6 +23,7 @@ mod body;
 mod build;
 mod calls;
 mod dataflow;
+mod devices;
 mod gradients;
 mod restore;
 mod tensor;
@@ -83,7 +84,12 @@ pub fn graphdef_text(text: &str, options: &ImportOptions) -> Result<Module, Vec<
 fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
     let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
     let imported = match &options.training {
-        None => import(&graph, &[EntryPoint::of_options(options)], &Surroundings::default()),
+        None => {
+            let mut entries = vec![EntryPoint::of_options(options)];
+            entries.extend(options.init.iter().map(EntryPoint::of_init));
+            let shares_resources = options.init.is_some();
+            import(&graph, &entries, &Surroundings { shares_resources, ..Surroundings::default() })
+        }
         Some(parts) => EntryPoint::of_training(&graph, parts).and_then(|entries| {
             import(&graph, &entries, &Surroundings { shares_resources: true, ..Surroundings::default() })
         }),
@@ -118,12 +124,23 @@ impl EntryPoint {
             symbol: if options.function.is_empty() { "main".to_owned() } else { options.function.clone() },
             feeds: feeds.collect(),
             takes_placeholders: options.feeds.is_empty(),
-            fetches: if options.fetches.is_empty() { None } else { Some(fetches) },
+            fetches: Some(fetches).filter(|_| !options.fetches.is_empty() || !options.targets.is_empty()),
+            targets: options.targets.clone(),
+            results_first: !options.targets.is_empty(),
             gradients: options.gradients.clone(),
             ..EntryPoint::default()
         }
     }
+
+    /// A node that initializes variables.
+    fn of_init(node: &String) -> EntryPoint {
+        let (fetches, targets) = (Some(Vec::new()), vec![node.clone()]);
+        EntryPoint { symbol: INIT.to_owned(), fetches, targets, ..EntryPoint::default() }
+    }
 }
+
+/// The function that initializes a graph's variables.
+pub const INIT: &str = "init";
 
 /// The things that a graph finds outside of itself.
 #[derive(Debug, Default)]

@@ -116,6 +116,19 @@ impl<'a> UseCache<'a> {
     }
 }
 
+/// The reason why a kernel cannot run on its device.
+fn no_device(kernel: &str, device: &str, known: &[Box<str>]) -> String {
+    const MOST: usize = 16;
+    let there_are = match known {
+        [] => "the host is all there is".to_owned(),
+        known => {
+            let more = if known.len() > MOST { ", ..." } else { "" };
+            format!("there are {}{more}", known[..known.len().min(MOST)].join(", "))
+        }
+    };
+    format!("'{kernel}' is placed on device '{device}', which this runtime does not have; {there_are}")
+}
+
 /// Whether only types and attributes need to be checked.
 fn is_plain(kernel: &KernelView<'_, '_>) -> bool {
     kernel.flags() & !KERNEL_NAMED_ATTRS == 0 && kernel.device() == 0 && kernel.functions().is_empty()
@@ -155,9 +168,9 @@ impl UseCheck<'_, '_> {
                 _ => return Err(format!("this runtime has no native function '{name}'")),
             },
         };
-        if self.kernel.device() != 0 {
-            let device = self.image.device_name(self.kernel.device());
-            return Err(format!("'{name}' is placed on device '{device}', which this runtime does not have"));
+        let device = self.image.device_name(self.kernel.device());
+        if !device.is_empty() && !registry.devices().iter().any(|known| **known == *device) {
+            return Err(no_device(name, device, registry.devices()));
         }
         self.check_operands(name, signature)?;
         self.check_results(name, signature)?;

@@ -495,6 +495,9 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     } else if args.profile || args.trace.is_some() {
         runtime = runtime.kernels(clocks::with_clocks(&befrost::registry(), args.trace.is_some()));
     }
+    if let Some(devices) = &args.level.devices.devices {
+        runtime = runtime.devices(devices);
+    }
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let allocator = runtime.allocator();

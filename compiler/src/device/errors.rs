@@ -1,0 +1,90 @@
+//! The diagnostics of devices, E1001 to E1007.
+
+use bef_format::device::{DeviceSpec, DeviceTextError};
+
+use super::specs::{Devices, kinds};
+use crate::diag::{Diagnostic, Severity, shortened};
+use crate::ir::{Module, OpId};
+
+/// The most devices that a message lists.
+const MAX_LISTED: usize = 16;
+
+/// An op as users know it: its node, or its name.
+pub(super) fn op_text(m: &Module, op: OpId) -> String {
+    match m.node_name(op) {
+        Some(node) => format!("'{}' ({})", shortened(node, 100), m.op_name_str(op)),
+        None => format!("`{}`", m.op_name_str(op)),
+    }
+}
+
+fn at(m: &Module, op: OpId, code: &'static str, message: String) -> Diagnostic {
+    Diagnostic::error(code, message).at(m.op_spans.at(op).copied())
+}
+
+fn listed(devices: &Devices) -> String {
+    let names: Vec<String> = devices.all().take(MAX_LISTED).map(|(_, name)| name.to_string()).collect();
+    let more = devices.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
+pub(super) fn malformed(m: &Module, op: OpId, text: &str, error: &DeviceTextError) -> Diagnostic {
+    let text = shortened(text, 100);
+    at(m, op, "E1001", format!("{}: the device '{text}' is malformed: {error}", op_text(m, op)))
+}
+
+pub(super) fn no_device(m: &Module, op: OpId, spec: &DeviceSpec, devices: &Devices) -> Diagnostic {
+    at(m, op, "E1002", format!("{}: no device matches '{spec}'", op_text(m, op)))
+        .note(None, format!("the devices are {}", listed(devices)))
+        .help("name a device that there is, or use soft placement, which drops index and kind of a spec")
+}
+
+pub(super) fn no_kernel(m: &Module, op: OpId, spec: &DeviceSpec) -> Diagnostic {
+    let kinds: Vec<&str> = kinds().collect();
+    let kinds = kinds.join(", ");
+    at(
+        m,
+        op,
+        "E1003",
+        format!(
+            "{}: no device that matches '{spec}' has a kernel for it; kinds that have one: {kinds}",
+            op_text(m, op)
+        ),
+    )
+}
+
+/// Two ops that share a device and have contradicting specs; `path` are the groups and resources between.
+pub(super) fn contradiction(
+    m: &Module,
+    op: OpId,
+    spec: &DeviceSpec,
+    other: (OpId, &DeviceSpec),
+    path: &str,
+) -> Diagnostic {
+    let (other, other_spec) = other;
+    let (one, two) = (op_text(m, op), op_text(m, other));
+    at(m, op, "E1004", format!("{one} is to run on '{spec}' and together with {two}, which is on '{other_spec}'"))
+        .label(m.op_spans.at(other).copied(), "on another device")
+        .note(None, path.to_owned())
+}
+
+pub(super) fn resource_wins(m: &Module, op: OpId, spec: &DeviceSpec, wins: (OpId, &DeviceSpec)) -> Diagnostic {
+    let (resource, its) = wins;
+    let (one, two) = (op_text(m, op), op_text(m, resource));
+    at(m, op, "E1004", format!("{one} runs on '{its}', where its resource {two} is, not on '{spec}'"))
+        .with_severity(Severity::Warning)
+}
+
+pub(super) fn soft(m: &Module, op: OpId, spec: &DeviceSpec, softer: &DeviceSpec) -> Diagnostic {
+    let softer = if softer.is_open() { "any device".to_owned() } else { format!("'{softer}'") };
+    at(m, op, "E1002", format!("{}: no device for '{spec}'; soft placement takes {softer}", op_text(m, op)))
+        .with_severity(Severity::Remark)
+}
+
+pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
+    at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))
+}
+
+pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
+    Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
+}

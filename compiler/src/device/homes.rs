@@ -1,0 +1,229 @@
+//! Where the arguments and results of functions are.
+//!
+//! ```text
+//! argument of a call, of a branch    where the operand of the first call is
+//! argument of a loop                 where the body makes it; an invariant: where it is read, if on one device
+//! result of a branch                 where the first branch makes it
+//! argument, result of the program    on the client's device
+//! ```
+//!
+//! A constant is on every device, so it has no home. A call whose operand is elsewhere than the argument
+//! transfers it, a branch its result.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::specs::{CLIENT, DeviceIndex, Devices};
+use super::{is_constant, is_placed};
+use crate::dialects::{dev, tf};
+use crate::dialects::tf::Control;
+use crate::graph::effects::{body, callees, functions};
+use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
+
+/// The deepest nest of calls. Below, all is on the device of the call.
+const MAX_DEPTH: usize = 256;
+
+/// The homes of a module's values.
+pub(crate) struct Homes<'a> {
+    devices: &'a Devices,
+    /// The ops of the functions by name.
+    pub(crate) functions: FxHashMap<StrId, OpId>,
+    /// The homes of arguments, and of what control flow gives.
+    values: FxHashMap<ValueId, DeviceIndex>,
+    /// The homes of each function's results.
+    results: FxHashMap<StrId, Vec<Option<DeviceIndex>>>,
+    /// The functions on the way to the current one: recursion.
+    open: FxHashSet<StrId>,
+}
+
+impl<'a> Homes<'a> {
+    /// The homes of all values.
+    pub(crate) fn of_module(m: &Module, devices: &'a Devices) -> Homes<'a> {
+        let functions = functions(m);
+        let called: FxHashSet<StrId> =
+            functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
+        let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
+        // Programs first, then what nothing calls.
+        order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
+        let (values, results, open) = Default::default();
+        let mut homes = Homes { devices, functions, values, results, open };
+        for (name, function) in order {
+            let n_args = block_of(m, function).map_or(0, |block| m.args(block).len());
+            homes.function(m, name, &vec![CLIENT; n_args]);
+            if !m.is_private(function) {
+                let results = homes.results.get_mut(&name);
+                results.into_iter().flatten().for_each(|home| *home = Some(CLIENT));
+            }
+        }
+        homes
+    }
+
+    /// The device of a value; `None` for a constant, which all have.
+    pub(crate) fn home(&self, m: &Module, value: ValueId) -> Option<DeviceIndex> {
+        if let Some(&home) = self.values.get(&value) {
+            return Some(home);
+        }
+        let Some(op) = m.defining_op(value) else { return Some(CLIENT) };
+        if is_constant(m, op) {
+            return None;
+        }
+        if let Some(to) = dev::destination(m, op) {
+            return self.devices.number(to);
+        }
+        Some(self.device(m, op))
+    }
+
+    /// The device on which an op runs.
+    pub(crate) fn device(&self, m: &Module, op: OpId) -> DeviceIndex {
+        self.devices.of(m, op).unwrap_or(CLIENT)
+    }
+
+    /// The devices on which a function wants its results.
+    pub(crate) fn results(&self, function: StrId) -> &[Option<DeviceIndex>] {
+        self.results.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// The home of an argument of a function.
+    pub(crate) fn argument(&self, m: &Module, function: StrId, i: usize) -> Option<DeviceIndex> {
+        let &function = self.functions.get(&function)?;
+        self.values.get(m.args(block_of(m, function)?).get(i)?).copied()
+    }
+
+    /// The device on which an op reads its operand number `i`; `None` if it does not matter.
+    pub(crate) fn wanted(&self, m: &Module, op: OpId, i: usize) -> Option<DeviceIndex> {
+        if i >= tf::n_data_operands(m, op) || m.value_type(m.operand(op, i)) == KnownType::Chain.id() {
+            return None;
+        }
+        match Control::of(m, op) {
+            Some(Control::If | Control::Case) if i == 0 => Some(self.device(m, op)),
+            Some(control) => {
+                let first = usize::from(matches!(control, Control::If | Control::Case));
+                callees(m, op).into_iter().find_map(|callee| self.argument(m, callee, i - first))
+            }
+            None if is_placed(m, op) => Some(self.device(m, op)),
+            None => None,
+        }
+    }
+
+    /// Walks a function, the first time it is met, whose arguments are at these places.
+    fn function(&mut self, m: &Module, name: StrId, args: &[DeviceIndex]) -> Vec<Option<DeviceIndex>> {
+        if let Some(known) = self.results.get(&name) {
+            return known.clone();
+        }
+        let block = self.functions.get(&name).and_then(|&function| block_of(m, function));
+        let is_new = self.open.len() < MAX_DEPTH && self.open.insert(name);
+        let Some(block) = block.filter(|_| is_new) else { return Vec::new() };
+        self.values.extend(m.args(block).iter().copied().zip(args.iter().copied()));
+        for op in m.ops_in(block).collect::<Vec<_>>() {
+            self.control(m, op);
+        }
+        let returned = m.last_op(block).map_or_else(Vec::new, |end| m.operands(end).collect());
+        let results: Vec<Option<DeviceIndex>> =
+            returned.into_iter().map(|value| self.home(m, value)).collect();
+        self.open.remove(&name);
+        self.results.insert(name, results.clone());
+        results
+    }
+
+    /// The homes of what an op of control flow passes to functions, and gives.
+    fn control(&mut self, m: &Module, op: OpId) {
+        let Some(control) = Control::of(m, op) else { return };
+        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
+        let names = callees(m, op);
+        let own = self.device(m, op);
+        let mut args: Vec<DeviceIndex> = operands
+            .iter()
+            .enumerate()
+            .map(|(i, &value)| self.home(m, value).or_else(|| self.reader(m, &names, i)).unwrap_or(own))
+            .collect();
+        let results = if control == Control::While {
+            self.carried(m, &names, &mut args);
+            self.values.extend(m.results(op).zip(args.iter().copied()));
+            for &name in &names {
+                self.function(m, name, &args);
+                // A condition gives its result to the loop, a body what goes around.
+                let wanted = self.results.get_mut(&name).into_iter().flatten();
+                wanted.enumerate().for_each(|(i, home)| *home = Some(args.get(i).copied().unwrap_or(own)));
+            }
+            self.conditions(m, op, own);
+            return;
+        } else {
+            let mut results: Vec<Option<DeviceIndex>> = vec![None; tf::n_data_results(m, op)];
+            for &name in &names {
+                for (result, of_branch) in results.iter_mut().zip(self.function(m, name, &args)) {
+                    *result = result.or(of_branch);
+                }
+            }
+            results
+        };
+        let results: Vec<DeviceIndex> = results.into_iter().map(|home| home.unwrap_or(own)).collect();
+        for name in names {
+            let wanted = self.results.get_mut(&name).into_iter().flatten();
+            wanted.zip(&results).for_each(|(home, &result)| *home = Some(result));
+        }
+        self.values.extend(m.results(op).zip(results));
+    }
+
+    /// The result of a loop's condition is wanted where the loop is.
+    fn conditions(&mut self, m: &Module, op: OpId, own: DeviceIndex) {
+        let cond = match m.attr_named(op, "cond").map(|attr| m.cx.attr(attr)) {
+            Some(AttrKind::Symbol { root, .. }) => *root,
+            _ => return,
+        };
+        let wanted = self.results.get_mut(&cond).into_iter().flatten();
+        wanted.for_each(|home| *home = Some(own));
+    }
+
+    /// The homes of a loop's values: where the body makes them.
+    fn carried(&mut self, m: &Module, names: &[StrId], args: &mut [DeviceIndex]) {
+        let body = names.iter().copied().find(|name| {
+            let block = self.functions.get(name).and_then(|&function| block_of(m, function));
+            let end = block.and_then(|block| m.last_op(block));
+            end.is_some_and(|end| m.n_operands(end) == args.len())
+                && block.is_some_and(|block| m.args(block).len() == args.len())
+        });
+        let Some((name, block)) =
+            body.and_then(|name| Some((name, block_of(m, *self.functions.get(&name)?)?)))
+        else {
+            return;
+        };
+        if self.results.contains_key(&name) {
+            return;
+        }
+        let params: Vec<ValueId> = m.args(block).to_vec();
+        let Some(end) = m.last_op(block) else { return };
+        let returned: Vec<ValueId> = m.operands(end).collect();
+        // Walked for the homes of its results, then again with them.
+        let made = self.function(m, name, args);
+        self.results.remove(&name);
+        for (i, arg) in args.iter_mut().enumerate() {
+            if returned.get(i) == params.get(i) {
+                *arg = self.reader(m, names, i).unwrap_or(*arg);
+            } else {
+                *arg = made.get(i).copied().flatten().unwrap_or(*arg);
+            }
+        }
+    }
+
+    /// The device of all ops that read an argument of these functions, if it is one.
+    fn reader(&self, m: &Module, names: &[StrId], i: usize) -> Option<DeviceIndex> {
+        let mut found = None;
+        for name in names {
+            let block = self.functions.get(name).and_then(|&function| block_of(m, function))?;
+            let Some(&arg) = m.args(block).get(i) else { continue };
+            for op in m.users(arg).map(|(op, _)| op).filter(|&op| is_placed(m, op)) {
+                let device = self.device(m, op);
+                if found.is_some_and(|found| found != device) {
+                    return None;
+                }
+                found = Some(device);
+            }
+        }
+        found
+    }
+}
+
+/// The only block of a function.
+pub(crate) fn block_of(m: &Module, function: OpId) -> Option<BlockId> {
+    m.regions_of(function).first().and_then(|&region| m.entry(region))
+}

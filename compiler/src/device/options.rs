@@ -1,0 +1,61 @@
+//! The devices of a compilation, as passes of its pipeline.
+
+/// How a program is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Partition {
+    /// Not: one function has ops of several devices.
+    #[default]
+    None,
+    /// A part for each task.
+    Worker,
+    /// A part for each device.
+    Device,
+}
+
+/// The devices that an op graph may use, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceOptions {
+    /// The set of devices, as `CPU:2`. Without any, all runs on the host, whatever ops say.
+    pub devices: String,
+    /// The policy of placement; the pass's default if it is empty.
+    pub policy: String,
+    /// Whether specs that no device matches are softened.
+    pub soft: bool,
+    /// Whether the placement is printed.
+    pub print: bool,
+    /// How the program is divided.
+    pub partition: Partition,
+}
+
+impl DeviceOptions {
+    fn devices(&self) -> String {
+        format!("devices={}", self.devices)
+    }
+
+    /// The passes that choose a device for each op, each followed by a comma.
+    pub(crate) fn place(&self) -> String {
+        if self.devices.is_empty() {
+            return "tf-place,".to_owned();
+        }
+        let policy = match self.policy.as_str() {
+            "" => String::new(),
+            policy => format!(" policy={policy}"),
+        };
+        let (soft, print) =
+            (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
+        format!("tf-place{{{}{policy}{soft}{print}}},", self.devices())
+    }
+
+    /// The passes that keep optimizations from crossing devices.
+    pub(crate) fn cross(&self) -> String {
+        if self.devices.is_empty() { String::new() } else { format!("tf-transfers{{{}}},", self.devices()) }
+    }
+
+    /// The passes in front of the making of kernels.
+    pub(crate) fn last(&self) -> String {
+        match self.devices.is_empty() {
+            true => String::new(),
+            false => format!("tf-transfers{{{} last}},", self.devices()),
+        }
+    }
+}

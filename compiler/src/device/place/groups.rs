@@ -1,0 +1,234 @@
+//! Groups of ops that share a device, with what their specs say together.
+//!
+//! Ops are in one group if they work on the same resource or reference, also through functions, loops and
+//! branches, or if `colocate` says so. Specs of a group are merged, beginning with the ops that create its
+//! resources. An op on a resource whose spec contradicts follows the resource, with a warning; any other
+//! contradiction is an error.
+
+use bef_format::device::DeviceSpec;
+use befrost_tensor::tf::op::{Op, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::device::specs::{Specs, groups_of};
+use crate::device::{errors, is_placed};
+use crate::dialects::tf::{self, Control};
+use crate::graph::effects::{callees, functions};
+use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
+use crate::pass::PassCx;
+
+/// Number of a group.
+pub(super) type GroupId = usize;
+
+/// Ops that share a device.
+pub(super) struct Group {
+    /// In the order of the program.
+    pub(super) ops: Vec<OpId>,
+    /// The merged specs.
+    pub(super) spec: DeviceSpec,
+    /// The op that gave the spec.
+    pub(super) by: Option<OpId>,
+    /// Whether a resource joins the ops.
+    pub(super) is_resource: bool,
+}
+
+/// The groups of all placed ops of a module.
+pub(super) struct Groups {
+    pub(super) all: Vec<Group>,
+    pub(super) of: FxHashMap<OpId, GroupId>,
+}
+
+/// The values that tie ops to a resource.
+fn is_tied(m: &Module, value: ValueId) -> bool {
+    let ty = tf::type_of(&m.cx, m.value_type(value));
+    ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
+}
+
+/// Something that is in one group with others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Node {
+    Op(OpId),
+    Value(ValueId),
+    /// A colocation group of a function.
+    Class(OpId, StrId),
+    /// The container and the name of a resource.
+    Named(Option<StrId>, StrId),
+}
+
+/// Disjoint sets of nodes.
+#[derive(Default)]
+struct Sets {
+    number: FxHashMap<Node, usize>,
+    parent: Vec<usize>,
+}
+
+impl Sets {
+    fn id(&mut self, node: Node) -> usize {
+        let next = self.parent.len();
+        let id = *self.number.entry(node).or_insert(next);
+        if id == next {
+            self.parent.push(id);
+        }
+        id
+    }
+
+    fn find(&mut self, mut id: usize) -> usize {
+        while self.parent[id] != id {
+            self.parent[id] = self.parent[self.parent[id]];
+            id = self.parent[id];
+        }
+        id
+    }
+
+    fn join(&mut self, a: Node, b: Node) {
+        let (a, b) = (self.id(a), self.id(b));
+        let (a, b) = (self.find(a), self.find(b));
+        // The earlier one stays, so that numbers do not depend on the order of joining.
+        self.parent[a.max(b)] = a.min(b);
+    }
+}
+
+impl Groups {
+    /// The groups of a module, whose specs are resolved. Reports contradictions.
+    pub(super) fn of_module(m: &Module, cx: &PassCx<'_>, soft: bool) -> Groups {
+        let functions = functions(m);
+        let mut order: Vec<OpId> = functions.values().copied().collect();
+        order.sort_by_key(|op| op.0);
+        let mut sets = Sets::default();
+        let mut ops = Vec::new();
+        for &function in &order {
+            for op in m.walk(function).filter(|&op| is_placed(m, op)) {
+                ops.push(op);
+                sets.id(Node::Op(op));
+                for class in groups_of(m, op) {
+                    sets.join(Node::Op(op), Node::Class(function, class));
+                }
+                match Control::of(m, op) {
+                    Some(control) => pass_through(m, op, control, &functions, &mut sets),
+                    None => tie(m, op, &mut sets),
+                }
+            }
+        }
+        let mut groups = Groups { all: Vec::new(), of: FxHashMap::default() };
+        let mut number: FxHashMap<usize, GroupId> = FxHashMap::default();
+        for op in ops {
+            let id = sets.id(Node::Op(op));
+            let id = *number.entry(sets.find(id)).or_insert_with(|| {
+                groups.all.push(Group {
+                    ops: Vec::new(),
+                    spec: DeviceSpec::default(),
+                    by: None,
+                    is_resource: false,
+                });
+                groups.all.len() - 1
+            });
+            groups.all[id].ops.push(op);
+            groups.of.insert(op, id);
+        }
+        let mut specs = Specs::default();
+        for group in &mut groups.all {
+            group.merge(m, &mut specs, cx, soft);
+        }
+        groups
+    }
+}
+
+/// Ties an op to the resources among its operands and results.
+fn tie(m: &Module, op: OpId, sets: &mut Sets) {
+    for value in m.operands(op).chain(m.results(op)).filter(|&value| is_tied(m, value)) {
+        sets.join(Node::Op(op), Node::Value(value));
+    }
+    let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
+        AttrKind::Str { text, .. } => Some(*text).filter(|&text| !m.cx.str(text).is_empty()),
+        _ => None,
+    };
+    if makes_resource(m, op)
+        && let Some(name) = text("shared_name")
+    {
+        sets.join(Node::Op(op), Node::Named(text("container"), name));
+    }
+}
+
+/// True if an op's resource comes from nowhere else.
+fn makes_resource(m: &Module, op: OpId) -> bool {
+    m.results(op).any(|value| is_tied(m, value)) && !m.operands(op).any(|value| is_tied(m, value))
+}
+
+/// Ties the resources that an op passes to functions to those inside.
+fn pass_through(
+    m: &Module,
+    op: OpId,
+    control: Control,
+    functions: &FxHashMap<StrId, OpId>,
+    sets: &mut Sets,
+) {
+    let first = usize::from(matches!(control, Control::If | Control::Case));
+    let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
+    let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
+    let mut join = |a: &[ValueId], b: &[ValueId]| {
+        for (&a, &b) in a.iter().zip(b).filter(|&(&a, &b)| is_tied(m, a) && is_tied(m, b)) {
+            sets.join(Node::Value(a), Node::Value(b));
+        }
+    };
+    for callee in callees(m, op).into_iter().collect::<FxHashSet<_>>() {
+        let Some(block) = functions.get(&callee).and_then(|&function| m.entry(*m.regions_of(function).first()?))
+        else {
+            continue;
+        };
+        join(&operands, m.args(block));
+        let Some(end) = m.last_op(block) else { continue };
+        let returned: Vec<ValueId> = m.operands(end).collect();
+        // The condition of a loop returns no tied value.
+        join(&results, &returned);
+        if control == Control::While {
+            join(&operands, &returned);
+        }
+    }
+    if control == Control::While {
+        join(&operands, &results);
+    }
+}
+
+impl Group {
+    /// Merges the specs of the ops.
+    fn merge(&mut self, m: &Module, specs: &mut Specs, cx: &PassCx<'_>, soft: bool) {
+        let is_tied_op = |&op: &OpId| {
+            Control::of(m, op).is_none() && m.operands(op).chain(m.results(op)).any(|value| is_tied(m, value))
+        };
+        self.is_resource = self.ops.iter().any(is_tied_op);
+        let mut order = self.ops.clone();
+        order.sort_by_key(|&op| !makes_resource(m, op));
+        for op in order {
+            let spec = specs.of(m, op, cx);
+            if spec.is_open() {
+                continue;
+            }
+            let merged = spec.within(&self.spec);
+            if let (Some(by), false) = (self.by, self.spec.within(&spec) == merged) {
+                let other = (by, &self.spec);
+                if self.is_resource && is_tied_op(&op) {
+                    cx.report(errors::resource_wins(m, op, &spec, other));
+                } else if soft {
+                    cx.report(errors::soft(m, op, &spec, &self.spec));
+                } else {
+                    let path = if self.is_resource { "a resource joins them" } else { "they are colocated" };
+                    cx.report(errors::contradiction(m, op, &spec, other, path));
+                }
+                continue;
+            }
+            self.spec = merged;
+            self.by.get_or_insert(op);
+        }
+    }
+
+    /// True if an operator only reads the shape of its operand.
+    pub(super) fn reads_shape_only(&self, m: &Module) -> Option<OpId> {
+        let &[op] = &self.ops[..] else { return None };
+        matches!(tf::operator(m, op), Some(Op::Shape | Op::Size | Op::Rank)).then_some(op)
+    }
+
+    /// The only op, if it has no operands and one result.
+    pub(super) fn source(&self, m: &Module) -> Option<OpId> {
+        let &[op] = &self.ops[..] else { return None };
+        (m.n_operands(op) == 0 && tf::n_data_results(m, op) == 1).then_some(op)
+    }
+}

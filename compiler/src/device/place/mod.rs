@@ -1,0 +1,198 @@
+//! `tf-place`: a device for each op.
+//!
+//! ```text
+//! specs, resources, colocation ──groups──▶ groups with candidates ──policy──▶ device = "full name" on each op
+//! ```
+//!
+//! A group may be where its spec matches and its ops have kernels. `first` is TensorFlow's rule: the first
+//! candidate by priority of its kind, then by name; ops that only read a shape go to their operand, sources
+//! without operands to their readers if these agree.
+
+mod groups;
+mod report;
+
+use befrost_tensor::tf::op::Op;
+use rustc_hash::FxHashMap;
+
+use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices, has_kernels};
+use super::{errors, resolve};
+use crate::dialects::tf;
+use crate::ir::{Module, OpId, ValueId, names};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use groups::{Group, GroupId, Groups};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-place",
+    title: "TFPlace",
+    summary: "chooses a device for each of TensorFlow's operators",
+    options: &[
+        DEVICES,
+        PassOption {
+            name: "policy",
+            summary: "how to choose where an operator has a choice",
+            kind: OptionKind::Word("first", &["first"]),
+        },
+        PassOption {
+            name: "soft",
+            summary: "drop index, then kind of a spec that no device matches",
+            kind: OptionKind::Flag(false),
+        },
+        PassOption { name: "print", summary: "print the placement", kind: OptionKind::Flag(false) },
+    ],
+    statistics: &[("num-placed", "Number of operators placed")],
+    run,
+};
+
+/// The reason for a placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// Its own spec.
+    Spec,
+    /// The resource that it works on.
+    Resource,
+    /// The op that it shares a device with.
+    Colocated(OpId),
+    /// Soft placement.
+    Soft,
+    /// There is no other candidate.
+    Only,
+    /// The operand whose shape it reads, or the readers of its result.
+    Neighbour,
+    /// The policy.
+    Policy,
+}
+
+/// The device of a group.
+#[derive(Clone, Copy)]
+struct Choice {
+    device: DeviceIndex,
+    reason: Reason,
+}
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let Some(devices) = Devices::of_option(cx) else { return r.change() };
+    resolve::resolve(r, cx, &devices);
+    if devices.is_single() {
+        return r.change();
+    }
+    let m = r.ir();
+    let soft = cx.flag("soft");
+    let groups = Groups::of_module(m, cx, soft);
+    let candidates: Option<Vec<Candidates>> =
+        groups.all.iter().map(|group| Candidates::of(m, group, &devices, soft, cx)).collect();
+    let Some(candidates) = candidates else { return r.change() };
+    let choices = first(m, &groups, &candidates);
+    if cx.flag("print") {
+        cx.print(&report::table(m, &groups, &choices, &devices));
+    }
+    let mut n_placed = 0;
+    for (group, choice) in groups.all.iter().zip(&choices) {
+        let name = r.cx().str_attr(&devices.name(choice.device).to_string());
+        for &op in &group.ops {
+            r.set_attr(op, names::DEVICE, name);
+            r.remove_attr(op, names::COLOCATE);
+            n_placed += 1;
+        }
+    }
+    cx.count("num-placed", n_placed);
+    r.change()
+}
+
+/// The devices on which a group may be, best first.
+struct Candidates {
+    devices: Vec<DeviceIndex>,
+    reason: Option<Reason>,
+}
+
+impl Candidates {
+    /// The candidates of a group; `None` after an error.
+    fn of(m: &Module, group: &Group, devices: &Devices, soft: bool, cx: &PassCx<'_>) -> Option<Candidates> {
+        let op = group.by.or(group.ops.first().copied())?;
+        let by_priority = devices.by_priority();
+        let matching = |spec: &bef_format::device::DeviceSpec| -> Vec<DeviceIndex> {
+            by_priority.iter().copied().filter(|&device| spec.matches(devices.name(device))).collect()
+        };
+        let (mut spec, mut reason) = (group.spec.clone(), None);
+        let mut found = matching(&spec);
+        let has_kernel = |device: &DeviceIndex| has_kernels(devices.name(*device).kind());
+        for softer in [spec.without_index(), spec.without_kind()].into_iter().filter(|_| soft) {
+            if !found.iter().any(has_kernel) && softer != spec {
+                found = matching(&softer);
+                spec = softer;
+                reason = Some(Reason::Soft);
+            }
+        }
+        if found.is_empty() {
+            cx.report(errors::no_device(m, op, &group.spec, devices));
+            return None;
+        }
+        found.retain(has_kernel);
+        if found.is_empty() {
+            cx.report(errors::no_kernel(m, op, &spec));
+            return None;
+        }
+        if reason.is_some() {
+            cx.report(errors::soft(m, op, &group.spec, &spec));
+        } else if !spec.is_open() {
+            reason = Some(Reason::Spec);
+        } else if found.len() == 1 {
+            reason = Some(Reason::Only);
+        }
+        Some(Candidates { devices: found, reason })
+    }
+}
+
+/// TensorFlow's rule.
+fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = candidates
+        .iter()
+        .map(|Candidates { devices, reason }| Choice {
+            device: devices[0],
+            reason: reason.unwrap_or(Reason::Policy),
+        })
+        .collect();
+    let place = |group: GroupId, wanted: Option<DeviceIndex>, choices: &mut Vec<Choice>| {
+        if let Some(device) = wanted.filter(|device| candidates[group].devices.contains(device))
+            && candidates[group].reason.is_none()
+        {
+            choices[group] = Choice { device, reason: Reason::Neighbour };
+        }
+    };
+    let device_of = |value: ValueId, choices: &[Choice]| match m.defining_op(value) {
+        Some(op) => groups.of.get(&op).map(|&group| choices[group].device),
+        None => Some(CLIENT),
+    };
+    for (id, group) in groups.all.iter().enumerate() {
+        if let Some(op) = group.reads_shape_only(m) {
+            let operand = m.operands(op).next().and_then(|value| device_of(value, &choices));
+            place(id, operand, &mut choices);
+        }
+    }
+    let readers = readers(m, groups);
+    for (id, group) in groups.all.iter().enumerate() {
+        if let Some(op) = group.source(m) {
+            let mut devices = readers.get(&op).into_iter().flatten().map(|&group| choices[group].device);
+            let agreed = devices.next().filter(|&first| devices.all(|device| device == first));
+            place(id, agreed, &mut choices);
+        }
+    }
+    choices
+}
+
+/// The groups that read the results of ops without operands.
+fn readers(m: &Module, groups: &Groups) -> FxHashMap<OpId, Vec<GroupId>> {
+    let mut readers: FxHashMap<OpId, Vec<GroupId>> = FxHashMap::default();
+    for (id, group) in groups.all.iter().enumerate() {
+        for value in group.ops.iter().flat_map(|&op| m.operands(op)) {
+            if let Some(op) = m.defining_op(value).filter(|&op| m.n_operands(op) == 0) {
+                readers.entry(op).or_default().push(id);
+            }
+        }
+    }
+    readers
+}
+
+/// True if an operator does nothing but run functions.
+fn is_control(m: &Module, op: OpId) -> bool {
+    tf::Control::of(m, op).is_some() || tf::operator(m, op) == Some(Op::NoOp)
+}

@@ -1,0 +1,148 @@
+//! The devices that a program may use, and the specs of its ops.
+
+use bef_format::device::{DeviceName, DeviceSet, DeviceSpec};
+use rustc_hash::FxHashMap;
+
+use super::errors;
+use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, names};
+use crate::pass::{OptionKind, PassCx, PassOption};
+
+/// The option of passes for the devices.
+pub(super) const DEVICES: PassOption = PassOption {
+    name: "devices",
+    summary: "the devices that there are, as CPU:2,SIM:1; without any all runs on the host",
+    kind: OptionKind::Text(""),
+};
+
+/// Number of a device in its set. 0 is the client's.
+pub(crate) type DeviceIndex = u16;
+
+/// The client's device: host memory, and the queue of the caller.
+pub(crate) const CLIENT: DeviceIndex = 0;
+
+/// The devices of a set by number and name.
+pub(crate) struct Devices {
+    names: Vec<DeviceName>,
+    index: FxHashMap<String, DeviceIndex>,
+}
+
+impl Devices {
+    /// The devices of the option, of which there are none by default. Reports a malformed text.
+    pub(crate) fn of_option(cx: &PassCx<'_>) -> Option<Devices> {
+        let text = cx.text(DEVICES.name);
+        if text.is_empty() {
+            return Some(Devices { names: Vec::new(), index: FxHashMap::default() });
+        }
+        match text.parse::<DeviceSet>() {
+            Ok(set) => Some(Devices::new(&set)),
+            Err(error) => {
+                cx.report(errors::bad_set(text, &error));
+                None
+            }
+        }
+    }
+
+    fn new(set: &DeviceSet) -> Devices {
+        let names: Vec<DeviceName> = set.devices().map(|(name, _)| name.clone()).collect();
+        // The set has at most 65,535 devices.
+        let index = names.iter().enumerate().map(|(i, name)| (name.to_string(), i as DeviceIndex)).collect();
+        Devices { names, index }
+    }
+
+    /// True if nothing has to be placed: there is at most one device.
+    pub(crate) fn is_single(&self) -> bool {
+        self.names.len() <= 1
+    }
+
+    /// All devices.
+    pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = (DeviceIndex, &DeviceName)> {
+        self.names.iter().enumerate().map(|(i, name)| (i as DeviceIndex, name))
+    }
+
+    /// The name of a device.
+    pub(crate) fn name(&self, device: DeviceIndex) -> &DeviceName {
+        &self.names[usize::from(device)]
+    }
+
+    /// The number of devices.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The device of this full name.
+    pub(crate) fn number(&self, name: &str) -> Option<DeviceIndex> {
+        self.index.get(name).copied()
+    }
+
+    /// The device on which an op was placed.
+    pub(crate) fn of(&self, m: &Module, op: OpId) -> Option<DeviceIndex> {
+        self.number(text_of(m, op)?)
+    }
+
+    /// True if the device's memory is the host's.
+    pub(crate) fn is_host(&self, device: DeviceIndex) -> bool {
+        self.name(device).kind() == "CPU"
+    }
+
+    /// The devices with the first of equal kinds in front: TensorFlow's order of preference.
+    pub(crate) fn by_priority(&self) -> Vec<DeviceIndex> {
+        let mut order: Vec<DeviceIndex> = self.all().map(|(device, _)| device).collect();
+        order.sort_by(|&a, &b| {
+            let (a, b) = (self.name(a), self.name(b));
+            priority(b.kind()).cmp(&priority(a.kind())).then_with(|| a.cmp(b))
+        });
+        order
+    }
+}
+
+/// The kinds whose devices run kernels. A kind that is not here has none.
+const KINDS: [(&str, u32); 2] = [("CPU", 100), ("SIM", 50)];
+
+/// The kinds of devices that have kernels.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|&(kind, _)| kind)
+}
+
+/// True if devices of this kind have kernels: they run the host's.
+pub(super) fn has_kernels(kind: &str) -> bool {
+    kinds().any(|known| known == kind)
+}
+
+fn priority(kind: &str) -> u32 {
+    KINDS.iter().find(|(known, _)| *known == kind).map_or(0, |&(_, priority)| priority)
+}
+
+/// The text of an op's device attribute.
+pub(super) fn text_of(m: &Module, op: OpId) -> Option<&str> {
+    m.cx.as_str(m.attr(op, names::DEVICE)?)
+}
+
+/// The groups that an op shares a device with.
+pub(super) fn groups_of(m: &Module, op: OpId) -> Vec<StrId> {
+    let Some(AttrKind::Array(items)) = m.attr(op, names::COLOCATE).map(|attr| m.cx.attr(attr)) else {
+        return Vec::new();
+    };
+    let text = |&item: &AttrId| match m.cx.attr(item) {
+        AttrKind::Str { text, .. } => Some(*text),
+        _ => None,
+    };
+    items.iter().filter_map(text).collect()
+}
+
+/// The specs of a module's ops, each text parsed once.
+#[derive(Default)]
+pub(super) struct Specs {
+    parsed: FxHashMap<AttrId, Option<DeviceSpec>>,
+}
+
+impl Specs {
+    /// The spec of an op, open if it has none or a malformed one, which is reported the first time.
+    pub(super) fn of(&mut self, m: &Module, op: OpId, cx: &PassCx<'_>) -> DeviceSpec {
+        let Some(attr) = m.attr(op, names::DEVICE) else { return DeviceSpec::default() };
+        let parsed = self.parsed.entry(attr).or_insert_with(|| {
+            let text = m.cx.as_str(attr).unwrap_or_default();
+            text.parse().map_err(|error| cx.report(errors::malformed(m, op, text, &error))).ok()
+        });
+        parsed.clone().unwrap_or_default()
+    }
+}

@@ -1,0 +1,155 @@
+//! `tf-transfers`: values that ops of another device read pass through `dev.transfer`.
+//!
+//! ```text
+//! %a = tf.Sin(%x) {device = CPU:0}                 %a = tf.Sin(%x) {device = CPU:0}
+//! %b = tf.Neg(%a) {device = CPU:1}        ──▶      %t = dev.transfer %a to CPU:1
+//! %c = tf.Abs(%a) {device = CPU:1}                 %b = tf.Neg(%t), %c = tf.Abs(%t)
+//! ```
+//!
+//! One per value and destination, behind what makes the value. Control edges need none, and handles of
+//! resources go nowhere. Results of the program end on the client's device.
+//!
+//! The pass may run again: transfers that are there are replaced, and ops without a device, which
+//! optimizations made, get that of their operands. The last time (`last`) what costs nothing goes: transfers
+//! between devices that share the host's memory, and the client's name.
+
+use befrost_tensor::tf::op::Type;
+use rustc_hash::FxHashMap;
+
+use super::homes::{Homes, block_of};
+use super::is_placed;
+use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
+use crate::dialects::{dev, tf};
+use crate::graph::effects::functions;
+use crate::ir::{Module, OpId, ValueId, names};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use crate::rewrite::InsertionPoint;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-transfers",
+    title: "TFTransfers",
+    summary: "lets values that operators of another device read pass through `dev.transfer`",
+    options: &[
+        DEVICES,
+        PassOption {
+            name: "last",
+            summary: "leave out what costs nothing: nothing else runs before kernels are made",
+            kind: OptionKind::Flag(false),
+        },
+    ],
+    statistics: &[("num-transfers", "Number of transfers")],
+    run,
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let Some(devices) = Devices::of_option(cx).filter(|devices| !devices.is_single()) else {
+        return r.change();
+    };
+    adopt(r, &devices);
+    remove(r);
+    let last = cx.flag("last");
+    cx.count("num-transfers", insert(r, &devices, last));
+    if last {
+        let m = r.ir();
+        let on_client: Vec<OpId> =
+            m.walk_functions().filter(|&op| devices.of(m, op) == Some(CLIENT)).collect();
+        on_client.into_iter().for_each(|op| r.remove_attr(op, names::DEVICE));
+    }
+    r.change()
+}
+
+/// Gives ops without a device that of their first operand that has one.
+pub(super) fn adopt(r: &mut Rewriter<'_>, devices: &Devices) {
+    for function in sorted_functions(r.ir()) {
+        let Some(block) = block_of(r.ir(), function) else { continue };
+        for op in r.ir().ops_in(block).collect::<Vec<_>>() {
+            let m = r.ir();
+            if !is_placed(m, op) || m.attr(op, names::DEVICE).is_some() {
+                continue;
+            }
+            let of = |value: ValueId| {
+                let op = m.defining_op(value)?;
+                let to = dev::destination(m, op).and_then(|to| devices.number(to));
+                to.or_else(|| devices.of(m, op))
+            };
+            let readers = || m.results(op).flat_map(|value| m.users(value)).find_map(|(op, _)| devices.of(m, op));
+            let device = m.operands(op).find_map(of).or_else(readers).unwrap_or(CLIENT);
+            let name = r.cx().str_attr(&devices.name(device).to_string());
+            r.set_attr(op, names::DEVICE, name);
+        }
+    }
+}
+
+/// Removes all transfers.
+pub(super) fn remove(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let transfers: Vec<OpId> = m.walk_functions().filter(|&op| dev::destination(m, op).is_some()).collect();
+    for op in transfers {
+        let value = r.ir().operand(op, 0);
+        r.replace_op(op, &[value]);
+    }
+}
+
+/// True if a value is a handle, which stays where it is.
+pub(super) fn is_handle(m: &Module, value: ValueId) -> bool {
+    let ty = tf::type_of(&m.cx, m.value_type(value));
+    ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
+}
+
+/// The functions of a module in its order.
+pub(super) fn sorted_functions(m: &Module) -> Vec<OpId> {
+    let mut found: Vec<OpId> = functions(m).into_values().collect();
+    found.sort_by_key(|op| op.0);
+    found
+}
+
+/// Inserts all transfers; returns their number.
+fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
+    let homes = Homes::of_module(r.ir(), devices);
+    let mut made: FxHashMap<(ValueId, DeviceIndex), ValueId> = FxHashMap::default();
+    for function in sorted_functions(r.ir()) {
+        let m = r.ir();
+        let Some(block) = block_of(m, function) else { continue };
+        let Some(name) = m.symbol_name(function) else { continue };
+        let end = m.last_op(block);
+        for op in m.ops_in(block).collect::<Vec<_>>() {
+            for i in 0..r.ir().n_operands(op) {
+                let m = r.ir();
+                let value = m.operand(op, i);
+                let wanted = match end == Some(op) {
+                    true => homes.results(name).get(i).copied().flatten(),
+                    false => homes.wanted(m, op, i),
+                };
+                let (Some(to), Some(from)) = (wanted, homes.home(m, value)) else { continue };
+                let is_free = || last && devices.is_host(from) && devices.is_host(to);
+                if to == from || is_handle(m, value) || tf::type_of(&m.cx, m.value_type(value)).is_none() || is_free() {
+                    continue;
+                }
+                let copy = match made.get(&(value, to)) {
+                    Some(&copy) => copy,
+                    None => {
+                        let copy = transfer(r, value, block, &devices.name(to).to_string());
+                        made.insert((value, to), copy);
+                        copy
+                    }
+                };
+                r.set_operand(op, i, copy);
+            }
+        }
+    }
+    made.len() as u64
+}
+
+/// A transfer behind what makes a value.
+fn transfer(r: &mut Rewriter<'_>, value: ValueId, block: crate::ir::BlockId, to: &str) -> ValueId {
+    let m = r.ir();
+    let (ty, first) = (m.value_type(value), m.first_op(block));
+    let (at, loc) = match (m.defining_op(value), first) {
+        (Some(op), _) => (InsertionPoint::After(op), m.loc(op)),
+        (None, Some(first)) => (InsertionPoint::Before(first), m.loc(first)),
+        (None, None) => (InsertionPoint::End(block), crate::ir::LocId::UNKNOWN),
+    };
+    let to = r.cx().str_attr(to);
+    let op = r.create_named(at, loc, dev::TRANSFER, &[value], &[ty], &[("to", to)]);
+    r.ir().result(op, 0)
+}
