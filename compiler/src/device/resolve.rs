@@ -80,6 +80,7 @@ pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) 
             let m = r.ir();
             if is_constant(m, op) {
                 r.remove_attr(op, names::DEVICE);
+                r.remove_attr(op, names::COLOCATE);
                 continue;
             }
             let spec = specs.of(m, op, cx).within(context);
