@@ -38,6 +38,7 @@ pub fn passes() -> &'static [Pass] {
         graph::dataflow::LOWER,
         graph::outline_regions::PASS,
         graph::pack_weights::PASS,
+        device::partition::PASS,
         device::place::PASS,
         graph::memory::PASS,
         graph::control_edges::PASS,

@@ -1,4 +1,4 @@
-//! The diagnostics of devices, E1001 to E1007.
+//! The diagnostics of devices, E1001 to E1008.
 
 use bef_format::device::{DeviceSpec, DeviceTextError};
 
@@ -87,4 +87,16 @@ pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
 
 pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
     Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
+}
+
+pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
+    let message = "a graph with dataflow control flow that was not made functional cannot be divided";
+    at(m, graph, "E1008", message.to_owned())
+        .help("leave out --no-functionalize; tf-functionalize-control-flow says what prevents it")
+}
+
+pub(super) fn handle_crosses(m: &Module, op: OpId, from: &str, to: &str) -> Diagnostic {
+    let op_name = op_text(m, op);
+    at(m, op, "E1006", format!("the handle of {op_name} would have to cross from {from} to {to}"))
+        .help("place the ops that work on the resource together")
 }

@@ -19,6 +19,7 @@
 pub(crate) mod errors;
 pub(crate) mod homes;
 mod options;
+pub(crate) mod partition;
 pub(crate) mod place;
 pub(crate) mod resolve;
 pub(crate) mod specs;

@@ -53,9 +53,12 @@ impl DeviceOptions {
 
     /// The passes in front of the making of kernels.
     pub(crate) fn last(&self) -> String {
-        match self.devices.is_empty() {
-            true => String::new(),
-            false => format!("tf-transfers{{{} last}},", self.devices()),
-        }
+        let by = match self.partition {
+            _ if self.devices.is_empty() => return String::new(),
+            Partition::None => return format!("tf-transfers{{{} last}},", self.devices()),
+            Partition::Worker => "worker",
+            Partition::Device => "device",
+        };
+        format!("tf-partition{{{} by={by}}},", self.devices())
     }
 }

@@ -50,12 +50,16 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let last = cx.flag("last");
     cx.count("num-transfers", insert(r, &devices, last));
     if last {
-        let m = r.ir();
-        let on_client: Vec<OpId> =
-            m.walk_functions().filter(|&op| devices.of(m, op) == Some(CLIENT)).collect();
-        on_client.into_iter().for_each(|op| r.remove_attr(op, names::DEVICE));
+        drop_client(r, &devices);
     }
     r.change()
+}
+
+/// Removes the name of the client's device, on which kernels run that name none.
+pub(super) fn drop_client(r: &mut Rewriter<'_>, devices: &Devices) {
+    let m = r.ir();
+    let on_client: Vec<OpId> = m.walk_functions().filter(|&op| devices.of(m, op) == Some(CLIENT)).collect();
+    on_client.into_iter().for_each(|op| r.remove_attr(op, names::DEVICE));
 }
 
 /// Gives ops without a device that of their first operand that has one.

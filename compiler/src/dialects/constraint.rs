@@ -144,6 +144,7 @@ fn upstream_name(known: KnownType) -> String {
         | KnownType::FixedRankShape2
         | KnownType::FixedRankShape3
         | KnownType::Arena
+        | KnownType::Step
         | KnownType::ProtoExample => return format!("{} type", known.name()),
     };
     text.to_owned()

@@ -1,14 +1,43 @@
-//! `dev`: what crosses between devices.
+//! `dev`: what crosses between devices, and between the parts of a divided program.
 //!
 //! ```text
 //! %1 = dev.transfer %0 to "/job:localhost/replica:0/task:0/device:SIM:0" : tensor<4xf32>
+//! %s = dev.step                                      what the parts of one call meet in
+//! %f = dev.enter %s {bef.frame = "while"}            the first iteration of a frame
+//! %g = dev.next %f                                   the next one
+//! dev.send %0 in %s to "DEVICE" channel 3 : tensor<4xf32>
+//! %0 = dev.recv in %s from "DEVICE" channel 3 : tensor<4xf32>
+//! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
+//!     : (tensor<4xf32>) -> tensor<4xf32>             one step: all parts together
 //! ```
 
-use super::{AttrConstraint as A, OpDef, Registry, TypeConstraint as T, TypeFn};
-use crate::ir::{Module, OpId};
+use super::{
+    Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry, TypeConstraint as T,
+    TypeFn,
+};
+use crate::dialects::tf;
+use crate::ir::{KnownType, Module, OpId};
 
 /// The op that brings a value to another device.
 pub const TRANSFER: &str = "dev.transfer";
+
+/// The op that begins a step.
+pub const STEP: &str = "dev.step";
+
+/// The op that enters a frame.
+pub const ENTER: &str = "dev.enter";
+
+/// The op that goes on to the next iteration.
+pub const NEXT: &str = "dev.next";
+
+/// The op that hands a value over.
+pub const SEND: &str = "dev.send";
+
+/// The op that waits for a value.
+pub const RECV: &str = "dev.recv";
+
+/// The op that runs the parts of a program.
+pub const PARTS: &str = "dev.parts";
 
 /// The device to which an op brings its operand, if it is a transfer.
 pub fn destination(m: &Module, op: OpId) -> Option<&str> {
@@ -17,6 +46,7 @@ pub fn destination(m: &Module, op: OpId) -> Option<&str> {
 }
 
 pub(super) fn ops(r: &mut Registry) {
+    let step = T::Is(KnownType::Step);
     r.add(
         OpDef::new(TRANSFER, "the value in the memory of another device")
             .operand("value", T::Any)
@@ -26,5 +56,61 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .format("$value `to` $to attr-dict `:` type($value)")
             .kernel(),
+    );
+    r.add(
+        OpDef::new(STEP, "what the parts of one call meet in")
+            .result("step", step)
+            .effect(Access::Alloc, EffectResource::Result(0))
+            .format("attr-dict")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(ENTER, "the first iteration of a frame of this name")
+            .operand("step", step)
+            .attr("bef.frame", A::Str)
+            .result("frame", step)
+            .pure()
+            .format("$step attr-dict")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(NEXT, "the next iteration")
+            .operand("step", step)
+            .result("next", step)
+            .pure()
+            .format("$step attr-dict")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(SEND, "hands a value over to another part, whatever became of it")
+            .observes()
+            .operand("value", T::Any)
+            .operand("step", step)
+            .attr("channel", A::Int(KnownType::I64))
+            .attr("to", A::Str)
+            .effect(Access::Write, EffectResource::ExecutionContext)
+            .format("$value `in` $step `to` $to `channel` $channel attr-dict `:` type($value)")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(RECV, "what another part hands over")
+            .operand("step", step)
+            .attr("channel", A::Int(KnownType::I64))
+            .attr("from", A::Str)
+            .result("value", T::Any)
+            .effect(Access::Write, EffectResource::ExecutionContext)
+            .format("`in` $step `from` $from `channel` $channel attr-dict `:` type($value)")
+            .kernel()
+            .asynchronous(),
+    );
+    r.add(
+        OpDef::new(PARTS, "runs all parts of a program together")
+            .operand_with("args", T::Any, Arity::Variadic, OperandMode::Required)
+            .attr("parts", A::SymbolArray)
+            .attr("takes", A::Array)
+            .attr("gives", A::Array)
+            .result_with("results", T::Any, Arity::Variadic)
+            .format("`(` $args `)` attr-dict `:` functional-type($args, results)")
+            .lowered_by(tf::TF_TO_KERNELS),
     );
 }

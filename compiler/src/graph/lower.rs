@@ -21,7 +21,7 @@ use super::effects::{EffectState, access, body, callees, effectful, functions};
 use crate::build::Builder;
 use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::FRAME;
-use crate::dialects::{Access, tf};
+use crate::dialects::{Access, dev, tf};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
@@ -232,7 +232,9 @@ impl Lowering<'_, '_, '_> {
         }
         for op in body(self.m(), function) {
             if tf::op_of(self.m().op_name_str(op)).is_none() {
-                if self.m().op_name_str(op) == "tfrt.while" {
+                if self.m().op_name_str(op) == dev::PARTS {
+                    self.parts(op, &mut state);
+                } else if self.m().op_name_str(op) == "tfrt.while" {
                     // A frame's loop.
                     state.barrier(self.m().results(op).next());
                 }
@@ -549,6 +551,60 @@ impl Lowering<'_, '_, '_> {
             has_effects.then_some(state),
         );
         self.replace(op, called);
+    }
+
+    /// Calls the parts of a program, all at once: they wait for each other.
+    fn parts(&mut self, op: OpId, state: &mut EffectState) {
+        let list = |m: &Module, name: &str| match m.attr_named(op, name).map(|attr| m.cx.attr(attr)) {
+            Some(AttrKind::Array(items)) => items.to_vec(),
+            _ => Vec::new(),
+        };
+        let m = self.m();
+        let (parts, takes, gives) = (list(m, "parts"), list(m, "takes"), list(m, "gives"));
+        let numbers = |m: &Module, attr: AttrId| match m.cx.attr(attr) {
+            AttrKind::Array(items) => items.iter().filter_map(|&item| m.cx.as_int(item)).collect(),
+            _ => Vec::<i64>::new(),
+        };
+        let args: Vec<ValueId> = m.operands(op).collect();
+        let types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+        let mut results: Vec<Option<ValueId>> = vec![None; types.len()];
+        let step = self.r.create_before(op, dev::STEP, &[], &[KnownType::Step.id()], &[]);
+        let step = self.m().result(step, 0);
+        let (waits, mut chains) = (self.join_effects(op, state), Vec::new());
+        for (i, part) in parts.into_iter().enumerate() {
+            let m = self.m();
+            let AttrKind::Symbol { root: callee, .. } = *m.cx.attr(part) else {
+                return self.no_function(op, "parts");
+            };
+            let all = |of: &[AttrId], n: usize| -> Vec<usize> {
+                let own = of.get(i).map(|&attr| numbers(m, attr)).unwrap_or_default();
+                own.into_iter().filter_map(|i| usize::try_from(i).ok()).filter(|&i| i < n).collect()
+            };
+            let (taken, given) = (all(&takes, args.len()), all(&gives, types.len()));
+            let mut operands: Vec<ValueId> = taken.iter().map(|&i| args[i]).collect();
+            operands.push(step);
+            let mut made: Vec<TypeId> = given.iter().map(|&i| types[i]).collect();
+            let has_effects = self.effectful.contains(&callee);
+            if has_effects {
+                operands.push(self.chain(op, &waits));
+                made.push(CHAIN);
+            }
+            let loc = self.m().loc(op);
+            let call = self.call_kernel(InsertionPoint::Before(op), loc, callee, &operands, &made);
+            let mut values: Vec<ValueId> = self.m().results(call).collect();
+            chains.extend(has_effects.then(|| values.pop()).flatten());
+            for (i, value) in given.into_iter().zip(values) {
+                results[i] = Some(value);
+            }
+        }
+        let Some(results) = results.into_iter().collect::<Option<Vec<_>>>() else {
+            return self.no_function(op, "gives");
+        };
+        let chain = self.join(op, &chains);
+        if chain.is_some() {
+            state.barrier(chain);
+        }
+        self.r.replace_op(op, &results);
     }
 
     /// A scalar from a tensor, after the control edges of `op`.

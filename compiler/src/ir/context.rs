@@ -74,6 +74,7 @@ known_types! {
     FixedRankShape2 = "!ts.fixed_rank_shape.2",
     FixedRankShape3 = "!ts.fixed_rank_shape.3",
     Arena = "!cpu.arena",
+    Step = "!dev.step",
     ProtoExample = "!tfrt_test.proto_example",
 }
 
@@ -160,6 +161,7 @@ impl Context {
                 | KnownType::FixedRankShape2
                 | KnownType::FixedRankShape3
                 | KnownType::Arena
+                | KnownType::Step
                 | KnownType::ProtoExample => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
             };
             let id = cx.type_id(kind);

@@ -14,6 +14,7 @@ macro_rules! twins {
 
 mod coo;
 mod cpu;
+mod dev;
 mod eigen;
 mod gemm;
 mod images;
@@ -32,6 +33,7 @@ use befrost_kernel_api::Registry;
 
 pub use coo::coo;
 pub use cpu::cpu;
+pub use dev::dev;
 pub use eigen::eigen;
 pub use objects::{Complex128, Device, ShapeValue, Strings, Tensor, Text};
 pub use tf::{assign_variable_values, operator as tf_operator, tf, variable_values};
@@ -56,6 +58,7 @@ pub fn registry() -> Registry {
         .with(ts)
         .with(coo)
         .with(cpu)
+        .with(dev)
         .with(eigen)
         .with(upstream)
         .with(tf_sync)

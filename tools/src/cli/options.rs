@@ -123,7 +123,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NODE")]
     pub(super) target: Vec<String>,
 
-    /// (models) A node to run before anything else: it initializes variables
+    /// (models) The node that initializes variables: it runs before anything else; with --train default: init
     #[arg(long, value_name = "NODE")]
     pub(super) init: Option<String>,
 

@@ -12,10 +12,6 @@ pub(super) struct TrainArgs {
     #[arg(long, value_name = "NAME[=TENSOR]", value_parser = metric)]
     metric: Vec<(String, String)>,
 
-    /// The operation that initializes the variables; default: init, if there is one
-    #[arg(long, value_name = "NODE")]
-    init: Option<String>,
-
     /// An operation that runs with each step, behind the loss: moving averages, counters; repeatable
     #[arg(long, value_name = "NODE")]
     updates: Vec<String>,
@@ -84,7 +80,6 @@ impl TrainArgs {
     pub(super) fn is_given(&self) -> bool {
         let TrainArgs {
             metric,
-            init,
             updates,
             train_op,
             optimizer,
@@ -100,7 +95,6 @@ impl TrainArgs {
             trainable_constants,
         } = self;
         let texts = [
-            init,
             train_op,
             optimizer,
             schedule,
@@ -115,12 +109,12 @@ impl TrainArgs {
         is_text || !metric.is_empty() || clip_norm.or(*clip_value).is_some() || *accumulate != 1
     }
 
-    /// The parts of the graph.
-    pub(super) fn parts(&self, loss: &str, predictions: &[String]) -> TrainingParts {
+    /// The parts of the graph; without `init` the node of that name initializes it, if there is one.
+    pub(super) fn parts(&self, loss: &str, predictions: &[String], init: Option<String>) -> TrainingParts {
         TrainingParts {
             loss: loss.to_owned(),
             metrics: self.metric.clone(),
-            init: self.init.clone(),
+            init,
             targets: self.updates.iter().chain(&self.train_op).cloned().collect(),
             predictions: predictions.to_vec(),
         }
@@ -130,7 +124,6 @@ impl TrainArgs {
     pub(super) fn given(&self) -> Option<&'static str> {
         let given = [
             ("--metric", !self.metric.is_empty()),
-            ("--init", self.init.is_some()),
             ("--updates", !self.updates.is_empty()),
             ("--train-op", self.train_op.is_some()),
             ("--optimizer", self.optimizer.is_some()),

@@ -152,6 +152,10 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "SPEC")]
     pub(super) work_queue: Option<String>,
 
+    /// The operation that initializes the variables; default: init, if there is one
+    #[arg(long, value_name = "NODE")]
+    pub(super) init: Option<String>,
+
     #[command(flatten)]
     pub(super) training: TrainArgs,
     #[command(flatten)]
@@ -188,7 +192,7 @@ impl TrainCommand {
                 "expected a model or a training program (.bef); ir-translate --train makes one of a model",
             );
         }
-        if from == Format::Bef && self.training.is_given() {
+        if from == Format::Bef && (self.training.is_given() || self.init.is_some()) {
             return usage(
                 "a training program has its optimizer and its metrics; these options are for models",
             );

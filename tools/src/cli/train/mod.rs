@@ -203,7 +203,7 @@ fn import(args: &TrainCommand, from: Format, clock: &mut super::passes::Clock) -
     let model = OpenModel::open(&args.model, from, None, None)?;
     let wanted = ModelArgs { tags: args.tags.clone(), function: "main".to_owned(), ..ModelArgs::default() };
     let mut options = wanted.options();
-    options.training = Some(Box::new(args.training.parts(&args.loss, &args.fetch)));
+    options.training = Some(Box::new(args.training.parts(&args.loss, &args.fetch, args.init.clone())));
     Ok(Unit::import(&args.model.name(), model, &options, clock))
 }
 

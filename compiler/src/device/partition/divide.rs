@@ -1,0 +1,475 @@
+//! The functions of the parts.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Parts;
+use super::reach::{PartIndex, Reach, Role};
+use crate::device::homes::block_of;
+use crate::device::transfers::{is_handle, sorted_functions};
+use crate::device::{errors, is_constant};
+use crate::dialects::dev;
+use crate::dialects::tf::{self, Control};
+use crate::graph::effects::callees;
+use crate::ir::{
+    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId,
+};
+use crate::pass::{PassCx, Rewriter};
+use crate::rewrite::InsertionPoint;
+
+const CHAIN: TypeId = KnownType::Chain.id();
+const STEP: TypeId = KnownType::Step.id();
+
+/// A function of a part, under construction.
+struct PartFunction {
+    part: PartIndex,
+    op: OpId,
+    block: BlockId,
+    /// The frame in which it runs.
+    step: ValueId,
+    /// Its values, by those of the whole function.
+    values: FxHashMap<ValueId, ValueId>,
+    /// For each chain of another part, one that is behind it.
+    signals: FxHashMap<(ValueId, PartIndex), ValueId>,
+}
+
+/// The division of a module.
+pub(super) struct Divide<'a, 'm, 'c> {
+    r: &'a mut Rewriter<'m>,
+    cx: &'a PassCx<'c>,
+    parts: &'a Parts,
+    reach: &'a Reach<'a>,
+    /// The names of the functions of parts.
+    symbols: FxHashMap<(StrId, PartIndex), String>,
+    n_channels: i64,
+    n_signals: u64,
+    n_frames: u64,
+}
+
+/// True if an op only joins chains.
+fn is_merge(m: &Module, op: OpId) -> bool {
+    m.op_name_str(op) == "tfrt.merge.chains"
+}
+
+impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
+    pub(super) fn new(
+        r: &'a mut Rewriter<'m>,
+        cx: &'a PassCx<'c>,
+        parts: &'a Parts,
+        reach: &'a Reach<'a>,
+    ) -> Divide<'a, 'm, 'c> {
+        let symbols = FxHashMap::default();
+        Divide { r, cx, parts, reach, symbols, n_channels: 0, n_signals: 0, n_frames: 0 }
+    }
+
+    /// The numbers of values and of signals that cross.
+    pub(super) fn crossings(&self) -> (u64, u64) {
+        (self.n_channels as u64 - self.n_signals, self.n_signals)
+    }
+
+    fn m(&self) -> &Module {
+        self.r.ir()
+    }
+
+    /// Divides all functions.
+    pub(super) fn run(&mut self) {
+        let functions = sorted_functions(self.m());
+        let mut taken: Vec<StrId> = self.reach.homes.functions.keys().copied().collect();
+        for &function in &functions {
+            let Some(name) = self.m().symbol_name(function) else { continue };
+            for &part in &self.reach.functions[&name].members {
+                let text = format!("{}.{}", self.m().cx.str(name), self.parts.names[part]);
+                let text = self.r.cx().free_name(&text, |id| !taken.contains(&id));
+                taken.push(self.r.cx().str_id(&text));
+                self.symbols.insert((name, part), text);
+            }
+        }
+        for &function in &functions {
+            self.function(function);
+        }
+        for &function in &functions {
+            match self.m().is_private(function) {
+                true => self.r.erase(function),
+                false => self.program(function),
+            }
+        }
+    }
+
+    /// Divides a function.
+    fn function(&mut self, function: OpId) {
+        let m = self.m();
+        let (Some(name), Some(block)) = (m.symbol_name(function), block_of(m, function)) else { return };
+        let members: Vec<PartIndex> = self.reach.functions[&name].members.iter().copied().collect();
+        let mut made: BTreeMap<PartIndex, PartFunction> =
+            members.iter().map(|&part| (part, self.open(function, name, block, part))).collect();
+        for op in self.m().ops_in(block).collect::<Vec<_>>() {
+            let m = self.m();
+            if m.last_op(block) == Some(op) {
+                self.returns(op, name, &mut made);
+            } else if let Some(control) = Control::of(m, op) {
+                self.control(op, control, &mut made);
+            } else if !is_constant(m, op) && !is_merge(m, op) {
+                let part = self.reach.part_of_op(m, op);
+                self.place(op, part, &mut made);
+            }
+        }
+        for of in made.values() {
+            let (op, block) = (of.op, of.block);
+            let m = self.m();
+            let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
+            let results = m.last_op(block).map_or_else(Vec::new, |end| m.operands(end).collect());
+            let results: Vec<TypeId> = results.into_iter().map(|value| m.value_type(value)).collect();
+            self.r.set_signature(op, &inputs, &results);
+        }
+    }
+
+    /// Starts the function of a part.
+    fn open(&mut self, function: OpId, name: StrId, block: BlockId, part: PartIndex) -> PartFunction {
+        let text = self.symbols[&(name, part)].clone();
+        let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
+        let loc = self.m().loc(function);
+        let attrs = [("sym_name", sym_name), ("sym_visibility", private)];
+        let op = self.r.create_named(InsertionPoint::After(function), loc, "func.func", &[], &[], &attrs);
+        let region = self.r.add_region(op);
+        let new = self.r.add_block(region);
+        let mut values = FxHashMap::default();
+        let args = self.m().args(block).to_vec();
+        for (&arg, takes) in args.iter().zip(&self.reach.functions[&name].takes) {
+            if takes.contains(&part) {
+                let ty = self.m().value_type(arg);
+                values.insert(arg, self.r.add_arg(new, ty));
+            }
+        }
+        let step = self.r.add_arg(new, STEP);
+        PartFunction { part, op, block: new, step, values, signals: FxHashMap::default() }
+    }
+
+    /// Appends an op to a function.
+    fn append(
+        &mut self,
+        of: &PartFunction,
+        loc: LocId,
+        name: &str,
+        operands: &[ValueId],
+        results: &[TypeId],
+        attrs: &[(&str, AttrId)],
+    ) -> OpId {
+        self.r.create_named(InsertionPoint::End(of.block), loc, name, operands, results, attrs)
+    }
+
+    /// The value in the function of a part, which it crosses to if it is elsewhere.
+    fn need(
+        &mut self,
+        value: ValueId,
+        part: PartIndex,
+        made: &mut BTreeMap<PartIndex, PartFunction>,
+    ) -> Option<ValueId> {
+        if let Some(&known) = made.get(&part)?.values.get(&value) {
+            return Some(known);
+        }
+        let m = self.m();
+        let op = m.defining_op(value);
+        if let Some(op) = op.filter(|&op| is_constant(m, op)) {
+            let block = made.get(&part)?.block;
+            let at = match m.first_op(block) {
+                Some(first) => InsertionPoint::Before(first),
+                None => InsertionPoint::End(block),
+            };
+            // Without its completion and what it waits for.
+            let (name, loc, attrs, ty) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec(), m.value_type(value));
+            let copy = if ty == CHAIN {
+                self.r.create_named(at, loc, "tfrt.new.chain", &[], &[CHAIN], &[])
+            } else {
+                self.r.create(at, NewOp { loc, attrs: &attrs, results: &[ty], ..NewOp::new(name) })
+            };
+            let copy = self.m().result(copy, 0);
+            made.get_mut(&part)?.values.insert(value, copy);
+            return Some(copy);
+        }
+        let home = self.reach.home(m, value)?;
+        if is_handle(m, value) {
+            let at = op.unwrap_or_else(|| made[&part].op);
+            self.cx.report(errors::handle_crosses(m, at, &self.parts.names[home], &self.parts.names[part]));
+            return None;
+        }
+        let loc = op.map_or(LocId::UNKNOWN, |op| m.loc(op));
+        let sent = *made.get(&home)?.values.get(&value)?;
+        let (from, to) = (made.get(&home)?, made.get(&part)?);
+        let received = self.cross(sent, from, to, loc);
+        made.get_mut(&part)?.values.insert(value, received);
+        Some(received)
+    }
+
+    /// Sends a value of one part to another.
+    fn cross(&mut self, value: ValueId, from: &PartFunction, to: &PartFunction, loc: LocId) -> ValueId {
+        let ty = self.m().value_type(value);
+        let channel = self.r.cx().int_attr(KnownType::I64.id(), self.n_channels);
+        self.n_channels += 1;
+        let (sender, receiver) = (&self.parts.devices[from.part], &self.parts.devices[to.part]);
+        let (sender, receiver) = (self.r.cx().str_attr(sender), self.r.cx().str_attr(receiver));
+        let attrs = [("to", receiver), ("channel", channel)];
+        self.append(from, loc, dev::SEND, &[value, from.step], &[], &attrs);
+        let attrs = [("from", sender), ("channel", channel)];
+        let recv = self.append(to, loc, dev::RECV, &[to.step], &[ty], &attrs);
+        self.m().result(recv, 0)
+    }
+
+    /// Chains in the function of a part that are behind these chains.
+    fn edges(
+        &mut self,
+        chains: &[ValueId],
+        part: PartIndex,
+        made: &mut BTreeMap<PartIndex, PartFunction>,
+    ) -> Vec<ValueId> {
+        let mut edges = Vec::new();
+        let mut elsewhere: BTreeMap<PartIndex, Vec<ValueId>> = BTreeMap::new();
+        for chain in self.merged(chains) {
+            for home in self.chain_homes(chain, part) {
+                let Some(of) = made.get(&part) else { continue };
+                let known = match home == part {
+                    true => of.values.get(&chain),
+                    false => of.signals.get(&(chain, home)),
+                };
+                match known {
+                    Some(&known) => edges.push(known),
+                    None => elsewhere.entry(home).or_default().push(chain),
+                }
+            }
+        }
+        for (home, chains) in elsewhere {
+            let (Some(from), Some(to)) = (made.get(&home), made.get(&part)) else { continue };
+            let mut local: Vec<ValueId> =
+                chains.iter().filter_map(|chain| from.values.get(chain).copied()).collect();
+            let loc = chains.first().and_then(|&chain| self.m().defining_op(chain));
+            let loc = loc.map_or(LocId::UNKNOWN, |op| self.m().loc(op));
+            if local.len() > 1 {
+                let merge = self.append(from, loc, "tfrt.merge.chains", &local, &[CHAIN], &[]);
+                local = vec![self.m().result(merge, 0)];
+            }
+            let Some(&chain) = local.first() else { continue };
+            let signal = self.cross(chain, from, to, loc);
+            self.n_signals += 1;
+            edges.push(signal);
+            if let Some(to) = made.get_mut(&part) {
+                to.signals.extend(chains.into_iter().map(|chain| ((chain, home), signal)));
+            }
+        }
+        edges.sort_by_key(|edge| edge.0);
+        edges.dedup();
+        edges
+    }
+
+    /// The chains that these consist of.
+    fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
+        let m = self.m();
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut todo: Vec<ValueId> = chains.iter().rev().copied().collect();
+        while let Some(chain) = todo.pop() {
+            if !seen.insert(chain) {
+                continue;
+            }
+            match m.defining_op(chain).filter(|&op| is_merge(m, op)) {
+                Some(merge) => todo.extend(m.operands(merge)),
+                None => found.push(chain),
+            }
+        }
+        found
+    }
+
+    /// The parts that a chain waits for, as an edge to an op of `part`.
+    fn chain_homes(&self, chain: ValueId, part: PartIndex) -> Vec<PartIndex> {
+        let m = self.m();
+        match m.defining_op(chain) {
+            // A constant has always been there.
+            Some(op) if is_constant(m, op) => Vec::new(),
+            Some(op) if Control::of(m, op).is_some() => self.reach.members(m, op).into_iter().collect(),
+            _ => vec![self.reach.home(m, chain).unwrap_or(part)],
+        }
+    }
+
+    /// Puts an op into the function of a part.
+    fn place(&mut self, op: OpId, part: PartIndex, made: &mut BTreeMap<PartIndex, PartFunction>) {
+        let m = self.m();
+        let n_data = tf::n_data_operands(m, op);
+        let all: Vec<ValueId> = m.operands(op).collect();
+        let (data, chains) = all.split_at(n_data);
+        let mut operands = Vec::with_capacity(all.len());
+        for &value in data {
+            let Some(value) = self.need(value, part, made) else { return };
+            operands.push(value);
+        }
+        operands.extend(self.edges(chains, part, made));
+        let m = self.m();
+        let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+        let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+        let new = NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
+        let Some(of) = made.get_mut(&part) else { return };
+        let new = self.r.create(InsertionPoint::End(of.block), new);
+        let m = self.r.ir();
+        of.values.extend(m.results(op).zip(m.results(new)));
+    }
+
+    /// Divides an op that runs functions.
+    fn control(&mut self, op: OpId, control: Control, made: &mut BTreeMap<PartIndex, PartFunction>) {
+        let m = self.m();
+        let members = self.reach.members(m, op);
+        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let n_data = tf::n_data_operands(m, op);
+        let all: Vec<ValueId> = m.operands(op).collect();
+        let (data, chains) = all.split_at(n_data);
+        let n_results = tf::n_data_results(m, op);
+        let results: Vec<ValueId> = m.results(op).collect();
+        let loc = m.loc(op);
+        let names = callees(m, op);
+        // Its own frame, if values of two calls could meet.
+        let n_sites = |name: &StrId| self.reach.n_sites.get(name).copied().unwrap_or(0);
+        let has_frame = control == Control::While || names.iter().any(|name| n_sites(name) > 1);
+        let frame = has_frame.then(|| {
+            self.n_frames += 1;
+            let of = self.m().node_name(op).unwrap_or("call").to_owned();
+            format!("{of}#{}", self.n_frames)
+        });
+        for part in members {
+            let mut operands = Vec::new();
+            for (i, &value) in data.iter().enumerate() {
+                if i < first || self.reach.takers(self.m(), op, i - first).contains(&part) {
+                    let Some(value) = self.need(value, part, made) else { return };
+                    operands.push(value);
+                }
+            }
+            let edges = self.edges(chains, part, made);
+            let Some(of) = made.get(&part) else { continue };
+            let mut step = of.step;
+            if let Some(frame) = &frame {
+                let frame = self.r.cx().str_attr(frame);
+                let enter =
+                    self.append(of, loc, dev::ENTER, &[step], &[STEP], &[("bef.frame", frame)]);
+                step = self.m().result(enter, 0);
+            }
+            operands.push(step);
+            operands.extend(edges);
+            let m = self.m();
+            let here: Vec<usize> = match control {
+                Control::While => {
+                    (0..n_results).filter(|&i| self.reach.takers(m, op, i).contains(&part)).collect()
+                }
+                _ => (0..n_results).filter(|&i| self.reach.home(m, results[i]) == Some(part)).collect(),
+            };
+            let mut types: Vec<TypeId> = here.iter().map(|&i| m.value_type(results[i])).collect();
+            if control == Control::While {
+                types.push(STEP);
+            }
+            types.extend(results[n_results..].iter().map(|&chain| m.value_type(chain)));
+            let attrs = self.renamed(op, part);
+            let name = self.m().op_name(op);
+            let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
+            let block = made[&part].block;
+            let new = self.r.create(InsertionPoint::End(block), new);
+            let Some(of) = made.get_mut(&part) else { continue };
+            let m = self.r.ir();
+            let mut values: Vec<ValueId> = m.results(new).collect();
+            let chain = values.split_off(values.len() - (results.len() - n_results));
+            of.values.extend(here.iter().map(|&i| results[i]).zip(values));
+            of.values.extend(results[n_results..].iter().copied().zip(chain));
+        }
+    }
+
+    /// The attributes of an op that runs functions, in a part.
+    fn renamed(&mut self, op: OpId, part: PartIndex) -> Vec<(StrId, AttrId)> {
+        let mut attrs = self.m().attrs(op).to_vec();
+        for (_, attr) in &mut attrs {
+            let symbol = |d: &mut Self, attr: AttrId| match d.m().cx.attr(attr) {
+                AttrKind::Symbol { root, nested } if nested.is_empty() => {
+                    let text = d.symbols.get(&(*root, part)).cloned();
+                    text.map_or(attr, |text| d.r.cx().symbol_attr(&text))
+                }
+                _ => attr,
+            };
+            *attr = match self.m().cx.attr(*attr).clone() {
+                AttrKind::Array(items) => {
+                    let items: Vec<AttrId> = items.iter().map(|&item| symbol(self, item)).collect();
+                    self.r.cx().array_attr(&items)
+                }
+                _ => symbol(self, *attr),
+            };
+        }
+        attrs
+    }
+
+    /// Returns from the functions of all parts.
+    fn returns(&mut self, end: OpId, name: StrId, made: &mut BTreeMap<PartIndex, PartFunction>) {
+        let m = self.m();
+        let (end_name, loc) = (m.op_name(end), m.loc(end));
+        let returned: Vec<ValueId> = m.operands(end).collect();
+        let homes = self.reach.results(name);
+        let role = self.reach.role(name);
+        let parts: Vec<PartIndex> = made.keys().copied().collect();
+        // All crossings first: a return is the last op.
+        let mut returns = Vec::new();
+        for part in parts {
+            let mut values = Vec::new();
+            for (i, &value) in returned.iter().enumerate() {
+                let here = match role {
+                    Role::Condition => true,
+                    Role::Body => self.reach.functions[&name].takes.get(i).is_some_and(|of| of.contains(&part)),
+                    Role::Other => homes.get(i) == Some(&part),
+                };
+                if here {
+                    let Some(value) = self.need(value, part, made) else { return };
+                    values.push(value);
+                }
+            }
+            let Some(of) = made.get(&part) else { continue };
+            if role == Role::Body {
+                let step = of.step;
+                let next = self.append(of, loc, dev::NEXT, &[step], &[STEP], &[]);
+                values.push(self.m().result(next, 0));
+            }
+            returns.push((made[&part].block, values));
+        }
+        for (block, values) in returns {
+            let new = NewOp { loc, operands: &values, ..NewOp::new(end_name) };
+            self.r.create(InsertionPoint::End(block), new);
+        }
+    }
+
+    /// Lets a function of the program run its parts.
+    fn program(&mut self, function: OpId) {
+        let m = self.m();
+        let (Some(name), Some(block)) = (m.symbol_name(function), block_of(m, function)) else { return };
+        let of = &self.reach.functions[&name];
+        let homes = self.reach.results(name);
+        let args = m.args(block).to_vec();
+        let Some(end) = m.last_op(block) else { return };
+        let (end_name, end_loc, loc) = (m.op_name(end), m.loc(end), m.loc(function));
+        let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
+        let members: Vec<PartIndex> = of.members.iter().copied().collect();
+        let ops: Vec<OpId> = m.ops_in(block).collect();
+        ops.into_iter().rev().for_each(|op| self.r.erase(op));
+        let index = |d: &mut Self, i: usize| d.r.cx().int_attr(KnownType::I64.id(), i as i64);
+        let (mut parts, mut takes, mut gives) = (Vec::new(), Vec::new(), Vec::new());
+        for &part in &members {
+            let symbol = self.symbols[&(name, part)].clone();
+            parts.push(self.r.cx().symbol_attr(&symbol));
+            let taken: Vec<AttrId> = (0..args.len())
+                .filter(|&i| of.takes[i].contains(&part))
+                .map(|i| index(self, i))
+                .collect();
+            let given: Vec<AttrId> =
+                (0..results.len()).filter(|&i| homes[i] == part).map(|i| index(self, i)).collect();
+            takes.push(self.r.cx().array_attr(&taken));
+            gives.push(self.r.cx().array_attr(&given));
+        }
+        let attrs = [
+            ("parts", self.r.cx().array_attr(&parts)),
+            ("takes", self.r.cx().array_attr(&takes)),
+            ("gives", self.r.cx().array_attr(&gives)),
+        ];
+        let at = InsertionPoint::End(block);
+        let made = self.r.create_named(at, loc, dev::PARTS, &args, &results, &attrs);
+        let values: Vec<ValueId> = self.m().results(made).collect();
+        let end = NewOp { loc: end_loc, operands: &values, ..NewOp::new(end_name) };
+        self.r.create(at, end);
+    }
+}

@@ -1,0 +1,151 @@
+//! `tf-partition`: a function for each part of a program, with sends and recvs for what crosses.
+//!
+//! ```text
+//! @main(%x)  %a = tf.Sin(%x) {device = CPU:0}              @main.CPU_0(%x, %step)  %a = tf.Sin(%x)
+//!            %b = tf.Neg(%a) {device = CPU:1}        ──▶                           dev.send %a channel 0
+//!            return %b                                     @main.CPU_1(%step)      %a = dev.recv channel 0
+//!                                                                                  %b = tf.Neg(%a)  return %b
+//!            @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
+//! ```
+//!
+//! Every function is divided, into as many functions as parts take part in it ([`reach`]); calls, branches
+//! and loops become as many calls, branches and loops ([`divide`]). A value crosses once for each part that
+//! reads it. The parts of one call share a step (`!dev.step`), through which values meet: the key of a value
+//! is its channel and the frame in which it was sent. `dev.enter` makes the frame of a loop, or of one of
+//! several calls of a function, and `dev.next` that of the next iteration; they have the same names in all
+//! parts, hence the keys agree.
+//!
+//! The ops of each function stay in their order, in each part. Whatever waits, waits for something earlier in
+//! that order, so parts cannot wait for each other in a circle.
+
+mod divide;
+mod reach;
+
+use bef_format::device::LOCALHOST;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::homes::Homes;
+use super::specs::{DEVICES, Devices};
+use super::{errors, transfers};
+use crate::dialects::tf::{self, Control};
+use crate::dialects::tf_executor::GRAPH;
+use crate::graph::effects::{callees, functions};
+use crate::ir::{OpId, StrId};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use divide::Divide;
+use reach::{PartIndex, Reach};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-partition",
+    title: "TFPartition",
+    summary: "divides a program by device or by task, with sends and recvs for what crosses",
+    options: &[
+        DEVICES,
+        PassOption {
+            name: "by",
+            summary: "what becomes a part",
+            kind: OptionKind::Word("device", &["device", "worker"]),
+        },
+    ],
+    statistics: &[
+        ("num-sends", "Number of values that cross"),
+        ("num-signals", "Number of control edges that cross"),
+    ],
+    run,
+};
+
+/// The parts of a program.
+pub(super) struct Parts {
+    /// `CPU_0`, `worker_1`.
+    pub(super) names: Vec<String>,
+    /// By device.
+    pub(super) of: Vec<PartIndex>,
+    /// The name of one of a part's devices.
+    pub(super) devices: Vec<String>,
+}
+
+impl Parts {
+    fn new(devices: &Devices, by_task: bool) -> Parts {
+        let mut parts = Parts { names: Vec::new(), of: Vec::new(), devices: Vec::new() };
+        for (_, name) in devices.all() {
+            let task = match (name.job(), name.replica(), name.task()) {
+                (LOCALHOST, 0, 0) => String::new(),
+                (job, 0, task) => format!("{job}_{task}"),
+                (job, replica, task) => format!("{job}_{replica}_{task}"),
+            };
+            let text = match (by_task, task.is_empty()) {
+                (true, true) => "local".to_owned(),
+                (true, false) => task,
+                (false, true) => format!("{}_{}", name.kind(), name.index()),
+                (false, false) => format!("{task}_{}_{}", name.kind(), name.index()),
+            };
+            let part = parts.names.iter().position(|known| *known == text).unwrap_or_else(|| {
+                parts.names.push(text);
+                parts.devices.push(name.to_string());
+                parts.names.len() - 1
+            });
+            parts.of.push(part);
+        }
+        parts
+    }
+}
+
+/// Gives each loop functions of its own, and lets invariants go around it.
+fn prepare(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let mut functions = functions(m);
+    let mut taken: FxHashSet<StrId> = functions.keys().copied().collect();
+    let all: Vec<OpId> = m.walk_functions().collect();
+    let mut sites: FxHashMap<StrId, usize> = FxHashMap::default();
+    all.iter().flat_map(|&op| callees(m, op)).for_each(|name| *sites.entry(name).or_default() += 1);
+    let loops: Vec<OpId> =
+        all.into_iter().filter(|&op| Control::of(m, op) == Some(Control::While)).collect();
+    for op in loops {
+        for attr in ["cond", "body"] {
+            let Some(name) = reach::function_attr(r.ir(), op, attr) else { continue };
+            let Some(&function) = functions.get(&name) else { continue };
+            if sites[&name] == 1 && r.ir().is_private(function) {
+                continue;
+            }
+            *sites.entry(name).or_default() -= 1;
+            let stem = r.ir().cx.str(name).to_owned();
+            let text = r.cx().free_name(&stem, |name| taken.insert(name));
+            let copy = r.copy_function(function, &text);
+            let (attr, symbol) = (r.cx().str_id(attr), r.cx().symbol_attr(&text));
+            functions.insert(r.cx().str_id(&text), copy);
+            r.set_attr(op, attr, symbol);
+        }
+        for i in 0..tf::n_data_results(r.ir(), op) {
+            let m = r.ir();
+            let (init, result) = (m.operand(op, i), m.result(op, i));
+            if reach::is_invariant(m, &functions, op, i) {
+                r.replace(result, init);
+            }
+        }
+    }
+}
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let Some(devices) = Devices::of_option(cx).filter(|devices| !devices.is_single()) else {
+        return r.change();
+    };
+    let m = r.ir();
+    if let Some(graph) = m.walk_functions().find(|&op| m.op_name_str(op) == GRAPH) {
+        cx.report(errors::native_graph(m, graph));
+        return r.change();
+    }
+    transfers::adopt(r, &devices);
+    transfers::remove(r);
+    prepare(r);
+    let parts = Parts::new(&devices, cx.text("by") == "worker");
+    let homes = Homes::of_module(r.ir(), &devices);
+    let reach = Reach::of_module(r.ir(), &homes, &parts.of);
+    let mut divide = Divide::new(r, cx, &parts, &reach);
+    divide.run();
+    let (n_sends, n_signals) = divide.crossings();
+    transfers::drop_client(r, &devices);
+    cx.count("num-sends", n_sends);
+    cx.count("num-signals", n_signals);
+    r.change()
+}

@@ -1,0 +1,235 @@
+//! Which parts need which arguments, and take part in which functions.
+//!
+//! ```text
+//! an op                     its own part, with its data operands
+//! a call, a branch          all parts of the callees; an argument goes to the parts that read it there
+//! a loop                    all parts of condition and body, and the homes of its variables
+//! ```
+//!
+//! An argument of a function goes to every part that reads it there, so nothing crosses inside for its sake;
+//! the same for an invariant of a loop. What a loop changes has one home, and crosses in each iteration. All
+//! branches of an op have the same parts and arguments. The sets only grow, so the rules are applied until
+//! nothing changes.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::device::homes::{Homes, block_of};
+use crate::device::is_constant;
+use crate::device::specs::DeviceIndex;
+use crate::dialects::tf::{self, Control};
+use crate::graph::effects::{body, callees};
+use crate::ir::{Module, OpId, StrId, ValueId};
+
+/// Number of a part.
+pub(super) type PartIndex = usize;
+
+/// The parts of a function.
+#[derive(Clone, Default)]
+pub(super) struct FunctionParts {
+    /// The parts that do something in it.
+    pub(super) members: BTreeSet<PartIndex>,
+    /// For each argument, the parts that take it.
+    pub(super) takes: Vec<BTreeSet<PartIndex>>,
+    /// The arguments that have one home, since a loop changes them.
+    homed: Vec<bool>,
+}
+
+/// The parts of all functions.
+pub(super) struct Reach<'a> {
+    pub(super) homes: &'a Homes<'a>,
+    /// The part of each device.
+    pub(super) part_of: &'a [PartIndex],
+    pub(super) functions: FxHashMap<StrId, FunctionParts>,
+    /// The number of ops that refer to each function.
+    pub(super) n_sites: FxHashMap<StrId, usize>,
+    /// The functions of loops, which no other op calls.
+    roles: FxHashMap<StrId, Role>,
+}
+
+/// The role of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It says whether a loop goes on: all parts return that.
+    Condition,
+    /// An iteration: a part returns the variables that it takes.
+    Body,
+    /// It is no loop's.
+    Other,
+}
+
+impl<'a> Reach<'a> {
+    /// The parts of a module's functions.
+    pub(super) fn of_module(m: &Module, homes: &'a Homes<'a>, part_of: &'a [PartIndex]) -> Reach<'a> {
+        let (functions, n_sites, roles) = Default::default();
+        let mut reach = Reach { homes, part_of, functions, n_sites, roles };
+        let mut order: Vec<(StrId, OpId)> = homes.functions.iter().map(|(&name, &op)| (name, op)).collect();
+        order.sort_by_key(|&(_, op)| std::cmp::Reverse(op.0));
+        for &(name, function) in &order {
+            let n = block_of(m, function).map_or(0, |block| m.args(block).len());
+            let takes = vec![BTreeSet::new(); n];
+            let of = FunctionParts { members: BTreeSet::new(), takes, homed: vec![false; n] };
+            reach.functions.insert(name, of);
+        }
+        for &(_, function) in &order {
+            for op in body(m, function) {
+                let names: FxHashSet<StrId> = callees(m, op).into_iter().collect();
+                names.iter().for_each(|&name| *reach.n_sites.entry(name).or_default() += 1);
+                if Control::of(m, op) == Some(Control::While) {
+                    let (cond, body) = (function_attr(m, op, "cond"), function_attr(m, op, "body"));
+                    reach.roles.extend(cond.map(|name| (name, Role::Condition)));
+                    reach.roles.extend(body.map(|name| (name, Role::Body)));
+                    reach.carry(m, op);
+                }
+            }
+        }
+        while order.iter().fold(false, |changed, &(name, function)| reach.grow(m, name, function) | changed) {}
+        reach
+    }
+
+    fn part(&self, device: DeviceIndex) -> PartIndex {
+        self.part_of[usize::from(device)]
+    }
+
+    /// The role of a function.
+    pub(super) fn role(&self, function: StrId) -> Role {
+        self.roles.get(&function).copied().unwrap_or(Role::Other)
+    }
+
+    /// The part of an op.
+    pub(super) fn part_of_op(&self, m: &Module, op: OpId) -> PartIndex {
+        self.part(self.homes.device(m, op))
+    }
+
+    /// The part that has a value; `None` for a constant, which all have.
+    pub(super) fn home(&self, m: &Module, value: ValueId) -> Option<PartIndex> {
+        self.homes.home(m, value).map(|device| self.part(device))
+    }
+
+    /// The parts of a function's results.
+    pub(super) fn results(&self, function: StrId) -> Vec<PartIndex> {
+        self.homes.results(function).iter().map(|home| home.map_or(0, |device| self.part(device))).collect()
+    }
+
+    /// Gives the variables of a loop, but not its invariants, their homes.
+    fn carry(&mut self, m: &Module, op: OpId) {
+        let names = callees(m, op);
+        for i in 0..tf::n_data_operands(m, op) {
+            if is_invariant(m, &self.homes.functions, op, i) {
+                continue;
+            }
+            let homes = names.iter().find_map(|&name| self.homes.argument(m, name, i));
+            let home = homes.map_or(0, |device| self.part(device));
+            for name in &names {
+                let Some(of) = self.functions.get_mut(name) else { continue };
+                if let (Some(homed), Some(takes)) = (of.homed.get_mut(i), of.takes.get_mut(i)) {
+                    *homed = true;
+                    takes.insert(home);
+                    of.members.insert(home);
+                }
+            }
+        }
+    }
+
+    /// Applies the rules to a function once; true if something changed.
+    fn grow(&mut self, m: &Module, name: StrId, function: OpId) -> bool {
+        let Some(block) = block_of(m, function) else { return false };
+        let mut changed = false;
+        let args: FxHashMap<ValueId, usize> =
+            m.args(block).iter().enumerate().map(|(i, &arg)| (arg, i)).collect();
+        let mut members = BTreeSet::new();
+        let mut taken: Vec<(usize, PartIndex)> = Vec::new();
+        let mut take = |value: ValueId, part: PartIndex| taken.extend(args.get(&value).map(|&i| (i, part)));
+        for op in m.ops_in(block) {
+            if m.last_op(block) == Some(op) {
+                for (value, part) in m.operands(op).zip(self.results(name)) {
+                    members.insert(part);
+                    take(value, part);
+                }
+                continue;
+            }
+            let Some(control) = Control::of(m, op) else {
+                if !is_constant(m, op) {
+                    let part = self.part_of_op(m, op);
+                    members.insert(part);
+                    m.operands(op).for_each(|value| take(value, part));
+                }
+                continue;
+            };
+            changed |= self.unite(m, op);
+            let parts = self.members(m, op);
+            let first = usize::from(matches!(control, Control::If | Control::Case));
+            let n_data = tf::n_data_operands(m, op);
+            for (i, value) in m.operands(op).enumerate() {
+                let all = if i < first || i >= n_data { parts.clone() } else { self.takers(m, op, i - first) };
+                all.into_iter().for_each(|part| take(value, part));
+            }
+            members.extend(parts);
+        }
+        let Some(of) = self.functions.get_mut(&name) else { return changed };
+        for (i, part) in taken {
+            if !of.homed[i] {
+                changed |= of.takes[i].insert(part);
+            }
+            members.insert(part);
+        }
+        for part in members {
+            changed |= of.members.insert(part);
+        }
+        changed
+    }
+
+    /// Gives all callees of an op the same parts and arguments; true if something changed.
+    fn unite(&mut self, m: &Module, op: OpId) -> bool {
+        let members = self.members(m, op);
+        let names = callees(m, op);
+        let n = names.iter().filter_map(|name| self.functions.get(name)).map(|of| of.takes.len()).max();
+        let takes: Vec<BTreeSet<PartIndex>> = (0..n.unwrap_or(0)).map(|i| self.takers(m, op, i)).collect();
+        let mut changed = false;
+        for name in names {
+            let Some(of) = self.functions.get_mut(&name) else { continue };
+            let n = of.members.len();
+            of.members.extend(&members);
+            changed |= of.members.len() > n;
+            for (own, all) in of.takes.iter_mut().zip(&takes) {
+                let n = own.len();
+                own.extend(all);
+                changed |= own.len() > n;
+            }
+        }
+        changed
+    }
+
+    /// The parts that do something in an op's callees.
+    pub(super) fn members(&self, m: &Module, op: OpId) -> BTreeSet<PartIndex> {
+        let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name));
+        all.flat_map(|of| of.members.iter().copied()).collect()
+    }
+
+    /// The parts that take argument number `i` of an op's callees.
+    pub(super) fn takers(&self, m: &Module, op: OpId, i: usize) -> BTreeSet<PartIndex> {
+        let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name)?.takes.get(i));
+        all.flatten().copied().collect()
+    }
+}
+
+/// True if the body of a loop returns its argument number `i` as it is.
+pub(super) fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, op: OpId, i: usize) -> bool {
+    let Some(block) = function_attr(m, op, "body")
+        .and_then(|name| functions.get(&name))
+        .and_then(|&function| block_of(m, function))
+    else {
+        return false;
+    };
+    let returned = m.last_op(block).and_then(|end| m.operands(end).nth(i));
+    returned.is_some() && returned == m.args(block).get(i).copied()
+}
+
+/// The function that an attribute names.
+pub(super) fn function_attr(m: &Module, op: OpId, name: &str) -> Option<StrId> {
+    match m.cx.attr(m.attr_named(op, name)?) {
+        crate::ir::AttrKind::Symbol { root, nested } if nested.is_empty() => Some(*root),
+        _ => None,
+    }
+}
