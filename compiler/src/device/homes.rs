@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! argument of a call, of a branch    where the operand of the first call is
-//! argument of a loop                 where the body makes it; an invariant: where it is read, if on one device
+//! argument of a loop                 where the fewest crossings are, beginning with where the body makes it;
+//!                                    an invariant: where it is read, if on one device
 //! result of a branch                 where the first branch makes it
 //! argument, result of the program    on the client's device
 //! ```
 //!
 //! A constant is on every device, so it has no home. A call whose operand is elsewhere than the argument
 //! transfers it, a branch its result.
+
+use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -137,7 +140,7 @@ impl<'a> Homes<'a> {
             .map(|(i, &value)| self.home(m, value).or_else(|| self.reader(m, &names, i)).unwrap_or(own))
             .collect();
         let results = if control == Control::While {
-            self.carried(m, &names, &mut args);
+            self.carried(m, op, &names, &mut args);
             self.values.extend(m.results(op).zip(args.iter().copied()));
             for &name in &names {
                 self.function(m, name, &args);
@@ -174,8 +177,8 @@ impl<'a> Homes<'a> {
         wanted.for_each(|home| *home = Some(own));
     }
 
-    /// The homes of a loop's values: where the body makes them.
-    fn carried(&mut self, m: &Module, names: &[StrId], args: &mut [DeviceIndex]) {
+    /// The homes of a loop's values: where the fewest crossings are.
+    fn carried(&mut self, m: &Module, op: OpId, names: &[StrId], args: &mut [DeviceIndex]) {
         let body = names.iter().copied().find(|name| {
             let block = self.functions.get(name).and_then(|&function| block_of(m, function));
             let end = block.and_then(|block| m.last_op(block));
@@ -187,10 +190,12 @@ impl<'a> Homes<'a> {
         else {
             return;
         };
+        let params: Vec<ValueId> = m.args(block).to_vec();
         if self.results.contains_key(&name) {
+            let known = params.iter().map(|param| self.values.get(param).copied());
+            args.iter_mut().zip(known).for_each(|(arg, known)| *arg = known.unwrap_or(*arg));
             return;
         }
-        let params: Vec<ValueId> = m.args(block).to_vec();
         let Some(end) = m.last_op(block) else { return };
         let returned: Vec<ValueId> = m.operands(end).collect();
         // Walked for the homes of its results, then again with them.
@@ -200,9 +205,32 @@ impl<'a> Homes<'a> {
             if returned.get(i) == params.get(i) {
                 *arg = self.reader(m, names, i).unwrap_or(*arg);
             } else {
-                *arg = made.get(i).copied().flatten().unwrap_or(*arg);
+                *arg = self.cheapest(m, op, names, i, made.get(i).copied().flatten().unwrap_or(*arg));
             }
         }
+    }
+
+    /// The home of variable `i` of a loop whose body makes it on the device `made`.
+    fn cheapest(&self, m: &Module, op: OpId, names: &[StrId], i: usize, made: DeviceIndex) -> DeviceIndex {
+        let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
+        let args = blocks.filter_map(|block| m.args(block).get(i).copied());
+        let inside: BTreeSet<DeviceIndex> = args.flat_map(|arg| self.reading(m, arg)).collect();
+        let behind: BTreeSet<DeviceIndex> = self.reading(m, m.result(op, i)).collect();
+        let init = self.home(m, m.operand(op, i));
+        let crossings = |home: DeviceIndex| {
+            let others = |all: &BTreeSet<DeviceIndex>| all.iter().filter(|&&device| device != home).count();
+            let init = usize::from(init.is_some_and(|init| init != home));
+            // What happens in each iteration comes first.
+            (usize::from(made != home) + others(&inside), init + others(&behind))
+        };
+        let others = inside.iter().chain(&init).chain(&behind).copied();
+        let candidates = std::iter::once(made).chain(others.filter(|&device| device != made));
+        candidates.min_by_key(|&home| crossings(home)).unwrap_or(made)
+    }
+
+    /// The devices on which a value is read.
+    fn reading(&self, m: &Module, value: ValueId) -> impl Iterator<Item = DeviceIndex> {
+        m.users(value).filter_map(|(op, i)| self.wanted(m, op, i))
     }
 
     /// The device of all ops that read an argument of these functions, if it is one.

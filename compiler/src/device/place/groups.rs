@@ -226,6 +226,13 @@ impl Group {
         matches!(tf::operator(m, op), Some(Op::Shape | Op::Size | Op::Rank)).then_some(op)
     }
 
+    /// The value that the only op of the group returns as it is.
+    pub(super) fn passes_on(&self, m: &Module) -> Option<ValueId> {
+        let &[op] = &self.ops[..] else { return None };
+        let is_one = tf::operator(m, op) == Some(Op::Identity);
+        is_one.then(|| m.operands(op).next()).flatten()
+    }
+
     /// The only op, if it has no operands and one result.
     pub(super) fn source(&self, m: &Module) -> Option<OpId> {
         let &[op] = &self.ops[..] else { return None };

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A group may be where its spec matches and its ops have kernels. `first` is TensorFlow's rule: the first
-//! candidate by priority of its kind, then by name; ops that only read a shape go to their operand, sources
-//! without operands to their readers if these agree.
+//! candidate by priority of its kind, then by name; ops that only read a shape or pass a value on go to their
+//! operand, sources without operands to their readers if these agree, and so does what passes on an argument.
 
 mod groups;
 mod report;
@@ -167,6 +167,22 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<Choice> 
             let operand = m.operands(op).next().and_then(|value| device_of(value, &choices));
             place(id, operand, &mut choices);
         }
+    }
+    // What only passes a value on: forwards to where the value is made, then backwards to its readers.
+    let passing: Vec<GroupId> =
+        (0..groups.all.len()).filter(|&id| groups.all[id].passes_on(m).is_some()).collect();
+    for &id in &passing {
+        let made = groups.all[id].passes_on(m).and_then(|value| m.defining_op(value));
+        let device = made.and_then(|op| groups.of.get(&op)).map(|&group| choices[group].device);
+        place(id, device, &mut choices);
+    }
+    for &id in passing.iter().rev() {
+        let group = &groups.all[id];
+        let is_argument = group.passes_on(m).is_some_and(|value| m.defining_op(value).is_none());
+        let users = group.ops.iter().flat_map(|&op| m.results(op)).flat_map(|value| m.users(value));
+        let mut devices = users.filter_map(|(op, _)| groups.of.get(&op)).map(|&group| choices[group].device);
+        let agreed = devices.next().filter(|&first| is_argument && devices.all(|device| device == first));
+        place(id, agreed, &mut choices);
     }
     let readers = readers(m, groups);
     for (id, group) in groups.all.iter().enumerate() {
