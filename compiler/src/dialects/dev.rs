@@ -15,7 +15,8 @@ use super::{
     Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry, TypeConstraint as T,
     TypeFn,
 };
-use crate::dialects::tf;
+use crate::dialects::def::Folded;
+use crate::dialects::{Traits, tf};
 use crate::ir::{KnownType, Module, OpId};
 
 /// The op that brings a value to another device.
@@ -53,6 +54,11 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("to", A::Str)
             .result("result", T::Any)
             .type_from("result", "value", TypeFn::Same)
+            .traits(Traits::PASSES_TYPE)
+            .folder(|m, op, constants| {
+                // A constant is on all devices.
+                constants.first()?.is_some().then(|| vec![Folded::Value(m.operand(op, 0))])
+            })
             .pure()
             .format("$value `to` $to attr-dict `:` type($value)")
             .kernel(),

@@ -58,6 +58,8 @@ traits! {
     TOTAL = 24 "never fails",
     /// Undefined for some operands, including zero as the second one: must not be speculated.
     TRAPS = 25 "undefined for some operands",
+    /// Its result has the type of its operand, whatever that becomes.
+    PASSES_TYPE = 27 "has the type of its operand",
     /// The ops directly in its regions may be dead: an op is not replaced by one with fewer operands.
     DATAFLOW = 26 "dataflow graph",
 }

@@ -34,6 +34,7 @@ pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, gree
 pub use simplify::simplify_regions;
 
 use crate::ir::{
+    Traits,
     AttrId, BlockId, Context, FoldingWork, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId,
 };
 
@@ -293,6 +294,24 @@ impl<'m> Rewriter<'m> {
             if let Some(producer) = self.module.defining_op(old) {
                 self.touch(producer);
             }
+            self.pass_type(new);
+        }
+    }
+
+    /// Gives the type of a value to the results of ops that have the type of their operand.
+    fn pass_type(&mut self, value: ValueId) {
+        let mut todo = vec![value];
+        while let Some(value) = todo.pop() {
+            let m = &*self.module;
+            let ty = m.value_type(value);
+            let passing = m.users(value).filter(|&(op, _)| m.traits(op).has(Traits::PASSES_TYPE));
+            let results = passing.flat_map(|(op, _)| m.results(op));
+            let results: Vec<ValueId> = results.filter(|&result| m.value_type(result) != ty).collect();
+            for result in results {
+                self.module.set_value_type(result, ty);
+                self.touch_users(result);
+                todo.push(result);
+            }
         }
     }
 
@@ -345,6 +364,7 @@ impl<'m> Rewriter<'m> {
         if self.module.value_type(value) != ty {
             self.module.set_value_type(value, ty);
             self.touch_users(value);
+            self.pass_type(value);
         }
     }
 
