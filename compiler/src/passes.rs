@@ -30,6 +30,7 @@ pub fn passes() -> &'static [Pass] {
         graph::pattern_passes::ARITHMETIC,
         graph::constant_fold::PASS,
         graph::dataflow::native::PASS,
+        device::collectives::PASS,
         graph::dataflow::FUNCTIONALIZE,
         graph::fuse_elementwise::PASS,
         grad::PASS,

@@ -89,6 +89,10 @@ pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
     Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
 }
 
+pub(super) fn collective(m: &Module, op: OpId, why: &str) -> Diagnostic {
+    at(m, op, "E1008", format!("{}: {why}", op_text(m, op)))
+}
+
 pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
     let message = "a graph with dataflow control flow that was not made functional cannot be divided";
     at(m, graph, "E1008", message.to_owned())

@@ -16,6 +16,7 @@
 //! [`specs`] reads attributes, [`resolve`] merges specs through calls, [`mod@place`] chooses, [`homes`] says
 //! where arguments and results of functions are, [`transfers`] and [`partition`] are the two ways on.
 
+pub(crate) mod collectives;
 pub(crate) mod errors;
 pub(crate) mod homes;
 mod options;

@@ -51,17 +51,17 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
     // which becomes a call itself.
     match level {
         0 => format!(
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,{place}{last}\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,{place}{last}\
              tf-executor-to-kernels,tf-to-kernels)"
         ),
         1 => format!(
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,tf-shape-inference,\
              {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,\
              tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},symbol-dce,{last}\
              tf-executor-to-kernels,tf-to-kernels)"
         ),
         _ => format!(
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,\
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,tf-shape-inference,\
              {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},\
              tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\

@@ -10,6 +10,12 @@ operators! { 9:
         "!branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
          branches:list(func) output_shapes:list(shape)=[]"
         => control(Effect::OfCallees, rules::unknown);
+    /// The reduction of all members' operands.
+    CollectiveReduce
+        "!input:T -> data:T; T:type group_size:int group_key:int \
+         instance_key:int merge_op:string final_op:string subdiv_offsets:list(int) wait_for:list(int)=[] \
+         communication_hint:string='auto' timeout_seconds:float=0"
+        => control(Effect::Pure, rules::same).no_gradient();
     /// A function called for each number of a range.
     For "start:int32 limit:int32 delta:int32 input:*T -> output:*T; T:list(type) body:func"
         => unsupported(rules::unknown);
