@@ -142,13 +142,16 @@ impl<'a> Homes<'a> {
         let results = if control == Control::While {
             self.carried(m, op, &names, &mut args);
             self.values.extend(m.results(op).zip(args.iter().copied()));
+            let cond = m.attr_named(op, "cond").map(|attr| m.cx.attr(attr));
             for &name in &names {
                 self.function(m, name, &args);
-                // A condition gives its result to the loop, a body what goes around.
-                let wanted = self.results.get_mut(&name).into_iter().flatten();
-                wanted.enumerate().for_each(|(i, home)| *home = Some(args.get(i).copied().unwrap_or(own)));
+                // A body gives what goes around; a condition's result is where it is made.
+                let is_cond = matches!(cond, Some(AttrKind::Symbol { root, .. }) if *root == name);
+                let results = self.results.get_mut(&name).into_iter().flatten();
+                for (i, home) in results.enumerate() {
+                    *home = if is_cond { home.or(Some(own)) } else { args.get(i).copied().or(Some(own)) };
+                }
             }
-            self.conditions(m, op, own);
             return;
         } else {
             let mut results: Vec<Option<DeviceIndex>> = vec![None; tf::n_data_results(m, op)];
@@ -165,16 +168,6 @@ impl<'a> Homes<'a> {
             wanted.zip(&results).for_each(|(home, &result)| *home = Some(result));
         }
         self.values.extend(m.results(op).zip(results));
-    }
-
-    /// The result of a loop's condition is wanted where the loop is.
-    fn conditions(&mut self, m: &Module, op: OpId, own: DeviceIndex) {
-        let cond = match m.attr_named(op, "cond").map(|attr| m.cx.attr(attr)) {
-            Some(AttrKind::Symbol { root, .. }) => *root,
-            _ => return,
-        };
-        let wanted = self.results.get_mut(&cond).into_iter().flatten();
-        wanted.for_each(|home| *home = Some(own));
     }
 
     /// The homes of a loop's values: where the fewest crossings are.
@@ -214,16 +207,19 @@ impl<'a> Homes<'a> {
     fn cheapest(&self, m: &Module, op: OpId, names: &[StrId], i: usize, made: DeviceIndex) -> DeviceIndex {
         let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
         let args = blocks.filter_map(|block| m.args(block).get(i).copied());
-        let inside: BTreeSet<DeviceIndex> = args.flat_map(|arg| self.reading(m, arg)).collect();
+        // Condition and body receive it each on their own.
+        let inside: Vec<BTreeSet<DeviceIndex>> =
+            args.map(|arg| self.reading(m, arg).collect()).collect();
         let behind: BTreeSet<DeviceIndex> = self.reading(m, m.result(op, i)).collect();
         let init = self.home(m, m.operand(op, i));
         let crossings = |home: DeviceIndex| {
             let others = |all: &BTreeSet<DeviceIndex>| all.iter().filter(|&&device| device != home).count();
             let init = usize::from(init.is_some_and(|init| init != home));
             // What happens in each iteration comes first.
-            (usize::from(made != home) + others(&inside), init + others(&behind))
+            let inside: usize = inside.iter().map(others).sum();
+            (usize::from(made != home) + inside, init + others(&behind))
         };
-        let others = inside.iter().chain(&init).chain(&behind).copied();
+        let others = inside.iter().flatten().chain(&init).chain(&behind).copied();
         let candidates = std::iter::once(made).chain(others.filter(|&device| device != made));
         candidates.min_by_key(|&home| crossings(home)).unwrap_or(made)
     }
