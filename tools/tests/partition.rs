@@ -201,7 +201,7 @@ impl Case {
             else {
                 continue;
             };
-            let is_free = ["tf.Identity\"", "tf.If\"", "tf.While\"", "tf.Case\"", "Call\""];
+            let is_free = ["tf.Identity\"", "tf.If\"", "tf.While\"", "tf.Case\"", "Call\"", "tf._ReadRef\""];
             let Some(want) = placement[node].as_str().filter(|_| !is_free.iter().any(|op| line.contains(op))) else {
                 continue;
             };

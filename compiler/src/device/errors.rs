@@ -85,6 +85,11 @@ pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
     at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))
 }
 
+pub(super) fn too_many_to_simulate(n: usize, most: usize) -> Diagnostic {
+    Diagnostic::error("E1007", format!("{n} devices: at most {most} can be simulated"))
+        .help("place with the policy `first`, which simulates nothing, and do not print")
+}
+
 pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
     Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
 }

@@ -17,8 +17,12 @@ pub enum Partition {
 pub struct DeviceOptions {
     /// The set of devices, as `CPU:2`. Without any, all runs on the host, whatever ops say.
     pub devices: String,
-    /// The policy of placement; the pass's default if it is empty.
+    /// The policy of placement: `first`, `greedy` or `list`; if it is empty `list`, but `first` at -O0.
     pub policy: String,
+    /// The number of placements that `list` simulates at most, if given.
+    pub budget: Option<u32>,
+    /// The number of iterations that a loop is assumed to have, if given.
+    pub trips: Option<u32>,
     /// Whether specs that no device matches are softened.
     pub soft: bool,
     /// Whether the placement is printed.
@@ -33,17 +37,20 @@ impl DeviceOptions {
     }
 
     /// The passes that choose a device for each op, each followed by a comma.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn place(&self, level: u8) -> String {
         if self.devices.is_empty() {
             return "tf-place,".to_owned();
         }
-        let policy = match self.policy.as_str() {
-            "" => String::new(),
-            policy => format!(" policy={policy}"),
+        let policy = match (self.policy.as_str(), level) {
+            ("", 0) => "first",
+            ("", _) => "list",
+            (policy, _) => policy,
         };
+        let number = |name: &str, value: Option<u32>| value.map_or(String::new(), |n| format!(" {name}={n}"));
+        let (budget, trips) = (number("budget", self.budget), number("trips", self.trips));
         let (soft, print) =
             (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
-        format!("tf-place{{{}{policy}{soft}{print}}},", self.devices())
+        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},", self.devices())
     }
 
     /// The passes that keep optimizations from crossing devices.

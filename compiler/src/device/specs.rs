@@ -1,6 +1,6 @@
 //! The devices that a program may use, and the specs of its ops.
 
-use bef_format::device::{DeviceName, DeviceSet, DeviceSpec};
+use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceSpec};
 use rustc_hash::FxHashMap;
 
 use super::errors;
@@ -23,6 +23,7 @@ pub(crate) const CLIENT: DeviceIndex = 0;
 /// The devices of a set by number and name.
 pub(crate) struct Devices {
     names: Vec<DeviceName>,
+    configs: Vec<DeviceConfig>,
     index: FxHashMap<String, DeviceIndex>,
 }
 
@@ -31,7 +32,8 @@ impl Devices {
     pub(crate) fn of_option(cx: &PassCx<'_>) -> Option<Devices> {
         let text = cx.text(DEVICES.name);
         if text.is_empty() {
-            return Some(Devices { names: Vec::new(), index: FxHashMap::default() });
+            let (names, configs, index) = Default::default();
+            return Some(Devices { names, configs, index });
         }
         match text.parse::<DeviceSet>() {
             Ok(set) => Some(Devices::new(&set)),
@@ -44,9 +46,10 @@ impl Devices {
 
     fn new(set: &DeviceSet) -> Devices {
         let names: Vec<DeviceName> = set.devices().map(|(name, _)| name.clone()).collect();
+        let configs = set.devices().map(|(_, config)| config.clone()).collect();
         // The set has at most 65,535 devices.
         let index = names.iter().enumerate().map(|(i, name)| (name.to_string(), i as DeviceIndex)).collect();
-        Devices { names, index }
+        Devices { names, configs, index }
     }
 
     /// True if nothing has to be placed: there is at most one device.
@@ -77,6 +80,17 @@ impl Devices {
     /// The device on which an op was placed.
     pub(crate) fn of(&self, m: &Module, op: OpId) -> Option<DeviceIndex> {
         self.number(text_of(m, op)?)
+    }
+
+    /// The speed of a device as a multiple of the host's.
+    pub(crate) fn speed(&self, device: DeviceIndex) -> f64 {
+        self.configs[usize::from(device)].speed.unwrap_or(1.0)
+    }
+
+    /// The link between a device and the host, if it is given: nanoseconds, and nanoseconds per byte.
+    pub(crate) fn link(&self, device: DeviceIndex) -> Option<(f64, f64)> {
+        let link = self.configs[usize::from(device)].link?;
+        Some((link.latency_ns, 1e9 / link.bytes_per_s))
     }
 
     /// True if the device's memory is the host's.

@@ -46,7 +46,7 @@ pub fn pipeline(level: u8) -> String {
 
 /// The default pass pipeline of an optimization level, for these devices.
 pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
-    let (place, cross, last) = (devices.place(), devices.cross(), devices.last());
+    let (place, cross, last) = (devices.place(level), devices.cross(), devices.last());
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
     match level {

@@ -266,9 +266,18 @@ pub(super) struct DeviceArgs {
     #[arg(long, value_name = "DEVICES")]
     pub(super) devices: Option<String>,
 
-    /// How to choose a device for an operator that has a choice
-    #[arg(long, value_name = "POLICY", requires = "devices", value_parser = ["first"])]
+    /// How to choose a device for an operator that has a choice: the first one, as TensorFlow does; where it
+    /// would end first; or by a simulation of the whole. Default: list, at -O0 first
+    #[arg(long, value_name = "POLICY", requires = "devices", value_parser = ["first", "greedy", "list"])]
     pub(super) place: Option<String>,
+
+    /// How many placements `list` simulates at most; default 1000
+    #[arg(long, value_name = "N", requires = "devices")]
+    pub(super) place_budget: Option<u32>,
+
+    /// How many iterations a loop is assumed to have; default 10
+    #[arg(long, value_name = "N", requires = "devices")]
+    pub(super) assume_trips: Option<u32>,
 
     /// Where no device matches what an operator names, drop the index, then the kind
     #[arg(long, requires = "devices")]
@@ -299,6 +308,8 @@ impl DeviceArgs {
         DeviceOptions {
             devices: self.devices.clone().unwrap_or_default(),
             policy: self.place.clone().unwrap_or_default(),
+            budget: self.place_budget,
+            trips: self.assume_trips,
             soft: self.soft_placement,
             print: self.print_placement,
             partition: match self.partition {

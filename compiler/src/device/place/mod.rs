@@ -7,9 +7,12 @@
 //! A group may be where its spec matches and its ops have kernels. `first` is TensorFlow's rule: the first
 //! candidate by priority of its kind, then by name; ops that only read a shape or pass a value on go to their
 //! operand, sources without operands to their readers if these agree, and so does what passes on an argument.
+//! `greedy` and `list` place what has a choice by estimated times ([`costs`], [`schedule`]).
 
+mod costs;
 mod groups;
 mod report;
+mod schedule;
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
@@ -19,6 +22,7 @@ use super::{errors, resolve};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use costs::Estimated;
 use groups::{Group, GroupId, Groups};
 
 pub(crate) const PASS: Pass = Pass {
@@ -30,18 +34,31 @@ pub(crate) const PASS: Pass = Pass {
         PassOption {
             name: "policy",
             summary: "how to choose where an operator has a choice",
-            kind: OptionKind::Word("first", &["first"]),
+            kind: OptionKind::Word("first", &["first", "greedy", "list"]),
         },
         PassOption {
             name: "soft",
             summary: "drop index, then kind of a spec that no device matches",
             kind: OptionKind::Flag(false),
         },
+        PassOption {
+            name: "budget",
+            summary: "how many placements `list` simulates at most",
+            kind: OptionKind::Number(1000),
+        },
+        PassOption {
+            name: "trips",
+            summary: "how many iterations a loop is assumed to have",
+            kind: OptionKind::Number(10),
+        },
         PassOption { name: "print", summary: "print the placement", kind: OptionKind::Flag(false) },
     ],
     statistics: &[("num-placed", "Number of operators placed")],
     run,
 };
+
+/// The most devices whose times are estimated.
+const MAX_SIMULATED: usize = 1024;
 
 /// The reason for a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +75,10 @@ enum Reason {
     Only,
     /// The operand whose shape it reads, or the readers of its result.
     Neighbour,
-    /// The policy.
-    Policy,
+    /// It is the first one.
+    First,
+    /// The estimated time.
+    Cost,
 }
 
 /// The device of a group.
@@ -81,9 +100,30 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let candidates: Option<Vec<Candidates>> =
         groups.all.iter().map(|group| Candidates::of(m, group, &devices, soft, cx)).collect();
     let Some(candidates) = candidates else { return r.change() };
-    let choices = first(m, &groups, &candidates);
-    if cx.flag("print") {
-        cx.print(&report::table(m, &groups, &choices, &devices));
+    let mut choices = first(m, &groups, &candidates);
+    let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
+    let is_first = cx.text("policy") == "first";
+    if devices.len() > MAX_SIMULATED && (!is_first || cx.flag("print")) {
+        cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
+        return r.change();
+    }
+    let estimated = (!is_first || cx.flag("print"))
+        .then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
+    if let (Some(estimated), false) = (&estimated, is_first) {
+        let problem = &estimated.problem;
+        let placed = match cx.text("policy") {
+            "greedy" => problem.greedy(),
+            _ => problem.list(usize::try_from(cx.number("budget")).unwrap_or(0)),
+        };
+        for (of, device) in estimated.groups.iter().zip(placed) {
+            for &group in of.iter().filter(|&&group| candidates[group].reason.is_none()) {
+                // A number of a device in its set.
+                choices[group] = Choice { device: device as DeviceIndex, reason: Reason::Cost };
+            }
+        }
+    }
+    if let (Some(estimated), true) = (&estimated, cx.flag("print")) {
+        cx.print(&report::table(m, &groups, &choices, &devices, estimated));
     }
     let mut n_placed = 0;
     for (group, choice) in groups.all.iter().zip(&choices) {
@@ -148,7 +188,7 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<Choice> 
         .iter()
         .map(|Candidates { devices, reason }| Choice {
             device: devices[0],
-            reason: reason.unwrap_or(Reason::Policy),
+            reason: reason.unwrap_or(Reason::First),
         })
         .collect();
     let place = |group: GroupId, wanted: Option<DeviceIndex>, choices: &mut Vec<Choice>| {

@@ -1,22 +1,47 @@
 //! The placement as a table for people.
 //!
 //! ```text
-//! op                device                                          why
-//! 'a' (tf.Sin)      /job:localhost/replica:0/task:0/device:CPU:1    spec
+//! op                device                                          why    start   end
+//! 'a' (tf.Sin)      /job:localhost/replica:0/task:0/device:CPU:1    spec    0 us    1.2 us
 //! ```
+//!
+//! Start and end are simulated; ops in functions have none of their own.
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashMap;
+
+use super::costs::Estimated;
 use super::groups::Groups;
 use super::{Choice, Reason, is_control};
 use crate::device::errors::op_text;
 use crate::device::specs::Devices;
+use crate::dialects::tf::READ_REF;
 use crate::ir::{LocKind, Module, OpId};
 
 /// The table.
-pub(super) fn table(m: &Module, groups: &Groups, choices: &[Choice], devices: &Devices) -> String {
-    let mut rows: Vec<[String; 3]> = vec![["op".into(), "device".into(), "why".into()]];
-    let mut ops: Vec<OpId> = groups.of.keys().copied().collect();
+pub(super) fn table(
+    m: &Module,
+    groups: &Groups,
+    choices: &[Choice],
+    devices: &Devices,
+    estimated: &Estimated,
+) -> String {
+    let Estimated { problem, groups: of, ops: tasks } = estimated;
+    let device_of = |all: &Vec<usize>| all.first().map_or(0, |&group| usize::from(choices[group].device));
+    let placed: Vec<usize> = of.iter().map(device_of).collect();
+    let schedule = problem.simulate(&placed);
+    let times: FxHashMap<OpId, (f64, f64)> =
+        tasks.iter().copied().zip(schedule.times.iter().copied()).collect();
+    let mut busy = vec![0.0; devices.len()];
+    for (task, (start, end)) in problem.tasks.iter().zip(&schedule.times) {
+        busy[placed[task.group]] += end - start;
+    }
+    let mut rows: Vec<[String; 5]> =
+        vec![["op", "device", "why", "start", "end"].map(str::to_owned)];
+    // A read of a reference belongs to the op that reads.
+    let mut ops: Vec<OpId> =
+        groups.of.keys().copied().filter(|&op| m.op_name_str(op) != READ_REF).collect();
     ops.sort_by_key(|op| op.0);
     let mut counts = vec![0usize; devices.len()];
     for op in ops {
@@ -30,7 +55,7 @@ pub(super) fn table(m: &Module, groups: &Groups, choices: &[Choice], devices: &D
                 Some(by) => Reason::Colocated(by),
                 None => reason,
             },
-            Reason::Policy if group.is_resource && group.ops.len() > 1 => Reason::Resource,
+            Reason::First | Reason::Cost if group.is_resource && group.ops.len() > 1 => Reason::Resource,
             _ => reason,
         };
         let why = match reason {
@@ -40,20 +65,37 @@ pub(super) fn table(m: &Module, groups: &Groups, choices: &[Choice], devices: &D
             Reason::Soft => "soft".to_owned(),
             Reason::Only => "only kernel".to_owned(),
             Reason::Neighbour => "neighbour".to_owned(),
-            Reason::Policy => "first".to_owned(),
+            Reason::First => "first".to_owned(),
+            Reason::Cost => "cost".to_owned(),
         };
-        rows.push([placed_text(m, op), devices.name(device).to_string(), why]);
+        let [start, end] = match times.get(&op) {
+            Some(&(start, end)) => [start, end].map(microseconds),
+            None => [String::new(), String::new()],
+        };
+        rows.push([placed_text(m, op), devices.name(device).to_string(), why, start, end]);
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (first, second) = (width(0), width(1));
+    let [first, second, third, fourth] = [0, 1, 2, 3].map(width);
     let mut text = String::new();
-    for [op, device, why] in &rows {
-        _ = writeln!(text, "{op:<first$}  {device:<second$}  {why}");
+    for [op, device, why, start, end] in &rows {
+        let line = format!("{op:<first$}  {device:<second$}  {why:<third$}  {start:>fourth$}  {end}");
+        _ = writeln!(text, "{}", line.trim_end());
     }
-    for ((_, name), n) in devices.all().zip(counts) {
-        _ = writeln!(text, "{name}: {n} operators");
+    for (((_, name), n), busy) in devices.all().zip(counts).zip(busy) {
+        _ = writeln!(text, "{name}: {n} operators, busy {}", microseconds(busy));
     }
+    _ = writeln!(
+        text,
+        "makespan {}, lower bound {}, {} bytes cross",
+        microseconds(schedule.makespan),
+        microseconds(problem.lower_bound()),
+        schedule.moved
+    );
     text
+}
+
+fn microseconds(nanoseconds: f64) -> String {
+    format!("{:.1} us", nanoseconds / 1e3)
 }
 
 /// An op with its place in the source.

@@ -1,0 +1,187 @@
+//! The tasks of a program, with estimated times.
+//!
+//! An op takes the time of its arithmetic or of its memory traffic, whichever is longer, and an overhead. An
+//! op that runs functions stands for all of theirs: a loop for as many iterations as are assumed, a branch for
+//! half of each side. What is free inside of it goes where the op goes, so that a loop stays on one device
+//! unless its ops say otherwise. Unknown dimensions are 1.
+
+use befrost_tensor::tf::op::Work;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Candidates;
+use super::groups::{GroupId, Groups};
+use super::schedule::{Problem, Task, TaskId};
+use crate::build::query::{self, bytes_of, shape_of};
+use crate::device::is_placed;
+use crate::device::specs::Devices;
+use crate::dialects::tf::{self, Control};
+use crate::graph::effects::{body, callees, functions};
+use crate::ir::{Module, OpId, StrId, TypeId, ValueId};
+
+/// Arithmetic operations per nanosecond of a CPU.
+const FLOPS: f64 = 20.0;
+/// Bytes per nanosecond.
+const BANDWIDTH: f64 = 10.0;
+/// Nanoseconds that running an op takes in any case.
+const OVERHEAD: f64 = 200.0;
+/// Nanoseconds until another CPU device notices a value, which is passed by reference.
+const CPU_LATENCY: f64 = 1_000.0;
+/// The link to other memory: nanoseconds, and nanoseconds per byte.
+const LINK: (f64, f64) = (5_000.0, 0.1);
+
+/// A problem, and what its groups and tasks stand for.
+pub(super) struct Estimated {
+    pub(super) problem: Problem,
+    /// The groups of ops that each group of the problem stands for.
+    pub(super) groups: Vec<Vec<GroupId>>,
+    /// The ops of the tasks.
+    pub(super) ops: Vec<OpId>,
+}
+
+impl Estimated {
+    /// The problem of placing a module's groups.
+    pub(super) fn of(
+        m: &Module,
+        groups: &Groups,
+        candidates: &[Candidates],
+        devices: &Devices,
+        trips: f64,
+    ) -> Estimated {
+        let functions = functions(m);
+        let mut costs = Costs { m, functions: &functions, trips, known: FxHashMap::default() };
+        // What is free inside of functions belongs to the op that calls them.
+        let mut leader: Vec<usize> = (0..groups.all.len()).collect();
+        let mut roots: Vec<OpId> = functions.values().copied().filter(|&op| !m.is_private(op)).collect();
+        roots.sort_by_key(|op| op.0);
+        let mut tasks = Vec::new();
+        for &root in &roots {
+            for op in body(m, root).into_iter().filter(|&op| is_placed(m, op)) {
+                let own = groups.of[&op];
+                for inner in costs.inside(op) {
+                    let Some(&group) = groups.of.get(&inner) else { continue };
+                    if candidates[group].reason.is_none() && candidates[own].reason.is_none() {
+                        leader[group] = own;
+                    }
+                }
+                tasks.push(op);
+            }
+        }
+        let find = |mut id: usize| {
+            while leader[id] != id {
+                id = leader[id];
+            }
+            id
+        };
+        let mut number: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut of_problem: Vec<Vec<GroupId>> = Vec::new();
+        let mut all_candidates = Vec::new();
+        for id in 0..groups.all.len() {
+            let of = *number.entry(find(id)).or_insert_with(|| {
+                of_problem.push(Vec::new());
+                let own = candidates[find(id)].devices.iter().map(|&device| usize::from(device));
+                all_candidates.push(own.collect::<Vec<usize>>());
+                of_problem.len() - 1
+            });
+            of_problem[of].push(id);
+        }
+        let task_of: FxHashMap<OpId, TaskId> = tasks.iter().enumerate().map(|(i, &op)| (op, i)).collect();
+        let tasks_of_problem = tasks
+            .iter()
+            .enumerate()
+            .map(|(id, &op)| {
+                let host = costs.time(op);
+                let times = devices.all().map(|(device, _)| host / devices.speed(device)).collect();
+                let reads = m.operands(op).filter_map(|value| {
+                    let from = *task_of.get(&m.defining_op(value)?)?;
+                    (from < id).then(|| (from, bytes(m, value)))
+                });
+                Task { group: number[&find(groups.of[&op])], times, reads: reads.collect() }
+            })
+            .collect();
+        let link = |a: u16, b: u16| match (devices.is_host(a), devices.is_host(b)) {
+            _ if a == b => (0.0, 0.0),
+            (true, true) => (CPU_LATENCY, 0.0),
+            (host, _) => devices.link(if host { b } else { a }).unwrap_or(LINK),
+        };
+        let all = || devices.all().map(|(device, _)| device);
+        let links = all().map(|a| all().map(|b| link(a, b)).collect()).collect();
+        Estimated {
+            problem: Problem { tasks: tasks_of_problem, candidates: all_candidates, links },
+            groups: of_problem,
+            ops: tasks,
+        }
+    }
+}
+
+/// The bytes of a value; unknown dimensions count as 1.
+fn bytes(m: &Module, value: ValueId) -> f64 {
+    let ty = m.value_type(value);
+    bytes_of(m, ty).map_or_else(|| known_elements(m, ty) * 4.0, |bytes| bytes as f64)
+}
+
+fn known_elements(m: &Module, ty: TypeId) -> f64 {
+    shape_of(m, ty).into_iter().flatten().map(|&dim| dim.max(1) as f64).product()
+}
+
+/// Times of ops on the host.
+struct Costs<'m> {
+    m: &'m Module,
+    functions: &'m FxHashMap<StrId, OpId>,
+    trips: f64,
+    /// The times of functions; 0 while a function is being added up, so that recursion ends.
+    known: FxHashMap<StrId, f64>,
+}
+
+/// The deepest nest of calls that is added up.
+const MAX_DEPTH: usize = 64;
+
+impl Costs<'_> {
+    fn time(&mut self, op: OpId) -> f64 {
+        self.time_at(op, 0)
+    }
+
+    fn time_at(&mut self, op: OpId, depth: usize) -> f64 {
+        let m = self.m;
+        if let Some(control) = Control::of(m, op) {
+            let inner: f64 = callees(m, op).into_iter().map(|name| self.function(name, depth)).sum();
+            return OVERHEAD
+                + match control {
+                    Control::Call => inner,
+                    Control::If | Control::Case => inner / callees(m, op).len().max(1) as f64,
+                    Control::While => inner * self.trips,
+                };
+        }
+        let work = tf::row(m, op).and_then(|row| query::work(m, op, row));
+        let Work { flops, bytes: moved } = work.unwrap_or_else(|| {
+            let values = m.operands(op).chain(m.results(op));
+            Work { flops: 0, bytes: values.map(|value| bytes(m, value) as u64).sum() }
+        });
+        OVERHEAD + (flops as f64 / FLOPS).max(moved as f64 / BANDWIDTH)
+    }
+
+    fn function(&mut self, name: StrId, depth: usize) -> f64 {
+        if let Some(&known) = self.known.get(&name) {
+            return known;
+        }
+        let Some(&function) = self.functions.get(&name).filter(|_| depth < MAX_DEPTH) else { return 0.0 };
+        self.known.insert(name, 0.0);
+        let ops = body(self.m, function).into_iter().filter(|&op| is_placed(self.m, op));
+        let time = ops.collect::<Vec<_>>().into_iter().map(|op| self.time_at(op, depth + 1)).sum();
+        self.known.insert(name, time);
+        time
+    }
+
+    /// All ops in the functions that an op runs.
+    fn inside(&self, op: OpId) -> Vec<OpId> {
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut todo = callees(self.m, op);
+        while let Some(name) = todo.pop() {
+            let Some(&function) = self.functions.get(&name).filter(|_| seen.insert(name)) else { continue };
+            for op in body(self.m, function) {
+                todo.extend(callees(self.m, op));
+                found.push(op);
+            }
+        }
+        found
+    }
+}
