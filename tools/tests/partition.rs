@@ -48,26 +48,29 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 /// A way to run a case.
 struct Way {
     partition: Partition,
+    policy: &'static str,
     level: u8,
     queue: &'static str,
 }
 
-const WAYS: [Way; 8] = [
-    Way { partition: Partition::None, level: 0, queue: "s" },
-    Way { partition: Partition::None, level: 2, queue: "mstd:2" },
-    Way { partition: Partition::Device, level: 0, queue: "s" },
-    Way { partition: Partition::Device, level: 0, queue: "seeded:7" },
-    Way { partition: Partition::Device, level: 2, queue: "s" },
-    Way { partition: Partition::Device, level: 2, queue: "mstd:2" },
-    Way { partition: Partition::Worker, level: 0, queue: "mstd:2" },
-    Way { partition: Partition::Worker, level: 2, queue: "seeded:3" },
+const WAYS: [Way; 10] = [
+    Way { partition: Partition::None, policy: "first", level: 0, queue: "s" },
+    Way { partition: Partition::None, policy: "list", level: 2, queue: "mstd:2" },
+    Way { partition: Partition::None, policy: "greedy", level: 1, queue: "seeded:5" },
+    Way { partition: Partition::Device, policy: "first", level: 0, queue: "s" },
+    Way { partition: Partition::Device, policy: "first", level: 0, queue: "seeded:7" },
+    Way { partition: Partition::Device, policy: "first", level: 2, queue: "s" },
+    Way { partition: Partition::Device, policy: "list", level: 2, queue: "mstd:2" },
+    Way { partition: Partition::Device, policy: "greedy", level: 0, queue: "mstd:2" },
+    Way { partition: Partition::Worker, policy: "first", level: 0, queue: "mstd:2" },
+    Way { partition: Partition::Worker, policy: "list", level: 2, queue: "seeded:3" },
 ];
 
 fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&std::fs::read_to_string(case.join("case.json"))?)?;
     let case = Case { folder: case.to_owned(), graph: std::fs::read(case.join("graph.pb"))?, description };
     for way in &WAYS {
-        let name = format!("{:?}, -O{} on {}", way.partition, way.level, way.queue);
+        let name = format!("{:?} {}, -O{} on {}", way.partition, way.policy, way.level, way.queue);
         case.run_all(way).map_err(|why| format!("{name}: {}", why.message().unwrap_or_default()))?;
     }
     for run in items(&case.description["runs"]) {
@@ -99,10 +102,11 @@ impl Case {
         names.iter().map(one).collect::<Vec<_>>().join(",")
     }
 
-    fn options(&self, partition: Partition) -> DeviceOptions {
+    fn options(&self, partition: Partition, policy: &str) -> DeviceOptions {
         DeviceOptions {
             devices: self.devices(),
             soft: self.description["soft_placement"].as_bool().unwrap_or(false),
+            policy: policy.to_owned(),
             partition,
             ..DeviceOptions::default()
         }
@@ -134,7 +138,7 @@ impl Case {
         let resources = Resources::default();
         for (i, run) in items(&self.description["runs"]).iter().enumerate() {
             let expected = &run["expect_error"];
-            let options = self.options(way.partition);
+            let options = self.options(way.partition, way.policy);
             let pipeline =
                 default_pipeline(&self.imported(run)?, way.level, &options).ok_or("no op graph")?;
             let module = match self.passed(run, &pipeline) {
@@ -181,7 +185,7 @@ impl Case {
 
     /// The text of the module after a pass of the placement, at -O0.
     fn text_after(&self, run: &Json, pass: &str) -> Result<String, Failed> {
-        let (devices, soft) = (self.devices(), self.options(Partition::None).soft);
+        let (devices, soft) = (self.devices(), self.options(Partition::None, "first").soft);
         let pipeline = format!(
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-expand-collectives,\
              tf-place{{devices={devices} soft={soft}}}{pass})"

@@ -12,6 +12,7 @@
 //! task goes on where the earlier one ended, so that devices of one kind may differ.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -121,6 +122,38 @@ fn read_place<'t>(text: &mut Cursor<'t>) -> Result<(DeviceSpec, &'t str), Device
     *text = Cursor { rest: &start.rest[split..], at: start.at + split };
     text.eat("/");
     Ok((task, text.word(KIND)?))
+}
+
+impl fmt::Display for DeviceConfig {
+    /// Prints the properties that are given, as ` threads=2 memory=1024B`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy } = self;
+        if let Some(threads) = threads {
+            write!(f, " threads={threads}")?;
+        }
+        if let Some(cores) = cores {
+            write!(f, " cores={}-{}", cores.start(), cores.end())?;
+        }
+        if let Some(memory) = memory {
+            write!(f, " memory={memory}B")?;
+        }
+        if let Some(streams) = streams {
+            write!(f, " streams={streams}")?;
+        }
+        if let Some(LinkConfig { latency_ns, bytes_per_s }) = link {
+            write!(f, " link={latency_ns}ns/{bytes_per_s}B")?;
+        }
+        if let Some(speed) = speed {
+            write!(f, " speed={speed}")?;
+        }
+        if let Some(n) = fail_after {
+            write!(f, " fail-after={n}")?;
+        }
+        if let Some(n) = fail_copy {
+            write!(f, " fail-copy={n}")?;
+        }
+        Ok(())
+    }
 }
 
 impl DeviceConfig {

@@ -98,6 +98,11 @@ pub(super) fn collective(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at(m, op, "E1008", format!("{}: {why}", op_text(m, op)))
 }
 
+pub(super) fn no_part(names: &[String]) -> Diagnostic {
+    let names = names.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join(", ");
+    Diagnostic::error("E1007", "there is no such part").note(None, format!("the parts are {names}"))
+}
+
 pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
     let message = "a graph with dataflow control flow that was not made functional cannot be divided";
     at(m, graph, "E1008", message.to_owned())

@@ -29,6 +29,8 @@ pub struct DeviceOptions {
     pub print: bool,
     /// How the program is divided.
     pub partition: Partition,
+    /// The only part to keep of a divided program.
+    pub only: Option<String>,
 }
 
 impl DeviceOptions {
@@ -66,6 +68,9 @@ impl DeviceOptions {
             Partition::Worker => "worker",
             Partition::Device => "device",
         };
-        format!("tf-partition{{{} by={by}}},", self.devices())
+        match &self.only {
+            None => format!("tf-partition{{{} by={by}}},", self.devices()),
+            Some(part) => format!("tf-partition{{{} by={by} only={part}}},symbol-dce,", self.devices()),
+        }
     }
 }

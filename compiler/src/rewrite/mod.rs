@@ -36,6 +36,7 @@ pub use simplify::simplify_regions;
 use crate::ir::{
     Traits,
     AttrId, BlockId, Context, FoldingWork, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId,
+    names,
 };
 
 /// Whether the IR changed.
@@ -281,6 +282,7 @@ impl<'m> Rewriter<'m> {
     /// Replaces the results of `op` by `values` and erases it.
     pub fn replace_op(&mut self, op: OpId, values: &[ValueId]) {
         for (old, &new) in self.module.results(op).zip(values) {
+            self.pass_device(op, new);
             self.replace(old, new);
         }
         self.erase(op);
@@ -295,6 +297,16 @@ impl<'m> Rewriter<'m> {
                 self.touch(producer);
             }
             self.pass_type(new);
+        }
+    }
+
+    /// Lets the op that makes `new` run where the one that it replaces did, if it is younger and names no
+    /// device.
+    fn pass_device(&mut self, old: OpId, new: ValueId) {
+        let m = &*self.module;
+        let (Some(device), Some(new)) = (m.attr(old, names::DEVICE), m.defining_op(new)) else { return };
+        if new.0 > old.0 && m.attr(new, names::DEVICE).is_none() && !m.traits(new).has(Traits::CONSTANT) {
+            self.module.set_attr(new, names::DEVICE, device);
         }
     }
 

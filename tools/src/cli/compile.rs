@@ -118,6 +118,11 @@ impl Unit {
         self.said.extend(said);
     }
 
+    /// The module, unless there was an error.
+    pub(super) fn module(&self) -> Option<&Module> {
+        self.module.as_deref()
+    }
+
     /// Runs passes.
     pub(super) fn run(&mut self, passes: &mut Passes) {
         if let Some(module) = self.module.take() {

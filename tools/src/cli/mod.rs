@@ -16,6 +16,7 @@
 mod compile;
 mod content;
 mod dialect_help;
+mod divided;
 pub mod exec;
 mod expect;
 mod failure;

@@ -290,6 +290,14 @@ pub(super) struct DeviceArgs {
     /// Divide the program: one function for each device, or for each worker, with sends and recvs between
     #[arg(long, value_name = "BY", default_value = "none", requires = "devices")]
     pub(super) partition: PartitionBy,
+
+    /// Stop when the program is divided: to see its parts.
+    #[arg(skip)]
+    pub(super) stops_divided: bool,
+
+    /// Keep this part only.
+    #[arg(skip)]
+    pub(super) only_part: Option<String>,
 }
 
 /// The parts of a program.
@@ -311,6 +319,7 @@ impl DeviceArgs {
             budget: self.place_budget,
             trips: self.assume_trips,
             soft: self.soft_placement,
+            only: self.only_part.clone(),
             print: self.print_placement,
             partition: match self.partition {
                 PartitionBy::None => Partition::None,

@@ -84,6 +84,11 @@ impl Passes {
             if level.no_functionalize {
                 pipeline = pipeline.replace(&format!("{FUNCTIONALIZE},"), "");
             }
+            if level.devices.stops_divided
+                && let Some((before, _)) = pipeline.split_once(",tf-executor-to-kernels")
+            {
+                pipeline = format!("{before})");
+            }
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
             }

@@ -15,10 +15,10 @@ use super::failure::{Failure, conclude, parse, tell};
 pub use super::files::MapFile;
 use super::files::{Format, Place, text};
 use super::model::OpenModel;
-use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
-use super::passes::{pipeline, timed};
+use super::options::{LevelArgs, ModelArgs, PartArgs, PartitionBy, PassArgs, ReadArgs, TextArgs, place};
+use super::passes::{Passes, pipeline, timed};
 use super::training::TrainArgs;
-use super::{inspect, report};
+use super::{divided, inspect, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +36,8 @@ Examples:
   ir-translate model.pb --train loss --optimizer adam:lr=1e-3 --metric accuracy -o training.bef
       a training program: functions init, step, evaluate, predict (compiler/TRAINING.md)
 
+  ir-translate model.pb --devices CPU:2 --partition device -o parts/
+      a .bef for each device, and parts.json, which says what each takes and gives
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
   ir-translate saved_model_folder --signature serving_default --freeze -o model.bef
@@ -227,6 +229,41 @@ impl TranslateArgs {
     }
 }
 
+impl TranslateArgs {
+    /// The sections to leave out.
+    fn strip(&self) -> Strip {
+        // TFRT's optional sections contain names only.
+        match (self.disable_optional_sections, self.tfrt_limits) {
+            (false, _) => Strip::Nothing,
+            (true, true) => Strip::Names,
+            (true, false) => Strip::Debug,
+        }
+    }
+
+    /// True if the output is a folder: it ends with a separator, or there is one.
+    fn splits_output(&self) -> bool {
+        match &self.output {
+            Place::File(path) => path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/"),
+            Place::Std => false,
+        }
+    }
+
+    /// The program to divide: a model, or one text.
+    fn open_unit(&self, from: Format, map: MapFile, passes: &mut Passes) -> Result<Unit, Failure> {
+        let name = self.input.name();
+        if from.is_model() {
+            let model = OpenModel::open(&self.input, from, None, Some(map))?;
+            return Ok(Unit::import(&name, model, &self.model.options(), &mut passes.clock));
+        }
+        if from == Format::Bef || self.parts.splits() {
+            let why = "a program is divided from a model or from one text: BEF and several texts are not";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        let text = text(&self.input, self.input.read()?)?;
+        Ok(Unit::parse(Source::new(&name, &text), &self.read, &mut passes.clock))
+    }
+}
+
 /// TFRT's warning for a file without its optional sections.
 const NO_NAMES: &str = "Missing AttributeTypes, AttributeNames or RegisterTypes sections.";
 
@@ -237,6 +274,15 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     }
     let to = args.to(from)?;
     args.check(from, to)?;
+    if let (Place::File(folder), Target::Bef) = (&args.output, to)
+        && args.level.devices.partition != PartitionBy::None
+        && args.splits_output()
+    {
+        content::expect_readable(&args.input)?;
+        let emit = EmitOptions { strip: args.strip(), stores_all_streams: args.tfrt_limits };
+        let mut open = |passes: &mut Passes| args.open_unit(from, map, passes);
+        return divided::write(folder, &args.level, &mut open, &|level| pipeline(level, &args.passes), &emit);
+    }
     let mut passes = pipeline(&args.level, &args.passes)?;
     content::expect_readable(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
@@ -288,13 +334,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
             if args.tfrt_limits {
                 unit.limit();
             }
-            // TFRT's optional sections contain names only.
-            let strip = match (args.disable_optional_sections, args.tfrt_limits) {
-                (false, _) => Strip::Nothing,
-                (true, true) => Strip::Names,
-                (true, false) => Strip::Debug,
-            };
-            let options = EmitOptions { strip, stores_all_streams: args.tfrt_limits };
+            let options = EmitOptions { strip: args.strip(), stores_all_streams: args.tfrt_limits };
             files.extend(unit.emit(&options, &mut passes.clock));
         }
         if let Err(error) = unit.conclude(verify_diagnostics) {

@@ -13,7 +13,7 @@ use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
 use crate::graph::effects::callees;
 use crate::ir::{
-    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId,
+    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
 };
 use crate::pass::{PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
@@ -72,8 +72,12 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.r.ir()
     }
 
-    /// Divides all functions.
-    pub(super) fn run(&mut self) {
+    /// Divides all functions. With `only`, that part's functions take the place of the program's.
+    pub(super) fn run(&mut self, only: Option<&str>) {
+        let only = only.map(|only| self.parts.names.iter().position(|name| name == only));
+        if only == Some(None) {
+            return self.cx.report(errors::no_part(&self.parts.names));
+        }
         let functions = sorted_functions(self.m());
         let mut taken: Vec<StrId> = self.reach.homes.functions.keys().copied().collect();
         for &function in &functions {
@@ -89,9 +93,10 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             self.function(function);
         }
         for &function in &functions {
-            match self.m().is_private(function) {
-                true => self.r.erase(function),
-                false => self.program(function),
+            match (self.m().is_private(function), only.flatten()) {
+                (true, _) => self.r.erase(function),
+                (false, None) => self.program(function),
+                (false, Some(part)) => self.keep(function, part),
             }
         }
     }
@@ -431,6 +436,21 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         for (block, values) in returns {
             let new = NewOp { loc, operands: &values, ..NewOp::new(end_name) };
             self.r.create(InsertionPoint::End(block), new);
+        }
+    }
+
+    /// Replaces a function of the program by that of a part, if the part does something in it.
+    fn keep(&mut self, function: OpId, part: PartIndex) {
+        let m = self.m();
+        let symbol = m.symbol_name(function).and_then(|name| self.symbols.get(&(name, part)));
+        let made = symbol.and_then(|text| {
+            m.functions().into_iter().find(|&op| m.symbol_name(op).is_some_and(|name| m.cx.str(name) == text))
+        });
+        let name = m.attr(function, names::SYM_NAME);
+        self.r.erase(function);
+        if let (Some(made), Some(name)) = (made, name) {
+            self.r.set_attr(made, names::SYM_NAME, name);
+            self.r.remove_attr(made, names::SYM_VISIBILITY);
         }
     }
 

@@ -47,6 +47,11 @@ pub(crate) const PASS: Pass = Pass {
             summary: "what becomes a part",
             kind: OptionKind::Word("device", &["device", "worker"]),
         },
+        PassOption {
+            name: "only",
+            summary: "keep this part only: its functions get the names of the whole ones",
+            kind: OptionKind::Text(""),
+        },
     ],
     statistics: &[
         ("num-sends", "Number of values that cross"),
@@ -142,7 +147,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let homes = Homes::of_module(r.ir(), &devices);
     let reach = Reach::of_module(r.ir(), &homes, &parts.of);
     let mut divide = Divide::new(r, cx, &parts, &reach);
-    divide.run();
+    divide.run(Some(cx.text("only")).filter(|only| !only.is_empty()));
     let (n_sends, n_signals) = divide.crossings();
     transfers::drop_client(r, &devices);
     cx.count("num-sends", n_sends);

@@ -37,6 +37,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bef_format::device::{DeviceSet, DeviceTextError};
 use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
@@ -91,7 +92,7 @@ A .bef file is mapped, with a shared lock (flock): it must not change while the 
 #[command(name = "bef-exec", version, after_help = EXAMPLES)]
 pub(super) struct ExecArgs {
     /// The program; `-` is standard input: BEF, text or a model by its first bytes
-    #[arg(value_name = "FILE|-", value_parser = place())]
+    #[arg(value_name = "FILE|-", value_parser = place(), required = false, required_unless_present = "list_devices", default_value_if("list_devices", "true", "-"))]
     file: Place,
 
     /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's
@@ -223,6 +224,10 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     print_scopes: bool,
 
+    /// List the devices that --devices names, with what is known of them
+    #[arg(long)]
+    list_devices: bool,
+
     /// Run this function first; the others see what it left in the resource context
     #[arg(long, value_name = "NAME")]
     init_function: Option<String>,
@@ -293,6 +298,9 @@ pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
 }
 
 fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure> {
+    if args.list_devices {
+        return list_devices(args.level.devices.devices.as_deref());
+    }
     if args.names_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
@@ -366,6 +374,20 @@ fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure>
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Prints the devices of a set, one per line; without a set those that there are anyway.
+fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
+    let set: DeviceSet = devices.map_or_else(|| Ok(DeviceSet::default()), str::parse).map_err(
+        |error: DeviceTextError| {
+            Failure::Usage(format!("the devices '{}' make no sense: {error}", devices.unwrap_or_default()))
+        },
+    )?;
+    let mut text = String::new();
+    for (name, config) in set.devices() {
+        text.push_str(&format!("{name}{config}\n"));
+    }
+    print(&text)
 }
 
 /// Reports what the clocks have measured.
