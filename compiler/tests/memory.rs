@@ -92,7 +92,7 @@ fn translation_takes_little_more_than_a_model() {
         MOST.store(before, Relaxed);
         let module = graphdef(&graph[..], graph.len(), &ImportOptions::default()).expect("a model");
         let module = verify(module).expect("a model that is right");
-        let mut passes = PassManager::parse(pipeline(level)).expect("a pipeline");
+        let mut passes = PassManager::parse(&pipeline(level)).expect("a pipeline");
         let (module, _) = passes.run_with(module, &mut RunOptions::default()).expect("passes that run");
         let file = emit_parts(&module, &EmitOptions::default()).expect("a file");
         file.write_in_order(&mut std::io::sink()).expect("a sink that takes everything");

@@ -158,10 +158,13 @@ impl Case {
             let inputs = inputs.map(|tensor| tensor.map(Datum::from)).collect::<Result<Vec<_>, _>>()?;
             let results = program.function("main")?.call_with(inputs, &call)?;
             if !expected.is_null() {
-                let error = results.iter().find_map(Datum::error).ok_or_else(|| format!("run {i}: no error"))?;
+                let error =
+                    results.iter().find_map(Datum::error).ok_or_else(|| format!("run {i}: no error"))?;
                 let node = text(&expected["node"]);
                 if !error.location().is_some_and(|place| place.contains(node)) {
-                    return Err(format!("run {i}: the error is at {:?}, not at '{node}'", error.location()).into());
+                    return Err(
+                        format!("run {i}: the error is at {:?}, not at '{node}'", error.location()).into()
+                    );
                 }
                 continue;
             }
@@ -200,13 +203,15 @@ impl Case {
         let placement = &self.description["partitions"][partition as usize]["placement"];
         let printed = self.text_after(run, "")?;
         for line in printed.lines().filter(|line| line.contains("device = \"")) {
-            let (Some(device), Some(node)) =
-                (between(line, "device = \"", "\""), line.rsplit("loc(\"").next().and_then(|rest| rest.split('"').next()))
-            else {
+            let (Some(device), Some(node)) = (
+                between(line, "device = \"", "\""),
+                line.rsplit("loc(\"").next().and_then(|rest| rest.split('"').next()),
+            ) else {
                 continue;
             };
             let is_free = ["tf.Identity\"", "tf.If\"", "tf.While\"", "tf.Case\"", "Call\"", "tf._ReadRef\""];
-            let Some(want) = placement[node].as_str().filter(|_| !is_free.iter().any(|op| line.contains(op))) else {
+            let Some(want) = placement[node].as_str().filter(|_| !is_free.iter().any(|op| line.contains(op)))
+            else {
                 continue;
             };
             let short = |name: &str| name.replace("/replica:0", "").replace("/device:", "/");

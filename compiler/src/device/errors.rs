@@ -63,12 +63,22 @@ pub(super) fn contradiction(
 ) -> Diagnostic {
     let (other, other_spec) = other;
     let (one, two) = (op_text(m, op), op_text(m, other));
-    at(m, op, "E1004", format!("{one} is to run on '{spec}' and together with {two}, which is on '{other_spec}'"))
-        .label(m.op_spans.at(other).copied(), "on another device")
-        .note(None, path.to_owned())
+    at(
+        m,
+        op,
+        "E1004",
+        format!("{one} is to run on '{spec}' and together with {two}, which is on '{other_spec}'"),
+    )
+    .label(m.op_spans.at(other).copied(), "on another device")
+    .note(None, path.to_owned())
 }
 
-pub(super) fn resource_wins(m: &Module, op: OpId, spec: &DeviceSpec, wins: (OpId, &DeviceSpec)) -> Diagnostic {
+pub(super) fn resource_wins(
+    m: &Module,
+    op: OpId,
+    spec: &DeviceSpec,
+    wins: (OpId, &DeviceSpec),
+) -> Diagnostic {
     let (resource, its) = wins;
     let (one, two) = (op_text(m, op), op_text(m, resource));
     at(m, op, "E1004", format!("{one} runs on '{its}', where its resource {two} is, not on '{spec}'"))

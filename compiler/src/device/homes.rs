@@ -17,8 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::specs::{CLIENT, DeviceIndex, Devices};
 use super::{is_constant, is_placed};
-use crate::dialects::{dev, tf};
 use crate::dialects::tf::Control;
+use crate::dialects::{dev, tf};
 use crate::graph::effects::{body, callees, functions};
 use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 
@@ -42,8 +42,11 @@ impl<'a> Homes<'a> {
     /// The homes of all values.
     pub(crate) fn of_module(m: &Module, devices: &'a Devices) -> Homes<'a> {
         let functions = functions(m);
-        let called: FxHashSet<StrId> =
-            functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
+        let called: FxHashSet<StrId> = functions
+            .values()
+            .flat_map(|&function| body(m, function))
+            .flat_map(|op| callees(m, op))
+            .collect();
         let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
         // Programs first, then what nothing calls.
         order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
@@ -208,8 +211,7 @@ impl<'a> Homes<'a> {
         let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
         let args = blocks.filter_map(|block| m.args(block).get(i).copied());
         // Condition and body receive it each on their own.
-        let inside: Vec<BTreeSet<DeviceIndex>> =
-            args.map(|arg| self.reading(m, arg).collect()).collect();
+        let inside: Vec<BTreeSet<DeviceIndex>> = args.map(|arg| self.reading(m, arg).collect()).collect();
         let behind: BTreeSet<DeviceIndex> = self.reading(m, m.result(op, i)).collect();
         let init = self.home(m, m.operand(op, i));
         let crossings = |home: DeviceIndex| {

@@ -50,8 +50,7 @@ impl DeviceOptions {
         };
         let number = |name: &str, value: Option<u32>| value.map_or(String::new(), |n| format!(" {name}={n}"));
         let (budget, trips) = (number("budget", self.budget), number("trips", self.trips));
-        let (soft, print) =
-            (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
+        let (soft, print) = (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
         format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},", self.devices())
     }
 

@@ -33,18 +33,17 @@ const MAX_COPIES: usize = 4096;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if let Some(devices) = Devices::of_option(cx) {
-        cx.count("num-copied", resolve(r, cx, &devices));
+        cx.count("num-copied", resolve(r, cx, &devices).unwrap_or(0));
     }
     r.change()
 }
 
-/// Resolves the specs of all ops; returns the number of copied functions.
-pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) -> u64 {
+/// Resolves the specs of all ops; returns the number of copied functions, and nothing after an error.
+pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) -> Option<u64> {
     let mut specs = Specs::default();
     let m = r.ir();
-    let with_attrs = |m: &Module, op: OpId| {
-        m.attr(op, names::DEVICE).is_some() || m.attr(op, names::COLOCATE).is_some()
-    };
+    let with_attrs =
+        |m: &Module, op: OpId| m.attr(op, names::DEVICE).is_some() || m.attr(op, names::COLOCATE).is_some();
     if devices.is_single() {
         let placed: Vec<OpId> = m.walk_functions().filter(|&op| with_attrs(m, op)).collect();
         for op in placed {
@@ -52,9 +51,9 @@ pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) 
             r.remove_attr(op, names::DEVICE);
             r.remove_attr(op, names::COLOCATE);
         }
-        return 0;
+        return Some(0);
     }
-    let Some(contexts) = contexts(m, &mut specs, cx) else { return 0 };
+    let contexts = contexts(m, &mut specs, cx)?;
     let functions = functions(m);
     // Copies first: they need the specs as they are now.
     let mut instances: FxHashMap<(StrId, DeviceSpec), (StrId, OpId)> = FxHashMap::default();
@@ -94,7 +93,7 @@ pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) 
             }
         }
     }
-    n_copied
+    (!specs.failed).then_some(n_copied)
 }
 
 /// The specs within which each function is called. `None` after an error.

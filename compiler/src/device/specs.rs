@@ -146,6 +146,8 @@ pub(super) fn groups_of(m: &Module, op: OpId) -> Vec<StrId> {
 /// The specs of a module's ops, each text parsed once.
 #[derive(Default)]
 pub(super) struct Specs {
+    /// Whether one was malformed, which is reported.
+    pub(super) failed: bool,
     parsed: FxHashMap<AttrId, Option<DeviceSpec>>,
 }
 
@@ -157,6 +159,7 @@ impl Specs {
             let text = m.cx.as_str(attr).unwrap_or_default();
             text.parse().map_err(|error| cx.report(errors::malformed(m, op, text, &error))).ok()
         });
+        self.failed |= parsed.is_none();
         parsed.clone().unwrap_or_default()
     }
 }

@@ -76,7 +76,8 @@ pub(super) fn adopt(r: &mut Rewriter<'_>, devices: &Devices) {
                 let to = dev::destination(m, op).and_then(|to| devices.number(to));
                 to.or_else(|| devices.of(m, op))
             };
-            let readers = || m.results(op).flat_map(|value| m.users(value)).find_map(|(op, _)| devices.of(m, op));
+            let readers =
+                || m.results(op).flat_map(|value| m.users(value)).find_map(|(op, _)| devices.of(m, op));
             let device = m.operands(op).find_map(of).or_else(readers).unwrap_or(CLIENT);
             let name = r.cx().str_attr(&devices.name(device).to_string());
             r.set_attr(op, names::DEVICE, name);
@@ -126,7 +127,11 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
                 };
                 let (Some(to), Some(from)) = (wanted, homes.home(m, value)) else { continue };
                 let is_free = || last && devices.is_host(from) && devices.is_host(to);
-                if to == from || is_handle(m, value) || tf::type_of(&m.cx, m.value_type(value)).is_none() || is_free() {
+                if to == from
+                    || is_handle(m, value)
+                    || tf::type_of(&m.cx, m.value_type(value)).is_none()
+                    || is_free()
+                {
                     continue;
                 }
                 let copy = match made.get(&(value, to)) {

@@ -34,9 +34,8 @@ pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, gree
 pub use simplify::simplify_regions;
 
 use crate::ir::{
-    Traits,
-    AttrId, BlockId, Context, FoldingWork, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId,
-    names,
+    AttrId, BlockId, Context, FoldingWork, LocId, Module, NewOp, OpId, RegionId, StrId, Traits, TypeId,
+    ValueId, names,
 };
 
 /// Whether the IR changed.

@@ -18,7 +18,7 @@ fn ops(r: &mut Registry) {
             .attr("value", crate::dialects::AttrConstraint::Int(KnownType::I32))
             .result("r", I32)
             .pure()
-            .traits(crate::dialects::Traits::CONSTANT),
+            .traits(Traits::CONSTANT),
     );
     r.add(OpDef::new("t.add", "").operand("a", I32).operand("b", I32).result("r", I32).pure().folder(
         |m, _, constants| {

@@ -114,8 +114,15 @@ impl RuntimeBuilder {
     /// # Errors
     /// If there is no such queue, the devices make no sense, or the system cannot create the threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let RuntimeBuilder { queue, idle_callers, mut allocator, max_memory, mut limits, mut registry, devices } =
-            self;
+        let RuntimeBuilder {
+            queue,
+            idle_callers,
+            mut allocator,
+            max_memory,
+            mut limits,
+            mut registry,
+            devices,
+        } = self;
         if let Some(text) = devices {
             registry.add_devices(device_names(text).map_err(BuildError)?);
         }

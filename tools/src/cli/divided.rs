@@ -110,7 +110,12 @@ fn description(parts: &[Part]) -> String {
     let mut text = String::from("{\"parts\": [");
     for (i, Part { name, functions }) in parts.iter().enumerate() {
         let comma = if i > 0 { "," } else { "" };
-        _ = write!(text, "{comma}\n  {{\"name\": {}, \"file\": {}, ", quoted(name), quoted(&format!("{name}.bef")));
+        _ = write!(
+            text,
+            "{comma}\n  {{\"name\": {}, \"file\": {}, ",
+            quoted(name),
+            quoted(&format!("{name}.bef"))
+        );
         text.push_str("\"functions\": [");
         for (i, (function, takes, gives)) in functions.iter().enumerate() {
             let comma = if i > 0 { ", " } else { "" };

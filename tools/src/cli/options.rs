@@ -147,7 +147,8 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// The importer's options.
     pub(super) fn options(&self) -> ImportOptions {
-        let ModelArgs { feed, fetch, gradient, target, init, function, signature, tags, freeze } = self.clone();
+        let ModelArgs { feed, fetch, gradient, target, init, function, signature, tags, freeze } =
+            self.clone();
         let gradients = gradient;
         let training = None;
         ImportOptions {

@@ -307,7 +307,8 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         let trained = match &args.train {
             None => None,
             Some(loss) => {
-                options.training = Some(Box::new(args.training.parts(loss, &args.model.fetch, args.model.init.clone())));
+                options.training =
+                    Some(Box::new(args.training.parts(loss, &args.model.fetch, args.model.init.clone())));
                 let refused = |why: String| {
                     report::show(&[Diagnostic::error("E0909", why)], &Source::new(&name, ""));
                     Failure::Reported

@@ -182,7 +182,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 None => InsertionPoint::End(block),
             };
             // Without its completion and what it waits for.
-            let (name, loc, attrs, ty) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec(), m.value_type(value));
+            let (name, loc, attrs, ty) =
+                (m.op_name(op), m.loc(op), m.attrs(op).to_vec(), m.value_type(value));
             let copy = if ty == CHAIN {
                 self.r.create_named(at, loc, "tfrt.new.chain", &[], &[CHAIN], &[])
             } else {
@@ -348,8 +349,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             let mut step = of.step;
             if let Some(frame) = &frame {
                 let frame = self.r.cx().str_attr(frame);
-                let enter =
-                    self.append(of, loc, dev::ENTER, &[step], &[STEP], &[("bef.frame", frame)]);
+                let enter = self.append(of, loc, dev::ENTER, &[step], &[STEP], &[("bef.frame", frame)]);
                 step = self.m().result(enter, 0);
             }
             operands.push(step);
@@ -417,7 +417,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             for (i, &value) in returned.iter().enumerate() {
                 let here = match role {
                     Role::Condition => true,
-                    Role::Body => self.reach.functions[&name].takes.get(i).is_some_and(|of| of.contains(&part)),
+                    Role::Body => {
+                        self.reach.functions[&name].takes.get(i).is_some_and(|of| of.contains(&part))
+                    }
                     Role::Other => homes.get(i) == Some(&part),
                 };
                 if here {
@@ -472,10 +474,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         for &part in &members {
             let symbol = self.symbols[&(name, part)].clone();
             parts.push(self.r.cx().symbol_attr(&symbol));
-            let taken: Vec<AttrId> = (0..args.len())
-                .filter(|&i| of.takes[i].contains(&part))
-                .map(|i| index(self, i))
-                .collect();
+            let taken: Vec<AttrId> =
+                (0..args.len()).filter(|&i| of.takes[i].contains(&part)).map(|i| index(self, i)).collect();
             let given: Vec<AttrId> =
                 (0..results.len()).filter(|&i| homes[i] == part).map(|i| index(self, i)).collect();
             takes.push(self.r.cx().array_attr(&taken));

@@ -104,8 +104,7 @@ fn prepare(r: &mut Rewriter<'_>) {
     let all: Vec<OpId> = m.walk_functions().collect();
     let mut sites: FxHashMap<StrId, usize> = FxHashMap::default();
     all.iter().flat_map(|&op| callees(m, op)).for_each(|name| *sites.entry(name).or_default() += 1);
-    let loops: Vec<OpId> =
-        all.into_iter().filter(|&op| Control::of(m, op) == Some(Control::While)).collect();
+    let loops: Vec<OpId> = all.into_iter().filter(|&op| Control::of(m, op) == Some(Control::While)).collect();
     for op in loops {
         for attr in ["cond", "body"] {
             let Some(name) = reach::function_attr(r.ir(), op, attr) else { continue };

@@ -84,7 +84,8 @@ impl<'a> Reach<'a> {
                 }
             }
         }
-        while order.iter().fold(false, |changed, &(name, function)| reach.grow(m, name, function) | changed) {}
+        while order.iter().fold(false, |changed, &(name, function)| reach.grow(m, name, function) | changed) {
+        }
         reach
     }
 
@@ -162,7 +163,8 @@ impl<'a> Reach<'a> {
             let first = usize::from(matches!(control, Control::If | Control::Case));
             let n_data = tf::n_data_operands(m, op);
             for (i, value) in m.operands(op).enumerate() {
-                let all = if i < first || i >= n_data { parts.clone() } else { self.takers(m, op, i - first) };
+                let all =
+                    if i < first || i >= n_data { parts.clone() } else { self.takers(m, op, i - first) };
                 all.into_iter().for_each(|part| take(value, part));
             }
             members.extend(parts);

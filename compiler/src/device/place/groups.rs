@@ -154,13 +154,7 @@ fn makes_resource(m: &Module, op: OpId) -> bool {
 }
 
 /// Ties the resources that an op passes to functions to those inside.
-fn pass_through(
-    m: &Module,
-    op: OpId,
-    control: Control,
-    functions: &FxHashMap<StrId, OpId>,
-    sets: &mut Sets,
-) {
+fn pass_through(m: &Module, op: OpId, control: Control, functions: &FxHashMap<StrId, OpId>, sets: &mut Sets) {
     let first = usize::from(matches!(control, Control::If | Control::Case));
     let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
     let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
@@ -170,7 +164,8 @@ fn pass_through(
         }
     };
     for callee in callees(m, op).into_iter().collect::<FxHashSet<_>>() {
-        let Some(block) = functions.get(&callee).and_then(|&function| m.entry(*m.regions_of(function).first()?))
+        let Some(block) =
+            functions.get(&callee).and_then(|&function| m.entry(*m.regions_of(function).first()?))
         else {
             continue;
         };

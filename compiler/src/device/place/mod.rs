@@ -90,8 +90,8 @@ struct Choice {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let Some(devices) = Devices::of_option(cx) else { return r.change() };
-    resolve::resolve(r, cx, &devices);
-    if devices.is_single() {
+    let is_resolved = resolve::resolve(r, cx, &devices).is_some();
+    if devices.is_single() || !is_resolved {
         return r.change();
     }
     let m = r.ir();
@@ -107,8 +107,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
         return r.change();
     }
-    let estimated = (!is_first || cx.flag("print"))
-        .then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
+    let estimated =
+        (!is_first || cx.flag("print")).then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
     if let (Some(estimated), false) = (&estimated, is_first) {
         let problem = &estimated.problem;
         let placed = match cx.text("policy") {

@@ -37,11 +37,9 @@ pub(super) fn table(
     for (task, (start, end)) in problem.tasks.iter().zip(&schedule.times) {
         busy[placed[task.group]] += end - start;
     }
-    let mut rows: Vec<[String; 5]> =
-        vec![["op", "device", "why", "start", "end"].map(str::to_owned)];
+    let mut rows: Vec<[String; 5]> = vec![["op", "device", "why", "start", "end"].map(str::to_owned)];
     // A read of a reference belongs to the op that reads.
-    let mut ops: Vec<OpId> =
-        groups.of.keys().copied().filter(|&op| m.op_name_str(op) != READ_REF).collect();
+    let mut ops: Vec<OpId> = groups.of.keys().copied().filter(|&op| m.op_name_str(op) != READ_REF).collect();
     ops.sort_by_key(|op| op.0);
     let mut counts = vec![0usize; devices.len()];
     for op in ops {

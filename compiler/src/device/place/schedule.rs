@@ -156,7 +156,8 @@ impl Problem {
                 return None;
             }
             left -= 1;
-            let old: Vec<(usize, usize)> = changes.iter().map(|&(group, _)| (group, devices[group])).collect();
+            let old: Vec<(usize, usize)> =
+                changes.iter().map(|&(group, _)| (group, devices[group])).collect();
             changes.iter().for_each(|&(group, device)| devices[group] = device);
             let found = self.run(order, devices);
             if (found.makespan, found.moved) < (makespan, moved) {

@@ -378,11 +378,10 @@ fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure>
 
 /// Prints the devices of a set, one per line; without a set those that there are anyway.
 fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
-    let set: DeviceSet = devices.map_or_else(|| Ok(DeviceSet::default()), str::parse).map_err(
-        |error: DeviceTextError| {
+    let set: DeviceSet =
+        devices.map_or_else(|| Ok(DeviceSet::default()), str::parse).map_err(|error: DeviceTextError| {
             Failure::Usage(format!("the devices '{}' make no sense: {error}", devices.unwrap_or_default()))
-        },
-    )?;
+        })?;
     let mut text = String::new();
     for (name, config) in set.devices() {
         text.push_str(&format!("{name}{config}\n"));
