@@ -13,8 +13,8 @@ func.func @conv(%x: tensor<1x4x4x1xf32>, %w: tensor<1x1x1x1xf32>) {
   %2 = "tf.Conv2D"(%x, %w) {padding = "SAME"} : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32>
   // expected-error@+1 {{attribute 'padding' is not of kind string}}
   %3 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = 1 : i64} : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32>
-  // Attributes of dialects, and those of the compiler, are not the operator's.
-  %4 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "SAME", device = "", _class = ["a"], my.note} : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32> // expected-error {{there is no attribute 'device'}}
+  // Attributes of dialects, those of the compiler, and places are not the operator's.
+  %4 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "SAME", group = "", _class = ["a"], my.note, device = "/cpu:0", colocate = ["a"]} : (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32> // expected-error {{there is no attribute 'group'}}
   tfrt.return
 }
 

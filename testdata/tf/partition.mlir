@@ -32,7 +32,7 @@ func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
   %a = "tf.Sqrt"(%x) {device = "/job:localhost/replica:0/task:0/device:CPU:0"} : (tensor<2xf32>) -> tensor<2xf32>
   %b = "tf.Neg"(%a) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<2xf32>) -> tensor<2xf32>
   %c = "tf.AddV2"(%a, %b) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  return %c : tensor<2xf32>
+  tfrt.return %c : tensor<2xf32>
 }
 
 // Each part has a loop of its own; whoever computes the condition sends it to the others.
@@ -49,17 +49,17 @@ func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
 func.func @loop(%n: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {
   %zero = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %r:3 = "tf.While"(%zero, %n, %x) {cond = @cond, body = @body} : (tensor<i32>, tensor<i32>, tensor<f32>) -> (tensor<i32>, tensor<i32>, tensor<f32>)
-  return %r#2 : tensor<f32>
+  tfrt.return %r#2 : tensor<f32>
 }
 func.func private @cond(%i: tensor<i32>, %n: tensor<i32>, %x: tensor<f32>) -> tensor<i1> {
   %p = "tf.Less"(%i, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
-  return %p : tensor<i1>
+  tfrt.return %p : tensor<i1>
 }
 func.func private @body(%i: tensor<i32>, %n: tensor<i32>, %x: tensor<f32>) -> (tensor<i32>, tensor<i32>, tensor<f32>) {
   %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %j = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
   %y = "tf.AddV2"(%x, %x) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %j, %n, %y : tensor<i32>, tensor<i32>, tensor<f32>
+  tfrt.return %j, %n, %y : tensor<i32>, tensor<i32>, tensor<f32>
 }
 
 // An error crosses as it is.
@@ -69,5 +69,5 @@ func.func @fails(%i: tensor<i32>) -> tensor<f32> {
   %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %a = "tf.GatherV2"(%t, %i, %axis) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<2xf32>, tensor<i32>, tensor<i32>) -> tensor<f32>
   %b = "tf.Neg"(%a) : (tensor<f32>) -> tensor<f32>
-  return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }

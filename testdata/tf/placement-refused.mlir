@@ -5,7 +5,7 @@
 func.func @malformed(%x: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{the device '/device:CPU:' is malformed: at byte 12: expected a number}}
   %a = "tf.Sin"(%x) {device = "/device:CPU:"} : (tensor<f32>) -> tensor<f32>
-  return %a : tensor<f32>
+  tfrt.return %a : tensor<f32>
 }
 
 // -----
@@ -13,7 +13,7 @@ func.func @malformed(%x: tensor<f32>) -> tensor<f32> {
 func.func @twice(%x: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{'task' is given twice}}
   %a = "tf.Sin"(%x) {device = "/task:0/task:1"} : (tensor<f32>) -> tensor<f32>
-  return %a : tensor<f32>
+  tfrt.return %a : tensor<f32>
 }
 
 // -----
@@ -21,7 +21,7 @@ func.func @twice(%x: tensor<f32>) -> tensor<f32> {
 func.func @nowhere(%x: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{`tf.Sin`: no device matches '/device:GPU:0'}}
   %a = "tf.Sin"(%x) {device = "/gpu:0"} : (tensor<f32>) -> tensor<f32>
-  return %a : tensor<f32>
+  tfrt.return %a : tensor<f32>
 }
 
 // -----
@@ -30,7 +30,7 @@ func.func @contradiction(%x: tensor<f32>) -> tensor<f32> {
   %a = "tf.Sin"(%x) {device = "/cpu:0", colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
   // expected-error @+1 {{`tf.Neg` is to run on '/device:CPU:1' and together with `tf.Sin`, which is on '/device:CPU:0'}}
   %b = "tf.Neg"(%a) {device = "/cpu:1", colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
-  return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }
 
 // -----
@@ -39,5 +39,5 @@ func.func @resource_wins(%x: tensor<f32>) {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "v", device = "/cpu:1"} : () -> tensor<!tf_type.resource>
   // expected-warning @+1 {{`tf.AssignVariableOp` runs on '/device:CPU:1', where its resource `tf.VarHandleOp` is, not on '/device:CPU:0'}}
   "tf.AssignVariableOp"(%v, %x) {device = "/cpu:0"} : (tensor<!tf_type.resource>, tensor<f32>) -> ()
-  return
+  tfrt.return
 }

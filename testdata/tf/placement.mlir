@@ -25,7 +25,7 @@ func.func @specs(%x: tensor<3xf32>) -> tensor<3xf32> {
   %c = "tf.Mul"(%a, %b) {device = "/device:*:2"} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   // CROSS: %[[R:.*]] = dev.transfer {{.*}} to "/job:localhost/replica:0/task:0/device:CPU:0"
   // CROSS: return %[[R]]
-  return %c : tensor<3xf32>
+  tfrt.return %c : tensor<3xf32>
 }
 
 // The callee's fields win, and a function on two devices is copied.
@@ -35,7 +35,7 @@ func.func @specs(%x: tensor<3xf32>) -> tensor<3xf32> {
 func.func @calls(%x: tensor<3xf32>) -> tensor<3xf32> {
   %a = "tf.PartitionedCall"(%x) {f = @inner, device = "/job:localhost/device:CPU:1"} : (tensor<3xf32>) -> tensor<3xf32>
   %b = "tf.PartitionedCall"(%a) {f = @inner, device = "/device:CPU:2"} : (tensor<3xf32>) -> tensor<3xf32>
-  return %b : tensor<3xf32>
+  tfrt.return %b : tensor<3xf32>
 }
 
 // SPEC-LABEL: func.func private @inner(
@@ -47,7 +47,7 @@ func.func @calls(%x: tensor<3xf32>) -> tensor<3xf32> {
 func.func private @inner(%x: tensor<3xf32>) -> tensor<3xf32> {
   %a = "tf.Sin"(%x) : (tensor<3xf32>) -> tensor<3xf32>
   %b = "tf.Neg"(%a) {device = "/device:CPU:0"} : (tensor<3xf32>) -> tensor<3xf32>
-  return %b : tensor<3xf32>
+  tfrt.return %b : tensor<3xf32>
 }
 
 // What works on a resource follows it; ops of a group are together.
@@ -66,6 +66,6 @@ func.func @together(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: tf.Abs{{.*}}CPU:2"
   %c = "tf.Abs"(%x) {colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
   %d = "tf.AddV2"(%b, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %a, %d : tensor<f32>, tensor<f32>
+  tfrt.return %a, %d : tensor<f32>, tensor<f32>
 }
 // TABLE: makespan {{.*}}, lower bound

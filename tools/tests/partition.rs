@@ -3,8 +3,8 @@
 //! never more values cross.
 //!
 //! A case is a folder of `testdata/partition`, and of `$BEFROST_PARTITION` if that is set: `graph.pb`, and
-//! `case.json` with devices, placement, numbers of transfers and runs, whose tensors are `.npy` files. The runs
-//! of a case share one set of variables.
+//! `case.json` with devices, placement, numbers of transfers and runs, whose tensors are `.npy` files. The
+//! runs of a case share one set of variables.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,8 @@
 //!
 //! All members of a group are in one function, so the reduction needs no engine: its operands and its result
 //! cross as any other values. Members are combined in the order of the program. What the operands of later
-//! members need moves in front of the first one; if that needs a result of the group, nobody could ever begin.
+//! members need moves in front of the first one; if that needs a result of the group, nobody could ever
+//! begin.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -9,9 +9,10 @@
 //! name of a device. Constants have none: every device has those that it reads. `colocate` names groups of
 //! ops that share a device.
 //!
-//! `tf-place` runs in front of all optimizations, so that no pass has to know devices: where a value goes from
-//! one device to another there is a `dev.transfer` from then on, and no pattern matches across it. Ops that
-//! passes create have no device; `tf-transfers`, once more at the end, gives them that of their operands.
+//! `tf-place` runs in front of all optimizations, so that no pass has to know devices: where a value goes
+//! from one device to another there is a `dev.transfer` from then on, and no pattern matches across it. Ops
+//! that passes create have no device; `tf-transfers`, once more at the end, gives them that of their
+//! operands.
 //!
 //! [`specs`] reads attributes, [`resolve`] merges specs through calls, [`mod@place`] chooses, [`homes`] says
 //! where arguments and results of functions are, [`transfers`] and [`partition`] are the two ways on.

@@ -104,6 +104,8 @@ pub struct ImportOptions {
     pub targets: Vec<String>,
     /// The node of a graph that runs before all else: a function `init`.
     pub init: Option<String>,
+    /// Whether resources without a name are those of their nodes, in all programs made of the graph.
+    pub shares_resources: bool,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
     /// The only signature to import. Without it, and without feeds and fetches, all are.

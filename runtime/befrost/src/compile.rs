@@ -10,7 +10,7 @@ use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
-use befrost_compiler::import::{Feed, ImportOptions, graphdef, onnx};
+use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef, onnx};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
@@ -64,6 +64,12 @@ pub struct CompileOptions {
     pub signature: Option<String>,
     /// Makes constants of the variables that nothing changes.
     pub freeze: bool,
+    /// The nodes of a graph that run for their effects, such as a training step.
+    pub targets: Vec<String>,
+    /// The node of a graph that initializes its variables.
+    pub init: Option<String>,
+    /// Lets variables without names be those of the nodes that make them, in all programs made of the graph.
+    pub shares_resources: bool,
 }
 
 /// A compiled program.
@@ -75,7 +81,16 @@ pub(crate) struct Compiled {
 
 impl Default for CompileOptions {
     fn default() -> CompileOptions {
-        CompileOptions { level: 2, feeds: Vec::new(), fetches: Vec::new(), signature: None, freeze: false }
+        CompileOptions {
+            level: 2,
+            feeds: Vec::new(),
+            fetches: Vec::new(),
+            signature: None,
+            freeze: false,
+            targets: Vec::new(),
+            init: None,
+            shares_resources: false,
+        }
     }
 }
 
@@ -193,6 +208,9 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
         fetches: options.fetches.clone(),
         signature: options.signature.clone(),
         freeze: options.freeze,
+        targets: options.targets.clone(),
+        init: options.init.clone(),
+        shares_resources: options.shares_resources,
         ..ImportOptions::default()
     }
 }
@@ -229,7 +247,8 @@ fn from_graphdef(
     options: &CompileOptions,
 ) -> Result<Compiled, CompileError> {
     let module = graphdef(bytes, len, &import_options(options));
-    finished(module.map(|module| ImportedModel { module, init: None }), name, options)
+    let init = options.init.as_ref().map(|_| INIT.to_owned());
+    finished(module.map(|module| ImportedModel { module, init }), name, options)
 }
 
 fn to_bef(

@@ -38,6 +38,8 @@ mod pending;
 mod port;
 mod program;
 mod runtime;
+#[cfg(feature = "compile")]
+mod session;
 
 pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
@@ -54,6 +56,8 @@ pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 pub use folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 #[cfg(feature = "compile")]
 pub use model::Model;
+#[cfg(feature = "compile")]
+pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
 
 /// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
 /// and its tensors in place.

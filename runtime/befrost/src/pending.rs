@@ -11,7 +11,7 @@ use befrost_kernel_api::{Error, ErrorCode};
 
 use crate::datum::Datum;
 
-type Results = Result<Vec<Datum>, Error>;
+type PendingResults = Result<Vec<Datum>, Error>;
 
 /// A call that was begun by [`Function::call_async`](crate::Function::call_async): a future of its results.
 /// Dropped, it goes on; its [`Cancellation`](crate::Cancellation) ends it.
@@ -27,7 +27,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    results: Option<Results>,
+    results: Option<PendingResults>,
     /// The future's latest waker.
     waker: Option<Waker>,
 }
@@ -37,7 +37,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn finish(&self, results: Results) {
+    fn finish(&self, results: PendingResults) {
         let mut state = self.state();
         state.results = Some(results);
         let waker = state.waker.take();
@@ -53,7 +53,7 @@ impl Shared {
 struct Promise(Option<Arc<Shared>>);
 
 impl Promise {
-    fn keep(mut self, results: Results) {
+    fn keep(mut self, results: PendingResults) {
         if let Some(shared) = self.0.take() {
             shared.finish(results);
         }
@@ -76,7 +76,7 @@ impl PendingCall {
     /// If too many such tasks are waiting.
     pub(crate) fn begin(
         queue: &Arc<dyn WorkQueue>,
-        call: impl FnOnce() -> Results + Send + 'static,
+        call: impl FnOnce() -> PendingResults + Send + 'static,
     ) -> Result<PendingCall, Error> {
         let shared = Arc::new(Shared::default());
         let promise = Promise(Some(shared.clone()));
@@ -95,7 +95,7 @@ impl PendingCall {
     ///
     /// # Errors
     /// As [`Function::call`](crate::Function::call).
-    pub fn wait(self) -> Results {
+    pub fn wait(self) -> PendingResults {
         let mut state = self.0.state();
         loop {
             match state.results.take() {
@@ -112,11 +112,11 @@ impl PendingCall {
 }
 
 impl Future for PendingCall {
-    type Output = Results;
+    type Output = PendingResults;
 
     /// # Panics
     /// Polled again after it was ready.
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Results> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<PendingResults> {
         let mut state = self.0.state();
         match state.results.take() {
             Some(results) => Poll::Ready(results),

@@ -28,7 +28,8 @@ struct Part {
     functions: Vec<(String, Vec<i64>, Vec<i64>)>,
 }
 
-/// Writes all parts of a program into a folder. `open` reads the program, `pipeline` makes passes for a level.
+/// Writes all parts of a program into a folder. `open` reads the program, `pipeline` makes passes for a
+/// level.
 pub(super) fn write(
     folder: &Path,
     level: &LevelArgs,

@@ -156,6 +156,7 @@ impl ModelArgs {
             fetches: fetch,
             targets: target,
             init,
+            shares_resources: false,
             function,
             gradients,
             signature,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Parts;
+use super::PartTable;
 use super::reach::{PartIndex, Reach, Role};
 use crate::device::homes::block_of;
 use crate::device::transfers::{is_handle, sorted_functions};
@@ -38,7 +38,7 @@ struct PartFunction {
 pub(super) struct Divide<'a, 'm, 'c> {
     r: &'a mut Rewriter<'m>,
     cx: &'a PassCx<'c>,
-    parts: &'a Parts,
+    parts: &'a PartTable,
     reach: &'a Reach<'a>,
     /// The names of the functions of parts.
     symbols: FxHashMap<(StrId, PartIndex), String>,
@@ -56,7 +56,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     pub(super) fn new(
         r: &'a mut Rewriter<'m>,
         cx: &'a PassCx<'c>,
-        parts: &'a Parts,
+        parts: &'a PartTable,
         reach: &'a Reach<'a>,
     ) -> Divide<'a, 'm, 'c> {
         let symbols = FxHashMap::default();

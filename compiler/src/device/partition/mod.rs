@@ -1,11 +1,14 @@
 //! `tf-partition`: a function for each part of a program, with sends and recvs for what crosses.
 //!
 //! ```text
-//! @main(%x)  %a = tf.Sin(%x) {device = CPU:0}              @main.CPU_0(%x, %step)  %a = tf.Sin(%x)
-//!            %b = tf.Neg(%a) {device = CPU:1}        ──▶                           dev.send %a channel 0
-//!            return %b                                     @main.CPU_1(%step)      %a = dev.recv channel 0
-//!                                                                                  %b = tf.Neg(%a)  return %b
-//!            @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
+//! @main(%x)                                           @main.CPU_0(%x, %step)
+//!   %a = tf.Sin(%x) {device = CPU:0}                    %a = tf.Sin(%x)
+//!   %b = tf.Neg(%a) {device = CPU:1}           ──▶      dev.send %a in %step to CPU:1 channel 0
+//!   return %b                                         @main.CPU_1(%step)
+//!                                                       %a = dev.recv in %step from CPU:0 channel 0
+//!                                                       %b = tf.Neg(%a)
+//!                                                       dev.send %b in %step to CPU:0 channel 1
+//! @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[0], []]}
 //! ```
 //!
 //! Every function is divided, into as many functions as parts take part in it ([`reach`]); calls, branches
@@ -61,7 +64,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// The parts of a program.
-pub(super) struct Parts {
+pub(super) struct PartTable {
     /// `CPU_0`, `worker_1`.
     pub(super) names: Vec<String>,
     /// By device.
@@ -70,9 +73,9 @@ pub(super) struct Parts {
     pub(super) devices: Vec<String>,
 }
 
-impl Parts {
-    fn new(devices: &Devices, by_task: bool) -> Parts {
-        let mut parts = Parts { names: Vec::new(), of: Vec::new(), devices: Vec::new() };
+impl PartTable {
+    fn new(devices: &Devices, by_task: bool) -> PartTable {
+        let mut parts = PartTable { names: Vec::new(), of: Vec::new(), devices: Vec::new() };
         for (_, name) in devices.all() {
             let task = match (name.job(), name.replica(), name.task()) {
                 (LOCALHOST, 0, 0) => String::new(),
@@ -142,7 +145,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     transfers::adopt(r, &devices);
     transfers::remove(r);
     prepare(r);
-    let parts = Parts::new(&devices, cx.text("by") == "worker");
+    let parts = PartTable::new(&devices, cx.text("by") == "worker");
     let homes = Homes::of_module(r.ir(), &devices);
     let reach = Reach::of_module(r.ir(), &homes, &parts.of);
     let mut divide = Divide::new(r, cx, &parts, &reach);

@@ -1,9 +1,9 @@
 //! The tasks of a program, with estimated times.
 //!
 //! An op takes the time of its arithmetic or of its memory traffic, whichever is longer, and an overhead. An
-//! op that runs functions stands for all of theirs: a loop for as many iterations as are assumed, a branch for
-//! half of each side. What is free inside of it goes where the op goes, so that a loop stays on one device
-//! unless its ops say otherwise. Unknown dimensions are 1.
+//! op that runs functions stands for all of theirs: a loop for as many iterations as are assumed, a branch
+//! for half of each side. What is free inside of it goes where the op goes, so that a loop stays on one
+//! device unless its ops say otherwise. Unknown dimensions are 1.
 
 use befrost_tensor::tf::op::Work;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -20,7 +20,7 @@ use crate::pass::PassCx;
 pub(super) type GroupId = usize;
 
 /// Ops that share a device.
-pub(super) struct Group {
+pub(super) struct DeviceGroup {
     /// In the order of the program.
     pub(super) ops: Vec<OpId>,
     /// The merged specs.
@@ -33,7 +33,7 @@ pub(super) struct Group {
 
 /// The groups of all placed ops of a module.
 pub(super) struct Groups {
-    pub(super) all: Vec<Group>,
+    pub(super) all: Vec<DeviceGroup>,
     pub(super) of: FxHashMap<OpId, GroupId>,
 }
 
@@ -45,7 +45,7 @@ fn is_tied(m: &Module, value: ValueId) -> bool {
 
 /// Something that is in one group with others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Node {
+enum Tied {
     Op(OpId),
     Value(ValueId),
     /// A colocation group of a function.
@@ -57,12 +57,12 @@ enum Node {
 /// Disjoint sets of nodes.
 #[derive(Default)]
 struct Sets {
-    number: FxHashMap<Node, usize>,
+    number: FxHashMap<Tied, usize>,
     parent: Vec<usize>,
 }
 
 impl Sets {
-    fn id(&mut self, node: Node) -> usize {
+    fn id(&mut self, node: Tied) -> usize {
         let next = self.parent.len();
         let id = *self.number.entry(node).or_insert(next);
         if id == next {
@@ -79,7 +79,7 @@ impl Sets {
         id
     }
 
-    fn join(&mut self, a: Node, b: Node) {
+    fn join(&mut self, a: Tied, b: Tied) {
         let (a, b) = (self.id(a), self.id(b));
         let (a, b) = (self.find(a), self.find(b));
         // The earlier one stays, so that numbers do not depend on the order of joining.
@@ -98,9 +98,9 @@ impl Groups {
         for &function in &order {
             for op in m.walk(function).filter(|&op| is_placed(m, op)) {
                 ops.push(op);
-                sets.id(Node::Op(op));
+                sets.id(Tied::Op(op));
                 for class in groups_of(m, op) {
-                    sets.join(Node::Op(op), Node::Class(function, class));
+                    sets.join(Tied::Op(op), Tied::Class(function, class));
                 }
                 match Control::of(m, op) {
                     Some(control) => pass_through(m, op, control, &functions, &mut sets),
@@ -111,9 +111,9 @@ impl Groups {
         let mut groups = Groups { all: Vec::new(), of: FxHashMap::default() };
         let mut number: FxHashMap<usize, GroupId> = FxHashMap::default();
         for op in ops {
-            let id = sets.id(Node::Op(op));
+            let id = sets.id(Tied::Op(op));
             let id = *number.entry(sets.find(id)).or_insert_with(|| {
-                groups.all.push(Group {
+                groups.all.push(DeviceGroup {
                     ops: Vec::new(),
                     spec: DeviceSpec::default(),
                     by: None,
@@ -135,7 +135,7 @@ impl Groups {
 /// Ties an op to the resources among its operands and results.
 fn tie(m: &Module, op: OpId, sets: &mut Sets) {
     for value in m.operands(op).chain(m.results(op)).filter(|&value| is_tied(m, value)) {
-        sets.join(Node::Op(op), Node::Value(value));
+        sets.join(Tied::Op(op), Tied::Value(value));
     }
     let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
         AttrKind::Str { text, .. } => Some(*text).filter(|&text| !m.cx.str(text).is_empty()),
@@ -144,7 +144,7 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets) {
     if makes_resource(m, op)
         && let Some(name) = text("shared_name")
     {
-        sets.join(Node::Op(op), Node::Named(text("container"), name));
+        sets.join(Tied::Op(op), Tied::Named(text("container"), name));
     }
 }
 
@@ -160,7 +160,7 @@ fn pass_through(m: &Module, op: OpId, control: Control, functions: &FxHashMap<St
     let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
     let mut join = |a: &[ValueId], b: &[ValueId]| {
         for (&a, &b) in a.iter().zip(b).filter(|&(&a, &b)| is_tied(m, a) && is_tied(m, b)) {
-            sets.join(Node::Value(a), Node::Value(b));
+            sets.join(Tied::Value(a), Tied::Value(b));
         }
     };
     for callee in callees(m, op).into_iter().collect::<FxHashSet<_>>() {
@@ -183,7 +183,7 @@ fn pass_through(m: &Module, op: OpId, control: Control, functions: &FxHashMap<St
     }
 }
 
-impl Group {
+impl DeviceGroup {
     /// Merges the specs of the ops.
     fn merge(&mut self, m: &Module, specs: &mut Specs, cx: &PassCx<'_>, soft: bool) {
         let is_tied_op = |&op: &OpId| {

@@ -1,7 +1,7 @@
 //! `tf-place`: a device for each op.
 //!
 //! ```text
-//! specs, resources, colocation ──groups──▶ groups with candidates ──policy──▶ device = "full name" on each op
+//! specs, resources, colocation ──groups──▶ candidates ──policy──▶ device = "full name" on each op
 //! ```
 //!
 //! A group may be where its spec matches and its ops have kernels. `first` is TensorFlow's rule: the first
@@ -23,7 +23,7 @@ use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use costs::Estimated;
-use groups::{Group, GroupId, Groups};
+use groups::{DeviceGroup, GroupId, Groups};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-place",
@@ -83,7 +83,7 @@ enum Reason {
 
 /// The device of a group.
 #[derive(Clone, Copy)]
-struct Choice {
+struct PlacedGroup {
     device: DeviceIndex,
     reason: Reason,
 }
@@ -118,7 +118,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         for (of, device) in estimated.groups.iter().zip(placed) {
             for &group in of.iter().filter(|&&group| candidates[group].reason.is_none()) {
                 // A number of a device in its set.
-                choices[group] = Choice { device: device as DeviceIndex, reason: Reason::Cost };
+                choices[group] = PlacedGroup { device: device as DeviceIndex, reason: Reason::Cost };
             }
         }
     }
@@ -146,7 +146,13 @@ struct Candidates {
 
 impl Candidates {
     /// The candidates of a group; `None` after an error.
-    fn of(m: &Module, group: &Group, devices: &Devices, soft: bool, cx: &PassCx<'_>) -> Option<Candidates> {
+    fn of(
+        m: &Module,
+        group: &DeviceGroup,
+        devices: &Devices,
+        soft: bool,
+        cx: &PassCx<'_>,
+    ) -> Option<Candidates> {
         let op = group.by.or(group.ops.first().copied())?;
         let by_priority = devices.by_priority();
         let matching = |spec: &bef_format::device::DeviceSpec| -> Vec<DeviceIndex> {
@@ -183,22 +189,22 @@ impl Candidates {
 }
 
 /// TensorFlow's rule.
-fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<Choice> {
-    let mut choices: Vec<Choice> = candidates
+fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGroup> {
+    let mut choices: Vec<PlacedGroup> = candidates
         .iter()
-        .map(|Candidates { devices, reason }| Choice {
+        .map(|Candidates { devices, reason }| PlacedGroup {
             device: devices[0],
             reason: reason.unwrap_or(Reason::First),
         })
         .collect();
-    let place = |group: GroupId, wanted: Option<DeviceIndex>, choices: &mut Vec<Choice>| {
+    let place = |group: GroupId, wanted: Option<DeviceIndex>, choices: &mut Vec<PlacedGroup>| {
         if let Some(device) = wanted.filter(|device| candidates[group].devices.contains(device))
             && candidates[group].reason.is_none()
         {
-            choices[group] = Choice { device, reason: Reason::Neighbour };
+            choices[group] = PlacedGroup { device, reason: Reason::Neighbour };
         }
     };
-    let device_of = |value: ValueId, choices: &[Choice]| match m.defining_op(value) {
+    let device_of = |value: ValueId, choices: &[PlacedGroup]| match m.defining_op(value) {
         Some(op) => groups.of.get(&op).map(|&group| choices[group].device),
         None => Some(CLIENT),
     };

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::costs::Estimated;
 use super::groups::Groups;
-use super::{Choice, Reason, is_control};
+use super::{PlacedGroup, Reason, is_control};
 use crate::device::errors::op_text;
 use crate::device::specs::Devices;
 use crate::dialects::tf::READ_REF;
@@ -23,7 +23,7 @@ use crate::ir::{LocKind, Module, OpId};
 pub(super) fn table(
     m: &Module,
     groups: &Groups,
-    choices: &[Choice],
+    choices: &[PlacedGroup],
     devices: &Devices,
     estimated: &Estimated,
 ) -> String {
@@ -44,7 +44,7 @@ pub(super) fn table(
     let mut counts = vec![0usize; devices.len()];
     for op in ops {
         let group = groups.of[&op];
-        let Choice { device, reason } = choices[group];
+        let PlacedGroup { device, reason } = choices[group];
         counts[usize::from(device)] += usize::from(!is_control(m, op));
         let group = &groups.all[group];
         let reason = match reason {

@@ -3,7 +3,7 @@
 //! ```text
 //! Problem: tasks in groups, edges with bytes, times per device, links
 //!     ──greedy──▶ ┐
-//!     ──list────▶ ┴ a device for each group ──simulate──▶ Schedule: start and end of each task, makespan
+//!     ──list────▶ ┴ a device for each group ──simulate──▶ times of each task, makespan
 //! ```
 //!
 //! The simulation is one of lists: tasks begin in the order of their upward ranks (Topcuoglu et al., 2002:
@@ -38,7 +38,7 @@ pub(super) struct Problem {
 
 /// The simulated times of a placement.
 #[derive(Clone, Debug)]
-pub(super) struct Schedule {
+pub(super) struct SimulatedSchedule {
     /// Start and end of each task in nanoseconds.
     pub(super) times: Vec<(f64, f64)>,
     /// The end of everything.
@@ -72,17 +72,17 @@ impl Problem {
     }
 
     /// Runs the tasks in an order, with the devices of their groups.
-    fn run(&self, order: &[TaskId], devices: &[usize]) -> Schedule {
+    fn run(&self, order: &[TaskId], devices: &[usize]) -> SimulatedSchedule {
         let mut state = State::new(self);
         for &id in order {
             let device = devices[self.tasks[id].group];
             state.place(self, id, device);
         }
-        Schedule { makespan: state.makespan, times: state.times, moved: state.moved }
+        SimulatedSchedule { makespan: state.makespan, times: state.times, moved: state.moved }
     }
 
     /// The times of a placement.
-    pub(super) fn simulate(&self, devices: &[usize]) -> Schedule {
+    pub(super) fn simulate(&self, devices: &[usize]) -> SimulatedSchedule {
         self.run(&self.by_rank(), devices)
     }
 
@@ -119,7 +119,7 @@ impl Problem {
         }
         let mut best = (Vec::new(), f64::INFINITY, f64::INFINITY);
         for devices in starts {
-            let Schedule { makespan, moved, .. } = self.run(&order, &devices);
+            let SimulatedSchedule { makespan, moved, .. } = self.run(&order, &devices);
             if (makespan, moved) < (best.1, best.2) {
                 best = (devices, makespan, moved);
             }

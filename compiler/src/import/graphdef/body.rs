@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use super::{EntryPoint, Feed, Refusal, devices, errors};
+use crate::diag::factory::nearest;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
@@ -106,7 +107,12 @@ impl<'g> GraphBody<'g> {
     /// A tensor of the graph by its name in the options.
     pub(super) fn tensor(&self, what: &str, name: &str) -> Result<(usize, usize), Refusal> {
         let (node, port) = split_port(name);
-        let missing = || errors::no_such_tensor(what, name, "the graph has no such node");
+        let missing = || {
+            let near = nearest(node, self.nodes.iter().map(|node| node.name.as_str()));
+            let near =
+                near.map_or_else(String::new, |near| format!("; did you mean '{}'?", errors::shown(near)));
+            errors::no_such_tensor(what, name, &format!("the graph has no such node{near}"))
+        };
         let node = *self.index.get(node).ok_or_else(missing)?;
         let port = port.map_or(Ok(0), str::parse);
         let port = port.map_err(|_| errors::no_such_tensor(what, name, "expected NODE or NODE:NUMBER"))?;

@@ -87,7 +87,7 @@ fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<M
         None => {
             let mut entries = vec![EntryPoint::of_options(options)];
             entries.extend(options.init.iter().map(EntryPoint::of_init));
-            let shares_resources = options.init.is_some();
+            let shares_resources = options.init.is_some() || options.shares_resources;
             import(&graph, &entries, &Surroundings { shares_resources, ..Surroundings::default() })
         }
         Some(parts) => EntryPoint::of_training(&graph, parts).and_then(|entries| {

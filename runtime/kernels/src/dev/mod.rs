@@ -13,6 +13,7 @@ mod rendezvous;
 
 use std::sync::Arc;
 
+use bef_format::AttrView;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
     AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, StrAttr,
@@ -20,12 +21,12 @@ use befrost_kernel_api::kernel::{
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Registry, Value, kernel};
 
-use rendezvous::{FrameId, Received, Step};
+use rendezvous::{FrameId, Received, StepTable};
 
 /// A frame of a step.
 #[derive(Clone, Debug)]
 struct StepFrame {
-    step: Arc<Step>,
+    step: Arc<StepTable>,
     frame: FrameId,
 }
 
@@ -48,7 +49,8 @@ pub fn dev(registry: &mut Registry) {
         step: at.step.clone(),
         frame: at.frame.next()
     }));
-    let channel = || vec![AttrSpec::of::<i64>()];
+    let text = || AttrSpec { kind: "a string attribute", accepts: |attr| matches!(attr, AttrView::Str(_)) };
+    let channel = || vec![AttrSpec::of::<i64>(), text()];
     let sent = Signature {
         operands: vec![&[], StepFrame::TYPES],
         attrs: channel(),
@@ -65,7 +67,8 @@ pub fn dev(registry: &mut Registry) {
         ..Signature::default()
     };
     registry.add(Kernel::new("dev.recv", received, recv));
-    let transferred = Signature { operands: vec![&[]], results: vec![&[]], ..Signature::default() };
+    let transferred =
+        Signature { operands: vec![&[]], results: vec![&[]], attrs: vec![text()], ..Signature::default() };
     registry.add(Kernel::new("dev.transfer", transferred, transfer));
 }
 

@@ -70,7 +70,7 @@ struct Waiting {
 
 /// The values on their way in one call of all parts.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct StepTable {
     meetings: Mutex<HashMap<Key, Meeting>>,
 }
 
@@ -79,7 +79,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Step {
+impl StepTable {
     /// Hands a value over; false if the key has one already.
     pub(super) fn send(&self, key: Key, value: Value) -> bool {
         let waiting = match locked(&self.meetings).entry(key) {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_value_meets_its_receiver_in_either_order() {
-        let step = Step::default();
+        let step = StepTable::default();
         let key = (3, FrameId::default());
         assert!(step.send(key, Value::I32(7)));
         assert!(!step.send(key, Value::I32(8)), "a second value of a key");

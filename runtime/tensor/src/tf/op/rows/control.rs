@@ -12,9 +12,9 @@ operators! { 9:
         => control(Effect::OfCallees, rules::unknown);
     /// The reduction of all members' operands.
     CollectiveReduce
-        "!input:T -> data:T; T:type group_size:int group_key:int \
-         instance_key:int merge_op:string final_op:string subdiv_offsets:list(int) wait_for:list(int)=[] \
-         communication_hint:string='auto' timeout_seconds:float=0"
+        "!input:T -> data:T; T:type communication_hint:string='auto' final_op:string group_key:int \
+         group_size:int instance_key:int merge_op:string subdiv_offsets:list(int) timeout_seconds:float=0 \
+         wait_for:list(int)=[]"
         => control(Effect::Pure, rules::same).no_gradient();
     /// A function called for each number of a range.
     For "start:int32 limit:int32 delta:int32 input:*T -> output:*T; T:list(type) body:func"
