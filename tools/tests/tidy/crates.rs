@@ -33,6 +33,7 @@ const EDGES: &[Crate] = &[
         &[],
     ),
     ("befrost-train", &["befrost"], &["befrost"]),
+    ("befrost-c", &["befrost"], &[]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-fuzz", &["*"], &["*"]),

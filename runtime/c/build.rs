@@ -1,0 +1,8 @@
+//! Gives the shared library its name for the linker: programs ask for the interface's version, not for a file.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libbefrost.so.1");
+    }
+}

@@ -1,0 +1,64 @@
+/* Everything that a caller can get wrong without lying about pointers is an error: wrong MODEL.pb */
+#include <befrost.h>
+#include <stdio.h>
+
+static int failures;
+
+static void refused(bf_error *error, int code, const char *what) {
+  if (bf_error_code(error) != code || (error && !bf_error_message(error)[0])) {
+    fprintf(stderr, "%s: code %d, expected %d\n", what, (int)bf_error_code(error), code);
+    failures++;
+  }
+  bf_error_release(error);
+}
+
+static int freed;
+static void free_data(void *argument) { freed += *(int *)argument; }
+
+int main(int argc, char **argv) {
+  const int64_t dims[2] = {1, 64}, negative[2] = {1, -64}, huge[2] = {INT64_MAX, 4};
+  static float pixels[64];
+  bf_session_options small = {4, 2, NULL, NULL}, level = {sizeof level, 7, NULL, NULL};
+  const char *feeds[] = {"images"}, *fetches[] = {"logits"}, *unknown[] = {"logit"}, *none[] = {NULL};
+  bf_session *session = NULL, *other = NULL;
+  bf_tensor *tensor = NULL, *result = NULL;
+  int one = 1;
+  if (argc != 2) return 2;
+  refused(bf_session_open(NULL, "nowhere.pb", NULL, &session), BF_NOT_FOUND, "a missing file");
+  refused(bf_session_open(NULL, NULL, NULL, &session), BF_INVALID_ARGUMENT, "a null path");
+  refused(bf_session_open(NULL, argv[1], NULL, NULL), BF_INVALID_ARGUMENT, "no place");
+  refused(bf_session_open(NULL, argv[1], &small, &session), BF_INVALID_ARGUMENT, "a small structure");
+  refused(bf_session_open(NULL, argv[1], &level, &session), BF_INVALID_ARGUMENT, "a wrong level");
+  if (session) return 3;
+  refused(bf_session_open(NULL, argv[1], NULL, &session), BF_OK, "all right");
+  refused(bf_tensor_create(999, 2, dims, pixels, &tensor), BF_INVALID_ARGUMENT, "a wrong dtype");
+  refused(bf_tensor_create(BF_F32, -1, dims, pixels, &tensor), BF_INVALID_ARGUMENT, "a negative rank");
+  refused(bf_tensor_create(BF_F32, 2, NULL, pixels, &tensor), BF_INVALID_ARGUMENT, "no dimensions");
+  refused(bf_tensor_create(BF_F32, 2, negative, pixels, &tensor), BF_INVALID_ARGUMENT, "a negative size");
+  refused(bf_tensor_create(BF_F32, 2, huge, pixels, &tensor), BF_INVALID_ARGUMENT, "too many elements");
+  refused(bf_tensor_borrow(BF_F32, 2, dims, NULL, free_data, &one, &tensor), BF_INVALID_ARGUMENT, "no data");
+  if (tensor || freed != 1) return 4;
+  refused(bf_tensor_borrow(BF_F32, 2, dims, pixels, free_data, &one, &tensor), BF_OK, "all right");
+  if (!tensor || freed != 2) return 5;
+  refused(bf_session_run(NULL, NULL, feeds, &tensor, 1, fetches, &result, 1), BF_INVALID_ARGUMENT, "no session");
+  refused(bf_session_run((bf_session *)tensor, NULL, feeds, &tensor, 1, fetches, &result, 1),
+          BF_INVALID_ARGUMENT, "a handle of another kind");
+  refused(bf_session_run(session, NULL, feeds, &tensor, 1, unknown, &result, 1), BF_INVALID_ARGUMENT,
+          "an unknown name");
+  refused(bf_session_run(session, NULL, none, &tensor, 1, fetches, &result, 1), BF_INVALID_ARGUMENT,
+          "a null name");
+  refused(bf_session_run(session, NULL, NULL, NULL, 0, fetches, &result, 1), BF_INVALID_ARGUMENT, "not fed");
+  refused(bf_session_run(session, NULL, NULL, NULL, 0, NULL, NULL, 0), BF_INVALID_ARGUMENT, "nothing to run");
+  refused(bf_variables_get(session, "v", &result), BF_NOT_FOUND, "an unknown variable");
+  refused(bf_session_callable(other, feeds, 1, fetches, 1, NULL), BF_INVALID_ARGUMENT, "no place");
+  if (result) return 6;
+  bf_tensor_retain(tensor);
+  bf_tensor_release(tensor);
+  bf_tensor_release(tensor);
+  bf_tensor_release(NULL);
+  bf_session_release(session);
+  bf_session_release(NULL);
+  bf_error_release(NULL);
+  if (failures == 0) printf("all refused\n");
+  return failures;
+}

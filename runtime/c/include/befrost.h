@@ -1,0 +1,100 @@
+/* Befrost's C interface: sessions over model files, tensors, variables, errors.
+ *
+ * A function that can fail returns bf_error *, which is NULL if all is well; results go through the last
+ * pointers, which are NULL after an error. Handles are counted: _retain, _release, both take NULL. Texts are
+ * UTF-8 and end with a zero. All functions may be called by any thread. Nothing is removed or renumbered within
+ * a version of the binary interface. */
+#ifndef BEFROST_H
+#define BEFROST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BF_ABI_VERSION 1
+
+/* Element types. */
+enum {
+  BF_F32 = 1, BF_F64 = 2, BF_I32 = 3, BF_U8 = 4, BF_I16 = 5, BF_I8 = 6, BF_C64 = 8, BF_I64 = 9, BF_BOOL = 10,
+  BF_BF16 = 14, BF_U16 = 17, BF_C128 = 18, BF_F16 = 19, BF_U32 = 22, BF_U64 = 23
+};
+
+/* Codes of errors. */
+enum {
+  BF_OK = 0, BF_CANCELLED = 1, BF_UNKNOWN = 2, BF_INVALID_ARGUMENT = 3, BF_DEADLINE_EXCEEDED = 4,
+  BF_NOT_FOUND = 5, BF_RESOURCE_EXHAUSTED = 8, BF_FAILED_PRECONDITION = 9, BF_OUT_OF_RANGE = 11,
+  BF_UNIMPLEMENTED = 12, BF_INTERNAL = 13, BF_UNAVAILABLE = 14
+};
+
+typedef struct bf_error bf_error;
+typedef struct bf_tensor bf_tensor;
+typedef struct bf_session bf_session;
+typedef struct bf_callable bf_callable;
+typedef struct bf_runtime bf_runtime;
+
+/* Options of a session. NULL where one is expected: the defaults. */
+typedef struct bf_session_options {
+  uint32_t size;          /* sizeof(bf_session_options) */
+  int32_t level;          /* optimization, 0 to 2 */
+  const char *work_queue; /* "s", "mstd:2"; NULL: the default */
+  const char *init;       /* the node that initializes the variables; NULL: none */
+} bf_session_options;
+
+/* Options of a run. */
+typedef struct bf_run_options {
+  uint32_t size;              /* sizeof(bf_run_options) */
+  const char *const *targets; /* nodes that run for their effects */
+  size_t n_targets;
+  double timeout_seconds;     /* 0: none */
+} bf_run_options;
+
+uint32_t bf_abi_version(void);
+
+/* Code, message and location; they live as long as the error. */
+int32_t bf_error_code(const bf_error *error);
+const char *bf_error_message(const bf_error *error);
+const char *bf_error_location(const bf_error *error);
+void bf_error_release(bf_error *error);
+
+/* A tensor with a copy of the elements, row by row. */
+bf_error *bf_tensor_create(int32_t dtype, int32_t rank, const int64_t *dims, const void *data, bf_tensor **out);
+/* The same; then free_data(free_argument) is called, unless it is NULL, whatever happened. */
+bf_error *bf_tensor_borrow(int32_t dtype, int32_t rank, const int64_t *dims, const void *data,
+                           void (*free_data)(void *), void *free_argument, bf_tensor **out);
+int32_t bf_tensor_dtype(const bf_tensor *tensor);
+int32_t bf_tensor_rank(const bf_tensor *tensor);
+const int64_t *bf_tensor_dims(const bf_tensor *tensor);
+const void *bf_tensor_data(const bf_tensor *tensor);
+size_t bf_tensor_bytes(const bf_tensor *tensor);
+void bf_tensor_retain(bf_tensor *tensor);
+void bf_tensor_release(bf_tensor *tensor);
+
+/* A graph with its variables: .pb, .pbtxt, .meta, .onnx. runtime must be NULL. */
+bf_error *bf_session_open(bf_runtime *runtime, const char *path, const bf_session_options *options,
+                          bf_session **out);
+void bf_session_retain(bf_session *session);
+void bf_session_release(bf_session *session);
+/* Computes tensors by their names. Any tensor may be fed. A fetched operation without outputs gives NULL. */
+bf_error *bf_session_run(bf_session *session, const bf_run_options *options, const char *const *feed_names,
+                         bf_tensor *const *feeds, size_t n_feeds, const char *const *fetch_names,
+                         bf_tensor **out, size_t n_fetches);
+
+/* A fixed set of names: nothing is looked up in a call. */
+bf_error *bf_session_callable(bf_session *session, const char *const *feed_names, size_t n_feeds,
+                              const char *const *fetch_names, size_t n_fetches, bf_callable **out);
+bf_error *bf_callable_call(bf_callable *callable, bf_tensor *const *feeds, size_t n_feeds, bf_tensor **out,
+                           size_t n_fetches);
+void bf_callable_release(bf_callable *callable);
+
+/* Variables by their names. */
+bf_error *bf_variables_get(bf_session *session, const char *name, bf_tensor **out);
+bf_error *bf_variables_set(bf_session *session, const char *name, const bf_tensor *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
