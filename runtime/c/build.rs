@@ -1,4 +1,4 @@
-//! Gives the shared library its name for the linker: programs ask for the interface's version, not for a file.
+//! Gives the shared library its name for the linker: programs ask for the version, not for a file.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

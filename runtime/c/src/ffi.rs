@@ -373,7 +373,9 @@ fn deliver(results: &Results, n: usize, out: *mut *mut bf_tensor) -> Result<(), 
     for (i, value) in values.collect::<Result<Vec<_>, Error>>()?.into_iter().enumerate() {
         let made = value.map_or(std::ptr::null_mut(), |tensor| give(TensorValue::new(tensor)));
         // SAFETY: by the contract `out` points to `n` pointers.
-        unsafe { *out.add(i) = made };
+        let place = unsafe { out.add(i) };
+        // SAFETY: it is one of them.
+        unsafe { *place = made };
     }
     Ok(())
 }
@@ -383,8 +385,12 @@ fn clear(n: usize, out: *mut *mut bf_tensor) -> Result<(), Error> {
     if n > 0 && out.is_null() {
         return Err(invalid("the place for the results is null"));
     }
-    // SAFETY: by the contract `out` points to `n` pointers.
-    (0..n).for_each(|i| unsafe { *out.add(i) = std::ptr::null_mut() });
+    for i in 0..n {
+        // SAFETY: by the contract `out` points to `n` pointers.
+        let place = unsafe { out.add(i) };
+        // SAFETY: it is one of them.
+        unsafe { *place = std::ptr::null_mut() };
+    }
     Ok(())
 }
 

@@ -216,7 +216,7 @@ pub(super) enum Input<'a> {
     /// Text.
     Text(String, &'a ReadArgs),
     /// A model.
-    Model(OpenModel, ImportOptions),
+    Model(OpenModel, Box<ImportOptions>),
 }
 
 /// A program that was compiled in memory.

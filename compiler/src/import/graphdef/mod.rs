@@ -86,7 +86,7 @@ fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<M
     let imported = match &options.training {
         None => {
             let mut entries = vec![EntryPoint::of_options(options)];
-            entries.extend(options.init.iter().map(EntryPoint::of_init));
+            entries.extend(options.init.as_deref().map(EntryPoint::of_init));
             let shares_resources = options.init.is_some() || options.shares_resources;
             import(&graph, &entries, &Surroundings { shares_resources, ..Surroundings::default() })
         }
@@ -128,13 +128,12 @@ impl EntryPoint {
             targets: options.targets.clone(),
             results_first: !options.targets.is_empty(),
             gradients: options.gradients.clone(),
-            ..EntryPoint::default()
         }
     }
 
     /// A node that initializes variables.
-    fn of_init(node: &String) -> EntryPoint {
-        let (fetches, targets) = (Some(Vec::new()), vec![node.clone()]);
+    fn of_init(node: &str) -> EntryPoint {
+        let (fetches, targets) = (Some(Vec::new()), vec![node.to_owned()]);
         EntryPoint { symbol: INIT.to_owned(), fetches, targets, ..EntryPoint::default() }
     }
 }

@@ -619,7 +619,7 @@ fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Re
         (true, bytes) => {
             let model = OpenModel::open(place, format, bytes, None)?;
             let options = args.import_options(&model);
-            Input::Model(model, options)
+            Input::Model(model, Box::new(options))
         }
         (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
         (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
