@@ -113,7 +113,7 @@ fn compare(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<(), String>
 fn check(mode: GraphMode) {
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread needs nothing");
     let alone = PASSES.iter().map(|passes| format!("builtin.module({passes},tf-to-kernels)"));
-    let pipelines: Vec<String> = alone.chain([1, 2].map(|level| pipeline(level))).collect();
+    let pipelines: Vec<String> = alone.chain([1, 2].map(pipeline)).collect();
     let mut failures = Vec::new();
     for seed in 1..=GRAPHS {
         let graph = Graph::random(mode, seed, OPS);
