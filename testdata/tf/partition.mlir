@@ -1,5 +1,6 @@
 // RUN: ir-opt %s --pass-pipeline='builtin.module(tf-partition{devices=CPU:2})' | FileCheck %s
 // RUN: ir-opt %s --pass-pipeline='builtin.module(tf-partition{devices=CPU:2 only=CPU_1},symbol-dce)' | FileCheck %s --check-prefix=ONLY
+// RUN: ir-opt %s --pass-pipeline='builtin.module(tf-partition{devices=CPU:2})' | ir-opt | FileCheck %s
 // RUN: bef-exec %s --devices CPU:2 --partition device -O0 --functions chain --input f32[2]:1,4 | FileCheck %s --check-prefix=CHAIN
 // RUN: bef-exec %s --devices CPU:2 --partition device -O2 --functions loop --input i32:5 --input f32:1 --work-queue s | FileCheck %s --check-prefix=LOOP
 // RUN: bef-exec %s --devices CPU:2 --partition device -O0 --functions loop --input i32:5 --input f32:1 --seed 4 | FileCheck %s --check-prefix=LOOP
@@ -13,14 +14,14 @@
 // CHECK-LABEL: func.func @chain(
 // CHECK: dev.parts(%arg0) {gives = {{.*}}, parts = [@chain.CPU_0, @chain.CPU_1], takes = {{.*}}}
 // CHECK-LABEL: func.func private @chain.CPU_1(
-// CHECK: %[[V:.*]] = dev.recv in %arg0 from "/job:localhost/replica:0/task:0/device:CPU:0" channel [[N:[0-9]+]] : tensor<2xf32>
+// CHECK: %[[V:.*]] = dev.recv in %arg0 channel [[N:[0-9]+]] from "/job:localhost/replica:0/task:0/device:CPU:0" : tensor<2xf32>
 // CHECK-NOT: dev.recv
 // CHECK: "tf.Neg"(%[[V]])
 // CHECK: "tf.AddV2"
 // CHECK: dev.send
 // CHECK-LABEL: func.func private @chain.CPU_0(
 // CHECK: %[[S:.*]] = "tf.Sqrt"(%arg0)
-// CHECK: dev.send %[[S]] in %arg1 to "/job:localhost/replica:0/task:0/device:CPU:1" channel [[N]] : tensor<2xf32>
+// CHECK: dev.send %[[S]] in %arg1 channel [[N]] to "/job:localhost/replica:0/task:0/device:CPU:1" : tensor<2xf32>
 // CHAIN: 'chain' returned array([0., 0.]
 // JSON: "name": "CPU_0", "file": "CPU_0.bef", "functions": [{"name": "chain", "takes": [0], "gives": [0]}
 // JSON: "name": "CPU_1", "file": "CPU_1.bef", "functions": [{"name": "chain", "takes": [], "gives": []}
@@ -70,4 +71,13 @@ func.func @fails(%i: tensor<i32>) -> tensor<f32> {
   %a = "tf.GatherV2"(%t, %i, %axis) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<2xf32>, tensor<i32>, tensor<i32>) -> tensor<f32>
   %b = "tf.Neg"(%a) : (tensor<f32>) -> tensor<f32>
   tfrt.return %b : tensor<f32>
+}
+
+// A file that waits for what nobody sends ends with an error.
+// NEVER: error: never sent: channel 7, iteration 0
+// RUN: not bef-exec %s --functions never --input i32:1 2>&1 | FileCheck %s --check-prefix=NEVER
+func.func @never(%x: i32) -> i32 {
+  %s = dev.step
+  %y = dev.recv in %s channel 7 from "nobody" : i32
+  tfrt.return %y : i32
 }

@@ -5,8 +5,8 @@
 //! %s = dev.step                                      what the parts of one call meet in
 //! %f = dev.enter %s {bef.frame = "while"}            the first iteration of a frame
 //! %g = dev.next %f                                   the next one
-//! dev.send %0 in %s to "DEVICE" channel 3 : tensor<4xf32>
-//! %0 = dev.recv in %s from "DEVICE" channel 3 : tensor<4xf32>
+//! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
+//! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
 //! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
 //!     : (tensor<4xf32>) -> tensor<4xf32>             one step: all parts together
 //! ```
@@ -95,7 +95,7 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("channel", A::Int(KnownType::I64))
             .attr("to", A::Str)
             .effect(Access::Write, EffectResource::ExecutionContext)
-            .format("$value `in` $step `to` $to `channel` $channel attr-dict `:` type($value)")
+            .format("$value `in` $step `channel` $channel `to` $to attr-dict `:` type($value)")
             .kernel(),
     );
     r.add(
@@ -105,7 +105,7 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("from", A::Str)
             .result("value", T::Any)
             .effect(Access::Write, EffectResource::ExecutionContext)
-            .format("`in` $step `from` $from `channel` $channel attr-dict `:` type($value)")
+            .format("`in` $step `channel` $channel `from` $from attr-dict `:` type($value)")
             .kernel()
             .asynchronous(),
     );

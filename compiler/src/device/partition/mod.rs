@@ -3,11 +3,11 @@
 //! ```text
 //! @main(%x)                                           @main.CPU_0(%x, %step)
 //!   %a = tf.Sin(%x) {device = CPU:0}                    %a = tf.Sin(%x)
-//!   %b = tf.Neg(%a) {device = CPU:1}           ──▶      dev.send %a in %step to CPU:1 channel 0
+//!   %b = tf.Neg(%a) {device = CPU:1}           ──▶      dev.send %a in %step channel 0 to CPU:1
 //!   return %b                                         @main.CPU_1(%step)
-//!                                                       %a = dev.recv in %step from CPU:0 channel 0
+//!                                                       %a = dev.recv in %step channel 0 from CPU:0
 //!                                                       %b = tf.Neg(%a)
-//!                                                       dev.send %b in %step to CPU:0 channel 1
+//!                                                       dev.send %b in %step channel 1 to CPU:0
 //! @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[0], []]}
 //! ```
 //!

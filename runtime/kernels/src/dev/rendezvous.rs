@@ -7,7 +7,7 @@
 //!
 //! A [`Step`] is one call of all parts together, with its own table; its keys are channel and [`Frame`]. A
 //! value is sent once and received once, then it is gone. What nobody takes goes with the step, and so do
-//! those who wait, with the execution that holds them.
+//! those who wait, with an error: when nobody has the step any more, nobody can send.
 //!
 //! A frame is a path: which loop, which iteration, inside of which. Parts make their frames apart from each
 //! other, so a frame is known by a hash of 128 bits of its path, not by a number.
@@ -20,7 +20,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use befrost_kernel_api::Value;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::{KernelError, Value};
 
 /// Identity of a value among those of a step.
 pub(super) type Key = (i64, FrameId);
@@ -64,7 +65,7 @@ enum Meeting {
 /// A receiver that waits.
 #[derive(Debug, Default)]
 struct Waiting {
-    value: Option<Value>,
+    value: Option<Result<Value, KernelError>>,
     waker: Option<Waker>,
 }
 
@@ -93,13 +94,7 @@ impl StepTable {
             },
         };
         if let Meeting::Awaited(waiting) = waiting {
-            let waker = {
-                let mut waiting = locked(&waiting);
-                waiting.value = Some(value);
-                waiting.waker.take()
-            };
-            // Outside of all locks: it may run anything.
-            waker.into_iter().for_each(Waker::wake);
+            arrive(&waiting, Ok(value));
         }
         true
     }
@@ -123,6 +118,30 @@ impl StepTable {
     }
 }
 
+/// Ends a wait.
+fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, KernelError>) {
+    let waker = {
+        let mut waiting = locked(waiting);
+        waiting.value = Some(value);
+        waiting.waker.take()
+    };
+    // Outside of all locks: it may run anything.
+    waker.into_iter().for_each(Waker::wake);
+}
+
+impl Drop for StepTable {
+    /// Nobody can send any more: whoever still waits gets an error.
+    fn drop(&mut self) {
+        let meetings = self.meetings.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for ((channel, frame), meeting) in std::mem::take(meetings) {
+            if let Meeting::Awaited(waiting) = meeting {
+                let message = format!("never sent: channel {channel}, iteration {}", frame.iteration());
+                arrive(&waiting, Err(KernelError::new(ErrorCode::Internal, message)));
+            }
+        }
+    }
+}
+
 /// A received value.
 pub(super) enum Received {
     /// It was there.
@@ -135,12 +154,12 @@ pub(super) enum Received {
 pub(super) struct Arrival(Arc<Mutex<Waiting>>);
 
 impl Future for Arrival {
-    type Output = Vec<Value>;
+    type Output = Result<Vec<Value>, KernelError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Vec<Value>> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut waiting = locked(&self.0);
         match waiting.value.take() {
-            Some(value) => Poll::Ready(vec![value]),
+            Some(value) => Poll::Ready(value.map(|value| vec![value])),
             None => {
                 waiting.waker = Some(cx.waker().clone());
                 Poll::Pending
@@ -166,7 +185,19 @@ mod tests {
         assert!(Pin::new(&mut arrival).poll(&mut cx).is_pending());
         assert!(step.send(key, Value::Dead));
         let Poll::Ready(values) = Pin::new(&mut arrival).poll(&mut cx) else { panic!("it was sent") };
-        assert!(matches!(values[..], [Value::Dead]));
+        assert!(matches!(values.as_deref(), Ok([Value::Dead])));
+    }
+
+    #[test]
+    fn a_step_that_ends_ends_all_waits() {
+        let step = StepTable::default();
+        let Some(Received::Later(mut arrival)) = step.recv((5, FrameId::default().enter("w").next())) else {
+            panic!("nobody has sent")
+        };
+        drop(step);
+        let mut cx = Context::from_waker(Waker::noop());
+        let Poll::Ready(Err(error)) = Pin::new(&mut arrival).poll(&mut cx) else { panic!("it ended") };
+        assert_eq!(error.message(), "never sent: channel 5, iteration 1");
     }
 
     #[test]
