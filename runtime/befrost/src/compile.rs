@@ -251,7 +251,7 @@ fn from_graphdef(
     finished(module.map(|module| ImportedModel { module, init }), name, options)
 }
 
-fn to_bef(
+pub(crate) fn to_bef(
     module: befrost_compiler::ir::Module,
     options: &CompileOptions,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
@@ -263,7 +263,7 @@ fn to_bef(
     Ok(emit_parts(&module, &EmitOptions::default())?.to_vec())
 }
 
-fn refused(found: &[Diagnostic], source: &diag::Source) -> CompileError {
+pub(crate) fn refused(found: &[Diagnostic], source: &diag::Source) -> CompileError {
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error());
     let lines: Vec<String> = errors.map(|error| error.render_short(source)).collect();
     CompileError(lines.join("\n"))

@@ -27,6 +27,8 @@
 //! are compiled in the process, see `compile` and `Model`.
 
 #[cfg(feature = "compile")]
+pub mod build;
+#[cfg(feature = "compile")]
 mod compile;
 mod datum;
 mod error;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Buffer, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{Attrs, Derived, Signature, Type};
+use befrost_tensor::tf::op::{AttrKind as Kind, Attrs, DefaultValue, Derived, Signature, Type};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::{element, n_data_operands, n_data_results, tensor, type_of};
-use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeId, TypeKind};
+use crate::ir::{AttrId, AttrKind, Blob, Context, KnownType, Module, OpId, StrId, TypeId, TypeKind};
 
 /// Prefix of `#tf_type.shape<2x?>` before the dimensions.
 const SHAPE: &str = "tf_type.shape<";
@@ -25,6 +25,26 @@ pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
     };
     let text = cx.str_id(&format!("{SHAPE}{dims}>"));
     cx.attr_id(AttrKind::Opaque { text, ty: None })
+}
+
+/// The value of an attribute of this kind, as it is written.
+pub fn declared_attr(cx: &mut Context, kind: Kind, value: &DefaultValue) -> AttrId {
+    match value {
+        DefaultValue::Type(ty) => {
+            let ty = element(cx, *ty, false);
+            cx.type_attr(ty)
+        }
+        DefaultValue::Int(int) => cx.int_attr(KnownType::I64.id(), *int),
+        DefaultValue::Float(float) => cx.f32_attr(*float as f32),
+        DefaultValue::Bool(value) => cx.bool_attr(*value),
+        DefaultValue::String(text) => cx.str_attr(text),
+        DefaultValue::Shape(dims) => shape_attr(cx, dims.as_deref()),
+        DefaultValue::List(items) => {
+            let kind = if let Kind::List(kind) = kind { *kind } else { kind };
+            let items: Vec<AttrId> = items.iter().map(|item| declared_attr(cx, kind, item)).collect();
+            cx.array_attr(&items)
+        }
+    }
 }
 
 /// A constant with numeric elements as a read-only tensor. It shares the bytes of a large constant whose

@@ -5,7 +5,7 @@ use crate::dialects::tf;
 use crate::import::proto::attr_value::{ListValue, Value};
 use crate::import::proto::{AttrValue, NameAttrList, TensorShapeProto};
 use crate::ir::{AttrId, AttrKind, Context, KnownType, TypeId};
-use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type};
+use befrost_tensor::tf::op::Type;
 
 /// Resolves a reference to a function to the symbol of that function.
 pub(super) type Symbol<'a> = &'a mut dyn FnMut(&NameAttrList) -> Result<String, String>;
@@ -91,24 +91,4 @@ fn list(cx: &mut Context, list: &ListValue, symbol: Symbol<'_>) -> Result<AttrId
         elements.push(named(cx, function, symbol)?);
     }
     Ok(cx.array_attr(&elements))
-}
-
-/// The default of an attribute, as it would be written.
-pub(super) fn default(cx: &mut Context, kind: Kind, value: &DefaultValue) -> AttrId {
-    match value {
-        DefaultValue::Type(ty) => {
-            let ty = tf::element(cx, *ty, false);
-            cx.type_attr(ty)
-        }
-        DefaultValue::Int(int) => cx.int_attr(KnownType::I64.id(), *int),
-        DefaultValue::Float(float) => cx.f32_attr(*float as f32),
-        DefaultValue::Bool(value) => cx.bool_attr(*value),
-        DefaultValue::String(text) => cx.str_attr(text),
-        DefaultValue::Shape(dims) => tf::shape_attr(cx, dims.as_deref()),
-        DefaultValue::List(items) => {
-            let kind = if let Kind::List(kind) = kind { *kind } else { kind };
-            let items: Vec<AttrId> = items.iter().map(|item| default(cx, kind, item)).collect();
-            cx.array_attr(&items)
-        }
-    }
 }

@@ -498,7 +498,7 @@ impl<'g> Importer<'g> {
             let default = declared
                 .default
                 .as_ref()
-                .map(|default| attr::default(&mut self.m.cx, declared.kind, default));
+                .map(|default| tf::declared_attr(&mut self.m.cx, declared.kind, default));
             if default != Some(value) {
                 attrs.push((self.m.cx.str_id(declared.name), value));
             }

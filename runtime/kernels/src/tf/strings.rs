@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::print::numpy;
 use befrost_tensor::scratch::{collected, push, with_room};
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{
@@ -26,6 +27,12 @@ pub(super) const OPS: &[ActionRow] = &[
             expect_room(x.num_elements(), format.longest(), cx.allocator())?;
             let texts = format.all(x).map_err(refused)?;
             Ok([strings(x.shape(), &texts, cx.allocator())?])
+        })
+    }),
+    (&[Op::_NumpyString], |attrs| {
+        action(attrs, move |[x], cx| {
+            let text = numpy::text(dense(x)?, numpy::ALL_UP_TO).map_err(refused)?;
+            Ok([strings(&Shape::scalar(), &[text], cx.allocator())?])
         })
     }),
     (&[Op::StringJoin], |attrs| {

@@ -63,6 +63,67 @@ pub fn write_strings(
     Ok(write(out, &layout, "object", &word))
 }
 
+/// The text of an array as numpy's `str` makes it, without a prefix and commas: `[1 2 3]`. A number of rank 0
+/// has as many digits as tell it apart, and an exponent below 1e-4 and from 1e16 on. Of an array with more
+/// than `limit` elements only the edges are there.
+///
+/// # Errors
+/// If the tensor is being written.
+pub fn text(tensor: &HostTensor, limit: usize) -> Result<String, TensorError> {
+    with_element!(tensor.dtype(), T => {
+        let values = tensor.read::<T>()?;
+        let scalars = |i: usize| values.get(i).map_or(PrintedElement::Signed(0), |value| (*value).into());
+        if tensor.shape().rank() == 0 {
+            return Ok(number(scalars(0)));
+        }
+        if values.is_empty() {
+            return Ok("[]".to_owned());
+        }
+        let layout = PrintedAxes { shape: tensor.shape(), shortened: values.len() > limit };
+        let format = Format::of(&layout, &scalars);
+        let (mut out, mut last) = (String::new(), String::new());
+        let word = |i: usize, out: &mut String| format.write(scalars(i), out);
+        let mut text = Text { out: &mut out, line: &mut last, word: &word, layout: &layout, style: STR };
+        // Writing to a string cannot fail.
+        let _ = text.axis(0, 0, values.len(), 0);
+        Ok(out + &last)
+    })
+}
+
+/// The text of a number of rank 0.
+fn number(scalar: PrintedElement) -> String {
+    match scalar {
+        PrintedElement::Float(x) => real(x),
+        PrintedElement::Complex(re, im) => {
+            let part = |x| real(x).trim_end_matches(".0").to_owned();
+            let im = part(im);
+            let sign = if im.starts_with('-') { "" } else { "+" };
+            format!("({}{sign}{im}j)", part(re))
+        }
+        other => plain(other),
+    }
+}
+
+/// The fewest digits that tell a real number apart.
+fn real(x: FloatElement) -> String {
+    let value = x.value();
+    if !value.is_finite() {
+        return special(value, false).to_owned();
+    }
+    let text = x.shortest();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if value != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
+    }
+    let digits = fraction(mantissa).len() as i32 - exponent;
+    let digits = usize::try_from(digits).unwrap_or(0).max(1);
+    // The shortest digits are not those of the exact value: of an f32 they are fewer.
+    let shortest: f64 = text.parse().unwrap_or(value);
+    format!("{shortest:.digits$}")
+}
+
 /// numpy's name of an element type.
 fn dtype_name(dtype: DType) -> &'static str {
     match dtype {
@@ -120,7 +181,7 @@ fn write(
     } else if layout.shape.num_elements() == 0 {
         last.push_str("[]");
     } else {
-        let mut text = Text { out, line: &mut last, word, layout };
+        let mut text = Text { out, line: &mut last, word, layout, style: REPR };
         text.axis(0, 0, layout.shape.num_elements(), PREFIX.len())?;
     }
     let dims: Vec<String> = layout.shape.dims().iter().map(ToString::to_string).collect();
@@ -128,7 +189,7 @@ fn write(
     let shape = if let [one] = dims.as_slice() { format!("{one},") } else { dims.join(", ") };
     let extras = format!("shape=({shape}), dtype={dtype})");
     out.write_str(&last)?;
-    if columns(&last) + 2 + extras.len() > LINE_WIDTH {
+    if columns(&last, PREFIX.len()) + 2 + extras.len() > LINE_WIDTH {
         write!(out, ",\n{:indent$}{extras}", "", indent = PREFIX.len())
     } else {
         write!(out, ", {extras}")
@@ -136,8 +197,8 @@ fn write(
 }
 
 /// The columns of a line. Before the first one, which is not indented, stands the prefix.
-fn columns(line: &str) -> usize {
-    if line.starts_with(' ') { line.len() } else { PREFIX.len() + line.len() }
+fn columns(line: &str, prefix: usize) -> usize {
+    if line.starts_with(' ') { line.len() } else { prefix + line.len() }
 }
 
 /// The shape of an array, and whether only its edges are printed.
@@ -184,7 +245,21 @@ struct Text<'a> {
     line: &'a mut String,
     word: &'a dyn Fn(usize, &mut String),
     layout: &'a PrintedAxes<'a>,
+    style: Style,
 }
+
+/// What stands around and between the elements.
+#[derive(Clone, Copy)]
+struct Style {
+    /// The columns before the first bracket.
+    prefix: usize,
+    /// The columns behind the last bracket.
+    suffix: usize,
+    comma: bool,
+}
+
+const REPR: Style = Style { prefix: PREFIX.len(), suffix: 1, comma: true };
+const STR: Style = Style { prefix: 0, suffix: 0, comma: false };
 
 impl Text<'_> {
     /// Writes the part of an axis that begins at the element `start` and has `size` elements. Its first line
@@ -195,7 +270,7 @@ impl Text<'_> {
         let step = size / dim;
         let (leading, trailing) = self.layout.ends(axis);
         // Behind a word stands a comma or a bracket, behind that a bracket for each axis and a parenthesis.
-        let width = (LINE_WIDTH - 2).saturating_sub(axis);
+        let width = (LINE_WIDTH - 1 - self.style.suffix).saturating_sub(axis);
         self.line.push('[');
         let column = column + 1;
         let mut is_first = true;
@@ -208,8 +283,10 @@ impl Text<'_> {
                 _ => {}
             }
             if !is_first {
-                self.line.push(',');
-                let wraps = is_last && columns(self.line) + 1 + word.len() > width;
+                if self.style.comma {
+                    self.line.push(',');
+                }
+                let wraps = is_last && columns(self.line, self.style.prefix) + 1 + word.len() > width;
                 if wraps || !is_last {
                     let breaks = if is_last { 1 } else { dims.len() - axis - 1 };
                     self.break_line(breaks, column)?;
@@ -547,6 +624,30 @@ mod tests {
         let mut text = String::new();
         write_array(&mut text, &tensor, limit).unwrap().unwrap();
         assert_eq!(text, want);
+    }
+
+    /// The texts are those of numpy 2.4's `str`.
+    #[test]
+    fn texts_are_those_of_str() {
+        let check = |dims: &[usize], values: Vec<f64>, want: &str| {
+            let tensor = HostTensor::from_vec(dims, values).unwrap();
+            assert_eq!(text(&tensor, 1000).unwrap(), want);
+        };
+        check(&[], vec![1.0], "1.0");
+        check(&[], vec![0.1], "0.1");
+        check(&[], vec![-1e16], "-1e+16");
+        check(&[], vec![1e15], "1000000000000000.0");
+        check(&[], vec![1.5e-5], "1.5e-05");
+        check(&[], vec![0.0], "0.0");
+        check(&[], vec![f64::NAN], "nan");
+        check(&[3], vec![1.0, -2.25, 3.0], "[ 1.   -2.25  3.  ]");
+        check(&[2, 2], vec![1.0, 2.0, 3.0, 4.0], "[[1. 2.]\n [3. 4.]]");
+        check(&[0], vec![], "[]");
+        let third = HostTensor::from_vec([], vec![1.0f32 / 3.0]).unwrap();
+        assert_eq!(text(&third, 1000).unwrap(), "0.33333334");
+        let many = HostTensor::from_vec([30], (0..30).collect::<Vec<i32>>()).unwrap();
+        let want = "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]";
+        assert_eq!(text(&many, 1000).unwrap(), want);
     }
 
     /// The texts are numpy 2.4's, with the shape of every array.

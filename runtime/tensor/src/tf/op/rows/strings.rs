@@ -36,4 +36,6 @@ operators! { 17:
     /// Parts of strings by position and length.
     Substr "input:string pos:T len:T -> output:string; T:type unit:string='BYTE'"
         => values(rules::broadcasting, Cost::PerOperand(16)).no_gradient();
+    /// A tensor as a string, as NumPy's `str` writes it; none of TensorFlow's operators.
+    _NumpyString "x:T -> text:string; T:type" => values(rules::scalar, Cost::PerOperand(64)).no_gradient();
 }

@@ -1,0 +1,151 @@
+"""The exceptions of the package.
+
+    Error            of the runtime: code, message, locations
+      its subclasses are also ValueError, KeyError, IndexError, TimeoutError, AssertionError, MemoryError,
+      NotImplementedError, ZeroDivisionError, so that code that knows nothing of Befrost can catch them
+    CompileError     also SyntaxError: a function that cannot be compiled, with file, line and text
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import NoReturn
+
+from . import _native
+from ._staging.errors import Refused, Site, raise_at
+
+
+class Error(Exception):
+    """An error of the runtime."""
+
+    code = "Unknown"
+
+    def __init__(self, message: str, code: str | None = None, locations: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.code
+        self.locations = locations
+
+
+class InvalidArgumentError(Error, ValueError):
+    """A value that an operation cannot take."""
+
+    code = "InvalidArgument"
+
+
+class NotFoundError(Error, KeyError):
+    """There is nothing of this name."""
+
+    code = "NotFound"
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class OutOfRangeError(Error, IndexError):
+    """An index outside of its range."""
+
+    code = "OutOfRange"
+
+
+class DeadlineExceededError(Error, TimeoutError):
+    """The time is over."""
+
+    code = "DeadlineExceeded"
+
+
+class CheckFailedError(Error, AssertionError):
+    """An assertion does not hold."""
+
+    code = "InvalidArgument"
+
+
+class ResourceExhaustedError(Error, MemoryError):
+    """Memory, or something else that is limited, is exhausted."""
+
+    code = "ResourceExhausted"
+
+
+class UnimplementedError(Error, NotImplementedError):
+    """There is no such operation."""
+
+    code = "Unimplemented"
+
+
+class DivisionError(Error, ZeroDivisionError):
+    """An integer is divided by zero."""
+
+    code = "InvalidArgument"
+
+
+class CompileError(SyntaxError, Error):
+    """A function, or a model, cannot be compiled."""
+
+    code = "InvalidArgument"
+
+    def __init__(self, message: str, site: Site | None = None, notes: tuple[str, ...] = ()):
+        SyntaxError.__init__(self, message)
+        self.message = message
+        self.locations = ()
+        self.msg = message
+        if site is not None:
+            self.filename, self.lineno, self.offset = site.file, site.line, site.column + 1
+            self.end_lineno, self.end_offset = site.end_line or site.line, site.end_column + 1
+            self.text = linecache.getline(site.file, site.line) or None
+            self.locations = (f"{site.file}:{site.line}",)
+        for note in notes:
+            self.add_note(note)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+_BY_CODE: dict[str, type[Error]] = {
+    "InvalidArgument": InvalidArgumentError, "NotFound": NotFoundError, "OutOfRange": OutOfRangeError,
+    "DeadlineExceeded": DeadlineExceededError, "ResourceExhausted": ResourceExhaustedError,
+    "Unimplemented": UnimplementedError,
+}
+_GATHER = re.compile(r"(?:indices?|index)\S* = (-?\d+).*?\[0, (\d+)\)")
+_ASSERTION = "assertion failed: "
+
+
+def of_failure(failure: BaseException) -> Error:
+    """The exception for an error of the native part."""
+    code, message, places = failure.args
+    head, _, words = message.partition(_ASSERTION)
+    if words or message.endswith(_ASSERTION.strip()):
+        return CheckFailedError(words, code, tuple(places))
+    if "empty list" in message:
+        return OutOfRangeError("pop from empty list", code, tuple(places))
+    found = _GATHER.search(message)
+    if found:
+        return OutOfRangeError(f"index {found[1]} is out of bounds for axis 0 with size {found[2]}", code, tuple(places))
+    if "divi" in message and "zero" in message:
+        return DivisionError(message, code, tuple(places))
+    if re.search(r"\b(index|indices)\b.*(range|bound|not in)", message):
+        return OutOfRangeError(message, code, tuple(places))
+    return _BY_CODE.get(code, Error)(message, code, tuple(places))
+
+
+def site_of(place: str, functions: dict[tuple[str, int], str]) -> Site:
+    """A place of the runtime's trace, `file:line:column`."""
+    file, line, column = (place.rsplit(":", 2) + ["0", "0"])[:3]
+    number = int(line) if line.isdigit() else 0
+    column_number = int(column) - 1 if column.isdigit() and int(column) > 0 else 0
+    return Site(file, functions.get((file, number), "<compiled>"), number, column_number)
+
+
+def raise_failure(failure: BaseException) -> NoReturn:
+    """Raises the exception for an error of the native part, at the places of its trace."""
+    error = of_failure(failure)
+    raise_at(error, tuple(site_of(place, {}) for place in error.locations))
+
+
+def raise_refused(refused: Refused) -> NoReturn:
+    """Raises the exception for a function that cannot be compiled, at its place."""
+    site = refused.sites[0] if refused.sites else None
+    raise_at(CompileError(refused.message, site, refused.notes), refused.sites)
+
+
+Failure = _native.Failure

@@ -1,0 +1,487 @@
+"""Arithmetic on numbers and arrays: NumPy's dtypes decide, TensorFlow's operators compute.
+
+    ufunc, operands ──resolve_dtypes──▶ dtypes of operands and result ──cast──▶ operator ──cast──▶ result
+
+Known operands are computed by NumPy itself. Numbers of Python's follow Python's rules among themselves and are weak
+beside arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any, Callable
+
+import numpy as np
+
+from .emitter import Emitter
+from .errors import Refused
+from .values import (
+    KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Weak, describe, is_staged, kind_of_number, known,
+    shape_text,
+)
+
+# The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
+UFUNCS: dict[Any, str] = {
+    np.add: "AddV2:LogicalOr", np.subtract: "Sub", np.multiply: "Mul:LogicalAnd", np.true_divide: "RealDiv",
+    np.floor_divide: "FloorDiv", np.remainder: "FloorMod", np.power: "Pow", np.float_power: "Pow",
+    np.maximum: "Maximum:LogicalOr", np.minimum: "Minimum:LogicalAnd", np.fmod: "Mod", np.arctan2: "Atan2",
+    np.bitwise_and: "BitwiseAnd:LogicalAnd", np.bitwise_or: "BitwiseOr:LogicalOr",
+    np.bitwise_xor: "BitwiseXor:NotEqual", np.left_shift: "LeftShift", np.right_shift: "RightShift",
+    np.equal: "Equal", np.not_equal: "NotEqual", np.less: "Less", np.less_equal: "LessEqual",
+    np.greater: "Greater", np.greater_equal: "GreaterEqual",
+    np.logical_and: "LogicalAnd", np.logical_or: "LogicalOr", np.logical_xor: "NotEqual",
+    np.negative: "Neg", np.absolute: "Abs", np.sign: "Sign", np.square: "Square", np.sqrt: "Sqrt",
+    np.exp: "Exp", np.expm1: "Expm1", np.log: "Log", np.log1p: "Log1p", np.sin: "Sin", np.cos: "Cos",
+    np.tan: "Tan", np.arcsin: "Asin", np.arccos: "Acos", np.arctan: "Atan", np.sinh: "Sinh", np.cosh: "Cosh",
+    np.tanh: "Tanh", np.arcsinh: "Asinh", np.arccosh: "Acosh", np.arctanh: "Atanh", np.floor: "Floor",
+    np.ceil: "Ceil", np.rint: "Rint", np.reciprocal: "Reciprocal", np.isnan: "IsNan", np.isinf: "IsInf",
+    np.isfinite: "IsFinite", np.invert: "Invert:LogicalNot", np.logical_not: "LogicalNot",
+    np.conjugate: "Conj",
+}
+INTEGERS_UNCHANGED = {np.floor, np.ceil, np.rint}
+
+BINARY: dict[type, tuple[Any, Callable[[Any, Any], Any], str]] = {
+    ast.Add: (np.add, operator.add, "+"), ast.Sub: (np.subtract, operator.sub, "-"),
+    ast.Mult: (np.multiply, operator.mul, "*"), ast.Div: (np.true_divide, operator.truediv, "/"),
+    ast.FloorDiv: (np.floor_divide, operator.floordiv, "//"), ast.Mod: (np.remainder, operator.mod, "%"),
+    ast.Pow: (np.power, operator.pow, "**"), ast.LShift: (np.left_shift, operator.lshift, "<<"),
+    ast.RShift: (np.right_shift, operator.rshift, ">>"), ast.BitAnd: (np.bitwise_and, operator.and_, "&"),
+    ast.BitOr: (np.bitwise_or, operator.or_, "|"), ast.BitXor: (np.bitwise_xor, operator.xor, "^"),
+    ast.MatMult: (np.matmul, operator.matmul, "@"),
+}
+COMPARISONS: dict[type, tuple[Any, Callable[[Any, Any], Any], str]] = {
+    ast.Eq: (np.equal, operator.eq, "=="), ast.NotEq: (np.not_equal, operator.ne, "!="),
+    ast.Lt: (np.less, operator.lt, "<"), ast.LtE: (np.less_equal, operator.le, "<="),
+    ast.Gt: (np.greater, operator.gt, ">"), ast.GtE: (np.greater_equal, operator.ge, ">="),
+}
+_WEAK_TYPES = {"int": int, "float": float, "complex": complex}
+MAX_STATIC_BITS = 1 << 16
+
+
+def is_numeric(value: Any) -> bool:
+    return isinstance(value, (Weak, Array)) or kind_of_number(value) is not None
+
+
+def weak_kind(value: Any) -> str | None:
+    """The kind of a number of Python's, staged or not."""
+    return value.kind if isinstance(value, Weak) else kind_of_number(value)
+
+
+def _argument_dtype(value: Any) -> Any:
+    kind = weak_kind(value)
+    if kind is None:
+        return value.dtype
+    return np.dtype(bool) if kind == "bool" else _WEAK_TYPES[kind]
+
+
+def as_array(emit: Emitter, value: Any) -> Array:
+    """The array that NumPy makes of a value: numbers, arrays, nested lists and tuples of them."""
+    if isinstance(value, Array):
+        return value
+    kind = kind_of_number(value)
+    if kind is not None:
+        return known(value)
+    if isinstance(value, Weak):
+        return Array(KINDS[value.kind], (), value.id)
+    if isinstance(value, ListObject):
+        return list_array(emit, value)
+    if isinstance(value, (tuple, list)):
+        return stacked(emit, [as_array(emit, item) for item in value], weak=all(weak_kind(v) for v in value))
+    if isinstance(value, np.generic):
+        return known(value)
+    raise Refused(f"no array can be made of {describe(value)}")
+
+
+def list_array(emit: Emitter, value: ListObject) -> Array:
+    items = value.items
+    if isinstance(items, Fixed):
+        return as_array(emit, items.items)
+    return stacked_list(emit, items)
+
+
+def stacked_list(emit: Emitter, items: Growing) -> Array:
+    """The items of a list of staged length as one array."""
+    from .joins import ArrayLeaf, NumberLeaf, leaf_type
+
+    if not isinstance(items.item, (ArrayLeaf, NumberLeaf)):
+        if not items.lists:
+            return known(np.array([]))
+        raise Refused("no array can be made of a list of structures")
+    name, dims = leaf_type(items.item)
+    assert dims is not None
+    shape = emit.constant(dims, np.int32)
+    made = emit.op("TensorListStack", [items.lists[0], shape], {"element_dtype": name, "num_elements": -1},
+                   [(name, [-1, *dims])])
+    return emit.array(made[0])
+
+
+def stacked(emit: Emitter, parts: list[Array], axis: int = 0, weak: bool = False) -> Array:
+    """np.stack, with the dtype that they have in common."""
+    if not parts:
+        return known(np.array([]))
+    dtype = np.result_type(*[part.dtype for part in parts])
+    if all(part.const is not None for part in parts):
+        return known(np.stack([part.const for part in parts], axis))
+    ranks = {part.ndim for part in parts}
+    if len(ranks) > 1:
+        raise Refused(f"arrays of shapes {', '.join(shape_text(p.shape) for p in parts[:4])} cannot be stacked")
+    ids = [emit.id(part, dtype) for part in parts]
+    return emit.one("Pack", ids, axis=axis)
+
+
+def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
+    """A ufunc on numbers and arrays."""
+    if not any(map(is_staged, operands)):
+        return known(ufunc(*[v.const if isinstance(v, Array) else v for v in operands]))
+    if ufunc is np.matmul:
+        return matmul(emit, as_array(emit, operands[0]), as_array(emit, operands[1]))
+    name = UFUNCS.get(ufunc)
+    special = SPECIAL.get(ufunc)
+    if name is None and special is None:
+        raise Refused(f"there is no operator for 'numpy.{ufunc.__name__}'")
+    logical = ufunc in (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
+    if logical:
+        dtypes = [np.dtype(bool)] * (len(operands) + 1)
+    else:
+        try:
+            dtypes = list(ufunc.resolve_dtypes((*map(_argument_dtype, operands), *[None] * ufunc.nout)))
+        except TypeError:
+            words = ", ".join(describe(v) for v in operands)
+            raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
+    for value, dtype in zip(operands, dtypes):
+        if kind_of_number(value) == "int" and dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            if not info.min <= value <= info.max:
+                raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
+    if special is not None:
+        return special(emit, operands, dtypes)
+    assert name is not None
+    if ufunc in INTEGERS_UNCHANGED and dtypes[0].kind in "iub":
+        return as_array(emit, operands[0])
+    if ufunc is np.right_shift or ufunc is np.left_shift:
+        pass
+    ids = [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)]
+    plain, _, on_bools = name.partition(":")
+    if dtypes[0] == np.dtype(bool):
+        if on_bools:
+            plain = on_bools
+        elif plain in ("Less", "LessEqual", "Greater", "GreaterEqual"):
+            ids = [emit.cast(id, np.bool_, np.int8) for id in ids]
+        elif plain == "Abs":
+            return as_array(emit, operands[0])
+    if plain in ("IsNan", "IsInf", "IsFinite") and dtypes[0].kind not in "fc":
+        return emit.array(emit.op("Fill", [shape_id(emit, as_array(emit, operands[0])),
+                                           emit.constant(plain == "IsFinite")])[0])
+    if plain == "Abs" and dtypes[0].kind == "c":
+        return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
+    if plain == "Abs" and dtypes[0].kind == "u":
+        return as_array(emit, operands[0])
+    made = emit.one(plain, ids)
+    if made.dtype != dtypes[-1]:
+        assert made.id is not None
+        return emit.array(emit.cast(made.id, made.dtype, dtypes[-1]))
+    return made
+
+
+def shape_id(emit: Emitter, array: Array, dtype: Any = np.int32) -> int:
+    """The shape of an array as a vector of the graph."""
+    if None not in array.shape:
+        return emit.constant(np.array(array.shape, dtype))
+    return emit.op("Shape", [emit.id(array)], {"out_type": np.dtype(dtype).name})[0]
+
+
+def size_of(emit: Emitter, array: Array, axis: int) -> Any:
+    """The size of a dimension: static if it is known, else weak."""
+    size = array.shape[axis]
+    if size is not None:
+        return size
+    shape = emit.op("Shape", [emit.id(array)], {"out_type": "int64"})[0]
+    ends = [emit.constant([axis], np.int32), emit.constant([axis + 1], np.int32), emit.constant([1], np.int32)]
+    return Weak("int", emit.op("StridedSlice", [shape, *ends], {"shrink_axis_mask": 1})[0])
+
+
+def _unary(name: str) -> Callable[[Emitter, list[Any], list[Any]], Array]:
+    return lambda emit, operands, dtypes: emit.one(name, [emit.id(operands[0], dtypes[0])])
+
+
+def _composed(make: Callable[[Emitter, Array], Array]) -> Callable[[Emitter, list[Any], list[Any]], Array]:
+    return lambda emit, operands, dtypes: make(emit, emit.array(emit.id(operands[0], dtypes[0])))
+
+
+def _scaled(factor: float) -> Callable[[Emitter, Array], Array]:
+    return lambda emit, x: run_ufunc(emit, np.multiply, [x, factor])
+
+
+SPECIAL: dict[Any, Callable[[Emitter, list[Any], list[Any]], Array]] = {
+    np.positive: lambda emit, operands, dtypes: as_array(emit, operands[0]),
+    np.log2: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(2))])),
+    np.log10: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(10))])),
+    np.exp2: _composed(lambda emit, x: run_ufunc(emit, np.power, [as_like(emit, 2.0, x), x])),
+    np.cbrt: _composed(lambda emit, x: run_ufunc(emit, np.multiply, [
+        run_ufunc(emit, np.sign, [x]), run_ufunc(emit, np.power, [run_ufunc(emit, np.absolute, [x]), 1.0 / 3.0])])),
+    np.trunc: lambda emit, operands, dtypes: _trunc(emit, operands, dtypes),
+    np.hypot: lambda emit, operands, dtypes: run_ufunc(emit, np.sqrt, [run_ufunc(emit, np.add, [
+        run_ufunc(emit, np.square, [emit.array(emit.id(v, d))]) for v, d in zip(operands, dtypes)])]),
+    np.deg2rad: _composed(_scaled(float(np.pi / 180))), np.radians: _composed(_scaled(float(np.pi / 180))),
+    np.rad2deg: _composed(_scaled(float(180 / np.pi))), np.degrees: _composed(_scaled(float(180 / np.pi))),
+    np.fmax: lambda emit, operands, dtypes: _ignoring_nan(emit, np.maximum, operands, dtypes),
+    np.fmin: lambda emit, operands, dtypes: _ignoring_nan(emit, np.minimum, operands, dtypes),
+    np.logaddexp: lambda emit, operands, dtypes: _logaddexp(emit, operands, dtypes),
+    np.fabs: lambda emit, operands, dtypes: emit.one("Abs", [emit.id(operands[0], dtypes[0])]),
+}
+
+
+def as_like(emit: Emitter, value: Any, x: Array) -> Array:
+    return emit.array(emit.constant(value, x.dtype))
+
+
+def _trunc(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+    x = emit.array(emit.id(operands[0], dtypes[0]))
+    if x.dtype.kind != "f":
+        return x
+    down = run_ufunc(emit, np.floor, [run_ufunc(emit, np.absolute, [x])])
+    return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])
+
+
+def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Array:
+    x, y = (emit.array(emit.id(v, d)) for v, d in zip(operands, dtypes))
+    both = run_ufunc(emit, ufunc, [x, y])
+    if x.dtype.kind != "f":
+        return both  # type: ignore[no-any-return]
+    no_y = select(emit, run_ufunc(emit, np.isnan, [y]), x, both)
+    return select(emit, run_ufunc(emit, np.isnan, [x]), y, no_y)
+
+
+def _logaddexp(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+    x, y = (emit.array(emit.id(v, d)) for v, d in zip(operands, dtypes))
+    most = run_ufunc(emit, np.maximum, [x, y])
+    apart = run_ufunc(emit, np.negative, [run_ufunc(emit, np.absolute, [run_ufunc(emit, np.subtract, [x, y])])])
+    return run_ufunc(emit, np.add, [most, run_ufunc(emit, np.log1p, [run_ufunc(emit, np.exp, [apart])])])  # type: ignore[no-any-return]
+
+
+def select(emit: Emitter, condition: Any, x: Any, y: Any) -> Array:
+    """np.where of three."""
+    operands = [x, y]
+    dtype = np.result_type(*[v.dtype if isinstance(v, Array) else _number(v) for v in operands])
+    return emit.one("SelectV2", [emit.id(condition, np.bool_), emit.id(x, dtype), emit.id(y, dtype)])
+
+
+def _number(value: Any) -> Any:
+    kind = weak_kind(value)
+    assert kind is not None
+    return {"bool": False, "int": 0, "float": 0.0, "complex": 0j}[kind]
+
+
+def matmul(emit: Emitter, a: Array, b: Array) -> Array:
+    """NumPy's matrix product."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise Refused(f"'@' of shapes {shape_text(a.shape)} and {shape_text(b.shape)}: an operand is a number")
+    inner, other = a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if inner is not None and other is not None and inner != other:
+        raise Refused(f"the shapes {shape_text(a.shape)} and {shape_text(b.shape)} do not fit for '@': "
+                      f"{inner} columns, {other} rows")
+    dtype = np.result_type(a.dtype, b.dtype)
+    if dtype == np.dtype(bool):
+        product = matmul(emit, emit.array(emit.id(a, np.int32)), emit.array(emit.id(b, np.int32)))
+        return run_ufunc(emit, np.not_equal, [product, 0])  # type: ignore[no-any-return]
+    x, y = emit.id(a, dtype), emit.id(b, dtype)
+    if a.ndim == 1:
+        x = emit.op("ExpandDims", [x, emit.constant(0, np.int32)])[0]
+    if b.ndim == 1:
+        y = emit.op("ExpandDims", [y, emit.constant(1, np.int32)])[0]
+    simple = a.ndim <= 2 and b.ndim <= 2
+    made = emit.op("MatMul" if simple else "BatchMatMulV2", [x, y])[0]
+    axes = ([-2] if a.ndim == 1 else []) + ([-1] if b.ndim == 1 else [])
+    if axes:
+        made = emit.op("Squeeze", [made], {"squeeze_dims": axes})[0]
+    return emit.array(made)
+
+
+def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
+    """`a op b`."""
+    ufunc, python, sign = BINARY[kind]
+    if is_numeric(a) and is_numeric(b):
+        ka, kb = weak_kind(a), weak_kind(b)
+        if ka and kb:
+            if not isinstance(a, Weak) and not isinstance(b, Weak):
+                return _static(python, a, b, sign)
+            return _weak_binary(emit, kind, ufunc, a, b, ka, kb, sign)
+        return run_ufunc(emit, ufunc, [a, b])
+    if isinstance(a, ListObject) or isinstance(b, ListObject):
+        if is_numeric(a) and isinstance(a, Array) or isinstance(b, Array):
+            return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
+        return _list_binary(emit, state, kind, a, b, sign)
+    if isinstance(a, Array) and isinstance(b, (tuple, list)) or isinstance(b, Array) and isinstance(a, (tuple, list)):
+        return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
+    if isinstance(a, tuple) and isinstance(b, tuple) and kind is ast.Add:
+        return tuple(a) + tuple(b)
+    if isinstance(a, tuple) and isinstance(b, int) and kind is ast.Mult:
+        return tuple(a) * b
+    if isinstance(a, DictObject) and isinstance(b, DictObject) and kind is ast.BitOr:
+        return DictObject(state, {**a.items, **b.items})
+    if is_staged(a) or is_staged(b):
+        raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
+    return _static(python, a, b, sign)
+
+
+def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
+    if sign in ("**", "<<") and isinstance(a, int) and isinstance(b, int):
+        bits = a.bit_length() * b if sign == "**" else a.bit_length() + b
+        if bits > MAX_STATIC_BITS:
+            raise Refused(f"{describe(a)} {sign} {describe(b)} has more than {MAX_STATIC_BITS} bits")
+    try:
+        return python(a, b)
+    except Exception as error:
+        raise Refused(f"{type(error).__name__}: {error}") from None
+
+
+def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: str) -> Any:
+    if kind is ast.Add and isinstance(a, ListObject) and isinstance(b, ListObject):
+        if isinstance(a.items, Fixed) and isinstance(b.items, Fixed):
+            return ListObject(state, a.items.items + b.items.items)
+        if isinstance(b.items, Fixed):
+            from .lists import extended
+
+            return ListObject(state, extended(emit, a.items, b.items.items))
+    if kind is ast.Mult:
+        items, n = (a, b) if isinstance(a, ListObject) else (b, a)
+        if isinstance(n, int) and isinstance(items, ListObject) and isinstance(items.items, Fixed):
+            if len(items.items.items) * n > 1 << 20:
+                raise Refused(f"a list of {len(items.items.items) * n} items")
+            return ListObject(state, items.items.items * n)
+    raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
+
+
+def _weak_binary(emit: Emitter, kind: type, ufunc: Any, a: Any, b: Any, ka: str, kb: str, sign: str) -> Weak:
+    """Arithmetic of Python's numbers."""
+    result = max(ka, kb, key=ORDER.index)
+    bits = kind in (ast.BitAnd, ast.BitOr, ast.BitXor)
+    if result == "bool" and not bits:
+        result = "int"
+    if kind is ast.MatMult or result == "complex" and kind in (ast.FloorDiv, ast.Mod):
+        raise Refused(f"'{sign}' of {ka} and {kb}")
+    if result in ("float", "complex") and (bits or kind in (ast.LShift, ast.RShift)):
+        raise Refused(f"'{sign}' of {ka} and {kb}")
+    if kind is ast.Div and result in ("bool", "int"):
+        result = "float"
+    if kind is ast.Pow and result == "int" and kind_of_number(b) == "int" and b < 0:
+        result = "float"
+    dtype = KINDS[result]
+    made = run_ufunc(emit, ufunc, [emit.array(emit.id(a, dtype)), emit.array(emit.id(b, dtype))])
+    return Weak(result, emit.id(made))
+
+
+def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
+    """`a op b` for one comparison."""
+    ufunc, python, sign = COMPARISONS[kind]
+    if is_numeric(a) and is_numeric(b):
+        ka, kb = weak_kind(a), weak_kind(b)
+        if ka and kb:
+            if not isinstance(a, Weak) and not isinstance(b, Weak):
+                return _static(python, a, b, sign)
+            dtype = KINDS[max(ka, kb, key=ORDER.index)]
+            made = run_ufunc(emit, ufunc, [emit.array(emit.id(a, dtype)), emit.array(emit.id(b, dtype))])
+            return Weak("bool", emit.id(made))
+        for x, y in ((a, b), (b, a)):
+            # NumPy compares with the exact integer.
+            if isinstance(x, Array) and kind_of_number(y) == "int" and x.dtype.kind in "iu":
+                info = np.iinfo(x.dtype)
+                if not info.min <= y <= info.max:
+                    like = np.zeros((), x.dtype)
+                    answer = python(like, y) if x is a else python(y, like)
+                    return emit.array(emit.op("Fill", [shape_id(emit, x), emit.constant(bool(answer))])[0])
+        return run_ufunc(emit, ufunc, [a, b])
+    if isinstance(a, Array) or isinstance(b, Array):
+        if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+            return kind is ast.NotEq if kind in (ast.Eq, ast.NotEq) else _static(python, a, b, sign)
+        return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
+    if kind in (ast.Eq, ast.NotEq) and (isinstance(a, (tuple, ListObject)) or isinstance(b, (tuple, ListObject))):
+        return _equal_structures(emit, kind, a, b, sign)
+    if is_staged(a) or is_staged(b):
+        if kind in (ast.Eq, ast.NotEq) and (a is None or b is None):
+            return kind is ast.NotEq
+        raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
+    return _static(python, a, b, sign)
+
+
+def _equal_structures(emit: Emitter, kind: type, a: Any, b: Any, sign: str) -> Any:
+    def items(value: Any) -> Any:
+        if isinstance(value, ListObject) and isinstance(value.items, Fixed):
+            return value.items.items
+        return value if isinstance(value, tuple) else None
+
+    x, y = items(a), items(b)
+    if x is None or y is None:
+        if is_staged(a) or is_staged(b):
+            raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
+        return kind is ast.NotEq
+    if isinstance(a, tuple) != isinstance(b, tuple) or len(x) != len(y):
+        return kind is ast.NotEq
+    answer: Any = True
+    for p, q in zip(x, y):
+        one = compare(emit, ast.Eq, p, q)
+        if one is False:
+            return kind is ast.NotEq
+        if one is not True:
+            answer = one if answer is True else Weak("bool", emit.op(
+                "LogicalAnd", [truth(emit, answer), truth(emit, one)])[0])
+    if kind is ast.NotEq:
+        return not answer if isinstance(answer, bool) else Weak("bool", emit.op("LogicalNot", [truth(emit, answer)])[0])
+    return answer
+
+
+def truth(emit: Emitter, value: Any) -> Any:
+    """The truth of a value: True, False, or a boolean of the graph."""
+    if isinstance(value, Weak):
+        return emit.id(value, np.bool_)
+    if isinstance(value, Array):
+        sizes = [size for size in value.shape if size is not None]
+        n = int(np.prod(sizes)) if sizes else 1
+        if n != 1 and not (None in value.shape and n == 0):
+            raise Refused(f"the truth value of an array with {n} elements is ambiguous (its shape is "
+                          f"{shape_text(value.shape)}): use .any() or .all()")
+        if value.const is not None:
+            return bool(value.const.reshape(()))
+        id = emit.id(value)
+        if value.shape != ():
+            id = emit.op("Reshape", [id, emit.constant(np.array([], np.int32))])[0]
+        return emit.cast(id, value.dtype, np.bool_)
+    if isinstance(value, ListObject):
+        items = value.items
+        if isinstance(items, Fixed):
+            return bool(items.items)
+        from .lists import length
+
+        return truth(emit, length(emit, items))
+    if isinstance(value, DictObject):
+        return bool(value.items)
+    if isinstance(value, tuple):
+        return bool(value)
+    if is_staged(value):
+        return True
+    try:
+        return bool(value)
+    except Exception as error:
+        raise Refused(f"the truth of {describe(value)} is not known: {type(error).__name__}: {error}") from None
+
+
+def unary(emit: Emitter, kind: type, value: Any) -> Any:
+    """`-x`, `+x`, `~x`."""
+    if isinstance(value, Weak):
+        if kind is ast.UAdd:
+            return Weak("int" if value.kind == "bool" else value.kind, emit.id(value, KINDS["int"] if value.kind == "bool" else None))
+        result = "int" if value.kind == "bool" else value.kind
+        if kind is ast.Invert and result != "int":
+            raise Refused(f"'~' of {value.kind}")
+        name = "Neg" if kind is ast.USub else "Invert"
+        return Weak(result, emit.op(name, [emit.id(value, KINDS[result])])[0])
+    if isinstance(value, Array):
+        return run_ufunc(emit, {ast.USub: np.negative, ast.UAdd: np.positive, ast.Invert: np.invert}[kind], [value])
+    if is_staged(value):
+        raise Refused(f"an operator on {describe(value)}")
+    python: Any = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[kind]
+    try:
+        return python(value)
+    except Exception as error:
+        raise Refused(f"{type(error).__name__}: {error}") from None

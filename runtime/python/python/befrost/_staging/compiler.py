@@ -1,0 +1,306 @@
+"""From a Python function and its arguments to a graph.
+
+    arguments ──describe──▶ key: dtypes, ranks, structure, static values; and sizes
+    key and sizes ──stage──▶ Staged: the graph, how to flatten arguments, how to build results
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import _native
+from .calls import Calls
+from .emitter import type_of_leaf
+from .errors import Refused, Site
+from .expressions import Expressions
+from .interpreter import Frame
+from .joins import leaf_type
+from .loops import Loops
+from .names import MISSING
+from .source import Scope, function_node
+from .statements import Statements
+from .text import Text, Texts
+from .values import (
+    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
+    kind_of_number, known,
+)
+
+
+class Interpreter(Statements, Loops, Expressions, Calls, Texts):
+    """All of it."""
+
+    root_globals: dict[str, Any]
+
+    def outside_made(self, value: Any) -> Any:
+        """What NumPy computed of known arrays."""
+        if isinstance(value, tuple):
+            return tuple(map(self.outside_made, value))
+        if isinstance(value, list):
+            return ListObject(self.state, [self.outside_made(part) for part in value])
+        return known(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+# ---- arguments ----
+
+
+class Leaf:
+    """The type of an argument's part: a number's kind, or an array's dtype and shape."""
+
+    __slots__ = ("kind", "dtype", "shape")
+
+    def __init__(self, kind: str | None, dtype: Any, shape: tuple[Any, ...]):
+        self.kind = kind
+        self.dtype = dtype
+        self.shape = shape
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic, _native.Tensor)) or (
+        hasattr(value, "__array__") and not isinstance(value, type) or hasattr(value, "__dlpack__"))
+
+
+def as_numpy(value: Any) -> Any:
+    """An array argument, and its dtype and shape."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value
+    return np.asarray(value)
+
+
+def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -> Any:
+    """The structure of an argument: a hashable key. Its arrays and numbers go to `leaves`."""
+    if depth > 64:
+        raise TypeError("an argument is nested more than 64 levels deep")
+    if isinstance(value, _native.Tensor):
+        shape = value.shape
+        types_.append(Leaf(None, np.dtype(value.dtype_name), shape))
+        leaves.append(value)
+        return "array", value.dtype_name, len(shape)
+    kind = kind_of_number(value) if not isinstance(value, np.generic) else None
+    if kind is not None:
+        if kind == "int" and not -(1 << 63) <= value < 1 << 63:
+            raise OverflowError(f"the integer {value} has more than 64 bits")
+        types_.append(Leaf(kind, KINDS[kind], ()))
+        leaves.append(np.asarray(value, KINDS[kind]))
+        return kind
+    if is_array(value):
+        array = as_numpy(value)
+        if array.dtype.kind not in "biufc" or array.dtype.itemsize > 16 or array.dtype in (np.longdouble, np.clongdouble):
+            raise TypeError(f"an argument is an array of dtype {array.dtype}: give numbers or booleans")
+        types_.append(Leaf(None, array.dtype.newbyteorder("="), array.shape))
+        leaves.append(array)
+        return "array", array.dtype.name, array.ndim
+    if isinstance(value, tuple):
+        cls = type(value) if hasattr(value, "_fields") else tuple
+        return "tuple", cls, tuple(flatten(part, leaves, types_, depth + 1) for part in value)
+    if isinstance(value, list):
+        return "list", tuple(flatten(part, leaves, types_, depth + 1) for part in value)
+    if isinstance(value, dict):
+        return "dict", tuple((key, flatten(part, leaves, types_, depth + 1)) for key, part in value.items())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return "dataclass", type(value), tuple(
+            (f.name, flatten(getattr(value, f.name), leaves, types_, depth + 1)) for f in dataclasses.fields(value))
+    return "static", Static(value)
+
+
+class Static:
+    """A static argument in a key: by value, if it has a hash, or by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __hash__(self) -> int:
+        try:
+            return hash((type(self.value), self.value))
+        except TypeError:
+            return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static) or type(other.value) is not type(self.value):
+            return False
+        if self.value is other.value:
+            return True
+        try:
+            hash(self.value)
+            return bool(self.value == other.value)
+        except Exception:
+            return False
+
+
+def unflatten(interp: Interpreter, key: Any, parts: Any) -> Any:
+    """The staged value of an argument."""
+    if isinstance(key, str) or key[0] == "array":
+        return next(parts)
+    tag = key[0]
+    if tag == "tuple":
+        items = [unflatten(interp, part, parts) for part in key[2]]
+        return key[1](*items) if key[1] is not tuple else tuple(items)
+    if tag == "list":
+        return ListObject(interp.state, [unflatten(interp, part, parts) for part in key[1]])
+    if tag == "dict":
+        return DictObject(interp.state, {name: unflatten(interp, part, parts) for name, part in key[1]})
+    if tag == "dataclass":
+        return Struct(interp.state, key[1], {name: unflatten(interp, part, parts) for name, part in key[2]})
+    return interp.outside(key[1].value)
+
+
+def leaf_names(name: str, key: Any) -> list[str]:
+    """The names of an argument's leaves."""
+    if isinstance(key, str) or key[0] == "array":
+        return [name]
+    if key[0] == "tuple":
+        fields = getattr(key[1], "_fields", None)
+        return [n for i, part in enumerate(key[2]) for n in leaf_names(f"{name}.{fields[i] if fields else i}", part)]
+    if key[0] == "list":
+        return [n for i, part in enumerate(key[1]) for n in leaf_names(f"{name}.{i}", part)]
+    if key[0] in ("dict", "dataclass"):
+        return [n for inner, part in key[-1] for n in leaf_names(f"{name}.{inner}", part)]
+    return []
+
+
+# ---- results ----
+
+Build = Callable[[Any], Any]
+
+
+def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name: str) -> Build:
+    """Adds the results of a value to the graph's. Returns what builds the value of an iterator over them."""
+    if isinstance(value, (Weak, Array)):
+        out.append((name, interp.emit.id(value)))
+        return next
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None)
+        builders = [result_of(interp, part, out, f"{name}.{fields[i] if fields else i}") for i, part in enumerate(value)]
+        cls = type(value)
+        if fields:
+            return lambda parts: cls(*[build(parts) for build in builders])
+        return lambda parts: tuple([build(parts) for build in builders])
+    if isinstance(value, ListObject):
+        items = value.items
+        if isinstance(items, Fixed):
+            builders = [result_of(interp, part, out, f"{name}.{i}") for i, part in enumerate(items.items)]
+            return lambda parts: [build(parts) for build in builders]
+        return growing_result(interp, items, out, name)
+    if isinstance(value, DictObject):
+        pairs = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.items.items()]
+        return lambda parts: {key: build(parts) for key, build in pairs}
+    if isinstance(value, Struct):
+        fields_of = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.fields.items()]
+        made_of = value.cls
+
+        def make(parts: Any) -> Any:
+            made = object.__new__(made_of)
+            for key, build in fields_of:
+                object.__setattr__(made, key, build(parts))
+            return made
+        return make
+    if isinstance(value, Sequence):
+        if value.range is not None and not value.is_staged:
+            plain = range(*value.range)
+            return lambda parts: plain
+        raise Refused(f"a {value.what} is returned: return list(...) of it")
+    if isinstance(value, Text):
+        raise Refused("a text that is only known when it runs is returned")
+    if isinstance(value, (Function, Method)):
+        raise Refused(f"{describe(value)} is returned: a function that is defined in it cannot leave it")
+    return lambda parts: value
+
+
+def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int]], name: str) -> Build:
+    """A list of staged length comes back as a list."""
+    from .joins import leaves, make_tuple
+    from .joins import ArrayLeaf, NumberLeaf
+
+    if not items.lists:
+        return lambda parts: []
+    n = 0
+    for leaf, handle in zip(leaves(items.item), items.lists):
+        element, dims = leaf_type(leaf)
+        shape = interp.emit.constant(dims, np.int32)
+        assert dims is not None
+        stacked = interp.emit.op("TensorListStack", [handle, shape], {"element_dtype": element, "num_elements": -1},
+                                 [(element, [-1, *dims])])[0]
+        out.append((f"{name}.{n}", stacked))
+        n += 1
+
+    def rebuild(template: Any, columns: Any, i: int) -> Any:
+        if isinstance(template, (NumberLeaf, ArrayLeaf)):
+            return next(columns)[i]
+        if isinstance(template, tuple):
+            return make_tuple(template, [rebuild(part, columns, i) for part in template])
+        return template
+
+    def build(parts: Any) -> Any:
+        columns = [np.asarray(next(parts)) for _ in range(n)]
+        return [rebuild(items.item, iter(columns), i) for i in range(len(columns[0]))]
+    return build
+
+
+# ---- the whole ----
+
+
+class Staged:
+    """A function as a graph."""
+
+    def __init__(self, graph: Any, n_results: int, build: Build):
+        self.graph = graph
+        self.n_results = n_results
+        self.build = build
+
+
+def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, Any], leaf_types: list[Leaf],
+          unroll: int) -> Staged:
+    """Interprets a function. `keys` are the structures of its arguments by name, `leaf_types` the types of their
+    leaves in order. Raises Refused with places."""
+    interp = Interpreter("main", unroll)
+    interp.root_globals = function.__globals__
+    code = function.__code__
+    empty = Scope.__new__(Scope)
+    empty.assigned, empty.nonlocals, empty.globals, empty.is_generator = set(), set(), set(), False
+    try:
+        import ast
+
+        place = ast.Pass(lineno=code.co_firstlineno, col_offset=0, end_lineno=code.co_firstlineno, end_col_offset=0)
+        interp.node = place
+        interp.frame = Frame(interp.state, code.co_name, code.co_filename, empty, None, None, function.__globals__)
+        node = function_node(function)
+        interp.node = node
+        scope = Scope(node)
+        if scope.is_generator:
+            raise Refused(f"'{function.__name__}' is a generator: 'yield' cannot be compiled")
+        frame = Frame(interp.state, code.co_name, code.co_filename, scope, None, function, function.__globals__)
+        types_ = iter(leaf_types)
+        for name, key in keys.items():
+            values = []
+            for leaf_name in leaf_names(name, key):
+                leaf = next(types_)
+                id = interp.emit.graph.argument(leaf_name, type_of_leaf(leaf.dtype, leaf.shape))
+                values.append(Weak(leaf.kind, id) if leaf.kind else Array(leaf.dtype, leaf.shape, id, owned=False))
+            frame.cells[name] = (unflatten(interp, key, iter(values)), None)
+        interp.frame = frame
+        frame.signature = (node, None)
+        if isinstance(node, ast.Lambda):
+            result = interp.eval(node.body)
+        else:
+            interp.block(node.body)
+            interp.node = node
+            result = interp.result()
+        interp.node = node
+        out: list[tuple[str, int]] = []
+        build = result_of(interp, result, out, "result")
+        interp.emit.graph.finish(out)
+        return Staged(interp.emit.graph, len(out), build)
+    except Refused as error:
+        if not error.sites:
+            error.sites = interp.sites()
+        raise
+    except RecursionError:
+        raise Refused("the function is nested too deeply", (), interp.sites()[:8]) from None
+
+
+__all__ = ["MISSING", "Site", "Staged", "flatten", "stage"]

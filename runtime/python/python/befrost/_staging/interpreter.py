@@ -1,0 +1,315 @@
+"""The staging interpreter: executes a function's syntax tree on static values by Python's rules, on staged ones by
+building ops.
+
+    Interpreter = Statements + Loops + Expressions + Calls + Control     one module each
+    Control     frames, names, sites, and the join of two arms of control flow
+
+Leaving (`return`, `break`, `continue`) is a flag per kind, a cell of the frame: False, True, or a boolean of the
+graph. What follows in a block is guarded by them, so that behind an exit neither a condition nor a statement is
+evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from typing import Any, Callable, Iterable
+
+from .emitter import Emitter
+from .errors import Refused, Site, note
+from .joins import (
+    Differ, NumberLeaf, coerce, instantiate, join, leaf_type, leaves, to_template,
+)
+from .names import MISSING, UNASSIGNED, Cell, Changes, Owner, State
+from .source import Scope
+from .values import Partial, Poison, Weak
+
+RETURN = ("return", 0)
+VALUE = ("value", 0)
+MAX_DEPTH = 200
+
+
+class Frame(Owner):
+    """The variables of a call."""
+
+    def __init__(self, state: State, name: str, file: str, scope: Scope, parent: Frame | None,
+                 function: types.FunctionType | None, module_globals: dict[str, Any]):
+        super().__init__(state)
+        self.name = name
+        self.file = file
+        self.scope = scope
+        self.parent = parent
+        self.function = function
+        self.globals = module_globals
+        self.caller: Frame | None = None
+        self.call_node: ast.AST | None = None
+        self.depth = 0
+        self.n_calls = 0
+        self.signature: Any = None
+        self.closure: dict[str, Any] = {}
+        if function is not None and function.__closure__:
+            for variable, cell in zip(function.__code__.co_freevars, function.__closure__):
+                try:
+                    self.closure[variable] = cell.cell_contents
+                except ValueError:
+                    pass  # not assigned yet
+        self.cells[RETURN] = (False, None)
+
+
+class Arm:
+    """One way of a conditional: a filled block, what it changed, and what it computed."""
+
+    def __init__(self, block: int, changes: Changes, result: Any, left: Any, returned: Any):
+        self.block = block
+        self.changes = changes
+        self.result = result
+        self.left = left
+        self.returned = returned
+
+
+class PartialTemplate:
+    def __init__(self, value: Any, poison: Poison):
+        self.value = value
+        self.poison = poison
+
+
+class Control:
+    """Frames, names, and the join of control flow."""
+
+    frame: Frame
+    node: ast.AST
+
+    def __init__(self, name: str, unroll: int):
+        self.state = State()
+        self.emit = Emitter(name, lambda: ((id(self.node), id(self.frame)), self.sites))
+        self.unroll = unroll
+        self.unrolled = 0
+        self.prints = False
+        self.keep: list[Any] = []
+
+    # ---- places ----
+
+    def site(self, node: ast.AST | None = None, frame: Frame | None = None) -> Site:
+        """The place of a node."""
+        node, frame = node or self.node, frame or self.frame
+        line = getattr(node, "lineno", 0)
+        return Site(frame.file, frame.name, line, getattr(node, "col_offset", 0),
+                    getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or 0)
+
+    def sites(self, node: ast.AST | None = None) -> tuple[Site, ...]:
+        """The place of a node and of the calls that led to it, innermost first."""
+        out = [self.site(node)]
+        frame = self.frame
+        while frame.caller is not None:
+            out.append(self.site(frame.call_node, frame.caller))
+            frame = frame.caller
+        return tuple(out)
+
+    # ---- names ----
+
+    def owner_of(self, name: str) -> Frame | None:
+        """The frame whose variable a name is; None for a variable outside of what is compiled."""
+        frame: Frame | None = self.frame
+        first = True
+        while frame is not None:
+            if name in frame.scope.globals and first:
+                return None
+            if name in frame.scope.assigned:
+                return frame
+            frame, first = frame.parent, False
+        return None
+
+    def lookup(self, name: str) -> Any:
+        """The value of a name."""
+        owner = self.owner_of(name)
+        if owner is not None:
+            return self.read(owner, name)
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if name in frame.closure:
+                return self.outside(frame.closure[name])
+            frame = frame.parent
+        if name in self.frame.globals:
+            return self.outside(self.frame.globals[name])
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise Refused(f"name '{name}' is not defined")
+
+    def outside(self, value: Any) -> Any:
+        """An object of outside: it is read once, when it is compiled."""
+        raise NotImplementedError
+
+    def read(self, owner: Owner, key: Any) -> Any:
+        value, _ = owner.cells.get(key, UNASSIGNED)
+        if isinstance(value, Partial):
+            return value.value
+        if isinstance(value, Poison):
+            raise Refused(value.message, value.notes, value.sites or self.sites())
+        if value is MISSING:
+            raise Refused(f"local variable '{key}' is used before it is assigned")
+        return value
+
+    def assign_name(self, name: str, value: Any) -> None:
+        frame = self.frame
+        if name in frame.scope.globals:
+            raise Refused(f"the global variable '{name}' is assigned: a compiled function cannot change it")
+        owner = self.owner_of(name)
+        if owner is None:
+            raise Refused(f"the variable '{name}' of an outer function that is not compiled is assigned")
+        self.state.write(owner, name, value, self.site())
+
+    # ---- leaving ----
+
+    def flag(self, key: Any) -> Any:
+        value = self.frame.cells.get(key, (False, None))[0]
+        return value.value if isinstance(value, Partial) else value
+
+    def leaving(self, with_continue: bool = True) -> Any:
+        """Whether control flow has left the rest of the block: True, False, or a boolean of the graph."""
+        depth = self.frame.depth
+        flags = [self.flag(RETURN)]
+        if depth:
+            flags.append(self.flag(("break", depth)))
+            if with_continue:
+                flags.append(self.flag(("continue", depth)))
+        return self.any_of(flags)
+
+    def any_of(self, flags: Iterable[Any]) -> Any:
+        found: Any = False
+        for flag in flags:
+            if flag is True:
+                return True
+            if isinstance(flag, Weak):
+                found = flag if found is False else Weak(
+                    "bool", self.emit.op("LogicalOr", [found.id, flag.id])[0], found.origin)
+        return found
+
+    def guarded(self, run: Callable[[], None]) -> None:
+        """Runs what follows, unless control flow has left."""
+        left = self.leaving()
+        if left is False:
+            run()
+        elif isinstance(left, Weak):
+            self.choose(left.id, lambda: None, run)
+
+    # ---- arms ----
+
+    def arm(self, run: Callable[[], Any], again: Arm | None = None) -> Arm:
+        """Interprets one way of a conditional in a block of its own, or goes on with one."""
+        graph = self.emit.graph
+        mark = self.state.mark()
+        block = graph.block([])[0] if again is None else again.block
+        before = graph.enter(block)
+        if again is not None:
+            self.state.apply(again.changes)
+        result = run()
+        left, returned = self.leaving(), self.flag(RETURN)
+        changes = self.state.take(mark)
+        graph.enter(before)
+        return Arm(block, changes, result, left, returned)
+
+    def choose(self, condition: int, then: Callable[[], Any], otherwise: Callable[[], Any],
+               sites: tuple[Site, ...] | None = None) -> Any:
+        """A conditional on a boolean of the graph. Returns the join of what the ways return."""
+        sites = sites or self.sites()
+        return self.join_arms(condition, self.arm(then), self.arm(otherwise), sites)
+
+    def join_arms(self, condition: int, a: Arm, b: Arm, sites: tuple[Site, ...]) -> Any:
+        keys = list(dict.fromkeys([*a.changes, *b.changes]))
+        rows: list[tuple[Any, Any, Any]] = []
+        for owner, key in keys:
+            now = owner.cells.get(key, UNASSIGNED)
+            rows.append(self.joined(owner, key, a.changes.get((owner, key), now), b.changes.get((owner, key), now),
+                                    a, b, sites))
+        try:
+            result = join(a.result, b.result)
+        except Differ as error:
+            raise Refused(f"a value is {error.a} on one way and {error.b} on the other", sites=sites) from None
+        rows.append((result, a.result, b.result))
+        graph, emit = self.emit.graph, self.emit
+        ids: list[list[int]] = []
+        for block, side in ((a.block, 1), (b.block, 2)):
+            before = graph.enter(block)
+            out: list[int] = []
+            for row in rows:
+                out += coerce(emit, row[side], strip(row[0]))
+            graph.enter(before)
+            ids.append(out)
+        types = [leaf_type(leaf) for row in rows for leaf in leaves(strip(row[0]))]
+        emit.locate()
+        made = iter(graph.if_region(condition, (a.block, ids[0]), (b.block, ids[1]), types))
+        for (owner, key), (template, *_) in zip(keys, rows):
+            site = (b.changes.get((owner, key)) or a.changes[owner, key])[1]
+            self.state.write(owner, key, self.restore(template, made), site)
+        return self.restore(result, made)
+
+    def restore(self, template: Any, ids: Any) -> Any:
+        """The value of a template."""
+        if isinstance(template, PartialTemplate):
+            return Partial(instantiate(self.emit, self.state, template.value, ids), template.poison)
+        return instantiate(self.emit, self.state, template, ids)
+
+    def joined(self, owner: Owner, key: Any, a: Cell, b: Cell, arm_a: Arm, arm_b: Arm,
+               sites: tuple[Site, ...]) -> tuple[Any, Any, Any]:
+        """The template of a cell behind a conditional, and its values on both ways."""
+        x, y = a[0], b[0]
+        if owner is self.frame and key != VALUE and key != RETURN:
+            # Behind a return nobody reads the variables of the frame.
+            if arm_a.returned is True and arm_b.returned is not True:
+                return self.kept(y), MISSING, y
+            if arm_b.returned is True and arm_a.returned is not True:
+                return self.kept(x), x, MISSING
+        poison: Poison | None = None
+        for part in (x, y):
+            if isinstance(part, Partial):
+                poison = part.poison
+        x, y = (part.value if isinstance(part, Partial) else part for part in (x, y))
+        if x is MISSING and y is MISSING:
+            return MISSING, x, y
+        for one, other, arm in ((x, y, arm_a), (y, x, arm_b)):
+            if isinstance(one, Poison) or one is MISSING and key != VALUE:
+                if one is MISSING:
+                    one = Poison(f"variable '{key}' is not assigned on every way to its use",
+                                 note("this statement may skip the assignment", sites[0]), None)
+                if isinstance(other, Poison) or arm.left is not True:
+                    return one, MISSING, MISSING
+                template = PartialTemplate(to_template(other), one)
+                return (template, MISSING, y) if arm is arm_a else (template, x, MISSING)
+        try:
+            template = join(x, y)
+        except Differ as error:
+            poison = self.conflict(owner, key, error, a[1], b[1], sites)
+            if key != VALUE and arm_a.left is True and arm_b.left is not True:
+                return PartialTemplate(to_template(y), poison), MISSING, y
+            if key != VALUE and arm_b.left is True and arm_a.left is not True:
+                return PartialTemplate(to_template(x), poison), x, MISSING
+            return poison, MISSING, MISSING
+        if isinstance(template, NumberLeaf) and isinstance(key, tuple):
+            template.origin = template.origin or sites
+        if poison is not None:
+            template = PartialTemplate(template, poison)
+        return template, x, y
+
+    def kept(self, value: Any) -> Any:
+        """The template of a value that only one way has."""
+        if isinstance(value, Partial):
+            return PartialTemplate(to_template(value.value), value.poison)
+        return to_template(value)
+
+    def conflict(self, owner: Owner, key: Any, error: Differ, a: Site | None, b: Site | None,
+                 sites: tuple[Site, ...]) -> Poison:
+        """The refusal of a variable that would be two things."""
+        if key == VALUE:
+            return Poison(f"'{self.frame.name}' would return {error.a} or {error.b}: every return must give a "
+                          "value of the same type", note("the other return", b or a), sites)
+        what = f"'{key}'" if isinstance(owner, Frame) else "an item of a list" if key == "items" else f"'.{key}'"
+        notes = note("it is assigned here", b) if b != a else ()
+        if a is not None and b is not None and a != b:
+            notes = note("it is assigned here", a) + notes
+        return Poison(f"{what} would be {error.a} on one way and {error.b} on the other", notes, sites)
+
+
+def strip(template: Any) -> Any:
+    """A template without the mark that it is partial."""
+    return template.value if isinstance(template, PartialTemplate) else template

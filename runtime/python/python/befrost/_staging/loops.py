@@ -1,0 +1,351 @@
+"""Loops: unrolled while everything that decides about another iteration is static, staged otherwise.
+
+    unroll:  condition, iterable and exits static ──▶ the body once per iteration, at most `unroll` of them
+    stage:   assume that nothing changes ──▶ interpret the body ──▶ what changed gets a type, and again, until
+             types stay. Each try is taken back but the last.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+import numpy as np
+
+from .arithmetic import compare, truth
+from .errors import Refused, note
+from .interpreter import RETURN, VALUE, Control, Frame
+from .joins import Differ, coerce, instantiate, join, leaf_type, leaves, same, to_template
+from .names import MISSING, UNASSIGNED, Changes, Owner
+from .values import Partial, Poison, Sequence, Weak
+
+MAX_TRIES = 8
+
+
+class Restage(Exception):
+    """A loop that was unrolled must be staged."""
+
+
+class Loops(Control):
+    """Executes loops."""
+
+    def do_While(self, node: ast.While) -> None:
+        def test() -> Any:
+            return self.condition(node.test)
+
+        self.loop(node, test, lambda: self.block(node.body), node.orelse)
+
+    def do_For(self, node: ast.For) -> None:
+        self.for_each(node, self.sequence(self.eval(node.iter)), lambda item: self.for_body(node, item), node.orelse)
+
+    def for_body(self, node: ast.For, item: Any) -> None:
+        self.assign(node.target, item)
+        self.block(node.body)
+
+    def loop(self, node: ast.stmt, test: Callable[[], Any], body: Callable[[], None],
+             orelse: list[ast.stmt]) -> None:
+        """A while loop."""
+        self.attempt(lambda: self.unrolled_loop(node, test, body, orelse),
+                     lambda: self.staged_loop(node, test, body, orelse, False))
+
+    def for_each(self, node: ast.AST, items: Sequence, body: Callable[[Any], None], orelse: list[ast.stmt]) -> None:
+        """A loop over the items of a sequence."""
+        def unrolled() -> None:
+            at = iter(range(items.length))
+            position = [-1]
+
+            def test() -> bool:
+                position[0] = next(at, -1)
+                return position[0] >= 0
+
+            self.unrolled_loop(node, test, lambda: body(items.get(position[0])), orelse)
+
+        def staged() -> None:
+            key = ("index", self.frame.depth + 1)
+            self.state.write(self.frame, key, 0)
+
+            def test() -> Any:
+                return truth(self.emit, compare(self.emit, ast.Lt, self.frame.cells[key][0], items.length))
+
+            def step() -> None:
+                index = self.frame.cells[key][0]
+                self.state.write(self.frame, key, self.operate(ast.Add, index, 1))
+                body(items.get(index))
+
+            length = items.length
+            self.staged_loop(node, test, step, orelse, isinstance(length, int) and length > 0)
+
+        if items.is_staged:
+            staged()
+        elif items.can_stage:
+            self.attempt(unrolled, staged)
+        else:
+            self.guarded_loop(node, items, body, orelse)
+
+    def attempt(self, unrolled: Callable[[], None], staged: Callable[[], None]) -> None:
+        graph = self.emit.graph
+        mark, checkpoint = self.state.mark(), graph.checkpoint()
+        place = (self.frame, self.node, self.frame.depth, self.unrolled)
+        try:
+            unrolled()
+        except Restage:
+            self.state.take(mark)
+            graph.rollback(checkpoint)
+            self.frame, self.node, self.frame.depth, self.unrolled = place
+            staged()
+
+    def count_iteration(self) -> None:
+        self.unrolled += 1
+        if self.unrolled > self.unroll:
+            raise Refused(f"loops whose number of iterations is static are unrolled, and this makes more than "
+                          f"unroll={self.unroll} iterations: use bf.range, or give a larger limit")
+
+    def unrolled_loop(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
+                      orelse: list[ast.stmt]) -> None:
+        """The body once per iteration. Raises Restage if condition or exits are not static."""
+        frame = self.frame
+        frame.depth += 1
+        depth = frame.depth
+        self.state.write(frame, ("break", depth), False)
+        while True:
+            self.node = node
+            goes = test()
+            if not isinstance(goes, bool):
+                frame.depth -= 1
+                raise Restage
+            if not goes:
+                break
+            self.count_iteration()
+            self.state.write(frame, ("continue", depth), False)
+            body()
+            left = self.leaving(with_continue=False)
+            if left is True:
+                break
+            if left is not False:
+                frame.depth -= 1
+                raise Restage
+        self.state.write(frame, ("continue", depth), False)
+        if self.flag(("break", depth)) is False and self.flag(RETURN) is False:
+            frame.depth -= 1
+            self.block(orelse)
+        else:
+            frame.depth -= 1
+
+    def guarded_loop(self, node: ast.AST, items: Sequence, body: Callable[[Any], None],
+                     orelse: list[ast.stmt]) -> None:
+        """The body once per item of a sequence that no graph can index, each guarded by the exits before."""
+        frame = self.frame
+        frame.depth += 1
+        depth = frame.depth
+        self.state.write(frame, ("break", depth), False)
+
+        def trips(at: int) -> None:
+            for i in range(at, items.length):
+                self.node = node
+                self.count_iteration()
+                self.state.write(frame, ("continue", depth), False)
+                body(items.get(i))
+                self.node = node
+                self.state.write(frame, ("continue", depth), False)
+                left = self.leaving()
+                if left is True:
+                    return
+                if left is not False:
+                    self.guarded(lambda: trips(i + 1))
+                    return
+
+        trips(0)
+        self.finish_loop(depth, orelse)
+
+    def finish_loop(self, depth: int, orelse: list[ast.stmt]) -> None:
+        """The else of a loop, unless it was left."""
+        frame = self.frame
+        self.state.write(frame, ("continue", depth), False)
+        if orelse:
+            self.guarded(lambda: self.else_block(depth, orelse))
+        self.state.write(frame, ("break", depth), False)
+        frame.depth -= 1
+
+    def else_block(self, depth: int, orelse: list[ast.stmt]) -> None:
+        # Its `break` is one of the loop around.
+        self.frame.depth -= 1
+        self.block(orelse)
+        self.frame.depth += 1
+
+    def staged_loop(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
+                    orelse: list[ast.stmt], at_least_once: bool) -> None:
+        """A loop of the graph."""
+        frame, graph, emit = self.frame, self.emit.graph, self.emit
+        self.node = node
+        sites = self.sites(node)
+        frame.depth += 1
+        depth = frame.depth
+        self.state.write(frame, ("break", depth), False)
+        carried: dict[tuple[Owner, Any], Any] = {}
+        first_error: Refused | None = None
+        for _ in range(MAX_TRIES * 4):
+            checkpoint, mark = graph.checkpoint(), self.state.mark()
+            place = (self.frame, self.node, frame.depth, self.unrolled)
+            end: Changes = {}
+            inner = None
+            try:
+                initial = [id for (owner, key), template in carried.items()
+                           for id in coerce(emit, self.current(owner, key), template)]
+                types = [leaf_type(found) for template in carried.values() for found in leaves(template)]
+                cond, args = graph.block(types)
+                before = graph.enter(cond)
+                self.bind(carried, args, sites)
+                inner = self.state.mark()
+                goes, always = self.goes_on(test, depth)
+                if self.state.changes(inner):
+                    self.state.take(mark)
+                    graph.rollback(checkpoint)
+                    self.frame, self.node, frame.depth, self.unrolled = place
+                    frame.depth -= 1
+                    self.test_in_body(node, test, body, orelse, depth)
+                    return
+                once = at_least_once or always
+                block, args = graph.block(types)
+                graph.enter(block)
+                self.state.take(mark)
+                inner = None
+                self.bind(carried, args, sites)
+                bound = {at: at[0].cells.get(at[1], UNASSIGNED)[0] for at in carried}
+                inner = self.state.mark()
+                self.state.write(frame, ("continue", depth), False)
+                body()
+                self.node = node
+                end = self.state.take(inner)
+                error: Refused | None = None
+            except Refused as refused:
+                if not refused.sites:
+                    refused.sites = self.sites()
+                error = refused
+                self.frame, self.node, frame.depth, self.unrolled = place
+                end = self.state.take(inner) if inner is not None else {}
+                once = at_least_once
+            self.state.take(mark)
+            grown = self.grow(carried, end, once, sites, depth)
+            if error is None and not grown:
+                break
+            if error is not None and not grown:
+                raise error
+            graph.rollback(checkpoint)
+            self.frame, self.node, frame.depth, self.unrolled = place
+        else:
+            raise first_error or Refused("the types of the loop's variables change in every iteration", sites=sites)
+        ids: list[int] = []
+        for at, template in carried.items():
+            value = end[at][0] if at in end else bound[at]
+            ids += coerce(emit, value, template)
+        graph.enter(before)
+        emit.locate()
+        made = iter(graph.while_region(initial, (cond, goes), (block, ids), types))
+        for (owner, key), template in carried.items():
+            site = end.get((owner, key), UNASSIGNED)[1]
+            self.state.write(owner, key, instantiate(emit, self.state, template, made), site)
+        for (owner, key), (_, site) in end.items():
+            if (owner, key) not in carried and key != ("continue", depth) and isinstance(key, str):
+                self.state.write(owner, key, Poison(
+                    f"variable '{key}' is not assigned if the loop makes no iteration",
+                    note("it is assigned in the loop", site), None), site)
+        self.finish_loop(depth, orelse)
+
+    def current(self, owner: Owner, key: Any) -> Any:
+        return owner.cells.get(key, UNASSIGNED)[0]
+
+    def bind(self, carried: dict[tuple[Owner, Any], Any], args: list[int], sites: Any) -> None:
+        """Gives the loop's variables their values of an iteration."""
+        ids = iter(args)
+        for (owner, key), template in carried.items():
+            value = instantiate(self.emit, self.state, template, ids)
+            before, site = owner.cells.get(key, UNASSIGNED)
+            if before is MISSING and isinstance(key, str):
+                value = Poison(f"variable '{key}' is not assigned in the first iteration",
+                               note("the loop", sites[0]), None)
+            self.state.write(owner, key, value, site)
+
+    def goes_on(self, test: Callable[[], Any], depth: int) -> tuple[int, bool]:
+        """The condition of a loop, unless it was left. And whether it always holds."""
+        left = self.leaving(with_continue=False)
+        if isinstance(left, Weak):
+            always = [False]
+
+            def run() -> Weak:
+                goes = test()
+                always[0] = goes is True
+                return Weak("bool", self.emit.constant(goes) if isinstance(goes, bool) else goes)
+
+            found = self.choose(left.id, lambda: Weak("bool", self.emit.constant(False)), run)
+            return found.id, always[0]
+        goes = test()
+        if isinstance(goes, bool):
+            return self.emit.constant(goes), goes
+        return goes, False
+
+    def test_in_body(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
+                     orelse: list[ast.stmt], depth: int) -> None:
+        """A loop whose condition changes something: it is evaluated at the end of each iteration."""
+        key = ("goes", depth)
+
+        def evaluate() -> None:
+            goes = test()
+            self.state.write(self.frame, key, goes if isinstance(goes, bool) else Weak("bool", goes))
+
+        def read() -> Any:
+            return truth(self.emit, self.frame.cells[key][0])
+
+        def step() -> None:
+            body()
+            self.state.write(self.frame, ("continue", depth), False)
+            self.guarded(evaluate)
+
+        evaluate()
+        self.staged_loop(node, read, step, orelse, False)
+
+    def grow(self, carried: dict[tuple[Owner, Any], Any], end: Changes, once: bool, sites: Any, depth: int) -> bool:
+        """Makes the types of the loop's variables as general as an iteration needs. True if any changed."""
+        grown = False
+        for (owner, key), (value, site) in end.items():
+            if key == ("continue", depth):
+                continue
+            if isinstance(key, tuple) and key[0] in ("break", "continue", "index", "goes") and key[1] > depth \
+                    and owner is self.frame:
+                continue  # of a loop inside
+            start, start_site = owner.cells.get(key, UNASSIGNED)
+            start = start.value if isinstance(start, Partial) else start
+            if isinstance(value, Partial):
+                value = value.poison
+            known = carried.get((owner, key), MISSING)
+            if start is MISSING and key != VALUE and not once:
+                continue
+            old = known if known is not MISSING else to_template(start)
+            if isinstance(old, Poison) and known is not MISSING:
+                continue
+            new: Any
+            if isinstance(value, Poison):
+                new = value
+            elif isinstance(old, Poison):
+                # Not usable before the loop, assigned in it.
+                new = to_template(value) if once else old
+                if not once:
+                    new = Poison(old.message, old.notes, old.sites)
+            else:
+                try:
+                    new = join(old, value)
+                except Differ as error:
+                    new = self.loop_conflict(owner, key, error, start_site, site, sites)
+            if known is MISSING and not isinstance(new, Poison) and (value is start or (
+                    same(new, old) and not any(True for _ in leaves(new)))):
+                continue
+            if known is MISSING or not same(new, known):
+                grown = True
+            carried[owner, key] = new
+        return grown
+
+    def loop_conflict(self, owner: Owner, key: Any, error: Differ, start: Any, site: Any, sites: Any) -> Poison:
+        if key == VALUE:
+            return self.conflict(owner, key, error, start, site, sites)
+        what = f"'{key}'" if isinstance(owner, Frame) else "a list" if key == "items" else f"'.{key}'"
+        return Poison(f"{what} is {error.a} before the loop and {error.b} after an iteration: it must keep its type",
+                      note("it is assigned here", site), sites)

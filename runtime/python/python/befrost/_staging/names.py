@@ -1,0 +1,90 @@
+"""Variables and what else a program can change, with a journal.
+
+    owner (a frame, a list, an object)  ──cells──▶  key: (value, site of the assignment)
+    write  ──▶ journal          mark ... take: the changes since the mark, which are undone
+
+A branch or an iteration is interpreted after a mark; what it changed is taken back, so that the other branch
+starts from the same state, and joined afterwards. Owners that came to be after the mark belong to the branch
+alone and are not undone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .errors import Site
+
+
+class Missing:
+    """The value of a variable that was not assigned."""
+
+    def __repr__(self) -> str:
+        return "<not assigned>"
+
+
+MISSING = Missing()
+Cell = tuple[Any, "Site | None"]
+UNASSIGNED: Cell = (MISSING, None)
+
+
+class Owner:
+    """What has cells: variables of a frame, items of a list, attributes of an object."""
+
+    def __init__(self, state: State):
+        self.cells: dict[Any, Cell] = {}
+        self.birth = state.tick()
+
+
+class Mark(NamedTuple):
+    """A moment."""
+
+    length: int
+    clock: int
+
+
+Changes = dict[tuple[Owner, Any], Cell]
+
+
+class State:
+    """The journal of all cells."""
+
+    def __init__(self) -> None:
+        self._log: list[tuple[Owner, Any, Cell | None]] = []
+        self._clock = 0
+
+    def tick(self) -> int:
+        self._clock += 1
+        return self._clock
+
+    def write(self, owner: Owner, key: Any, value: Any, site: Site | None = None) -> None:
+        """Gives a cell a value."""
+        self._log.append((owner, key, owner.cells.get(key)))
+        owner.cells[key] = (value, site)
+
+    def mark(self) -> Mark:
+        return Mark(len(self._log), self.tick())
+
+    def changes(self, mark: Mark) -> Changes:
+        """The cells that were written since the mark and existed before it, as they are now."""
+        found: Changes = {}
+        for owner, key, _ in self._log[mark.length:]:
+            if owner.birth <= mark.clock:
+                found[owner, key] = owner.cells[key]
+        return found
+
+    def take(self, mark: Mark) -> Changes:
+        """The changes since the mark, which are undone."""
+        found = self.changes(mark)
+        for owner, key, old in reversed(self._log[mark.length:]):
+            if owner.birth <= mark.clock:
+                if old is None:
+                    del owner.cells[key]
+                else:
+                    owner.cells[key] = old
+        del self._log[mark.length:]
+        return found
+
+    def apply(self, changes: Changes) -> None:
+        """Makes changes that were taken."""
+        for (owner, key), (value, site) in changes.items():
+            self.write(owner, key, value, site)

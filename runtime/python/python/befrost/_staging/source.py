@@ -1,0 +1,124 @@
+"""The syntax tree of a function: from its file, a notebook's cell, or the REPL, wherever `linecache` finds it.
+
+A function is found by the line of its code object and its name, a lambda by the columns of its body.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from typing import Union
+
+from .errors import Refused
+
+FunctionNode = Union[ast.FunctionDef, ast.Lambda]
+
+_trees: dict[str, tuple[tuple[str, ...], ast.Module]] = {}
+
+
+def _tree(file: str, module_globals: dict[str, object]) -> ast.Module:
+    linecache.checkcache(file)
+    lines = tuple(linecache.getlines(file, module_globals))
+    if not lines:
+        raise Refused(
+            f"the source of '{file}' is not there: define the function in a file, a notebook or the REPL, "
+            "not by exec or eval"
+        )
+    known = _trees.get(file)
+    if known is None or known[0] != lines:
+        try:
+            tree = ast.parse("".join(lines), file)
+        except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+            raise Refused(f"the source of '{file}' cannot be parsed: {error}") from None
+        known = _trees[file] = (lines, tree)
+    return known[1]
+
+
+def _first_line(node: ast.AST) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])  # type: ignore[attr-defined]
+
+
+def _contains(node: ast.AST, line: int, column: int) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return start <= (line, column) <= end
+
+
+def function_node(function: types.FunctionType) -> FunctionNode:
+    """The definition of a function.
+
+    Raises Refused if there is no source, or the function is a coroutine or a generator.
+    """
+    code = function.__code__
+    tree = _tree(code.co_filename, function.__globals__)
+    found: list[FunctionNode] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
+            if _first_line(node) == code.co_firstlineno:
+                raise Refused(f"'{node.name}' is a coroutine; only plain functions are compiled")
+        if isinstance(node, ast.FunctionDef):
+            if node.name == code.co_name and _first_line(node) == code.co_firstlineno:
+                found.append(node)
+        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
+            if node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
+                found.append(node)
+    if code.co_name == "<lambda>" and len(found) > 1:
+        # Several in a line: the one whose body has the places of the code.
+        places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
+        inside = [
+            node for node in found
+            if all(_contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)
+        ]
+        found = sorted(inside or found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0, -n.col_offset))
+    if not found:
+        raise Refused(f"the source of '{function.__qualname__}' in '{code.co_filename}' has changed, or is not there")
+    return found[0]
+
+
+class Scope:
+    """What the body of a function says about names."""
+
+    def __init__(self, node: FunctionNode | ast.ListComp):
+        self.assigned: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.globals: set[str] = set()
+        self.is_generator = False
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            arguments = node.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+            self.assigned.update(a.arg for a in every)
+            body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+            for statement in body:
+                self._visit(statement)
+        self.assigned -= self.nonlocals | self.globals
+
+    def _visit(self, root: ast.AST) -> None:
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self.assigned.add(node.name)
+                continue
+            if isinstance(node, ast.Lambda):
+                continue
+            if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+                # Its targets are its own; what `:=` assigns is not.
+                pending.extend(n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+                continue
+            if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+                self.is_generator = True
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                self.assigned.add(node.id)
+            elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+                self.assigned.add(node.name)
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                self.assigned.add(node.rest)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.assigned.update((a.asname or a.name).split(".")[0] for a in node.names)
+            elif isinstance(node, ast.Nonlocal):
+                self.nonlocals.update(node.names)
+            elif isinstance(node, ast.Global):
+                self.globals.update(node.names)
+            pending.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,452 @@
+"""Statements: one method per kind of node."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import truth
+from .errors import Refused, note
+from .interpreter import RETURN, VALUE, Control
+from .lists import growing, with_item
+from .values import (
+    Array, DictObject, Fixed, Function, Growing, ListObject, Struct, Weak, describe, is_staged, kind_of_number,
+)
+
+REFUSED = {
+    ast.Try: "try", ast.With: "with", ast.AsyncWith: "async with", ast.AsyncFor: "async for",
+    ast.AsyncFunctionDef: "async def", ast.ClassDef: "class", ast.Raise: "raise", ast.Delete: "del",
+}
+
+
+class Statements(Control):
+    """Executes statements."""
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        """Executes statements until control flow leaves."""
+        for i, statement in enumerate(statements):
+            rest = statements[i + 1:]
+            before, self.node = self.node, statement
+            if isinstance(statement, ast.If):
+                if self.if_statement(statement, rest):
+                    return
+            else:
+                self.statement(statement)
+            self.node = before
+            left = self.leaving()
+            if left is True:
+                return
+            if left is not False:
+                if rest:
+                    self.guarded(lambda: self.block(rest))
+                return
+
+    def statement(self, node: ast.stmt) -> None:
+        word = REFUSED.get(type(node))
+        if word is None and type(node).__name__ == "TryStar":
+            word = "try"
+        if word:
+            raise Refused(f"'{word}' cannot be compiled")
+        method = getattr(self, "do_" + type(node).__name__, None)
+        if method is None:
+            raise Refused(f"this statement ({type(node).__name__}) cannot be compiled")
+        method(node)
+
+    # ---- simple ones ----
+
+    def do_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def do_Nonlocal(self, node: ast.Nonlocal) -> None:
+        pass
+
+    def do_Global(self, node: ast.Global) -> None:
+        pass
+
+    def do_Expr(self, node: ast.Expr) -> None:
+        self.eval(node.value)
+
+    def do_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            module = __import__(alias.name)
+            if alias.asname:
+                for part in alias.name.split(".")[1:]:
+                    module = getattr(module, part)
+            self.assign_name(alias.asname or alias.name.split(".")[0], module)
+
+    def do_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.level or not node.module:
+            raise Refused("a relative import cannot be compiled")
+        module = __import__(node.module, fromlist=[alias.name for alias in node.names])
+        for alias in node.names:
+            self.assign_name(alias.asname or alias.name, getattr(module, alias.name))
+
+    def do_Assign(self, node: ast.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def do_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value))
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:
+        target = node.target
+        if isinstance(target, ast.Name):
+            load: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            old = self.eval(load)
+            new = self.augmented(node, old, self.eval(node.value), target.id)
+            if isinstance(old, Array) and old.ndim > 0 and isinstance(new, Array):
+                self.expect_writable(old, target.id)
+                new = self.cast_in_place(old, new)
+            self.assign_name(target.id, new)
+        elif isinstance(target, ast.Subscript):
+            owner, index = self.eval(target.value), self.index(target.slice)
+            old = self.item(owner, index)
+            new = self.augmented(node, old, self.eval(node.value), None)
+            self.set_item(target, owner, index, new)
+        elif isinstance(target, ast.Attribute):
+            owner = self.eval(target.value)
+            old = self.attribute(owner, target.attr)
+            self.set_attribute(owner, target.attr, self.augmented(node, old, self.eval(node.value), None))
+
+    def augmented(self, node: ast.AugAssign, old: Any, value: Any, name: str | None) -> Any:
+        if isinstance(old, ListObject) and isinstance(node.op, ast.Add):
+            # In place: all names of the list see it.
+            self.extend(old, value)
+            return old
+        return self.operate(type(node.op), old, value)
+
+    def cast_in_place(self, old: Array, new: Array) -> Array:
+        """The result of an operation in place: it keeps dtype and shape."""
+        if not np.can_cast(new.dtype, old.dtype, "same_kind"):
+            raise Refused(f"an operation in place on {old.dtype} gives {new.dtype}, which it cannot hold")
+        if len(new.shape) > len(old.shape) or any(
+                a is not None and b is not None and a != b and b != 1
+                for a, b in zip(old.shape[::-1], new.shape[::-1])):
+            raise Refused(f"an operation in place on an array of shape {old!r} gives {new!r}")
+        if new.const is not None:
+            return Array(old.dtype, new.shape, const=new.const.astype(old.dtype))
+        return self.emit.array(self.emit.id(new, old.dtype))
+
+    def assign(self, target: ast.expr, value: Any) -> None:
+        before, self.node = self.node, target
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, value)
+        elif isinstance(target, ast.Subscript):
+            self.set_item(target, self.eval(target.value), self.index(target.slice), value)
+        elif isinstance(target, ast.Attribute):
+            self.set_attribute(self.eval(target.value), target.attr, value)
+        else:
+            raise Refused("this target cannot be assigned")
+        self.node = before
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
+        stars = [i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+        items = self.all_items(value, len(target.elts) if not stars else None)
+        n = len(target.elts)
+        if not stars:
+            if len(items) != n:
+                few = "not enough" if len(items) < n else "too many"
+                raise Refused(f"{few} values to unpack (expected {n}, got {len(items)})")
+            for part, item in zip(target.elts, items):
+                self.assign(part, item)
+            return
+        at = stars[0]
+        behind = n - at - 1
+        if len(items) < n - 1:
+            raise Refused(f"not enough values to unpack (expected at least {n - 1}, got {len(items)})")
+        for part, item in zip(target.elts[:at], items[:at]):
+            self.assign(part, item)
+        starred = target.elts[at]
+        assert isinstance(starred, ast.Starred)
+        self.assign(starred.value, ListObject(self.state, items[at:len(items) - behind]))
+        for part, item in zip(target.elts[at + 1:], items[len(items) - behind:]):
+            self.assign(part, item)
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        if not isinstance(owner, Struct):
+            raise Refused(f"the attribute '{name}' of {describe(owner)} cannot be assigned")
+        if getattr(owner.cls, "__dataclass_params__").frozen:
+            raise Refused(f"cannot assign to field '{name}' of the frozen dataclass '{owner.cls.__name__}'")
+        self.state.write(owner, name, value, self.site())
+
+    def set_item(self, target: ast.Subscript, owner: Any, index: Any, value: Any) -> None:
+        if isinstance(owner, DictObject):
+            if is_staged(index):
+                raise Refused("a key of a dict must be known when the function is compiled")
+            self.state.write(owner, "items", {**owner.items, self.static_key(index): value}, self.site())
+        elif isinstance(owner, ListObject):
+            self.set_list_item(owner, index, value)
+        elif isinstance(owner, Array):
+            if not isinstance(target.value, ast.Name):
+                raise Refused("an element is assigned of an array that is no variable: give it a name first")
+            name = target.value.id
+            self.expect_writable(owner, name)
+            self.assign_name(name, self.updated(owner, index, value))
+        else:
+            raise Refused(f"{describe(owner)} does not support item assignment")
+
+    def set_list_item(self, owner: ListObject, index: Any, value: Any) -> None:
+        items = owner.items
+        if kind_of_number(index) and isinstance(items, Fixed):
+            at = index + len(items.items) if index < 0 else index
+            if not 0 <= at < len(items.items):
+                raise Refused("list assignment index out of range")
+            made = [*items.items]
+            made[at] = value
+            self.state.write(owner, "items", Fixed(tuple(made)), self.site())
+            return
+        if isinstance(index, (Weak, Array)) or kind_of_number(index):
+            if isinstance(items, Fixed):
+                items = growing(self.emit, items)
+            at = self.list_index(items, index)
+            self.state.write(owner, "items", with_item(self.emit, items, at, value), self.site())
+            return
+        raise Refused(f"an index of a list is {describe(index)}")
+
+    def expect_writable(self, array: Array, name: str) -> None:
+        """Refuses an assignment to an element that another name would see in NumPy."""
+        if not array.owned:
+            raise Refused(f"an element of '{name}' is assigned, which was not made in this function: the caller's "
+                          f"array would change; use '{name} = {name}.copy()' first")
+        own = self.frame.cells.get(name, (None, None))[1]
+        for other, value, site in self.references():
+            if other != name and isinstance(value, Array) and value.roots & array.roots:
+                raise Refused(f"an element of '{name}' is assigned, but '{other}' is the same array or a view of "
+                              "it: in NumPy it would change too",
+                              note("it got its second name here", max(filter(None, (own, site)), default=None,
+                                                                      key=lambda s: s.line)))
+
+    def references(self) -> Any:
+        """All that names an array: (name, array, site)."""
+        frame = self.frame
+        seen = set()
+        pending: list[tuple[str, Any, Any]] = []
+        frames: list[Any] = []
+        while frame is not None and id(frame) not in seen:
+            seen.add(id(frame))
+            frames.append(frame)
+            parent = frame.parent
+            while parent is not None and id(parent) not in seen:
+                seen.add(id(parent))
+                frames.append(parent)
+                parent = parent.parent
+            frame = frame.caller  # type: ignore[assignment]
+        for at, found in enumerate(frames):
+            for key, (value, site) in found.cells.items():
+                if isinstance(key, str):
+                    pending.append((key if at == 0 else f"{key} of {found.name}", value, site))
+        done = set()
+        while pending:
+            name, value, site = pending.pop()
+            if isinstance(value, Array):
+                yield name, value, site
+            elif isinstance(value, tuple):
+                pending += [(f"{name}[{i}]", part, site) for i, part in enumerate(value)]
+            elif id(value) in done:
+                continue
+            elif isinstance(value, ListObject) and isinstance(value.items, Fixed):
+                done.add(id(value))
+                pending += [(f"{name}[{i}]", part, site) for i, part in enumerate(value.items.items)]
+            elif isinstance(value, DictObject):
+                done.add(id(value))
+                pending += [(f"{name}[{k!r}]", part, site) for k, part in value.items.items()]
+            elif isinstance(value, Struct):
+                done.add(id(value))
+                pending += [(f"{name}.{k}", part, site) for k, part in value.fields.items()]
+
+    # ---- control flow ----
+
+    def if_statement(self, node: ast.If, rest: list[ast.stmt]) -> bool:
+        """Executes an if. True if it executed the rest of the block too, on the only way that leads there."""
+        condition = self.condition(node.test)
+        if isinstance(condition, bool):
+            self.block(node.body if condition else node.orelse)
+            return False
+        sites = self.sites(node)
+        then = self.arm(lambda: self.block(node.body))
+        self.node = node
+        if then.left is True:
+            def otherwise() -> None:
+                self.block(node.orelse)
+                if rest:
+                    self.guarded(lambda: self.block(rest))
+            self.join_arms(condition, then, self.arm(otherwise), sites)
+            return True
+        other = self.arm(lambda: self.block(node.orelse))
+        self.node = node
+        if other.left is True:
+            if rest:
+                then = self.arm(lambda: self.guarded(lambda: self.block(rest)), then)
+            self.node = node
+            self.join_arms(condition, then, other, sites)
+            return True
+        self.join_arms(condition, then, other, sites)
+        return False
+
+    def condition(self, test: ast.expr) -> bool | int:
+        """The truth of an expression: static, or a boolean of the graph."""
+        value = self.eval(test)
+        before, self.node = self.node, test
+        found = truth(self.emit, value)
+        self.node = before
+        return found  # type: ignore[no-any-return]
+
+    def do_Return(self, node: ast.Return) -> None:
+        value = None if node.value is None else self.eval(node.value)
+        self.state.write(self.frame, VALUE, value, self.site())
+        self.state.write(self.frame, RETURN, True, self.site())
+
+    def do_Break(self, node: ast.Break) -> None:
+        self.state.write(self.frame, ("break", self.frame.depth), True, self.site())
+
+    def do_Continue(self, node: ast.Continue) -> None:
+        self.state.write(self.frame, ("continue", self.frame.depth), True, self.site())
+
+    def do_Assert(self, node: ast.Assert) -> None:
+        condition = self.condition(node.test)
+        if condition is True:
+            return
+        ways = self.emit.constant(False) if condition is False else condition
+
+        def fail() -> None:
+            text = "" if node.msg is None else self.text(self.eval(node.msg))
+            self.node = node
+            never = self.emit.constant(False)
+            self.emit.op("Assert", [never, self.string(text)], {"summarize": 3})
+
+        if node.msg is None:
+            self.emit.op("Assert", [ways, self.string("")], {"summarize": 3})
+        else:
+            # The message is only made where it is needed.
+            self.choose(ways, lambda: None, fail)
+
+    def do_FunctionDef(self, node: ast.FunctionDef) -> None:
+        made: Any = self.function(node, node.name)
+        for decorator in reversed(node.decorator_list):
+            made = self.call(self.eval(decorator), [made], {})
+        self.assign_name(node.name, made)
+
+    def do_Match(self, node: ast.Match) -> None:
+        subject = self.eval(node.subject)
+        self.match_cases(subject, node.cases)
+
+    def match_cases(self, subject: Any, cases: list[ast.match_case]) -> None:
+        if not cases:
+            return
+        case, rest = cases[0], cases[1:]
+        names: list[tuple[str, Any]] = []
+        matches = self.pattern(subject, case.pattern, names)
+
+        def body() -> None:
+            for name, value in names:
+                self.assign_name(name, value)
+            self.block(case.body)
+
+        def guarded_body() -> None:
+            if case.guard is None:
+                body()
+                return
+            for name, value in names:
+                self.assign_name(name, value)
+            goes = self.condition(case.guard)
+            if goes is True:
+                self.block(case.body)
+            elif goes is False:
+                self.match_cases(subject, rest)
+            else:
+                self.choose(goes, lambda: self.block(case.body), lambda: self.match_cases(subject, rest))
+
+        if matches is True:
+            guarded_body()
+        elif matches is False:
+            self.match_cases(subject, rest)
+        else:
+            self.choose(matches, guarded_body, lambda: self.match_cases(subject, rest))
+
+    def pattern(self, subject: Any, node: ast.pattern, names: list[tuple[str, Any]]) -> Any:
+        """Whether a value matches: True, False, or a boolean of the graph."""
+        self.node = node
+        if isinstance(node, ast.MatchValue):
+            return self.truth_of_comparison(ast.Eq, subject, self.eval(node.value))
+        if isinstance(node, ast.MatchSingleton):
+            if isinstance(node.value, bool) and isinstance(subject, Weak):
+                return subject.kind == "bool" and self.truth_of_comparison(ast.Eq, subject, node.value)
+            return subject is node.value
+        if isinstance(node, ast.MatchAs):
+            found = True if node.pattern is None else self.pattern(subject, node.pattern, names)
+            if node.name:
+                names.append((node.name, subject))
+            return found
+        if isinstance(node, ast.MatchOr):
+            found: Any = False
+            for part in node.patterns:
+                one = self.pattern(subject, part, names)
+                if one is True:
+                    return True
+                if one is not False:
+                    found = one if found is False else self.emit.op("LogicalOr", [found, one])[0]
+            return found
+        if isinstance(node, ast.MatchSequence):
+            if not isinstance(subject, (tuple, ListObject)):
+                return False
+            if isinstance(subject, ListObject) and isinstance(subject.items, Growing):
+                raise Refused("a pattern of a list whose length is only known when it runs")
+            items = self.all_items(subject)
+            stars = [i for i, part in enumerate(node.patterns) if isinstance(part, ast.MatchStar)]
+            if stars:
+                at, behind = stars[0], len(node.patterns) - stars[0] - 1
+                if len(items) < at + behind:
+                    return False
+                star = node.patterns[at]
+                assert isinstance(star, ast.MatchStar)
+                if star.name:
+                    names.append((star.name, ListObject(self.state, items[at:len(items) - behind])))
+                pairs = [*zip(items[:at], node.patterns[:at]),
+                         *zip(items[len(items) - behind:], node.patterns[at + 1:])]
+            else:
+                if len(items) != len(node.patterns):
+                    return False
+                pairs = list(zip(items, node.patterns))
+            return self.all_match(pairs, names)
+        if isinstance(node, ast.MatchClass):
+            cls = self.eval(node.cls)
+            if not self.is_instance(subject, cls):
+                return False
+            attributes = list(getattr(cls, "__match_args__", ()))[:len(node.patterns)] + list(node.kwd_attrs)
+            if len(node.patterns) == 1 and cls in (int, float, bool, str, list, tuple):
+                return self.pattern(subject, node.patterns[0], names)
+            values = [self.attribute(subject, name) for name in attributes]
+            return self.all_match(list(zip(values, [*node.patterns, *node.kwd_patterns])), names)
+        if isinstance(node, ast.MatchMapping) and isinstance(subject, DictObject):
+            keys = [self.eval(key) for key in node.keys]
+            if any(key not in subject.items for key in keys):
+                return False
+            if node.rest:
+                rest = {key: value for key, value in subject.items.items() if key not in keys}
+                names.append((node.rest, DictObject(self.state, rest)))
+            return self.all_match([(subject.items[key], part) for key, part in zip(keys, node.patterns)], names)
+        return False
+
+    def all_match(self, pairs: list[tuple[Any, ast.pattern]], names: list[tuple[str, Any]]) -> Any:
+        found: Any = True
+        for value, part in pairs:
+            one = self.pattern(value, part, names)
+            if one is False:
+                return False
+            if one is not True:
+                found = one if found is True else self.emit.op("LogicalAnd", [found, one])[0]
+        return found
+
+    def function(self, node: ast.FunctionDef | ast.Lambda, name: str) -> Function:
+        from .source import Scope
+
+        arguments = node.args
+        defaults = [self.eval(default) for default in arguments.defaults]
+        kw_defaults = [None if default is None else (self.eval(default),) for default in arguments.kw_defaults]
+        return Function(node, self.frame, defaults, kw_defaults, name, Scope(node))

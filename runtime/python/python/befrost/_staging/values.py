@@ -1,0 +1,253 @@
+"""Values while a function is compiled.
+
+    static    any Python object that is not one of the following
+    Weak      a number of Python's that is staged: int (64 bits), float, complex or bool
+    Array     dtype, shape with None for unknown sizes; its value is staged, or an array that is known
+    ListObject, DictObject, Struct     what can be changed: cells in the journal
+    Sequence  what can be iterated over: range, zip, enumerate, reversed
+
+A list has `Fixed` items, which are values themselves, or a number of items that is only known when the function
+runs (`Growing`): then each leaf of an item's structure is a TensorList.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+import numpy as np
+
+from .names import Owner, State
+
+KINDS = {"bool": np.dtype(bool), "int": np.dtype(np.int64), "float": np.dtype(np.float64),
+         "complex": np.dtype(np.complex128)}
+ZEROS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
+ORDER = ["bool", "int", "float", "complex"]
+
+Shape = tuple["int | None", ...]
+
+
+def kind_of_number(value: object) -> str | None:
+    """The kind of a Python number."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, complex):
+        return "complex"
+    return None
+
+
+class Weak:
+    """A staged number of Python's."""
+
+    __slots__ = ("kind", "id", "origin")
+
+    def __init__(self, kind: str, id: int, origin: Any = None):
+        self.kind = kind
+        self.id = id
+        self.origin = origin
+
+    def __repr__(self) -> str:
+        return self.kind
+
+
+_roots = iter(range(1, 1 << 62))
+
+
+class Array:
+    """An array: staged (`id`), or known (`const`). `roots` are the arrays whose memory it may have in NumPy;
+    `owned` says that they were all made by the function."""
+
+    __slots__ = ("dtype", "shape", "id", "const", "roots", "owned")
+
+    def __init__(self, dtype: np.dtype[Any], shape: Shape, id: int | None = None, const: Any = None,
+                 roots: frozenset[int] | None = None, owned: bool = True):
+        self.dtype = np.dtype(dtype)
+        self.shape = shape
+        self.id = id
+        self.const = const
+        self.roots = frozenset([next(_roots)]) if roots is None else roots
+        self.owned = owned
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}{shape_text(self.shape)}"
+
+
+def known(value: Any, owned: bool = True) -> Array:
+    """An array of known contents."""
+    array = np.asarray(value)
+    return Array(array.dtype, array.shape, const=array, owned=owned)
+
+
+def shape_text(shape: Shape) -> str:
+    return "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+class Fixed:
+    """The items of a list whose length is known."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Any, ...]):
+        self.items = items
+
+
+class Growing:
+    """The items of a list whose length is staged: a template of an item, and a TensorList per leaf."""
+
+    __slots__ = ("item", "lists")
+
+    def __init__(self, item: Any, lists: tuple[int, ...]):
+        self.item = item
+        self.lists = lists
+
+
+class ListObject(Owner):
+    """A list."""
+
+    def __init__(self, state: State, items: Any = ()):
+        super().__init__(state)
+        self.cells["items"] = (Fixed(tuple(items)) if isinstance(items, (tuple, list)) else items, None)
+
+    @property
+    def items(self) -> Fixed | Growing:
+        return self.cells["items"][0]  # type: ignore[no-any-return]
+
+
+class DictObject(Owner):
+    """A dict with static keys. The cell `items` has a dict that is never changed."""
+
+    def __init__(self, state: State, items: dict[Any, Any]):
+        super().__init__(state)
+        self.cells["items"] = (items, None)
+
+    @property
+    def items(self) -> dict[Any, Any]:
+        return self.cells["items"][0]  # type: ignore[no-any-return]
+
+
+class Struct(Owner):
+    """An instance of a dataclass. Its cells are its attributes."""
+
+    def __init__(self, state: State, cls: type, fields: dict[str, Any]):
+        super().__init__(state)
+        self.cls = cls
+        for name, value in fields.items():
+            self.cells[name] = (value, None)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {name: value for name, (value, _) in self.cells.items()}
+
+
+class Sequence:
+    """What can be iterated over: a length, static or weak, and the item at an index. `stage` is None, or says
+    that an item can be had at a staged index."""
+
+    def __init__(self, length: Any, get: Callable[[Any], Any], *, is_staged: bool, can_stage: bool = True,
+                 what: str = "iterable", rng: Any = None):
+        self.length = length
+        self.get = get
+        self.is_staged = is_staged
+        self.can_stage = can_stage
+        self.what = what
+        self.range = rng
+
+
+class Poison:
+    """The value of a variable that cannot be used: reading it raises this refusal. `use_site` says that the
+    refusal belongs to the place of the use."""
+
+    __slots__ = ("message", "notes", "sites")
+
+    def __init__(self, message: str, notes: tuple[str, ...], sites: Any):
+        self.message = message
+        self.notes = notes
+        self.sites = sites  # None: the place of the use
+
+
+class Partial:
+    """A value that is there unless control flow has left: in the rest of the block it can be used, behind the
+    loop it cannot."""
+
+    __slots__ = ("value", "poison")
+
+    def __init__(self, value: Any, poison: Poison):
+        self.value = value
+        self.poison = poison
+
+
+class Function:
+    """A function that is defined in the function being compiled."""
+
+    __slots__ = ("node", "frame", "defaults", "kw_defaults", "name", "scope")
+
+    def __init__(self, node: Any, frame: Any, defaults: list[Any], kw_defaults: list[Any], name: str, scope: Any):
+        self.node = node
+        self.frame = frame
+        self.defaults = defaults
+        self.kw_defaults = kw_defaults
+        self.name = name
+        self.scope = scope
+
+
+class Method:
+    """A method of a value."""
+
+    __slots__ = ("owner", "name")
+
+    def __init__(self, owner: Any, name: str):
+        self.owner = owner
+        self.name = name
+
+
+def is_staged(value: Any) -> bool:
+    """True if anything in a value is only known when the function runs."""
+    if isinstance(value, Weak):
+        return True
+    if isinstance(value, Array):
+        return value.const is None
+    if isinstance(value, (tuple, list)):
+        return any(map(is_staged, value))
+    if isinstance(value, dict):
+        return any(map(is_staged, value.values()))
+    if isinstance(value, ListObject):
+        items = value.items
+        return isinstance(items, Growing) or is_staged(items.items)
+    if isinstance(value, DictObject):
+        return is_staged(value.items)
+    if isinstance(value, Struct):
+        return is_staged(value.fields)
+    if isinstance(value, Sequence):
+        return value.is_staged
+    return isinstance(value, (Function, Method))
+
+
+def describe(value: Any) -> str:
+    """A value in a message."""
+    if isinstance(value, (Weak, Array)):
+        return repr(value) if isinstance(value, Weak) or value.const is None else f"{value.dtype}{shape_text(value.shape)}"
+    if isinstance(value, ListObject):
+        return "a list"
+    if isinstance(value, DictObject):
+        return "a dict"
+    if isinstance(value, Struct):
+        return f"a {value.cls.__name__}"
+    if isinstance(value, Function):
+        return f"the function '{value.name}'"
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+        return f"'{getattr(value, '__qualname__', value)}'"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(describe, value)) + ")"
+    kind = kind_of_number(value)
+    if kind:
+        return f"{kind} {value!r}"
+    text = repr(value)
+    return text if len(text) < 60 else f"a {type(value).__name__}"

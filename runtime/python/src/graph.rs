@@ -1,0 +1,359 @@
+//! `Graph`: a function that the source front end builds op by op; `Executable`: what is made of it.
+//!
+//! Values and blocks are numbers on the Python side. They are only valid for their graph: the number of
+//! another one is refused.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use befrost::build::{
+    AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, Place, TensorShape, ValueId,
+    compile_module, module_text, row, rows,
+};
+use befrost::{
+    Cancellation, CallOptions, CompileOptions, Datum, Function, Output, Resources, Runtime,
+};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList};
+
+use crate::array::{type_name, type_named};
+use crate::{failure, tensor};
+
+/// A type: the element type's name, and the sizes, -1 for unknown ones; None for an unknown rank.
+type PyTensorType = (String, Option<Vec<i64>>);
+
+/// A function being built.
+#[pyclass(module = "befrost._native")]
+pub(crate) struct Graph {
+    builder: Option<FunctionBuilder>,
+    module: Option<Module>,
+    values: Vec<ValueId>,
+    blocks: Vec<BlockId>,
+    checkpoints: Vec<(Checkpoint, BlockId)>,
+    max_ops: usize,
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    #[pyo3(signature = (name, max_ops = 1 << 20))]
+    fn new(name: &str, max_ops: usize) -> Graph {
+        Graph {
+            builder: Some(FunctionBuilder::new(name)),
+            module: None,
+            values: Vec::new(),
+            blocks: Vec::new(),
+            checkpoints: Vec::new(),
+            max_ops,
+        }
+    }
+
+    /// A further argument. Returns its value.
+    fn argument(&mut self, name: &str, ty: PyTensorType) -> PyResult<usize> {
+        let ty = tensor_type(ty)?;
+        let value = self.builder()?.argument(name, &ty);
+        Ok(self.number(value))
+    }
+
+    /// Where the next ops come from: (file, line, column), innermost first.
+    #[pyo3(signature = (places, label = None))]
+    fn location(&mut self, places: Vec<(String, u32, u32)>, label: Option<&str>) -> PyResult<()> {
+        let places: Vec<Place> =
+            places.into_iter().map(|(file, line, column)| Place { file, line, column }).collect();
+        self.builder()?.set_location(&places, label);
+        Ok(())
+    }
+
+    /// Adds an op. Returns the values of its results.
+    #[pyo3(signature = (operator, operands, attrs = None, results = None))]
+    fn op(
+        &mut self,
+        operator: &str,
+        operands: Vec<usize>,
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<Vec<PyTensorType>>,
+    ) -> PyResult<Vec<usize>> {
+        let operands = self.values_of(&operands)?;
+        let attrs = attributes(operator, attrs)?;
+        let results = results.map(tensor_types).transpose()?;
+        let max_ops = self.max_ops;
+        let builder = self.builder()?;
+        if builder.n_created() > max_ops {
+            return Err(PyValueError::new_err(format!("the function becomes more than {max_ops} operations")));
+        }
+        let made = builder.op(operator, &operands, &attrs, results.as_deref());
+        let made = made.map_err(PyValueError::new_err)?;
+        Ok(made.into_iter().map(|value| self.number(value)).collect())
+    }
+
+    /// A constant.
+    fn constant(&mut self, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let tensor = tensor::of(value)?;
+        let value = self.builder()?.constant(&tensor).map_err(PyValueError::new_err)?;
+        Ok(self.number(value))
+    }
+
+    /// A constant string.
+    fn string(&mut self, text: &str) -> PyResult<usize> {
+        let value = self.builder()?.string(text);
+        Ok(self.number(value))
+    }
+
+    /// The type of a value.
+    fn type_of(&mut self, value: usize) -> PyResult<(&'static str, Option<Vec<i64>>)> {
+        let value = self.value(value)?;
+        let ty = self.builder()?.ty(value);
+        let (element, dims) = ty.ok_or_else(|| PyTypeError::new_err("the value is no tensor"))?;
+        Ok((type_name(element), dims))
+    }
+
+    /// A new block with arguments of these types. Returns it and their values.
+    fn block(&mut self, types: Vec<PyTensorType>) -> PyResult<(usize, Vec<usize>)> {
+        let types = tensor_types(types)?;
+        let (block, args) = self.builder()?.block(&types);
+        Ok((self.block_number(block), args.into_iter().map(|value| self.number(value)).collect()))
+    }
+
+    /// Goes on at the end of a block. Returns the one before.
+    fn enter(&mut self, block: usize) -> PyResult<usize> {
+        let block = self.block_of(block)?;
+        let before = self.builder()?.enter(block);
+        Ok(self.block_number(before))
+    }
+
+    /// A conditional over two filled blocks. Returns the values of its results.
+    fn if_region(
+        &mut self,
+        condition: usize,
+        then: (usize, Vec<usize>),
+        otherwise: (usize, Vec<usize>),
+        types: Vec<PyTensorType>,
+    ) -> PyResult<Vec<usize>> {
+        let types = tensor_types(types)?;
+        let condition = self.value(condition)?;
+        let (then_block, then) = (self.block_of(then.0)?, self.values_of(&then.1)?);
+        let (other_block, other) = (self.block_of(otherwise.0)?, self.values_of(&otherwise.1)?);
+        let made =
+            self.builder()?.if_region(condition, (then_block, &then), (other_block, &other), &types);
+        Ok(made.into_iter().map(|value| self.number(value)).collect())
+    }
+
+    /// A loop over two filled blocks. Returns the values of its results.
+    fn while_region(
+        &mut self,
+        initial: Vec<usize>,
+        condition: (usize, usize),
+        body: (usize, Vec<usize>),
+        types: Vec<PyTensorType>,
+    ) -> PyResult<Vec<usize>> {
+        let types = tensor_types(types)?;
+        let initial = self.values_of(&initial)?;
+        let (cond_block, goes_on) = (self.block_of(condition.0)?, [self.value(condition.1)?]);
+        let (body_block, next) = (self.block_of(body.0)?, self.values_of(&body.1)?);
+        let made =
+            self.builder()?.while_region(&initial, (cond_block, &goes_on), (body_block, &next), &types);
+        Ok(made.into_iter().map(|value| self.number(value)).collect())
+    }
+
+    /// The state, for `rollback`.
+    fn checkpoint(&mut self) -> PyResult<usize> {
+        let made = self.builder()?.checkpoint();
+        self.checkpoints.push(made);
+        Ok(self.checkpoints.len() - 1)
+    }
+
+    /// Takes back what was built since the checkpoint.
+    fn rollback(&mut self, to: usize) -> PyResult<()> {
+        let state = *self.checkpoints.get(to).ok_or_else(|| PyIndexError::new_err("no checkpoint"))?;
+        self.checkpoints.truncate(to + 1);
+        self.builder()?.rollback(state);
+        Ok(())
+    }
+
+    /// Ends the function: its results with their names.
+    fn finish(&mut self, results: Vec<(String, usize)>) -> PyResult<()> {
+        let named = results.into_iter().map(|(name, value)| Ok((name, self.value(value)?)));
+        let named = named.collect::<PyResult<Vec<_>>>()?;
+        let builder = self.builder.take().ok_or_else(finished)?;
+        self.module = Some(builder.finish(&named));
+        Ok(())
+    }
+
+    /// The text of the finished function.
+    fn text(&self) -> PyResult<String> {
+        Ok(module_text(self.module.as_ref().ok_or_else(unfinished)?))
+    }
+
+    /// Compiles the finished function. It is gone afterwards.
+    #[pyo3(signature = (level, work_queue = None))]
+    fn compile(&mut self, py: Python<'_>, level: u8, work_queue: Option<&str>) -> PyResult<Executable> {
+        let module = self.module.take().ok_or_else(unfinished)?;
+        let options = CompileOptions { level, ..CompileOptions::default() };
+        let bef = py.detach(|| compile_module(module, &options));
+        let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
+        Executable::load(&bef, work_queue)
+    }
+}
+
+impl Graph {
+    fn builder(&mut self) -> PyResult<&mut FunctionBuilder> {
+        self.builder.as_mut().ok_or_else(finished)
+    }
+
+    fn number(&mut self, value: ValueId) -> usize {
+        self.values.push(value);
+        self.values.len() - 1
+    }
+
+    fn value(&self, number: usize) -> PyResult<ValueId> {
+        self.values.get(number).copied().ok_or_else(|| PyIndexError::new_err(format!("no value {number}")))
+    }
+
+    fn values_of(&self, numbers: &[usize]) -> PyResult<Vec<ValueId>> {
+        numbers.iter().map(|&number| self.value(number)).collect()
+    }
+
+    fn block_number(&mut self, block: BlockId) -> usize {
+        self.blocks.push(block);
+        self.blocks.len() - 1
+    }
+
+    fn block_of(&self, number: usize) -> PyResult<BlockId> {
+        self.blocks.get(number).copied().ok_or_else(|| PyIndexError::new_err(format!("no block {number}")))
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the function is finished")
+}
+
+fn unfinished() -> PyErr {
+    PyValueError::new_err("the function is not finished, or compiled already")
+}
+
+fn tensor_type((element, dims): PyTensorType) -> PyResult<TensorShape> {
+    let element = type_named(&element)
+        .ok_or_else(|| PyTypeError::new_err(format!("there is no element type '{element}'")))?;
+    Ok((element, dims))
+}
+
+fn tensor_types(types: Vec<PyTensorType>) -> PyResult<Vec<TensorShape>> {
+    types.into_iter().map(tensor_type).collect()
+}
+
+/// The attributes of an operator, by the kinds that its signature declares.
+fn attributes(
+    operator: &str,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<(String, DefaultValue)>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let row = row(operator).ok_or_else(|| {
+        PyValueError::new_err(format!("there is no operator '{operator}'"))
+    })?;
+    let mut out = Vec::with_capacity(given.len());
+    for (name, value) in given {
+        let name: String = name.extract()?;
+        let declared = row.signature().attrs.iter().find(|attr| attr.name == name);
+        let declared = declared.ok_or_else(|| {
+            PyTypeError::new_err(format!("'{operator}' has no attribute '{name}'"))
+        })?;
+        out.push((name, attribute(declared.kind, &value)?));
+    }
+    Ok(out)
+}
+
+fn attribute(kind: AttrKind, value: &Bound<'_, PyAny>) -> PyResult<DefaultValue> {
+    Ok(match kind {
+        AttrKind::Bool => DefaultValue::Bool(value.extract()?),
+        AttrKind::Int if !value.is_instance_of::<PyBool>() => DefaultValue::Int(value.extract()?),
+        AttrKind::Float => DefaultValue::Float(value.extract()?),
+        AttrKind::String => DefaultValue::String(value.extract()?),
+        AttrKind::Type => {
+            let name: String = value.extract()?;
+            let ty = type_named(&name);
+            DefaultValue::Type(
+                ty.ok_or_else(|| PyTypeError::new_err(format!("there is no element type '{name}'")))?,
+            )
+        }
+        AttrKind::Shape => DefaultValue::Shape(value.extract()?),
+        AttrKind::List(kind) => {
+            let items = value.try_iter()?.map(|item| attribute(*kind, &item?));
+            DefaultValue::List(items.collect::<PyResult<_>>()?)
+        }
+        kind => return Err(PyTypeError::new_err(format!("no attribute of kind {kind} can be made of {value}"))),
+    })
+}
+
+/// The operators that can run: name and signature.
+#[pyfunction]
+pub(crate) fn operators<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    let all = rows().filter(|row| row.is_supported());
+    PyList::new(py, all.map(|row| (row.signature().name, row.summary())).collect::<Vec<_>>())
+}
+
+/// What a run prints.
+#[derive(Default)]
+struct Printed(Mutex<String>);
+
+impl Output for Printed {
+    fn write(&self, text: &str) -> std::io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        Ok(())
+    }
+}
+
+/// A compiled function.
+#[pyclass(frozen, module = "befrost._native")]
+pub(crate) struct Executable {
+    function: Function,
+    resources: Resources,
+    bef: Vec<u8>,
+}
+
+impl Executable {
+    fn load(bef: &[u8], work_queue: Option<&str>) -> PyResult<Executable> {
+        let mut runtime = Runtime::builder();
+        if let Some(queue) = work_queue {
+            runtime = runtime.work_queue(queue);
+        }
+        let runtime = runtime.build().map_err(|error| failure::refused(error.to_string()))?;
+        let program = runtime.load_bytes(bef).map_err(|error| failure::refused(error.to_string()))?;
+        let function = program.function("main").map_err(|error| failure::of(&error))?;
+        Ok(Executable { function, resources: Resources::default(), bef: bef.to_vec() })
+    }
+}
+
+#[pymethods]
+impl Executable {
+    /// Runs it. `printed` is called with what the run printed, before an error is raised.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: Vec<Bound<'py, PyAny>>,
+        printed: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<tensor::Tensor>> {
+        let values: Vec<Datum> =
+            arguments.iter().map(|value| tensor::of(value).map(Datum::from)).collect::<PyResult<_>>()?;
+        let output = Arc::new(Printed::default());
+        let options = CallOptions {
+            resources: self.resources.clone(),
+            output: output.clone(),
+            cancellation: Cancellation::default(),
+            ..CallOptions::default()
+        };
+        let made = py.detach(|| self.function.call_with(values, &options));
+        let text = std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if !text.is_empty() {
+            printed.call1((text,))?;
+        }
+        let made = made.map_err(|error| failure::of(&error))?;
+        let results = made.iter().map(|datum| datum.tensor().map(|tensor| tensor::Tensor(tensor.clone())));
+        results.collect::<Result<_, _>>().map_err(|error| failure::of(&error))
+    }
+
+    /// The BEF file.
+    #[getter]
+    fn bef(&self) -> &[u8] {
+        &self.bef
+    }
+}
