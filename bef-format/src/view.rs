@@ -609,6 +609,30 @@ impl<'a> Image<'a> {
         name.unwrap_or("unknown").to_owned()
     }
 
+    /// A source location for messages, and those of the calls that were inlined around it, innermost first:
+    /// each as [`Self::location_string`]. At most 64.
+    pub fn location_trace(&self, id: LocationId) -> Vec<String> {
+        const MAX_CALLS: usize = 64;
+        let mut trace = vec![self.location_string(id)];
+        let mut at = Some(id);
+        // Children have smaller ids, so this terminates.
+        while let Some(id) = at.take()
+            && trace.len() < MAX_CALLS
+        {
+            at = match self.location(id) {
+                LocationView::CallSite { callee: _, caller } => {
+                    trace.push(self.location_string(caller));
+                    Some(caller)
+                }
+                LocationView::Name { name: _, child } => child,
+                LocationView::Fused { parts, metadata: _ } => parts.first().copied(),
+                _ => None,
+            }
+            .filter(|&next| next < id);
+        }
+        trace
+    }
+
     /// The name of a name location, or of the callee of a call site; of a fused location the names of its
     /// parts, one after the other, which may be none.
     pub fn location_name(&self, id: LocationId) -> Option<Cow<'a, str>> {

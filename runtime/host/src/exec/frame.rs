@@ -591,7 +591,7 @@ impl Frame {
         let mut trace = Vec::new();
         loop {
             let at = KernelRef { function: frame.plan().index(), kernel };
-            trace.extend(frame.execution.program.file().location_string(at));
+            frame.execution.program.file().extend_trace(at, &mut trace);
             match &frame.caller {
                 // SAFETY: `frame` is alive: it is this frame or a caller of one that is alive.
                 Some(caller) if trace.len() < MAX_TRACE => (frame, kernel) = unsafe { caller.get() },

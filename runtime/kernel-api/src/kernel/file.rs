@@ -62,6 +62,17 @@ impl LoadedFile {
         location_of(self.image(), &self.kernel_view(at))
     }
 
+    /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first,
+    /// unless the trace ends with them: control flow is where its kernels are.
+    pub fn extend_trace(&self, at: KernelRef, trace: &mut Vec<String>) {
+        if let Some(location) = self.kernel_view(at).location() {
+            let places = self.image().location_trace(location);
+            if !trace.ends_with(&places) {
+                trace.extend(places);
+            }
+        }
+    }
+
     /// The name of the location of a kernel.
     pub(crate) fn location_name(&self, at: KernelRef) -> Option<Cow<'_, str>> {
         self.image().location_name(self.kernel_view(at).location()?)

@@ -425,7 +425,8 @@ impl Site {
 
     /// An error at this location.
     pub fn error(&self, error: KernelError) -> Error {
-        let trace = self.file.location_string(self.at).into_iter().collect();
+        let mut trace = Vec::new();
+        self.file.extend_trace(self.at, &mut trace);
         Error::new(error.code(), error.message(), trace)
     }
 }

@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
+import types
 from typing import NoReturn
 
 from . import _native
@@ -116,7 +118,7 @@ def of_failure(failure: BaseException) -> Error:
     head, _, words = message.partition(_ASSERTION)
     if words or message.endswith(_ASSERTION.strip()):
         return CheckFailedError(words, code, tuple(places))
-    if "empty list" in message:
+    if "the list is empty" in message:
         return OutOfRangeError("pop from empty list", code, tuple(places))
     found = _GATHER.search(message)
     if found:
@@ -128,18 +130,41 @@ def of_failure(failure: BaseException) -> Error:
     return _BY_CODE.get(code, Error)(message, code, tuple(places))
 
 
-def site_of(place: str, functions: dict[tuple[str, int], str]) -> Site:
-    """A place of the runtime's trace, `file:line:column`."""
-    file, line, column = (place.rsplit(":", 2) + ["0", "0"])[:3]
-    number = int(line) if line.isdigit() else 0
-    column_number = int(column) - 1 if column.isdigit() and int(column) > 0 else 0
-    return Site(file, functions.get((file, number), "<compiled>"), number, column_number)
+def _functions(file: str) -> list[tuple[int, int, str]]:
+    """The functions of a file: first and last line, and name."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)), file)
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        return []
+    return [(node.lineno, node.end_lineno or node.lineno, getattr(node, "name", "<lambda>"))
+            for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
 
 
-def raise_failure(failure: BaseException) -> NoReturn:
+def sites_of(places: tuple[str, ...], root: types.FunctionType) -> tuple[Site, ...]:
+    """The places of a trace, `file:line:column`, innermost first, up to the function that was called: behind that
+    are the loops and branches around."""
+    known: dict[str, list[tuple[int, int, str]]] = {}
+    out = []
+    code = root.__code__
+    for place in places:
+        file, line, column = (place.rsplit(":", 2) + ["", ""])[:3]
+        if not line.isdigit() or not column.isdigit():
+            continue
+        number = int(line)
+        if file not in known:
+            known[file] = _functions(file)
+        around = [f for f in known[file] if f[0] <= number <= f[1]]
+        name = max(around)[2] if around else "<module>"
+        out.append(Site(file, name, number, max(int(column) - 1, 0)))
+        if file == code.co_filename and name == code.co_name:
+            break
+    return tuple(out)
+
+
+def raise_failure(failure: BaseException, root: types.FunctionType) -> NoReturn:
     """Raises the exception for an error of the native part, at the places of its trace."""
     error = of_failure(failure)
-    raise_at(error, tuple(site_of(place, {}) for place in error.locations))
+    raise_at(error, sites_of(error.locations, root))
 
 
 def raise_refused(refused: Refused) -> NoReturn:

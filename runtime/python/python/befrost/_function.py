@@ -173,7 +173,7 @@ class Function:
             error = failure
         else:
             return version.build(map(Tensor._of, made))
-        raise_failure(error)
+        raise_failure(error, self._function)
 
     # ---- views ----
 

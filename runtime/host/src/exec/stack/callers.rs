@@ -41,7 +41,8 @@ impl CallChain for Callers<'_, '_> {
     fn trace(&self) -> Vec<String> {
         let kernels =
             std::iter::once(self.at).chain(self.below.iter().rev().map(CallerFrame::at)).take(MAX_TRACE);
-        let mut trace: Vec<String> = kernels.filter_map(|at| self.file.location_string(at)).collect();
+        let mut trace = Vec::new();
+        kernels.for_each(|at| self.file.extend_trace(at, &mut trace));
         if self.below.len() < MAX_TRACE {
             trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
             trace.truncate(MAX_TRACE);

@@ -191,7 +191,14 @@ class Control:
         if left is False:
             run()
         elif isinstance(left, Weak):
-            self.choose(left.id, lambda: None, run)
+            depth = self.frame.depth
+            key = next((key for key in (RETURN, ("break", depth), ("continue", depth)) if self.flag(key) is left), None)
+
+            def leave() -> None:
+                if key is not None:  # here the flag is known
+                    self.state.write(self.frame, key, True)
+
+            self.choose(left.id, leave, run)
 
     # ---- arms ----
 
