@@ -115,9 +115,11 @@ _ASSERTION = "assertion failed: "
 def of_failure(failure: BaseException) -> Error:
     """The exception for an error of the native part."""
     code, message, places = failure.args
-    head, _, words = message.partition(_ASSERTION)
-    if words or message.endswith(_ASSERTION.strip()):
+    if (message + " ").startswith(_ASSERTION):
+        words = message[len(_ASSERTION):]
         return CheckFailedError(words, code, tuple(places))
+    if "index" in message and "in a list of length" in message:
+        return OutOfRangeError("list index out of range", code, tuple(places))
     if "the list is empty" in message:
         return OutOfRangeError("pop from empty list", code, tuple(places))
     found = _GATHER.search(message)

@@ -20,7 +20,7 @@ from .arithmetic import as_array, is_numeric, truth
 from .errors import Refused, note
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
 from .joins import Differ
-from .lists import Widened, appended, growing, length, popped
+from .lists import appended, growing, length, popped
 from .names import MISSING
 from .source import Scope, function_node
 from .values import (
@@ -324,13 +324,7 @@ class Calls(Control):
         if isinstance(items, Fixed):
             self.state.write(owner, "items", Fixed((*items.items, value)), self.site())
             return
-        try:
-            made = appended(self.emit, items, value)
-        except Widened as widened:
-            self.state.write(owner, "items", widened.items, self.site())
-            raise Refused(f"the items of a list have different types: {describe(value)} is appended to items of "
-                          f"type {items.item!r}") from None
-        self.state.write(owner, "items", made, self.site())
+        self.state.write(owner, "items", appended(self.emit, items, value), self.site())
 
     def extend(self, owner: ListObject, value: Any) -> None:
         if isinstance(value, ListObject) and isinstance(value.items, Fixed) or isinstance(value, (tuple, DictObject)):

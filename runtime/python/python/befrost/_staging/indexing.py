@@ -70,6 +70,8 @@ def _static(index: Any) -> Any:
 def at(emit: Emitter, array: Array, index: Any) -> Array:
     """The row at an index that is in range and not negative."""
     if array.const is not None and kind_of_number(index):
+        if array.ndim == 1:  # a number, which is no view
+            return Array(array.dtype, (), const=array.const[index])
         return Array(array.dtype, array.shape[1:], const=array.const[index], roots=array.roots, owned=array.owned)
     ids = [emit.id(array), emit.id(index, np.int64), emit.constant(0, np.int32)]
     return emit.array(emit.op("GatherV2", ids)[0])

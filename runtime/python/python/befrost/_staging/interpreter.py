@@ -27,6 +27,7 @@ from .values import Partial, Poison, Weak
 
 RETURN = ("return", 0)
 VALUE = ("value", 0)
+AT_BREAK = "value at break"
 MAX_DEPTH = 200
 
 
@@ -46,6 +47,7 @@ class Frame(Owner):
         self.call_node: ast.AST | None = None
         self.depth = 0
         self.n_calls = 0
+        self.unassigned: dict[int, list[str]] = {}  # by depth of a loop: names without a value before it
         self.signature: Any = None
         self.closure: dict[str, Any] = {}
         if function is not None and function.__closure__:
@@ -275,7 +277,7 @@ class Control:
         if x is MISSING and y is MISSING:
             return MISSING, x, y
         for one, other, arm in ((x, y, arm_a), (y, x, arm_b)):
-            if isinstance(one, Poison) or one is MISSING and key != VALUE:
+            if isinstance(one, Poison) or one is MISSING and key != VALUE and not is_at_break(key):
                 if one is MISSING:
                     one = Poison(f"variable '{key}' is not assigned on every way to its use",
                                  note("this statement may skip the assignment", sites[0]), None)
@@ -315,6 +317,10 @@ class Control:
         if a is not None and b is not None and a != b:
             notes = note("it is assigned here", a) + notes
         return Poison(f"{what} would be {error.a} on one way and {error.b} on the other", notes, sites)
+
+
+def is_at_break(key: Any) -> bool:
+    return isinstance(key, tuple) and key[0] == AT_BREAK
 
 
 def strip(template: Any) -> Any:

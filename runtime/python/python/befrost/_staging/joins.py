@@ -364,9 +364,7 @@ def _coerce_growing(emit: Emitter, value: Any, template: GrowingTemplate, out: l
         if value.item is MISSING:
             out.extend(empty_lists(emit, template.item))
             return
-        if list(map(_element, leaves(value.item))) != list(map(_element, leaves(template.item))):
-            raise Refused("the items of a list have another dtype than those that come later")
-        out.extend(value.lists)
+        out.extend(converted(emit, value, template.item))
         return
     lists = empty_lists(emit, template.item)
     if isinstance(value, Fixed):
@@ -375,8 +373,20 @@ def _coerce_growing(emit: Emitter, value: Any, template: GrowingTemplate, out: l
     out.extend(lists)
 
 
-def _element(found: NumberLeaf | ArrayLeaf | None) -> Any:
-    return "variant" if found is None else leaf_type(found)[0]
+def converted(emit: Emitter, items: Growing, item: Any) -> list[int]:
+    """The lists of items of a more general type: other dtypes, if need be."""
+    out = []
+    for have, want, handle in zip(leaves(items.item), leaves(item), items.lists):
+        (source, dims), (target, _) = leaf_type(have), leaf_type(want)
+        if source != target:
+            assert dims is not None
+            shape = emit.constant(dims, np.int32)
+            stacked = emit.op("TensorListStack", [handle, shape], {"element_dtype": source, "num_elements": -1},
+                              [(source, [-1, *dims])])[0]
+            wide = emit.cast(stacked, source, target)
+            handle = emit.op("TensorListFromTensor", [wide, shape], {"element_dtype": target})[0]
+        out.append(handle)
+    return out
 
 
 def empty_lists(emit: Emitter, item: Any) -> list[int]:

@@ -9,8 +9,8 @@ import numpy as np
 from .emitter import Emitter
 from .errors import Refused
 from .joins import (
-    Differ, GrowingTemplate, coerce, instantiate, join, join_items, leaf_type, leaves, push, same, staged_template,
-    to_template,
+    Differ, GrowingTemplate, coerce, converted, empty_lists, instantiate, join, join_items, leaf_type, leaves, push,
+    staged_template, to_template,
 )
 from .names import MISSING, State
 from .values import Fixed, Growing, Weak, describe
@@ -25,24 +25,15 @@ def length(emit: Emitter, items: Growing) -> Any:
 
 
 def appended(emit: Emitter, items: Growing, value: Any) -> Growing:
-    """The items and one more. If the new one is of a more general type, the lists are made anew by the loop
-    that is being tried: what is returned has the general type."""
+    """The items and one more. If that is of a more general type, the others become so too: a loop that appends
+    it finds that out in its first try and begins with the general type."""
     try:
         wanted = to_template(value) if items.item is MISSING else join(items.item, value)
         wanted = staged_template(wanted)
     except Differ as error:
         raise Refused(f"the items of a list have different types: {error.a} and {error.b}") from None
-    if items.item is MISSING or not same(wanted, items.item):
-        raise Widened(Growing(wanted, items.lists))
-    return Growing(items.item, tuple(push(emit, list(items.lists), coerce(emit, value, items.item))))
-
-
-class Widened(Exception):
-    """The items of a list are of a more general type than was assumed."""
-
-    def __init__(self, items: Growing):
-        super().__init__()
-        self.items = items
+    lists = empty_lists(emit, wanted) if items.item is MISSING else converted(emit, items, wanted)
+    return Growing(wanted, tuple(push(emit, lists, coerce(emit, value, wanted))))
 
 
 def extended(emit: Emitter, items: Any, more: tuple[Any, ...]) -> Any:

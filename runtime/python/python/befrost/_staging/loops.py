@@ -14,7 +14,7 @@ import numpy as np
 
 from .arithmetic import compare, truth
 from .errors import Refused, note
-from .interpreter import RETURN, VALUE, Control, Frame
+from .interpreter import AT_BREAK, RETURN, VALUE, Control, Frame
 from .joins import Differ, coerce, instantiate, join, leaf_type, leaves, same, to_template
 from .names import MISSING, UNASSIGNED, Changes, Owner
 from .values import Partial, Poison, Sequence, Weak
@@ -104,9 +104,7 @@ class Loops(Control):
                       orelse: list[ast.stmt]) -> None:
         """The body once per iteration. Raises Restage if condition or exits are not static."""
         frame = self.frame
-        frame.depth += 1
-        depth = frame.depth
-        self.state.write(frame, ("break", depth), False)
+        depth = self.enter_loop(orelse)
         while True:
             self.node = node
             goes = test()
@@ -135,9 +133,7 @@ class Loops(Control):
                      orelse: list[ast.stmt]) -> None:
         """The body once per item of a sequence that no graph can index, each guarded by the exits before."""
         frame = self.frame
-        frame.depth += 1
-        depth = frame.depth
-        self.state.write(frame, ("break", depth), False)
+        depth = self.enter_loop(orelse)
 
         def trips(at: int) -> None:
             for i in range(at, items.length):
@@ -157,20 +153,51 @@ class Loops(Control):
         trips(0)
         self.finish_loop(depth, orelse)
 
-    def finish_loop(self, depth: int, orelse: list[ast.stmt]) -> None:
-        """The else of a loop, unless it was left."""
+    def enter_loop(self, orelse: list[ast.stmt]) -> int:
+        """Goes a loop deeper. Returns the depth."""
         frame = self.frame
+        frame.depth += 1
+        self.state.write(frame, ("break", frame.depth), False)
+        frame.unassigned[frame.depth] = [] if not orelse else [
+            name for name in sorted(frame.scope.assigned)
+            if frame.cells.get(name, UNASSIGNED)[0] is MISSING or isinstance(frame.cells[name][0], Poison)]
+        return frame.depth
+
+    def finish_loop(self, depth: int, orelse: list[ast.stmt]) -> None:
+        """The else of a loop, unless it was left by break. What was assigned at every break is assigned behind it."""
+        frame = self.frame
+        broken = self.flag(("break", depth))
         self.state.write(frame, ("continue", depth), False)
-        if orelse:
-            self.guarded(lambda: self.else_block(depth, orelse))
         self.state.write(frame, ("break", depth), False)
         frame.depth -= 1
 
-    def else_block(self, depth: int, orelse: list[ast.stmt]) -> None:
-        # Its `break` is one of the loop around.
-        self.frame.depth -= 1
-        self.block(orelse)
-        self.frame.depth += 1
+        def left() -> None:
+            for key, (value, site) in list(frame.cells.items()):
+                if isinstance(key, tuple) and key[:2] == (AT_BREAK, depth) and value is not MISSING \
+                        and not isinstance(value, Poison):
+                    self.state.write(frame, key[2], value, site)
+
+        def run() -> None:
+            if isinstance(broken, Weak):
+                self.choose(broken.id, left, lambda: self.block(orelse))
+            elif broken is False:
+                self.block(orelse)
+
+        if orelse:
+            self.guarded(run)
+        for key in list(frame.cells):
+            if isinstance(key, tuple) and key[:2] == (AT_BREAK, depth):
+                self.state.write(frame, key, MISSING)
+
+    def do_Break(self, node: ast.Break) -> None:
+        frame = self.frame
+        depth = frame.depth
+        for name in frame.unassigned.get(depth, ()):
+            value = frame.cells.get(name, UNASSIGNED)[0]
+            if value is MISSING or isinstance(value, (Poison, Partial)):
+                value = Poison(f"variable '{name}' is not assigned at every break", (), None)
+            self.state.write(frame, (AT_BREAK, depth, name), value, self.site())
+        self.state.write(frame, ("break", depth), True, self.site())
 
     def staged_loop(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
                     orelse: list[ast.stmt], at_least_once: bool) -> None:
@@ -178,9 +205,7 @@ class Loops(Control):
         frame, graph, emit = self.frame, self.emit.graph, self.emit
         self.node = node
         sites = self.sites(node)
-        frame.depth += 1
-        depth = frame.depth
-        self.state.write(frame, ("break", depth), False)
+        depth = self.enter_loop(orelse)
         carried: dict[tuple[Owner, Any], Any] = {}
         first_error: Refused | None = None
         for _ in range(MAX_TRIES * 4):
@@ -245,7 +270,8 @@ class Loops(Control):
             site = end.get((owner, key), UNASSIGNED)[1]
             self.state.write(owner, key, instantiate(emit, self.state, template, made), site)
         for (owner, key), (_, site) in end.items():
-            if (owner, key) not in carried and key != ("continue", depth) and isinstance(key, str):
+            missing = owner.cells.get(key, UNASSIGNED)[0] is MISSING
+            if missing and (owner, key) not in carried and isinstance(key, str):
                 self.state.write(owner, key, Poison(
                     f"variable '{key}' is not assigned if the loop makes no iteration",
                     note("it is assigned in the loop", site), None), site)
@@ -309,7 +335,7 @@ class Loops(Control):
         for (owner, key), (value, site) in end.items():
             if key == ("continue", depth):
                 continue
-            if isinstance(key, tuple) and key[0] in ("break", "continue", "index", "goes") and key[1] > depth \
+            if isinstance(key, tuple) and key[0] in ("break", "continue", "index", "goes", AT_BREAK) and key[1] > depth \
                     and owner is self.frame:
                 continue  # of a loop inside
             start, start_site = owner.cells.get(key, UNASSIGNED)
@@ -317,7 +343,7 @@ class Loops(Control):
             if isinstance(value, Partial):
                 value = value.poison
             known = carried.get((owner, key), MISSING)
-            if start is MISSING and key != VALUE and not once:
+            if start is MISSING and key != VALUE and not once and not (isinstance(key, tuple) and key[0] == AT_BREAK):
                 continue
             old = known if known is not MISSING else to_template(start)
             if isinstance(old, Poison) and known is not MISSING:

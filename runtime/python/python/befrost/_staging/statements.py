@@ -302,9 +302,6 @@ class Statements(Control):
         self.state.write(self.frame, VALUE, value, self.site())
         self.state.write(self.frame, RETURN, True, self.site())
 
-    def do_Break(self, node: ast.Break) -> None:
-        self.state.write(self.frame, ("break", self.frame.depth), True, self.site())
-
     def do_Continue(self, node: ast.Continue) -> None:
         self.state.write(self.frame, ("continue", self.frame.depth), True, self.site())
 

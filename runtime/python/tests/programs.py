@@ -1,0 +1,523 @@
+"""Functions that are compiled and compared with themselves on NumPy arrays: each with lists of arguments."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+PROGRAMS = []
+
+
+def program(*runs):
+    def add(f):
+        PROGRAMS.append((f, runs))
+        return f
+    return add
+
+
+i64 = np.int64
+f32 = np.float32
+A = np.array
+
+
+@program((i64(5),), (i64(-5),), (i64(0),))
+def if_chain(x):
+    if x > 3:
+        y = 1
+    elif x < -3:
+        y = 2
+    else:
+        y = 3
+    return y * x
+
+
+@program((i64(27),), (i64(1),))
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+@program((A([3, 1, 2]),), (A([5, 4, 3]),))
+def while_else(x):
+    i = 0
+    while i < len(x):
+        if x[i] == 1:
+            found = i
+            break
+        i += 1
+    else:
+        found = -1
+    return found
+
+
+@program((A([3.0, 1.0, 2.0]), A([1.0, 2.0, 3.0])))
+def zip_enumerate(x, y):
+    total = 0.0
+    for i, (a, b) in enumerate(zip(x, y)):
+        total += a * b * i
+    return total
+
+
+@program((A([1, 2, 3, 4, 5]),))
+def reversed_items(x):
+    out = []
+    for v in reversed(x):
+        out.append(v * 2)
+    return out
+
+
+@program((A([4, 8, 15, 16, 23, 42]),))
+def list_stack(x):
+    stack = []
+    for v in x:
+        if v % 2 == 0:
+            stack.append(v)
+        elif len(stack) > 0:
+            stack.pop()
+    return stack, len(stack)
+
+
+@program((i64(5),), (i64(0),))
+def tuples_in_list(n):
+    pairs = []
+    for i in range(n):
+        pairs.append((i, i * 0.5))
+    total = 0.0
+    for a, b in pairs:
+        total += a * b
+    return total, len(pairs)
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+    def norm(self):
+        return math.sqrt(self.x * self.x + self.y * self.y)
+
+
+@program((f32(3.0), f32(4.0)))
+def dataclass_state(x, y):
+    p = Point(x, y)
+    n = 0
+    while p.norm() > 1:
+        p = Point(p.x * 0.5, p.y * 0.5)
+        n += 1
+    return n, p.x
+
+
+@program((f32(3.0),))
+def dataclass_mutation(x):
+    p = Point(x)
+    for i in range(3):
+        p.y += p.x
+    return p.y
+
+
+class Pair(NamedTuple):
+    low: int
+    high: int
+
+
+@program((A([1, 3, 5, 7, 9, 11]), i64(7)), (A([1, 3, 5, 7, 9, 11]), i64(8)))
+def binary_search(xs, key):
+    at = Pair(0, len(xs))
+    while at.low < at.high:
+        mid = (at.low + at.high) // 2
+        if xs[mid] == key:
+            return mid
+        if xs[mid] < key:
+            at = at._replace(low=mid + 1)
+        else:
+            at = at._replace(high=mid)
+    return -1
+
+
+@program((A([[1.0, 2.0], [3.0, 4.0]]),))
+def slices(m):
+    a = m[0]
+    b = m[:, 1]
+    c = m[::-1, -1]
+    d = m[..., None]
+    e = m[1:, :1]
+    return a + b, c, d.shape, e
+
+
+@program((A([1.0, -2.0, 3.0]),))
+def element_assignment(x):
+    y = np.zeros(3)
+    for i in range(3):
+        if x[i] > 0:
+            y[i] = x[i] * 2
+    y[1] += 5
+    return y
+
+
+@program((A([3, 1, 2, 5, 4]),))
+def bubble_sort(x):
+    y = x.copy()
+    n = len(y)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if y[j] > y[j + 1]:
+                y[j], y[j + 1] = y[j + 1], y[j]
+    return y
+
+
+@program((A([1.0, 2.0, 3.0, 4.0]),))
+def numpy_functions(x):
+    return (np.sum(x), np.mean(x), np.max(x), np.argmax(x), np.cumsum(x), np.clip(x, 1.5, 3.5), x.reshape(2, 2).T,
+            np.concatenate([x, x[::-1]]), np.where(x > 2, x, -x), np.dot(x, x), np.outer(x, x), np.sort(-x),
+            np.any(x > 3), np.all(x > 0), np.linspace(0, 1, 5), np.arange(4) * x, np.std(x), np.prod(x), x.var())
+
+
+@program((i64(7), i64(-2)), (i64(-7), i64(2)), (i64(7), i64(3)))
+def integer_arithmetic(a, b):
+    return a // b, a % b, a * b, a - b, a / b, divmod(a, b), -a, abs(b), a & b, a | b, a ^ b, ~a, a << 2, a >> 1
+
+
+@program((2.5, 2), (-1.5, 3))
+def python_numbers(x, n):
+    return x * n, x // n, x % n, x ** n, n ** 2, n / 2, int(x), float(n), round(x), bool(n), -x, abs(x), x > n, n == 2
+
+
+@program((A([1.5, 2.5, -3.5]), 2))
+def print_values(x, n):
+    print("n is", n)
+    for i in range(n):
+        print(i, x[i], f"{x[i]:.2f} {i:3d}|{n!r}")
+    print(x)
+    return n
+
+
+@program((A([True, False, True]), A([1, 2, 3])))
+def masks(m, x):
+    return x[m], x[~m], np.sum(m), x * m, np.nonzero(m), x[np.array([2, 0])], x[m].sum()
+
+
+@program((i64(3),), (i64(12),))
+def early_returns(n):
+    for i in range(10):
+        if i * i > n:
+            return i
+        if i > 5:
+            return -i
+    return 0
+
+
+@program((i64(10),))
+def nested_break_continue(n):
+    count = 0
+    for i in range(n):
+        if i % 3 == 0:
+            continue
+        j = 0
+        while True:
+            j += 1
+            if j > i:
+                break
+            if j % 2:
+                continue
+            count += j
+    return count
+
+
+@program((A([2, 7, 11, 15]), i64(9)), (A([2, 7, 11, 15]), i64(100)))
+def two_sum(xs, target):
+    for i in range(len(xs)):
+        for j in range(i + 1, len(xs)):
+            if xs[i] + xs[j] == target:
+                return i, j
+    return -1, -1
+
+
+@program((f32(2.0),), (f32(-2.0),))
+def helper_returns(x):
+    def sign(v):
+        if v > 0:
+            return 1
+        if v < 0:
+            return -1
+        return 0
+    return sign(x) * 3 + sign(-x)
+
+
+@program((A([1.0, 2.0, 3.0]),))
+def higher_order(x):
+    def compose(*fs):
+        def run(v):
+            for f in fs:
+                v = f(v)
+            return v
+        return run
+    return compose(np.sin, lambda v: v * 2, np.abs)(x)
+
+
+@program((i64(10),))
+def walrus(n):
+    total = 0
+    while (n := n - 1) > 0:
+        total += n
+    return total
+
+
+@program((i64(2), A([1, 2, 3])), (i64(9), A([1, 2, 3])))
+def membership(k, x):
+    return k in x, k in (1, 2), k not in [5, 9], k in range(5), 0 < k < 5
+
+
+@program((A([[1, 2, 3], [4, 5, 6]]),))
+def matrix_rows(m):
+    best = m[0]
+    for row in m:
+        if np.sum(row) > np.sum(best):
+            best = row
+    return best
+
+
+@program((i64(0),), (i64(1),), (i64(5),))
+def match_guard(k):
+    match k:
+        case 0:
+            return 10
+        case n if n < 3:
+            return n * 100
+        case _:
+            return -1
+
+
+@program((2.0, 3))
+def match_static(x, n):
+    match (x, n):
+        case (a, b):
+            return a + b
+
+
+@program((A([1.0, 4.0, 9.0]),))
+def dict_of_arrays(x):
+    d = {"a": x, "b": np.sqrt(x)}
+    d["c"] = d["a"] + d["b"]
+    total = 0.0
+    for k, v in d.items():
+        total = total + v.sum() * len(k)
+    return {"total": total, "n": len(d)}
+
+
+@program((A([1, 2, 3, 4]),))
+def comprehensions(x):
+    a = [v * i for i, v in enumerate(x)]
+    b = sum(v * v for v in x if v > 1)
+    c = {k: k * 2 for k in range(3)}
+    return a, b, c, max(a), min(x), [i for i in range(5) if i % 2]
+
+
+@program((A([1.0, 2.0]), True), (A([1.0, 2.0]), False))
+def boolean_flags(x, flag):
+    done = False
+    n = 0
+    while not done:
+        n += 1
+        x = x * 2
+        if flag and n > 2 or n > 5:
+            done = True
+    return x, n, done
+
+
+@program((i64(6),))
+def fibonacci(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+@program((i64(48), i64(18)))
+def gcd(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@program((A([1.0, 2.0, 3.0, 4.0]),), (A([4.0, 2.0]),))
+def running_max(x):
+    best = x[0]
+    out = [best]
+    for v in x[1:]:
+        best = max(best, v)
+        out.append(best)
+    return np.array(out)
+
+
+@program((f32(0.5), 3), (f32(2.5), 30))
+def mixed_exits(x, n):
+    steps = 0
+    for i in range(n):
+        steps += 1
+        if x > 100:
+            break
+        if x < 0.1:
+            return x, -1
+        if i % 2 == 0:
+            x = x * 3
+            continue
+        x = x - 0.25
+    else:
+        steps = steps + 1000
+    return x, steps
+
+
+@program((A([[0.0, 1.0], [2.0, 3.0]]), i64(1), i64(0)))
+def staged_indices(m, i, j):
+    return m[i, j], m[i], m[:, j], m[i:, :j + 1], m[-1, i]
+
+
+@program((A([5, 3, 8]),))
+def swap_list(x):
+    items = [x[0], x[1], x[2]]
+    if items[0] > items[1]:
+        items[0], items[1] = items[1], items[0]
+    return items
+
+
+@program((i64(3),), (i64(0),))
+def list_of_lists_static(n):
+    rows = [[1, 2], [3, 4]]
+    rows[0][1] = n
+    total = 0
+    for row in rows:
+        for v in row:
+            total += v
+    return total
+
+
+@program((A([1, 2, 3]), A([1.0, 2.0, 3.0], dtype=np.float32)))
+def promotions(i, f):
+    return i + f, i * 2.5, f * 2, i / 2, i ** 2, f // 2, np.float32(1) + i, i + True, (i > 1) + 1, -f, f % 2
+
+
+@program((A([1.0, 2.0, 3.0]),))
+def augmented(x):
+    y = x + 1
+    y *= 2
+    y -= x
+    z = y
+    z = z / 2
+    return y, z
+
+
+@program((i64(100),))
+def primes(n):
+    count = 0
+    for p in range(2, n):
+        is_prime = True
+        d = 2
+        while d * d <= p:
+            if p % d == 0:
+                is_prime = False
+                break
+            d += 1
+        if is_prime:
+            count += 1
+    return count
+
+
+@program((A([1.0, 2.0, 3.0]), 0.1))
+def gradient_descent(x, rate):
+    w = np.zeros_like(x)
+    for step in range(20):
+        g = 2 * (w - x)
+        w = w - rate * g
+        if np.max(np.abs(g)) < 0.5:
+            break
+    return w, step
+
+
+@program((i64(4),))
+def loop_variable_after(n):
+    last = -1
+    for i in range(n):
+        last = i
+    for j in range(3):
+        pass
+    return last, j
+
+
+@program((A([1, 2, 3, 4, 5, 6]), i64(2)))
+def dynamic_slices(x, k):
+    return x[k:], x[:k], x[-k:], x[k], x[::k]
+
+
+@program((A([3.0, -1.0]),), (A([-3.0, -1.0]),))
+def any_all(x):
+    if np.any(x > 0):
+        return "positive".upper() == "POSITIVE", np.sum(x)
+    return False, np.sum(-x)
+
+
+@program((i64(5),))
+def global_constant(n):
+    return n * SCALE + TABLE[1] + len(NAMES)
+
+
+SCALE = 3
+TABLE = np.array([10, 20, 30])
+NAMES = ["a", "b"]
+
+
+@program((A([0.1, 0.2]), A([[1.0, 2.0], [3.0, 4.0]])))
+def layers(x, w):
+    h = x
+    for layer in range(3):
+        h = np.tanh(h @ w)
+        if layer == 1:
+            h = h + x
+    return h, np.exp(h) / np.sum(np.exp(h))
+
+
+@program((i64(3),), (i64(-3),))
+def conditional_none(n):
+    best = None
+    for i in range(5):
+        if best is None or i > best:
+            best = i
+    return best + n
+
+
+@program((f32(1.5),), (f32(-1.5),))
+def lambdas_in_branch(x):
+    f = (lambda v: v + 1)
+    return f(x) if x > 0 else f(-x)
+
+
+@program((A([1, 2, 3]),), (A([4, 5, 6, 7]),))
+def sizes_change(x):
+    return x.shape[0], len(x), x.size, np.zeros(len(x)) + x
+
+
+@program((2, 3), (5, 0))
+def while_counts(a, b):
+    out = 1
+    while b > 0:
+        out *= a
+        b -= 1
+    return out
+
+
+@program((A([1.0, 2.0, 3.0]), i64(1)))
+def ternary_arrays(x, k):
+    y = x if k > 0 else x[:2]
+    return y.sum()
+
+
+@program((A([1, -1, 2]),))
+def string_state(x):
+    label = "none"
+    n = 0
+    for v in x:
+        n += 1 if v > 0 else -1
+    return label, n

@@ -1,0 +1,240 @@
+"""Random programs: nested if, while, for, with break, continue, return, else, helpers, lists and tuples, static and
+staged values mixed. They end, and every variable keeps its type. Each is run plainly and compiled.
+
+    random_programs.py [COUNT [SEED]]     prints the source of the first program that differs
+"""
+
+import importlib.util
+import io
+import contextlib
+import os
+import random
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+
+import befrost as bf
+
+
+class Maker:
+    """Writes one program."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines = []
+        self.budget = self.random.randrange(6, 26)
+        self.helpers = []
+        self.n_lists = 0
+        self.loops = 0
+
+    def pick(self, *options):
+        return self.random.choice(options)
+
+    def int(self, depth=0):
+        options = ["a", "b", "c", "d", "n", "k", str(self.random.randrange(-4, 10))]
+        if depth < 2 and self.random.random() < 0.5:
+            kind = self.random.randrange(8)
+            x, y = self.int(depth + 1), self.int(depth + 1)
+            if kind == 0:
+                return f"({x} // {self.random.randrange(1, 5)})"
+            if kind == 1:
+                return f"({x} % {self.random.randrange(2, 7)})"
+            if kind == 2:
+                return f"abs({x})"
+            if kind == 3:
+                return f"min({x}, {y})"
+            if kind == 4 and self.helpers:
+                return f"{self.pick(*self.helpers)}({x}, {y})"
+            if kind == 5:
+                return f"({x} if {self.condition(depth + 1)} else {y})"
+            return f"({x} {self.pick('+', '-', '*')} {y}) % 1009"
+        return self.pick(*options)
+
+    def float(self, depth=0):
+        options = ["f", "g", f"{self.random.randrange(-8, 9) / 4}"]
+        if depth < 2 and self.random.random() < 0.5:
+            x, y = self.float(depth + 1), self.pick(self.float(depth + 1), self.int(depth + 1))
+            kind = self.random.randrange(5)
+            if kind == 0:
+                return f"np.tanh({x})"
+            if kind == 1:
+                return f"abs({x}) * 0.5"
+            if kind == 2:
+                return f"max({x}, {self.float(depth + 1)})"
+            return f"({x} {self.pick('+', '-', '*')} {y}) * 0.25"
+        return self.pick(*options)
+
+    def condition(self, depth=0):
+        kind = self.random.randrange(7)
+        if kind == 0 and depth < 2:
+            return f"({self.condition(depth + 1)} {self.pick('and', 'or')} {self.condition(depth + 1)})"
+        if kind == 1 and depth < 2:
+            return f"not {self.condition(depth + 1)}"
+        if kind == 2:
+            return f"{self.float(1)} {self.pick('<', '>', '<=')} {self.float(1)}"
+        if kind == 3:
+            return f"{self.int(1)} < {self.int(1)} < {self.int(1)}"
+        return f"{self.int(1)} {self.pick('<', '>', '==', '!=', '>=')} {self.int(1)}"
+
+    def add(self, indent, text):
+        self.lines.append("    " * indent + text)
+
+    def block(self, indent, in_loop, in_helper=False):
+        for _ in range(self.random.randrange(1, 4)):
+            self.statement(indent, in_loop, in_helper)
+
+    def statement(self, indent, in_loop, in_helper):
+        self.budget -= 1
+        kind = self.random.randrange(16)
+        if self.budget < 0 or indent > 5:
+            kind = kind % 5
+        if kind < 3:
+            self.add(indent, f"{self.pick('a', 'b', 'c', 'd')} {self.pick('=', '=', '+=')} {self.int()}")
+        elif kind == 3:
+            self.add(indent, f"{self.pick('f', 'g')} = {self.float()}")
+        elif kind == 4:
+            if in_helper:
+                self.add(indent, f"a, b = b, {self.int()}")
+            else:
+                self.add(indent, self.pick(f"items.append({self.int()})", f"a, b = b, {self.int()}",
+                                           f"y[{self.random.randrange(3)}] = {self.float()}", "pair = (pair[1], a)"))
+        elif kind in (5, 6, 7):
+            self.add(indent, f"if {self.condition()}:")
+            self.block(indent + 1, in_loop, in_helper)
+            if self.random.random() < 0.3:
+                self.add(indent, f"elif {self.condition()}:")
+                self.block(indent + 1, in_loop, in_helper)
+            if self.random.random() < 0.5:
+                self.add(indent, "else:")
+                self.block(indent + 1, in_loop, in_helper)
+        elif kind in (8, 9, 10):
+            self.loop(indent, in_helper)
+        elif kind == 11 and in_loop:
+            self.add(indent, f"if {self.condition()}:")
+            self.add(indent + 1, self.pick("break", "continue"))
+        elif kind == 12:
+            self.add(indent, f"if {self.condition()}:")
+            self.add(indent + 1, f"return {self.result(in_helper)}")
+        elif kind == 13 and not in_helper:
+            self.add(indent, f"a = (a + sum(items)) % 1009")
+        elif kind == 14 and not in_helper:
+            self.add(indent, f"b = len(items) + {self.int()} % 5")
+        else:
+            self.add(indent, f"f = {self.float()}")
+
+    def loop(self, indent, in_helper):
+        self.loops += 1
+        kind = self.random.randrange(5)
+        i = f"i{self.loops}"
+        if self.loops > 3:
+            self.add(indent, f"a = {self.int()}")
+            return
+        if kind == 0:
+            self.add(indent, f"{i} = 0")
+            self.add(indent, f"while {i} < {self.pick('3', 'n', 'k % 4')} and {self.condition()}:")
+            self.add(indent + 1, f"{i} += 1")
+        elif kind == 1:
+            self.add(indent, f"for {i} in range({self.pick('3', 'n', 'abs(k) % 5', 'len(x)')}):")
+        elif kind == 2 and not in_helper:
+            self.add(indent, f"for {i} in x:")
+            self.add(indent + 1, f"g = ({i} + g) * 0.5")
+        elif kind == 3 and not in_helper:
+            self.add(indent, f"for {i}, v in enumerate({self.pick('x', 'y', '(1, 2, 3)')}):")
+            self.add(indent + 1, f"c = (c + {i}) % 1009")
+        else:
+            self.add(indent, f"for {i} in {self.pick('(1, 2, 3)', '[4, 5]', 'range(1, 7, 2)', 'reversed(range(4))')}:")
+            self.add(indent + 1, f"d = (d * 3 + {i}) % 1009")
+        self.block(indent + 1, True, in_helper)
+        if self.random.random() < 0.25:
+            self.add(indent, "else:")
+            self.block(indent + 1, False, in_helper)
+
+    def result(self, in_helper):
+        return self.int() if in_helper else f"({self.int(1)}) * 1, ({self.float(1)}) * 1.0, items, pair, y"
+
+    def program(self):
+        text = ["import numpy as np", ""]
+        for h in range(self.random.randrange(0, 3)):
+            self.lines = []
+            budget, self.budget = self.budget, 4
+            self.block(1, False, True)
+            self.budget = budget
+            self.add(1, f"return {self.result(True)}")
+            text += [f"def h{h}(n, k):", "    a, b, c, d = n * 1, k * 1, 2, 3", "    f, g = 0.5, 1.5", "    x = (1, 2)",
+                     *self.lines, ""]
+            self.helpers.append(f"h{h}")
+        self.lines = []
+        while self.budget > 0:
+            self.statement(1, False, False)
+        text += ["def f(x, n, k, z):", "    a, b, c, d = n * 1, k * 1, 1, 2", "    f, g = z * 1, 0.5", "    items = []",
+                 "    y = np.zeros(3)", "    pair = (0, 1)", *self.lines, f"    return {self.result(False)}"]
+        return "\n".join(text) + "\n"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("random_program", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.f
+
+
+def same(got, want):
+    if isinstance(want, (tuple, list)):
+        return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
+    g, w = np.asarray(got), np.asarray(want)
+    return g.shape == w.shape and np.allclose(g, w, rtol=1e-6, atol=1e-9, equal_nan=True)
+
+
+def run(seed, folder):
+    """Runs one program: None if all is well, "refused" with why, or what differs."""
+    path = os.path.join(folder, f"program_{seed}.py")
+    source = Maker(seed).program()
+    with open(path, "w") as file:
+        file.write(source)
+    draw = random.Random(seed + 1)
+    plain = load(path)
+    compiled = bf.function(plain, level=draw.choice([0, 1, 2]), work_queue=draw.choice(["s", "mstd:2"]), unroll=300)
+    for _ in range(3):
+        args = (np.array([draw.randrange(-8, 9) / 4 for _ in range(draw.choice([3, 3, 4]))]),
+                np.int64(draw.randrange(0, 6)), np.int64(draw.randrange(-5, 9)), np.float64(draw.randrange(-4, 5) / 2))
+        try:
+            want = plain(*args)
+        except UnboundLocalError:
+            continue
+        try:
+            got = compiled(*args)
+        except bf.CompileError as error:
+            lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+            assert lines, f"a refusal without a line: {error}"
+            return "refused", f"{error} (line {lines[-1]})"
+        if not same(got, want):
+            return "differs", f"arguments {args}\n got {got}\nwant {want}"
+    return None
+
+
+def main():
+    count, seed = (list(map(int, sys.argv[1:])) + [200, 1])[:2] if len(sys.argv) < 3 else map(int, sys.argv[1:3])
+    refused = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(seed, seed + count):
+            try:
+                found = run(i, folder)
+            except Exception:
+                found = "fails", traceback.format_exc()
+            if found and found[0] == "refused":
+                refused[i] = found[1]
+            elif found:
+                print(Maker(i).program())
+                print(f"seed {i} {found[0]}: {found[1]}")
+                return 1
+    print(f"{count} programs, {len(refused)} refused")
+    if "-v" in os.environ.get("RANDOM_PROGRAMS", ""):
+        for i, why in refused.items():
+            print(i, why)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,248 @@
+"""Functions that cannot be compiled, or fail when they run: the line is marked `# HERE`, a second one `# NOTE`."""
+
+import random
+import numpy as np
+
+WRONG = []
+FAILING = []
+A = np.array
+i64 = np.int64
+
+
+def wrong(words, *args):
+    def add(f):
+        WRONG.append((f, words, args))
+        return f
+    return add
+
+
+def failing(error, words, *args):
+    def add(f):
+        FAILING.append((f, error, words, args))
+        return f
+    return add
+
+
+@wrong(["y", "assigned"], i64(1))
+def maybe_unassigned(x):
+    if x > 0:  # NOTE
+        y = 1
+    return y  # HERE
+
+
+@wrong(["'y'", "int64", "float64"], i64(1))
+def branch_dtypes(x):
+    if x > 0:  # HERE
+        y = x + 1
+    else:
+        y = x * 1.5
+    return y
+
+
+@wrong(["return", "int64", "float64"], i64(1))
+def return_dtypes(x):
+    if x > 0:  # HERE
+        return x
+    return x / 2  # NOTE
+
+
+@wrong(["try"], i64(1))
+def uses_try(x):
+    try:  # HERE
+        return x
+    except ValueError:
+        return x
+
+
+@wrong(["yield"], i64(1))
+def generator(x):  # HERE
+    yield x
+
+
+@wrong(["with"], i64(1))
+def uses_with(x):
+    with np.errstate():  # HERE
+        return x
+
+
+@wrong(["random"], i64(1))
+def uses_random(x):
+    return x * random.random()  # HERE
+
+
+@wrong(["numpy.random"], i64(1))
+def uses_numpy_random(x):
+    return x * np.random.rand()  # HERE
+
+
+@wrong(["x", "copy"], A([1, 2]))
+def argument_assigned(x):
+    x[0] = 7  # HERE
+    return x
+
+
+@wrong(["'z'"], A([1, 2]))
+def undefined_name(x):
+    return x + z  # HERE # noqa
+
+
+@wrong(["unroll"], i64(1))
+def endless(x):
+    n = 0
+    while True:  # HERE
+        n += 1
+    return n
+
+
+@wrong(["out of bounds", "5", "3"], A([1, 2, 3]))
+def static_index(x):
+    return x[5]  # HERE
+
+
+@wrong(["too many indices"], A([1, 2, 3]))
+def many_indices(x):
+    return x[0, 1]  # HERE
+
+
+@wrong(["unpack"], A([1, 2, 3]))
+def unpack(x):
+    a, b = x[0], x[1], x[2]  # HERE
+    return a
+
+
+@wrong(["global", "COUNT"], i64(1))
+def assigns_global(x):
+    global COUNT
+    COUNT = x  # HERE
+    return x
+
+
+COUNT = 0
+
+
+@wrong(["function", "lambda"], i64(1))
+def returns_function(x):  # HERE
+    return [lambda: x]
+
+
+@wrong(["broadcast", "[2]", "[3]"], A([1, 2]), A([1, 2, 3]))
+def no_broadcast(x, y):
+    return x + y  # HERE
+
+
+@wrong(["key", "known"], i64(1))
+def staged_key(x):
+    d = {1: 2}
+    return d[x]  # HERE
+
+
+@wrong(["alias", "y"], A([1, 2]))
+def view_assigned(x):
+    alias = x + 1
+    y = alias[0:1]  # NOTE
+    alias[0] = 3  # HERE
+    return y
+
+
+def helper(v):
+    return v @ v.T  # HERE
+
+
+@wrong(["[1, 2, 3]", "[3, 2, 1]"], np.ones((1, 2, 3)))
+def in_helper(x):
+    y = x * 2
+    return helper(y) + helper(np.ones((2, 3, 1)) * y[0, 0, 0])
+
+
+@wrong(["async"], i64(1))
+def defines_async(x):
+    async def g():  # HERE
+        return 1
+    return x
+
+
+@wrong(["items of a list", "int", "float32"], i64(3), A([1, 2], dtype=np.float32))
+def list_types(n, x):
+    out = []
+    for i in range(n):
+        out.append(x)
+    out.append(n)  # HERE
+    return out
+
+
+@wrong(["positional"], i64(1))
+def too_many(x):
+    def g(a):
+        return a
+    return g(x, x)  # HERE
+
+
+@wrong(["iterable"], 3)
+def not_iterable(n):
+    for i in n:  # HERE
+        pass
+    return n
+
+
+@failing(IndexError, ["out of bounds", "7", "3"], A([1, 2, 3]), i64(7))
+def index_error(x, i):
+    y = x + 1
+    return y[i]  # HERE
+
+
+@failing(AssertionError, [], i64(-1))
+def plain_assert(x):
+    y = x * 2
+    assert y > 0  # HERE
+    return y
+
+
+@failing(ZeroDivisionError, ["zero"], i64(1), i64(0))
+def division(x, y):
+    z = x + 1
+    return z // y  # HERE
+
+
+def inner(x, i):
+    return x[i]  # HERE
+
+
+def outer(x, i):
+    if i > 2:
+        return inner(x, i * 2)  # NOTE
+    return x[0]
+
+
+@failing(IndexError, ["10", "3"], A([1, 2, 3]), i64(5))
+def nested_index(x, i):
+    total = 0
+    for j in range(2):
+        total += outer(x, i)
+    return total
+
+
+@failing(IndexError, ["pop", "empty"], i64(2))
+def pop_too_often(n):
+    items = []
+    for i in range(n):
+        items.append(i)
+    while n > -3:
+        items.pop()  # HERE
+        n -= 1
+    return len(items)
+
+
+@failing(IndexError, ["range"], i64(2))
+def list_index(n):
+    items = []
+    for i in range(n):
+        items.append(i)
+    return items[n]  # HERE
+
+
+@failing(ValueError, [], A([1, 2, 3, 4]), i64(2))
+def truth_of_mask(x, k):
+    y = x[x > k]
+    if y:  # HERE
+        return 1
+    return 0
