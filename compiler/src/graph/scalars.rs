@@ -14,7 +14,8 @@
 //! private functions become scalars where one side has the scalar: those of a loop are both.
 //!
 //! The arithmetic is that of the operators on tensors, so only operators that agree with `arith` in all
-//! values are in [`kernel_of`]: no division of integers, no maximum of floats.
+//! values are in [`kernel_of`] and [`Scalars::sequence`]: no division by what may be zero, no maximum of
+//! floats.
 //!
 //! Part of the kernel graph's optimization, behind `tf-to-kernels`.
 
@@ -22,6 +23,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{callees, functions};
+use crate::build::query;
 use crate::dialects::tf;
 use crate::fold::constant::Constant;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, StrId, TypeId, TypeKind, ValueId, names};
@@ -120,9 +122,30 @@ fn kernel_of(op: Op, ty: TypeId) -> Option<(&'static str, Option<i64>)> {
         Op::AddV2 if is_float => "arith.addf",
         Op::Sub if is_float => "arith.subf",
         Op::Mul if is_float => "arith.mulf",
+        Op::RealDiv | Op::Div if is_float => "arith.divf",
+        Op::Maximum if is_int => "arith.maxsi",
+        Op::Minimum if is_int => "arith.minsi",
+        Op::BitwiseAnd if is_int => "arith.andi",
+        Op::BitwiseOr if is_int => "arith.ori",
+        Op::BitwiseXor if is_int => "arith.xori",
         _ => return None,
     };
     Some((name, None))
+}
+
+/// The kernel of a conversion between types of scalars, where it agrees with the operator's in all values.
+fn cast_kernel(from: TypeId, to: TypeId) -> Option<&'static str> {
+    let known = |ty: TypeId| {
+        [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64].into_iter().find(|known| known.id() == ty)
+    };
+    Some(match (known(from)?, known(to)?) {
+        (KnownType::I32, KnownType::I64) => "arith.extsi",
+        (KnownType::I64, KnownType::I32) => "arith.trunci",
+        (KnownType::I32 | KnownType::I64, KnownType::F32 | KnownType::F64) => "arith.sitofp",
+        (KnownType::F32, KnownType::F64) => "arith.extf",
+        (KnownType::F64, KnownType::F32) => "arith.truncf",
+        _ => return None,
+    })
 }
 
 /// The scalars of a block.
@@ -164,6 +187,11 @@ impl Scalars<'_, '_> {
         if operator == Op::LogicalNot {
             return self.not(op, &operands);
         }
+        if let Some(scalar) = self.sequence(op, operator, &operands) {
+            self.become_value(op, scalar);
+            return true;
+        }
+        let m = self.m();
         let types: Vec<TypeId> =
             operands.iter().map_while(|&value| scalar_type(m, m.value_type(value))).collect();
         let results: Vec<ValueId> = m.results(op).collect();
@@ -194,10 +222,102 @@ impl Scalars<'_, '_> {
         ty: TypeId,
         attrs: &[(&str, AttrId)],
     ) {
-        let mut values: Vec<ValueId> = self.m().results(op).collect();
+        let scalar = self.kernel(op, name, operands, ty, attrs);
+        self.become_value(op, scalar);
+    }
+
+    /// A kernel on scalars in front of an op.
+    fn kernel(
+        &mut self,
+        op: OpId,
+        name: &str,
+        operands: &[ValueId],
+        ty: TypeId,
+        attrs: &[(&str, AttrId)],
+    ) -> ValueId {
         let (at, loc) = (InsertionPoint::Before(op), self.m().loc(op));
         let made = self.r.create_named(at, loc, name, operands, &[ty], attrs);
-        let scalar = self.m().result(made, 0);
+        self.m().result(made, 0)
+    }
+
+    /// A constant scalar in front of an op.
+    fn number(&mut self, op: OpId, ty: TypeId, value: i64) -> ValueId {
+        let value = self.r.cx().int_attr(ty, value);
+        self.kernel(op, "arith.constant", &[], ty, &[("value", value)])
+    }
+
+    /// The scalar that operators compute which are no single binary kernel, if nothing waits for the op.
+    fn sequence(&mut self, op: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
+        let m = self.m();
+        let types: Vec<TypeId> = operands
+            .iter()
+            .map(|&value| scalar_type(m, m.value_type(value)))
+            .collect::<Option<_>>()?;
+        let mut results = m.results(op);
+        let to = scalar_type(m, m.value_type(results.next()?))?;
+        if results.any(|chain| !m.is_unused(chain)) {
+            return None;
+        }
+        let from = *types.first()?;
+        let is = |known: KnownType| from == known.id();
+        let is_int = is(KnownType::I32) || is(KnownType::I64);
+        let is_float = is(KnownType::F32) || is(KnownType::F64);
+        match (operator, operands) {
+            (Op::SelectV2 | Op::Select, &[condition, a, b]) if is(KnownType::I1) && types[1] == types[2] => {
+                let scalars = [condition, a, b].map(|tensor| self.scalar(tensor, op));
+                Some(self.kernel(op, "arith.select", &scalars, to, &[]))
+            }
+            (Op::Cast, &[x]) => {
+                let name = cast_kernel(from, to)?;
+                let x = self.scalar(x, op);
+                Some(self.kernel(op, name, &[x], to, &[]))
+            }
+            (Op::Neg, &[x]) if is_float => {
+                let x = self.scalar(x, op);
+                Some(self.kernel(op, "arith.negf", &[x], to, &[]))
+            }
+            (Op::Neg, &[x]) if is_int => {
+                let (zero, x) = (self.number(op, to, 0), self.scalar(x, op));
+                Some(self.kernel(op, "arith.subi", &[zero, x], to, &[]))
+            }
+            (Op::Abs, &[x]) if is_int || is_float => {
+                let x = self.scalar(x, op);
+                Some(self.kernel(op, if is_int { "math.absi" } else { "math.absf" }, &[x], to, &[]))
+            }
+            (Op::Square, &[x]) if is_int || is_float => {
+                let x = self.scalar(x, op);
+                Some(self.kernel(op, if is_int { "arith.muli" } else { "arith.mulf" }, &[x, x], to, &[]))
+            }
+            (Op::FloorDiv | Op::FloorMod, &[a, b]) if is_int && types[1] == from => {
+                // Neither zero nor an overflow.
+                let divisor = query::ints(m, b)?.first().copied().filter(|&divisor| divisor > 0)?;
+                let (a, b) = (self.scalar(a, op), self.number(op, to, divisor));
+                if operator == Op::FloorDiv {
+                    return Some(self.kernel(op, "arith.floordivsi", &[a, b], to, &[]));
+                }
+                let rest = self.kernel(op, "arith.remsi", &[a, b], to, &[]);
+                let zero = self.number(op, to, 0);
+                let less = self.r.cx().int_attr(KnownType::I64.id(), 2);
+                let negative =
+                    self.kernel(op, "arith.cmpi", &[rest, zero], KnownType::I1.id(), &[("predicate", less)]);
+                let wrapped = self.kernel(op, "arith.addi", &[rest, b], to, &[]);
+                Some(self.kernel(op, "arith.select", &[negative, wrapped, rest], to, &[]))
+            }
+            (Op::LeftShift | Op::RightShift, &[a, b]) if is_int && types[1] == from => {
+                let bits = if is(KnownType::I32) { 32 } else { 64 };
+                let distance = query::ints(m, b)?.first().copied().filter(|at| (0..bits).contains(at))?;
+                let (a, b) = (self.scalar(a, op), self.number(op, to, distance));
+                let name = if operator == Op::LeftShift { "arith.shli" } else { "arith.shrsi" };
+                Some(self.kernel(op, name, &[a, b], to, &[]))
+            }
+            _ => None,
+        }
+    }
+
+    /// Replaces an op by the tensor of a scalar.
+    fn become_value(&mut self, op: OpId, scalar: ValueId) {
+        let mut values: Vec<ValueId> = self.m().results(op).collect();
+        let at = InsertionPoint::Before(op);
         values[0] = boxed(self.r, scalar, self.m().value_type(values[0]), op, at);
         self.scalars.insert(values[0], scalar);
         self.r.replace_op(op, &values);

@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 
 use crate::array::{type_name, type_named};
+use crate::session::deadline;
 use crate::{failure, tensor};
 
 /// A type: the element type's name, and the sizes, -1 for unknown ones; None for an unknown rank.
@@ -326,11 +327,13 @@ impl Executable {
 #[pymethods]
 impl Executable {
     /// Runs it. `printed` is called with what the run printed, before an error is raised.
+    #[pyo3(signature = (arguments, printed, timeout = None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         arguments: Vec<Bound<'py, PyAny>>,
         printed: &Bound<'py, PyAny>,
+        timeout: Option<f64>,
     ) -> PyResult<Vec<tensor::Tensor>> {
         let values: Vec<Datum> =
             arguments.iter().map(|value| tensor::of(value).map(Datum::from)).collect::<PyResult<_>>()?;
@@ -338,7 +341,7 @@ impl Executable {
         let options = CallOptions {
             resources: self.resources.clone(),
             output: output.clone(),
-            cancellation: Cancellation::default(),
+            cancellation: Cancellation::limited(deadline(timeout)?, None),
             ..CallOptions::default()
         };
         let made = py.detach(|| self.function.call_with(values, &options));

@@ -5,6 +5,7 @@
 //! tensor      Tensor: an immutable array of ours
 //! graph       Graph: the builder behind the source front end, and what it compiles
 //! model       Model: a file's functions
+//! session     Session: a graph with variables
 //! failure     errors: (code, message, places)
 //! ```
 //!
@@ -15,6 +16,7 @@ mod array;
 mod failure;
 mod graph;
 mod model;
+mod session;
 mod tensor;
 
 use pyo3::prelude::*;
@@ -26,6 +28,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<graph::Executable>()?;
     m.add_class::<tensor::Tensor>()?;
     m.add_class::<model::Model>()?;
+    m.add_class::<session::Session>()?;
     m.add_function(wrap_pyfunction!(graph::operators, m)?)?;
     m.add("Failure", m.py().get_type::<failure::Failure>())?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))

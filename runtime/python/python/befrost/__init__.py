@@ -2,7 +2,9 @@
 
     load("model.onnx")        a model; call it with arrays
     @function                 a Python function, compiled when it is called
+    Session("graph.pb")       a graph with variables: any tensor fed, any fetched
     tensor([1., 2.])          an array of the runtime
+    tf.Conv2D(x, w, ...)      an operator of TensorFlow's, run at once
 """
 
 from __future__ import annotations
@@ -11,13 +13,17 @@ from ._errors import (
     CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error, InvalidArgumentError, NotFoundError,
     OutOfRangeError, ResourceExhaustedError, UnimplementedError,
 )
+from . import tf
 from ._function import Function, FunctionStats, Spec, function, spec
-from ._model import Model, load
+from ._functions import range, static
+from ._model import Model, Outputs, Port, load
 from ._native import __version__
+from ._session import Session, SessionStats, Variables
 from ._tensor import Tensor, tensor
 
 __all__ = [
     "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error", "Function",
-    "FunctionStats", "InvalidArgumentError", "Model", "NotFoundError", "OutOfRangeError", "ResourceExhaustedError",
-    "Spec", "Tensor", "UnimplementedError", "__version__", "function", "load", "spec", "tensor",
+    "FunctionStats", "InvalidArgumentError", "Model", "NotFoundError", "OutOfRangeError", "Outputs", "Port",
+    "ResourceExhaustedError", "Session", "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variables",
+    "__version__", "function", "load", "range", "spec", "static", "tensor", "tf",
 ]

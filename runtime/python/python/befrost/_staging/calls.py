@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._functions import static
 from .arithmetic import as_array, is_numeric, truth
 from .errors import Refused, note
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
@@ -35,10 +36,6 @@ CHANGING = ("random", "time", "datetime", "secrets", "uuid", "os", "io", "sys", 
 CHANGING_BUILTINS = ("open", "input", "exec", "eval", "compile", "globals", "locals", "vars", "breakpoint")
 
 
-class Static:
-    """Marks calls that are executed while compiling."""
-
-
 def name_of(function: Any) -> str:
     """The name of a function in a message."""
     if isinstance(function, Function):
@@ -55,8 +52,18 @@ def name_of(function: Any) -> str:
 class Calls(Control):
     """Evaluates calls."""
 
+    allows_changing = False
+
     def ev_Call(self, node: ast.Call) -> Any:
         function = self.eval(node.func)
+        if function is static:
+            # Evaluated while compiling, also what answers differently each time.
+            before, self.allows_changing = self.allows_changing, True
+            args = self.elements(node.args)
+            self.allows_changing = before
+            if len(args) != 1 or node.keywords or is_staged(args):
+                raise Refused("static() takes one value that is known when the function is compiled")
+            return args[0]
         args = self.elements(node.args)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -73,6 +80,7 @@ class Calls(Control):
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Calls anything."""
+        from ..tf import Operator
         from .table import METHODS, TABLE
 
         if isinstance(function, Function):
@@ -98,6 +106,8 @@ class Calls(Control):
             owner = function.__self__
             if isinstance(function.__func__, types.FunctionType) and self.is_users(function.__func__):
                 return self.call(function.__func__, [self.outside(owner), *args], kwargs)
+        if isinstance(function, Operator):
+            return self.operator(function.name, args, kwargs)
         if isinstance(function, type):
             return self.make(function, args, kwargs)
         if isinstance(function, types.FunctionType):
@@ -118,6 +128,19 @@ class Calls(Control):
                 words = str(error).split("()", 1)[-1]
                 raise Refused(f"'{name_of(function)}'{words}, or it cannot be compiled with these arguments") from None
             raise
+
+    def operator(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """An operator of TensorFlow's by its name."""
+        from ..tf import dtype_name
+
+        ids = [self.emit.id(as_array(self.emit, value)) for value in args]
+        attrs = {key: dtype_name(self.plain(value)) for key, value in kwargs.items()}
+        try:
+            made = self.emit.op(name, ids, attrs)
+        except TypeError as error:
+            raise Refused(str(error)) from None
+        results = [self.emit.array(id) for id in made]
+        return results[0] if len(results) == 1 else tuple(results)
 
     def any_staged(self, args: list[Any], kwargs: dict[str, Any]) -> bool:
         return is_staged(args) or is_staged(kwargs)
@@ -435,9 +458,9 @@ class Calls(Control):
             raise Refused(f"{describe(function)} is not callable")
         module = getattr(function, "__module__", None) or getattr(type(getattr(function, "__self__", None)), "__module__", "")
         plain = getattr(function, "__name__", "")
-        if any(module == m or module.startswith(m + ".") for m in CHANGING) and module != "os.path" or \
+        if not self.allows_changing and (any(module == m or module.startswith(m + ".") for m in CHANGING) and module != "os.path" or \
                 module == "builtins" and plain in CHANGING_BUILTINS or \
-                isinstance(getattr(function, "__self__", None), (np.random.RandomState, np.random.Generator)):
+                isinstance(getattr(function, "__self__", None), (np.random.RandomState, np.random.Generator))):
             raise Refused(f"'{name}' answers differently each time, and the function is compiled once: pass its "
                           "result as an argument, or wrap the call in bf.static(...)")
         return self.outside(self.execute(function, args, kwargs))

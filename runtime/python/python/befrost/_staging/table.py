@@ -13,6 +13,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .. import _functions as functions
 from . import arithmetic as a
 from . import indexing
 from .arithmetic import as_array, is_numeric, run_ufunc, shape_id, size_of, truth, weak_kind
@@ -1142,6 +1143,13 @@ def python_range(interp: Any, *args: Any) -> Any:
     if len(args) == 3:
         return interp.range_sequence(*args)
     raise Refused("range takes one to three arguments")
+
+
+@entry(functions.range)
+def staged_range(interp: Any, *args: Any) -> Any:
+    made = python_range(interp, *args)
+    made.is_staged = True
+    return made
 
 
 @entry(builtins.enumerate)

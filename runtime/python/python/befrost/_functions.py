@@ -1,0 +1,17 @@
+"""Functions that mean something to the source front end."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+
+def static(value: Any) -> Any:
+    """The value itself. In a compiled function the expression is evaluated once, while it is compiled, also if it
+    answers differently each time: `bf.static(random.random())`."""
+    return value
+
+
+def range(*args: int) -> Any:
+    """`range`, whose loop always becomes one of the graph, however many iterations are known."""
+    return builtins.range(*args)

@@ -1,0 +1,90 @@
+"""TensorFlow's operators by their names: `bf.tf.Conv2D(x, w, strides=[1, 1, 1, 1], padding="SAME")`.
+
+Operands come first, attributes by keyword; attributes that follow from operands (T, N) are not given. Outside of a
+compiled function an operator runs at once; inside it becomes an op of the graph.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._errors import InvalidArgumentError, of_failure
+from ._tensor import Tensor
+
+_SUMMARIES: dict[str, str] = {name: summary for name, summary in _native.operators()}
+MAX_CACHED = 4096
+
+
+class Operator:
+    """An operator."""
+
+    def __init__(self, name: str):
+        self.__name__ = self.name = name
+        self.__doc__ = f"{name}: {_SUMMARIES[name]}."
+        self._made: dict[Any, Any] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+    def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        given = [part if isinstance(part, Tensor) else Tensor(part) for part in operands]
+        key = (tuple((part._native.dtype_name, part.shape) for part in given), repr(sorted(attributes.items())))
+        executable = self._made.get(key)
+        if executable is None:
+            executable = self._compile(given, attributes)
+            with self._lock:
+                if len(self._made) >= MAX_CACHED:
+                    self._made.clear()
+                self._made[key] = executable
+        try:
+            made = executable.run([part._native for part in given], print)
+        except _native.Failure as failure:
+            error = of_failure(failure)
+        else:
+            results = [Tensor._of(part) for part in made]
+            return results[0] if len(results) == 1 else tuple(results)
+        raise error
+
+    def _compile(self, operands: list[Tensor], attributes: dict[str, Any]) -> Any:
+        graph = _native.Graph("main")
+        ids = [graph.argument(f"x{i}", (part._native.dtype_name, list(part.shape))) for i, part in enumerate(operands)]
+        plain = {key: dtype_name(value) for key, value in attributes.items()}
+        try:
+            results = graph.op(self.name, ids, plain)
+        except ValueError as refused:
+            error = InvalidArgumentError(str(refused))
+        else:
+            graph.finish([(f"y{i}", id) for i, id in enumerate(results)])
+            try:
+                return graph.compile(0, "s")
+            except _native.Failure as failure:
+                error = of_failure(failure)  # type: ignore[assignment]
+        raise error
+
+
+def dtype_name(value: Any) -> Any:
+    """An attribute as the graph takes it: dtypes by name."""
+    if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
+        return np.dtype(value).name
+    if isinstance(value, (list, tuple)):
+        return [dtype_name(part) for part in value]
+    return value
+
+
+def __getattr__(name: str) -> Operator:
+    if name not in _SUMMARIES:
+        near = difflib.get_close_matches(name, _SUMMARIES, 3)
+        raise AttributeError(f"there is no operator '{name}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    made = Operator(name)
+    globals()[name] = made
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted(_SUMMARIES)
