@@ -10,7 +10,7 @@ use befrost::build::{
     compile_module, module_text, row, rows,
 };
 use befrost::{
-    Cancellation, CallOptions, CompileOptions, Datum, Function, Output, Resources, Runtime,
+    CallOptions, Cancellation, CompileOptions, Datum, Error, Function, Output, Resources, Runtime,
 };
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -186,13 +186,20 @@ impl Graph {
     }
 
     /// Compiles the finished function. It is gone afterwards.
-    #[pyo3(signature = (level, work_queue = None))]
-    fn compile(&mut self, py: Python<'_>, level: u8, work_queue: Option<&str>) -> PyResult<Executable> {
+    /// `prints` says that it may print.
+    #[pyo3(signature = (level, work_queue = None, prints = true))]
+    fn compile(
+        &mut self,
+        py: Python<'_>,
+        level: u8,
+        work_queue: Option<&str>,
+        prints: bool,
+    ) -> PyResult<Executable> {
         let module = self.module.take().ok_or_else(unfinished)?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         let bef = py.detach(|| compile_module(module, &options));
         let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
-        Executable::load(&bef, work_queue)
+        Executable::load(bef, work_queue, prints)
     }
 }
 
@@ -309,18 +316,19 @@ pub(crate) struct Executable {
     function: Function,
     resources: Resources,
     bef: Vec<u8>,
+    prints: bool,
 }
 
 impl Executable {
-    fn load(bef: &[u8], work_queue: Option<&str>) -> PyResult<Executable> {
+    fn load(bef: Vec<u8>, work_queue: Option<&str>, prints: bool) -> PyResult<Executable> {
         let mut runtime = Runtime::builder();
         if let Some(queue) = work_queue {
             runtime = runtime.work_queue(queue);
         }
         let runtime = runtime.build().map_err(|error| failure::refused(error.to_string()))?;
-        let program = runtime.load_bytes(bef).map_err(|error| failure::refused(error.to_string()))?;
+        let program = runtime.load_bytes(&bef).map_err(|error| failure::refused(error.to_string()))?;
         let function = program.function("main").map_err(|error| failure::of(&error))?;
-        Ok(Executable { function, resources: Resources::default(), bef: bef.to_vec() })
+        Ok(Executable { function, resources: Resources::default(), bef, prints })
     }
 }
 
@@ -337,21 +345,21 @@ impl Executable {
     ) -> PyResult<Vec<tensor::Tensor>> {
         let values: Vec<Datum> =
             arguments.iter().map(|value| tensor::of(value).map(Datum::from)).collect::<PyResult<_>>()?;
+        let mut options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
+        if timeout.is_some() {
+            options.cancellation = Cancellation::limited(deadline(timeout)?, None);
+        }
+        if !self.prints {
+            return results(py.detach(|| self.function.call_with(values, &options)));
+        }
         let output = Arc::new(Printed::default());
-        let options = CallOptions {
-            resources: self.resources.clone(),
-            output: output.clone(),
-            cancellation: Cancellation::limited(deadline(timeout)?, None),
-            ..CallOptions::default()
-        };
+        options.output = output.clone();
         let made = py.detach(|| self.function.call_with(values, &options));
         let text = std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner));
         if !text.is_empty() {
             printed.call1((text,))?;
         }
-        let made = made.map_err(|error| failure::of(&error))?;
-        let results = made.iter().map(|datum| datum.tensor().map(|tensor| tensor::Tensor(tensor.clone())));
-        results.collect::<Result<_, _>>().map_err(|error| failure::of(&error))
+        results(made)
     }
 
     /// The BEF file.
@@ -359,4 +367,11 @@ impl Executable {
     fn bef(&self) -> &[u8] {
         &self.bef
     }
+}
+
+/// The results of a call, or its first error.
+fn results(made: Result<Vec<Datum>, Error>) -> PyResult<Vec<tensor::Tensor>> {
+    let made = made.map_err(|error| failure::of(&error))?;
+    let results = made.iter().map(|datum| datum.tensor().map(|tensor| tensor::Tensor(tensor.clone())));
+    results.collect::<Result<_, _>>().map_err(|error| failure::of(&error))
 }

@@ -25,6 +25,9 @@ from ._staging.source import function_node
 from ._tensor import Tensor
 
 DEFAULT_UNROLL = 1000
+MAX_KNOWN = 64
+_ARRAYS = frozenset([np.ndarray, *np.sctypeDict.values()])
+_PLAIN = _ARRAYS | {bool, int, float}
 
 
 class Spec:
@@ -92,6 +95,8 @@ class Function:
         self._simple = None
         if not code.co_flags & 0x0C and not code.co_kwonlyargcount and not function.__defaults__ and not self._static:
             self._simple = code.co_varnames[:code.co_argcount]
+        self._n_simple = -1 if self._simple is None else len(self._simple)
+        self._known: dict[Any, _Version] = {}
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -153,7 +158,7 @@ class Function:
                     for leaf, shape in zip(leaf_types, known[-1].shapes)]
             staged = self._staged(keys, leaf_types)
             try:
-                executable = staged.graph.compile(self._level, self._work_queue)
+                executable = staged.graph.compile(self._level, self._work_queue, staged.prints)
             except _native.Failure as failure:
                 error = failure
             else:
@@ -164,8 +169,24 @@ class Function:
         raise CompileError(f"'{self._function.__qualname__}' was staged, but its graph is refused: {error.args[1]}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == self._n_simple:
+            # Plain numbers and arrays of types that were seen before: one lookup.
+            key = tuple([(a.dtype, a.shape) if (t := type(a)) in _ARRAYS else t for a in args])
+            version = self._known.get(key)
+            if version is not None:
+                return self._run(version, args)
+            made = self._slow(args, kwargs)
+            if all(type(a) in _PLAIN for a in args) and len(self._known) < MAX_KNOWN:
+                bound, _, leaf_types = self._keys(self._bound(args, kwargs))
+                self._known[key] = self._version(bound, leaf_types)
+            return made
+        return self._slow(args, kwargs)
+
+    def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         keys, leaves, leaf_types = self._keys(self._bound(args, kwargs))
-        version = self._version(keys, leaf_types)
+        return self._run(self._version(keys, leaf_types), leaves)
+
+    def _run(self, version: _Version, leaves: Iterable[Any]) -> Any:
         self._calls += 1
         try:
             made = version.executable.run(leaves, _printed)
@@ -192,7 +213,7 @@ class Function:
         Arguments are examples, or types: `bf.spec(shape, dtype)`."""
         keys, _, leaf_types = self._keys(self._bound(args, kwargs))
         staged = self._staged(keys, leaf_types)
-        executable = staged.graph.compile(self._level, self._work_queue)
+        executable = staged.graph.compile(self._level, self._work_queue, staged.prints)
         path = os.fspath(path)
         temporary = f"{path}.{os.getpid()}.part"
         try:

@@ -58,7 +58,7 @@ class Tensor(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._native.shape  # type: ignore[no-any-return]
+        return self._native.shape
 
     @property
     def ndim(self) -> int:

@@ -55,6 +55,10 @@ COMPARISONS: dict[type, tuple[Any, Callable[[Any, Any], Any], str]] = {
     ast.Lt: (np.less, operator.lt, "<"), ast.LtE: (np.less_equal, operator.le, "<="),
     ast.Gt: (np.greater, operator.gt, ">"), ast.GtE: (np.greater_equal, operator.ge, ">="),
 }
+UNARY: dict[type, tuple[Any, Callable[[Any], Any]]] = {
+    ast.USub: (np.negative, operator.neg), ast.UAdd: (np.positive, operator.pos),
+    ast.Invert: (np.invert, operator.invert),
+}
 _WEAK_TYPES = {"int": int, "float": float, "complex": complex}
 MAX_STATIC_BITS = 1 << 16
 
@@ -151,7 +155,7 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
             raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
     for value, dtype in zip(operands, dtypes):
         if kind_of_number(value) == "int" and dtype.kind in "iu":
-            info = np.iinfo(dtype)
+            info: Any = np.iinfo(dtype)
             if not info.min <= value <= info.max:
                 raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
     if special is not None:
@@ -159,8 +163,6 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     assert name is not None
     if ufunc in INTEGERS_UNCHANGED and dtypes[0].kind in "iub":
         return as_array(emit, operands[0])
-    if ufunc is np.right_shift or ufunc is np.left_shift:
-        pass
     ids = [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)]
     plain, _, on_bools = name.partition(":")
     if dtypes[0] == np.dtype(bool):
@@ -241,7 +243,7 @@ def _trunc(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
     if x.dtype.kind != "f":
         return x
     down = run_ufunc(emit, np.floor, [run_ufunc(emit, np.absolute, [x])])
-    return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])
+    return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])  # type: ignore[no-any-return]
 
 
 def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Array:
@@ -477,11 +479,10 @@ def unary(emit: Emitter, kind: type, value: Any) -> Any:
         name = "Neg" if kind is ast.USub else "Invert"
         return Weak(result, emit.op(name, [emit.id(value, KINDS[result])])[0])
     if isinstance(value, Array):
-        return run_ufunc(emit, {ast.USub: np.negative, ast.UAdd: np.positive, ast.Invert: np.invert}[kind], [value])
+        return run_ufunc(emit, UNARY[kind][0], [value])
     if is_staged(value):
         raise Refused(f"an operator on {describe(value)}")
-    python: Any = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[kind]
     try:
-        return python(value)
+        return UNARY[kind][1](value)
     except Exception as error:
         raise Refused(f"{type(error).__name__}: {error}") from None

@@ -134,6 +134,7 @@ class Calls(Control):
         from ..tf import dtype_name
 
         ids = [self.emit.id(as_array(self.emit, value)) for value in args]
+        self.prints = self.prints or name.startswith("Print")
         attrs = {key: dtype_name(self.plain(value)) for key, value in kwargs.items()}
         try:
             made = self.emit.op(name, ids, attrs)
@@ -456,7 +457,7 @@ class Calls(Control):
                           "function runs")
         if not callable(function):
             raise Refused(f"{describe(function)} is not callable")
-        module = getattr(function, "__module__", None) or getattr(type(getattr(function, "__self__", None)), "__module__", "")
+        module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         plain = getattr(function, "__name__", "")
         if not self.allows_changing and (any(module == m or module.startswith(m + ".") for m in CHANGING) and module != "os.path" or \
                 module == "builtins" and plain in CHANGING_BUILTINS or \
@@ -484,7 +485,7 @@ class Calls(Control):
         if isinstance(value, tuple):
             return type(value)(*map(self.plain, value)) if hasattr(value, "_fields") else tuple(map(self.plain, value))
         if isinstance(value, Struct):
-            made = object.__new__(value.cls)
+            made: Any = object.__new__(value.cls)
             for key, part in value.fields.items():
                 object.__setattr__(made, key, self.plain(part))
             return made

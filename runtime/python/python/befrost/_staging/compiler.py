@@ -194,7 +194,7 @@ def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name:
         made_of = value.cls
 
         def make(parts: Any) -> Any:
-            made = object.__new__(made_of)
+            made: Any = object.__new__(made_of)
             for key, build in fields_of:
                 object.__setattr__(made, key, build(parts))
             return made
@@ -247,10 +247,11 @@ def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int
 class Staged:
     """A function as a graph."""
 
-    def __init__(self, graph: Any, n_results: int, build: Build):
+    def __init__(self, graph: Any, n_results: int, build: Build, prints: bool):
         self.graph = graph
         self.n_results = n_results
         self.build = build
+        self.prints = prints
 
 
 def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, Any], leaf_types: list[Leaf],
@@ -294,7 +295,7 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
         out: list[tuple[str, int]] = []
         build = result_of(interp, result, out, "result")
         interp.emit.graph.finish(out)
-        return Staged(interp.emit.graph, len(out), build)
+        return Staged(interp.emit.graph, len(out), build, interp.prints)
     except Refused as error:
         if not error.sites:
             error.sites = interp.sites()

@@ -47,7 +47,7 @@ def _frame(site: Site) -> types.TracebackType:
     tree = ast.parse("raise _here")
     line, end = max(site.line, 1), max(site.end_line, site.line, 1)
     for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
+        if isinstance(node, (ast.stmt, ast.expr)):
             node.lineno, node.end_lineno = line, end
             node.col_offset, node.end_col_offset = site.column, max(site.end_column, site.column + 1)
     code = compile(tree, site.file, "exec").replace(co_name=site.function)

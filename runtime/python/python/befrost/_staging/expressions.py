@@ -196,7 +196,7 @@ class Expressions(Control):
                 return Weak("bool", self.emit.op(
                     "LogicalAnd", [self.emit.id(low, np.bool_), self.emit.id(high, np.bool_)])[0])
         if not is_staged(value) and not is_staged(items):
-            plain = [*items.items.items] if isinstance(items, ListObject) else items
+            plain = self.all_items(items) if isinstance(items, ListObject) else items
             try:
                 return bool(value in plain)
             except Exception as error:

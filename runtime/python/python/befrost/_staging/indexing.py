@@ -46,7 +46,7 @@ def _tuple(index: Any) -> tuple[Any, ...]:
 
 def _static(index: Any) -> Any:
     """An index as NumPy takes it, if it is static; else None."""
-    out = []
+    out: list[Any] = []
     for part in _tuple(index):
         if isinstance(part, Slice):
             if is_staged(part.parts()):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from typing import Any, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 from .emitter import Emitter
 from .errors import Refused, Site, note
@@ -81,6 +81,9 @@ class Control:
 
     frame: Frame
     node: ast.AST
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...  # a method of another part of the interpreter
 
     def __init__(self, name: str, unroll: int):
         self.state = State()

@@ -443,7 +443,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, (NumberLeaf, ArrayLeaf)):
-        return a == b
+        return bool(a == b)
     if isinstance(a, Array):
         return _equal_const(a, b)
     if isinstance(a, tuple):

@@ -37,7 +37,8 @@ def _tree(file: str, module_globals: dict[str, object]) -> ast.Module:
 
 def _first_line(node: ast.AST) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])  # type: ignore[attr-defined]
+    lines: list[int] = [node.lineno, *(d.lineno for d in decorators)]  # type: ignore[attr-defined]
+    return min(lines)
 
 
 def _contains(node: ast.AST, line: int, column: int) -> bool:
@@ -68,7 +69,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
         places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
         inside = [
             node for node in found
-            if all(_contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)
+            if isinstance(node, ast.Lambda) and all(_contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)
         ]
         found = sorted(inside or found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0, -n.col_offset))
     if not found:

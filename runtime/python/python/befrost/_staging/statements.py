@@ -376,10 +376,10 @@ class Statements(Control):
                 return subject.kind == "bool" and self.truth_of_comparison(ast.Eq, subject, node.value)
             return subject is node.value
         if isinstance(node, ast.MatchAs):
-            found = True if node.pattern is None else self.pattern(subject, node.pattern, names)
+            inner = True if node.pattern is None else self.pattern(subject, node.pattern, names)
             if node.name:
                 names.append((node.name, subject))
-            return found
+            return inner
         if isinstance(node, ast.MatchOr):
             found: Any = False
             for part in node.patterns:

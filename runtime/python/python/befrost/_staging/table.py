@@ -27,7 +27,7 @@ from .values import (
 
 TABLE: dict[Any, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
-_NONE = np._NoValue  # type: ignore[attr-defined]
+_NONE = np._NoValue
 
 
 def entry(*functions: Any) -> Callable[[Any], Any]:
@@ -93,7 +93,7 @@ def ints_of(interp: Any, value: Any, what: str) -> tuple[int, ...] | None:
     return tuple(out)
 
 
-def shape_vector(interp: Any, value: Any) -> int:
+def shape_vector(interp: Any, value: Any) -> Any:
     """A shape, static or staged, as a vector of the graph."""
     static = ints_of(interp, value, "a size") if not isinstance(value, Array) or value.const is not None else None
     if static is not None:
@@ -1257,10 +1257,10 @@ def python_sum(interp: Any, items: Any, start: Any = 0) -> Any:
     holder = ListObject(interp.state, [start])
 
     def add(part: Any) -> None:
-        interp.state.write(holder, "items", Fixed((interp.operate(ast.Add, holder.items.items[0], part),)))
+        interp.state.write(holder, "items", Fixed((interp.operate(ast.Add, interp.all_items(holder)[0], part),)))
 
     interp.for_each(interp.node, interp.sequence(items), add, [])
-    return holder.items.items[0]  # type: ignore[union-attr]
+    return interp.all_items(holder)[0]
 
 
 def _extreme(interp: Any, args: tuple[Any, ...], key: Any, default: Any, is_max: bool) -> Any:

@@ -156,4 +156,5 @@ class Texts(Control):
             parts += [sep] if i else []
             parts.append(self.text(value))
         text = self.joined_text(parts)
+        self.prints = True
         self.emit.op("PrintV2", [self.string(text)], {"end": end, "output_stream": "stdout"})
