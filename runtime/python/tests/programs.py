@@ -521,3 +521,226 @@ def string_state(x):
     for v in x:
         n += 1 if v > 0 else -1
     return label, n
+
+
+class Filter:
+    """A method of an object whose attributes are arrays."""
+
+    def __init__(self, taps):
+        self.taps = taps
+
+    def apply(self, x):
+        out = []
+        for i in range(len(x) - len(self.taps) + 1):
+            out.append(np.sum(x[i:i + len(self.taps)] * self.taps))
+        return np.array(out)
+
+
+FILTER = Filter(np.array([0.25, 0.5, 0.25]))
+
+
+@program((A([1.0, 2.0, 4.0, 8.0, 16.0]),))
+def method_of_object(x):
+    return FILTER.apply(x)
+
+
+@program((A([1.0, -2.0, 3.0, -4.0]),))
+def mask_assignment(x):
+    y = x.copy()
+    y[y < 0] = 0
+    y[1:3] += 10
+    y[-1] = y[0]
+    m = np.zeros((2, 3))
+    m[0] = 1
+    m[:, 2] += 5
+    m[1, 0] = y[2]
+    return y, m
+
+
+@program((i64(4),))
+def starred(n):
+    first, *rest = [n, n + 1, n + 2]
+    def add(*args, base=0, **more):
+        total = base
+        for a in args:
+            total += a
+        return total + more.get("extra", 0)
+    return first, rest, add(1, 2, n), add(*rest, base=n, extra=5), add(**{"base": 3})
+
+
+@program((A([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), i64(0)))
+def breadth_first(edges, start):
+    n = edges.shape[0]
+    seen = np.zeros(n, dtype=bool)
+    queue = [start]
+    order = []
+    while len(queue) > 0:
+        node = queue.pop()
+        if seen[node]:
+            continue
+        seen[node] = True
+        order.append(node)
+        for j in range(n):
+            if edges[node, j] != 0:
+                queue.append(i64(j))
+    return order, seen
+
+
+@program((A([3, 1, 2]), None), (A([3, 1, 2]), 2))
+def optional_argument(x, k):
+    if k is None:
+        k = 1
+    return x * k
+
+
+@program((A([1.0, 2.0, 3.0]),))
+def generators(x):
+    return (sum(v for v in x), max(abs(v - 2) for v in x), any(v > 2 for v in x), all(v > 0 for v in x),
+            min((v * v for v in x)), [a + b for a in (1, 2) for b in (10, 20)], sorted(x), list(x), tuple(x))
+
+
+@program((A([1.0, 2.0, 3.0]), 2))
+def more_numpy(x, k):
+    return (np.stack([x, x * k]), np.vstack([x, x]), np.hstack([x, x]), np.tile(x, 2), np.repeat(x, k), np.flip(x),
+            np.roll(x, 1), x[np.newaxis, :].shape, np.expand_dims(x, 1), np.squeeze(x[None]), np.maximum(x, 2),
+            np.sqrt(x).round(2), np.floor(x / 2), np.sign(x - 2), np.isnan(x), np.full(3, k), np.ones((2, 2)) * k,
+            np.zeros_like(x), np.diff(x), np.argsort(-x), np.median(x), np.linalg.norm(x), np.allclose(x, x),
+            np.tensordot(x, x, 1), np.einsum("i,j->ij", x, x), np.trace(np.outer(x, x)), np.log1p(x), np.exp(x).max(),
+            np.eye(3) @ x, np.count_nonzero(x > 1), np.power(x, 2), np.mod(x, 2), np.minimum(x, k), x.astype(np.int32))
+
+
+@program((A([1, 2, 3], dtype=np.int32), A([200, 100, 3], dtype=np.uint8)))
+def integer_dtypes(a, b):
+    return a + b, a * 2, b // 7, b % 7, a << 1, b >> 1, a ** 2, -a, a / b, a.sum(), b.sum(), a.mean(), b.max(), ~b, a == b
+
+
+@program((2.7,), (-2.7,), (2.5,), (3.0,))
+def rounding(x):
+    return int(x), round(x), math.floor(x), math.ceil(x), math.trunc(x), round(x, 1), x // 1, x % 1, divmod(x, 0.7)
+
+
+@program((i64(3),), (i64(0),))
+def while_with_list_condition(n):
+    stack = [n, n + 1]
+    total = 0
+    while stack:
+        v = stack.pop()
+        total += v
+        if v > 1:
+            stack.append(v - 2)
+    return total
+
+
+@program((A([2.0, 3.0]), A([True, False])))
+def print_structures(x, m):
+    print((1, 2.5), [x[0], 3], {"a": x[1]})
+    print(f"{x}", m, m[0], sep="|", end="!\n")
+    print(f"{x[0]:8.3f}|{x[1]:.1e}|{3:>5}|{True}")
+    return x
+
+
+def factorial(n):
+    return 1 if n == 0 else n * factorial(n - 1)
+
+
+@program((i64(3),))
+def static_recursion(x):
+    return x * factorial(5)
+
+
+@program((A([1.0, 2.0, 3.0, 4.0]), i64(3)))
+def for_else_return(x, k):
+    for i, v in enumerate(x, start=1):
+        if v * i > k:
+            return i
+    else:
+        return -1
+
+
+@program((i64(2),), (i64(7),))
+def nested_functions_with_state(n):
+    log = []
+
+    def note(v):
+        log.append(v)
+        return len(log)
+
+    k = 0
+    while k < n:
+        k = note(k * 2)
+    return log, k
+
+
+@program((A([[1.0, 2.0], [3.0, 4.0]]),))
+def power_iteration(m):
+    v = np.ones(m.shape[0])
+    for _ in range(50):
+        w = m @ v
+        w = w / np.sqrt(np.sum(w * w))
+        if np.max(np.abs(w - v)) < 1e-9:
+            break
+        v = w
+    return v, v @ (m @ v)
+
+
+@program((f32(1.0),), (f32(50.0),))
+def two_loops_share(x):
+    n = 0
+    while x < 10:
+        x = x * 2
+        n += 1
+    while x > 3:
+        x = x / 3
+        n -= 1
+    return x, n
+
+
+@program((A([1, 5, 2, 8, 3]),))
+def max_with_index(x):
+    best, at = x[0], 0
+    for i in range(1, len(x)):
+        if x[i] > best:
+            best, at = x[i], i
+    return best, at
+
+
+@program((A([1.0, 2.0, 3.0]), A([0.5])))
+def closure_over_argument(x, scale):
+    f = lambda v: v * scale[0]
+    return [f(v) for v in x], f(x)
+
+
+@program((i64(12),))
+def string_choice(n):
+    kind = "even" if 12 % 2 == 0 else "odd"
+    return n * 2 if kind == "even" else n * 3
+
+
+@program((A([4.0, 1.0, 3.0]), True), (A([4.0, 1.0, 3.0]), False))
+def bool_argument(x, ascending):
+    y = np.sort(x)
+    return y if ascending else y[::-1]
+
+
+@program((A([1.0, 2.0]), A([[1.0, 2.0], [3.0, 4.0]])))
+def matrix_products(v, m):
+    return m @ v, v @ m, m @ m, v @ v, m.T @ v, np.dot(m, v), np.matmul(m, m), m.dot(v)
+
+
+@program((i64(5), i64(3)))
+def chained(a, b):
+    return 1 < b < a, a == b == 3, a > b != 3, (a > 3) & (b > 3), (a > 3) | (b > 3), not (a > b), a and b, 0 or b
+
+
+@program((complex(1, 2), A([1 + 1j, 2 - 1j])))
+def complex_numbers(c, z):
+    return z * 2, z + c, np.abs(z), z.real, z.imag, np.conj(z)
+
+
+@program((A([], dtype=np.float64),), (A([1.0, 2.0]),))
+def possibly_empty(x):
+    total = 0.0
+    for v in x:
+        total += v
+    n = len(x)
+    return total / n if n > 0 else 0.0

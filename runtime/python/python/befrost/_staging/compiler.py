@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import sys
 import types
 from typing import Any, Callable
 
@@ -243,6 +245,8 @@ def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int
 
 # ---- the whole ----
 
+MAX_RECURSION = 12_000
+
 
 class Staged:
     """A function as a graph."""
@@ -261,11 +265,12 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
     interp = Interpreter("main", unroll)
     interp.root_globals = function.__globals__
     code = function.__code__
+    limit = sys.getrecursionlimit()
     empty = Scope.__new__(Scope)
     empty.assigned, empty.nonlocals, empty.globals, empty.is_generator = set(), set(), set(), False
     try:
-        import ast
-
+        # A level of nesting in the source is several calls here, none of which needs C's stack.
+        sys.setrecursionlimit(max(limit, MAX_RECURSION))
         place = ast.Pass(lineno=code.co_firstlineno, col_offset=0, end_lineno=code.co_firstlineno, end_col_offset=0)
         interp.node = place
         interp.frame = Frame(interp.state, code.co_name, code.co_filename, empty, None, None, function.__globals__)
@@ -302,6 +307,8 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
         raise
     except RecursionError:
         raise Refused("the function is nested too deeply", (), interp.sites()[:8]) from None
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 __all__ = ["MISSING", "Site", "Staged", "flatten", "stage"]

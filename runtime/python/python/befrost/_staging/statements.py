@@ -24,13 +24,13 @@ REFUSED = {
 class Statements(Control):
     """Executes statements."""
 
-    def block(self, statements: list[ast.stmt]) -> None:
-        """Executes statements until control flow leaves."""
-        for i, statement in enumerate(statements):
-            rest = statements[i + 1:]
+    def block(self, statements: list[ast.stmt], start: int = 0) -> None:
+        """Executes statements, from one on, until control flow leaves."""
+        for i in range(start, len(statements)):
+            statement = statements[i]
             before, self.node = self.node, statement
             if isinstance(statement, ast.If):
-                if self.if_statement(statement, rest):
+                if self.if_statement(statement, statements, i + 1):
                     return
             else:
                 self.statement(statement)
@@ -39,8 +39,8 @@ class Statements(Control):
             if left is True:
                 return
             if left is not False:
-                if rest:
-                    self.guarded(lambda: self.block(rest))
+                if i + 1 < len(statements):
+                    self.guarded(lambda: self.block(statements, i + 1))
                 return
 
     def statement(self, node: ast.stmt) -> None:
@@ -262,8 +262,8 @@ class Statements(Control):
 
     # ---- control flow ----
 
-    def if_statement(self, node: ast.If, rest: list[ast.stmt]) -> bool:
-        """Executes an if. True if it executed the rest of the block too, on the only way that leads there."""
+    def if_statement(self, node: ast.If, block: list[ast.stmt], behind: int) -> bool:
+        """Executes an if. True if it executed the rest of its block too, on the only way that leads there."""
         condition = self.condition(node.test)
         if isinstance(condition, bool):
             self.block(node.body if condition else node.orelse)
@@ -274,15 +274,14 @@ class Statements(Control):
         if then.left is True:
             def otherwise() -> None:
                 self.block(node.orelse)
-                if rest:
-                    self.guarded(lambda: self.block(rest))
+                self.guarded(lambda: self.block(block, behind))
+
             self.join_arms(condition, then, self.arm(otherwise), sites)
             return True
         other = self.arm(lambda: self.block(node.orelse))
         self.node = node
         if other.left is True:
-            if rest:
-                then = self.arm(lambda: self.guarded(lambda: self.block(rest)), then)
+            then = self.arm(lambda: self.guarded(lambda: self.block(block, behind)), then)
             self.node = node
             self.join_arms(condition, then, other, sites)
             return True

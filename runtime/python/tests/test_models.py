@@ -1,0 +1,91 @@
+"""Models, sessions, tensors, operators by name."""
+
+import pathlib
+import pickle
+
+import numpy as np
+import pytest
+
+import befrost as bf
+import befrost.onnxruntime as ort
+
+DATA = pathlib.Path(__file__).resolve().parents[3] / "testdata" / "digits"
+
+
+def test_model():
+    model = bf.load(DATA / "digits_mlp.pb")
+    images = np.load(DATA / "test_images.npy")
+    made = model.run({"images": images})
+    np.testing.assert_allclose(made["logits"], np.load(DATA / "mlp_test_logits.npy"), atol=1e-4)
+    assert (model(images)[0] == made["logits"]).all() and (model(images=images)[0] == made[0]).all()
+    again = pickle.loads(pickle.dumps(model))
+    assert (again(images)[0] == made[0]).all()
+    assert "images" in repr(model)
+    with pytest.raises(KeyError, match="did you mean 'images'"):
+        model.run({"image": images})
+    with pytest.raises(TypeError, match="'images'"):
+        model.run({})
+    with pytest.raises(ValueError):
+        model.run({"images": images.astype(np.float64)})
+    with pytest.raises(KeyError, match="logits"):
+        made["logit"]
+    with pytest.raises(bf.Error):
+        bf.load(DATA / "absent.pb")
+
+
+def test_session():
+    session = bf.Session(DATA / "digits_mlp.pb")
+    images = np.load(DATA / "test_images.npy")
+    logits = session.run("logits:0", {"images:0": images})
+    np.testing.assert_allclose(logits, np.load(DATA / "mlp_test_logits.npy"), atol=1e-4)
+    both = session.run(["logits", "images"], {"images": images})
+    assert (both["images"] == images).all()
+    assert session.stats().compilations == 2
+    with pytest.raises(bf.Error):
+        session.run("nothing:0", {"images:0": images})
+
+
+def test_onnxruntime_face():
+    session = ort.InferenceSession(str(DATA / "digits_cnn.onnx"))
+    [given] = session.get_inputs()
+    assert given.type == "tensor(float)"
+    x = np.zeros([1 if size is None else size for size in given.shape], np.float32)
+    [logits] = session.run(None, {given.name: x})
+    [again] = session.run([session.get_outputs()[0].name], {given.name: x})
+    assert (logits == again).all()
+
+
+def test_tensor():
+    t = bf.tensor([1.0, 2.0], "float32")
+    assert t.dtype == np.float32 and t.shape == (2,) and len(t) == 2
+    assert (t + 1.0).dtype == np.float32 and (t @ t).item() == 5.0
+    assert isinstance(np.sum(t), bf.Tensor) and np.sum(t).item() == 3.0
+    assert [v.item() for v in t] == [1.0, 2.0] and t[1].item() == 2.0
+    assert pickle.loads(pickle.dumps(t)).tolist() == [1.0, 2.0]
+    assert np.from_dlpack(t).tolist() == [1.0, 2.0]
+    assert t.sum().item() == 3.0 and t.T.shape == (2,) and f"{t[0]:.1f}" == "1.0"
+    with pytest.raises(ValueError):
+        t.numpy()[0] = 3
+    with pytest.raises(AttributeError):
+        t.absent
+
+
+def test_operators():
+    made = bf.tf.MatMul(np.ones((2, 3)), np.ones((3, 2)))
+    assert made.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    values, indices = bf.tf.TopKV2(np.array([1.0, 3.0, 2.0]), np.int32(2))
+    assert values.tolist() == [3.0, 2.0] and indices.tolist() == [1, 2]
+    assert bf.tf.Cast(np.int32(3), DstT=np.float32).dtype == np.float32
+    with pytest.raises(AttributeError, match="MatMul"):
+        bf.tf.MatMull
+    with pytest.raises(ValueError, match="differ"):
+        bf.tf.MatMul(np.ones((2, 3)), np.ones((2, 2)))
+
+
+def test_operators_in_a_function():
+    @bf.function
+    def f(x):
+        return bf.tf.Softmax(x * 2)
+
+    made = f(np.zeros((1, 2), np.float32))
+    assert made.tolist() == [[0.5, 0.5]]

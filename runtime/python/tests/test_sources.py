@@ -1,0 +1,246 @@
+"""Where sources come from, and hostile ones: an error with a line, in bounded time and memory."""
+
+import builtins
+import functools
+import importlib.util
+import linecache
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import befrost as bf
+
+
+def load(tmp_path, source, name="hostile"):
+    path = tmp_path / f"{name}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def refused(f, *args):
+    with pytest.raises(bf.CompileError) as info:
+        bf.function(f)(*args)
+    return info.value
+
+
+def test_lambdas_in_a_line():
+    f, g, h = (lambda x: x + 1), (lambda x: x + 2), (lambda x: (lambda y: y * 3)(x))
+    assert [bf.function(k)(np.int64(1)).item() for k in (f, g, h)] == [2, 3, 3]
+
+
+def test_decorated_and_methods():
+    def twice(f):
+        @functools.wraps(f)
+        def run(x):
+            return f(f(x))
+        return run
+
+    @bf.function
+    @twice
+    def add(x):
+        return x + 1
+
+    class Model:
+        def __init__(self, w):
+            self.w = np.asarray(w)
+
+        @bf.function
+        def __call__(self, x):
+            return x @ self.w
+
+    assert add(np.int64(1)).item() == 3
+    assert Model([1.0, 2.0]).__call__(np.array([3.0, 4.0])).item() == 11.0
+
+
+def test_interactive_source():
+    text = "def f(x):\n    if x > 0:\n        return x * 2\n    return -x\n"
+    name = "<ipython-input-7-abcdef>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    scope = {}
+    exec(compile(text, name, "exec"), scope)
+    f = bf.function(scope["f"])
+    assert f(np.int64(2)).item() == 4 and f(np.int64(-2)).item() == 2
+
+
+def test_no_source():
+    scope = {}
+    exec("def f(x):\n    return x\n", scope)
+    assert "file, a notebook" in str(refused(scope["f"], 1))
+
+
+def test_changed_file(tmp_path):
+    f = load(tmp_path, "def f(x):\n    return x + 1\n").f
+    (tmp_path / "hostile.py").write_text("\n\n\ndef g(x):\n    return x\n")
+    linecache.checkcache()
+    assert "changed" in str(refused(f, 1))
+
+
+def test_many_statements(tmp_path):
+    source = "def f(x):\n" + "    x = x + 1\n" * 20000 + "    return x\n"
+    assert bf.function(load(tmp_path, source).f, level=0)(np.int64(0)).item() == 20000
+
+
+def test_nested_ifs(tmp_path):
+    lines = ["def f(x):"]
+    lines += ["    " + " " * i + f"if x > {i}:" for i in range(90)] + ["    " + " " * 90 + "x = x + 1", "    return x"]
+    assert bf.function(load(tmp_path, "\n".join(lines)).f, level=0)(np.int64(100)).item() == 101
+
+
+def test_elif_chain(tmp_path):
+    lines = ["def f(x):", "    if x == 0:", "        y = 0"]
+    for i in range(1, 250):
+        lines += [f"    elif x == {i}:", f"        y = {i}"]
+    lines += ["    else:", "        y = -1", "    return y"]
+    f = bf.function(load(tmp_path, "\n".join(lines)).f)
+    assert [f(np.int64(x)).item() for x in (0, 120, 249, 250)] == [0, 120, 249, -1]
+
+
+def test_endless_static_loop():
+    def f(x):
+        n = 0
+        while n >= 0:
+            n += 1
+        return x
+
+    assert "unroll" in str(refused(f, np.int64(1)))
+
+
+def test_types_that_never_stay():
+    def f(x):
+        while np.sum(x) > 0:
+            x = np.stack([x, x])
+        return x
+
+    assert "before the loop" in str(refused(f, np.ones(2)))
+
+
+def test_growing_tuple():
+    def f(x):
+        t = ()
+        while x > 0:
+            t = t + (x,)
+            x = x - 1
+        return t
+
+    assert "tuple" in str(refused(f, np.int64(3)))
+
+
+def test_huge_static_numbers():
+    def f(x):
+        return x + 10 ** 10 ** 6
+
+    def g(x):
+        return [x] * (1 << 40)
+
+    def h(x):
+        return x + (1 << 70)
+
+    for function in (f, g, h):
+        refused(function, np.int64(1))
+
+
+def test_truth_that_raises():
+    class Odd:
+        def __bool__(self):
+            raise RuntimeError("no truth")
+
+    odd = Odd()
+
+    def f(x):
+        return x if odd else -x
+
+    assert "no truth" in str(refused(f, np.int64(1)))
+
+
+def test_patched_builtins(monkeypatch):
+    def f(x):
+        return abs(x)
+
+    monkeypatch.setattr(builtins, "abs", lambda v: v * 10)
+    assert bf.function(f)(np.int64(-2)).item() == -20
+
+
+def test_arguments():
+    def f(x):
+        return x
+
+    for wrong in (np.array(["a"]), np.array([object()]), np.zeros(2, np.longdouble)):
+        with pytest.raises(TypeError):
+            bf.function(f)(wrong)
+    with pytest.raises(TypeError):
+        bf.function(f)()
+    with pytest.raises(OverflowError):
+        bf.function(f)(1 << 80)
+    big_endian = np.array([1, 2], ">i4")
+    assert bf.function(f)(big_endian).tolist() == [1, 2]
+    strided = np.arange(10)[::3]
+    assert bf.function(f)(strided).tolist() == [0, 3, 6, 9]
+
+
+def test_compilations():
+    @bf.function
+    def f(x, k):
+        return x.sum() * k
+
+    for n in (3, 4, 5, 6):
+        f(np.ones(n), 2)
+    assert f.stats().compilations == 2
+    f(np.ones(3), 7)
+    assert f.stats().compilations == 2
+    f(np.ones(3, np.float32), 7)
+    assert f.stats().compilations == 3
+
+
+def test_static_arguments():
+    @bf.function(static="n")
+    def f(x, n):
+        for _ in range(n):
+            x = x * 2
+        return x
+
+    assert f(np.int64(1), 3).item() == 8 and f(np.int64(1), 4).item() == 16
+    assert "While" not in f.ir(np.int64(1), 3)
+
+
+def test_threads():
+    @bf.function
+    def f(x):
+        while x < 1000:
+            x = x * 2
+        return x
+
+    wrong = []
+
+    def run(seed):
+        draw = random.Random(seed)
+        for _ in range(200):
+            x = draw.randrange(1, 1000)
+            want = x
+            while want < 1000:
+                want *= 2
+            if f(np.int64(x)).item() != want:
+                wrong.append(x)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and f.stats().compilations == 1
+
+
+def test_save(tmp_path):
+    @bf.function
+    def f(x, k):
+        return x * k, x.sum()
+
+    path = tmp_path / "f.bef"
+    f.save(path, bf.spec((None,), "float32"), 2)
+    model = bf.load(path)
+    made = model.run({"x": np.ones(3, np.float32), "k": np.int64(4)})
+    assert made["result.0"].tolist() == [4.0, 4.0, 4.0] and made[1] == 3.0
