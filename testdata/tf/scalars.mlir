@@ -91,3 +91,37 @@ func.func @stays() -> (tensor<*xf32>, tensor<i32>) {
   }) : (tensor<i32>) -> tensor<i32>
   tfrt.return %sum, %z : tensor<*xf32>, tensor<i32>
 }
+
+// Division by a constant rounds down, remainders have the sign of the divisor; a divisor that may be zero stays a tensor.
+// CHECK-LABEL: func.func @division
+// CHECK: arith.floordivsi
+// CHECK: arith.remsi
+// CHECK: arith.select
+// CHECK: arith.shrsi
+// CHECK: math.absi
+// CHECK: arith.sitofp
+// CHECK: arith.divf
+// CHECK: "tf.FloorDiv"
+// EXEC-LABEL: 'division' returned
+// EXEC-SAME: array(-4,
+// EXEC-SAME: array(1,
+// EXEC-SAME: array(-2,
+// EXEC-SAME: array(7,
+// EXEC-SAME: array(-inf,
+// EXEC-SAME: array(-3,
+func.func @division() -> (tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>) {
+  %x = "tf.Const"() {value = dense<-7> : tensor<i64>} : () -> tensor<i64>
+  %two = "tf.Const"() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
+  %zero = "tf.Const"() {value = dense<0.0> : tensor<f64>} : () -> tensor<f64>
+  %v = "tf.Identity"(%x) : (tensor<i64>) -> tensor<i64>
+  %quotient = "tf.FloorDiv"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %rest = "tf.FloorMod"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %shifted = "tf.RightShift"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %size = "tf.Abs"(%v) : (tensor<i64>) -> tensor<i64>
+  %float = "tf.Cast"(%v) : (tensor<i64>) -> tensor<f64>
+  %infinite = "tf.RealDiv"(%float, %zero) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %divisor = "tf.AddV2"(%rest, %rest) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %six = "tf.AddV2"(%v, %rest) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %variable = "tf.FloorDiv"(%six, %divisor) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  tfrt.return %quotient, %rest, %shifted, %size, %infinite, %variable : tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>
+}

@@ -15,13 +15,14 @@ use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type, row};
 
 use super::{Builder, query};
 use crate::dialects::tf;
+use crate::dialects::tf::request::{REQUEST, UNCONNECTED};
 use crate::import::names_attr;
 use crate::ir::{AttrKind, BlockId, DYNAMIC, LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
 use crate::rewrite::{Checkpoint, Rewriter};
 
 /// A place in a file, from 1: line and column. Column 0 is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The file's name.
     pub file: String,
     /// The line.
@@ -43,8 +44,8 @@ pub struct FunctionBuilder {
     names: Vec<String>,
 }
 
-/// One branch of a conditional: its block and what it yields.
-pub type Branch<'a> = (BlockId, &'a [ValueId]);
+/// A detached block and what it yields.
+pub type FilledBlock<'a> = (BlockId, &'a [ValueId]);
 
 impl FunctionBuilder {
     /// A function of this name, without arguments or ops.
@@ -69,7 +70,7 @@ impl FunctionBuilder {
 
     /// Says where the next ops come from: a place, and the places of the calls that led to it, innermost
     /// first. `label` names the location.
-    pub fn set_location(&mut self, places: &[Place], label: Option<&str>) {
+    pub fn set_location(&mut self, places: &[SourcePlace], label: Option<&str>) {
         let cx = &mut self.module.cx;
         let mut loc: Option<LocId> = None;
         for place in places.iter().rev() {
@@ -174,8 +175,8 @@ impl FunctionBuilder {
     pub fn if_region(
         &mut self,
         condition: ValueId,
-        then: Branch<'_>,
-        otherwise: Branch<'_>,
+        then: FilledBlock<'_>,
+        otherwise: FilledBlock<'_>,
         types: &[TensorShape],
     ) -> Vec<ValueId> {
         self.with_regions("tf.IfRegion", &[condition], &[then, otherwise], types)
@@ -185,7 +186,7 @@ impl FunctionBuilder {
     pub fn case_region(
         &mut self,
         index: ValueId,
-        branches: &[Branch<'_>],
+        branches: &[FilledBlock<'_>],
         types: &[TensorShape],
     ) -> Vec<ValueId> {
         self.with_regions("tf.CaseRegion", &[index], branches, types)
@@ -195,8 +196,8 @@ impl FunctionBuilder {
     pub fn while_region(
         &mut self,
         initial: &[ValueId],
-        condition: Branch<'_>,
-        body: Branch<'_>,
+        condition: FilledBlock<'_>,
+        body: FilledBlock<'_>,
         types: &[TensorShape],
     ) -> Vec<ValueId> {
         self.with_regions("tf.WhileRegion", initial, &[condition, body], types)
@@ -206,7 +207,7 @@ impl FunctionBuilder {
         &mut self,
         name: &str,
         operands: &[ValueId],
-        regions: &[Branch<'_>],
+        regions: &[FilledBlock<'_>],
         types: &[TensorShape],
     ) -> Vec<ValueId> {
         let types: Vec<TypeId> = types.iter().map(|ty| self.type_id(ty)).collect();
@@ -220,6 +221,21 @@ impl FunctionBuilder {
             let region = m.add_region(op);
             m.append_block(region, block);
         }
+        m.append(self.at, op);
+        m.results(op).collect()
+    }
+
+    /// The gradients of the sum of `y` with respect to values that it is computed from; zeros for others.
+    pub fn gradients(&mut self, y: ValueId, xs: &[ValueId]) -> Vec<ValueId> {
+        let types: Vec<TypeId> = xs.iter().map(|&x| self.module.value_type(x)).collect();
+        let operands: Vec<ValueId> = [y].into_iter().chain(xs.iter().copied()).collect();
+        let (m, loc) = (&mut self.module, self.loc);
+        let n = i32::try_from(xs.len()).unwrap_or(i32::MAX);
+        let sizes = m.cx.i32_array_attr(&[1, 0, n, 0]);
+        let zero = m.cx.str_attr("zero");
+        let attrs = [("operandSegmentSizes", sizes), (UNCONNECTED, zero)];
+        let op = m.create_named(REQUEST, &operands, &types, &attrs);
+        m.set_loc(op, loc);
         m.append(self.at, op);
         m.results(op).collect()
     }

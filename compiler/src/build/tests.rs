@@ -120,3 +120,45 @@ fn what_was_built_can_be_taken_back() {
     assert_eq!(once, again);
     assert!(once.contains("tf.Neg"), "{once}");
 }
+
+/// Blocks are filled before the op that owns them; what was built is taken back, open blocks too.
+#[test]
+fn a_function_is_built_with_regions() {
+    use super::function::{FunctionBuilder, SourcePlace};
+    use befrost_tensor::tf::op::{DefaultValue, Type};
+
+    let scalar = (Type::Dense(DType::F32), Some(vec![]));
+    let mut b = FunctionBuilder::new("main");
+    let x = b.argument("x", &scalar);
+    let place = |line, column| SourcePlace { file: "f.py".to_owned(), line, column };
+    b.set_location(&[place(2, 5), place(9, 1)], None);
+    let condition = b.op("Greater", &[x, x], &[], None).unwrap()[0];
+    let before = b.checkpoint();
+    let (block, _) = b.block(&[]);
+    b.enter(block);
+    b.op("Neg", &[x], &[], None).unwrap();
+    b.rollback(before);
+    let (then, _) = b.block(&[]);
+    let outer = b.enter(then);
+    let negative = b.op("Neg", &[x], &[], None).unwrap();
+    let (otherwise, _) = b.block(&[]);
+    b.enter(otherwise);
+    b.enter(outer);
+    let made = b.if_region(condition, (then, &negative), (otherwise, &[x]), std::slice::from_ref(&scalar));
+    assert_eq!(b.ty(made[0]), Some(scalar));
+    let attrs = |name: &str, value| vec![(name.to_owned(), value)];
+    let refused =
+        |b: &mut FunctionBuilder, name: &str, attrs: &[_]| b.op(name, &[x], attrs, None).unwrap_err();
+    assert!(refused(&mut b, "Nega", &[]).contains("no operator 'Nega'"));
+    assert!(refused(&mut b, "Cast", &attrs("to", DefaultValue::Int(1))).contains("no attribute 'to'"));
+    assert!(refused(&mut b, "Cast", &attrs("DstT", DefaultValue::Int(1))).contains("of kind type"));
+    let text = print(
+        &b.finish(&[("y".to_owned(), made[0])]),
+        &PrintOptions { locations: true, ..PrintOptions::default() },
+    );
+    assert_eq!(text.matches("tf.Neg").count(), 1, "{text}");
+    assert!(
+        text.contains("tf.IfRegion") && text.contains("callsite(") && text.contains("bef.name = \"y\""),
+        "{text}"
+    );
+}

@@ -136,7 +136,9 @@ fn kernel_of(op: Op, ty: TypeId) -> Option<(&'static str, Option<i64>)> {
 /// The kernel of a conversion between types of scalars, where it agrees with the operator's in all values.
 fn cast_kernel(from: TypeId, to: TypeId) -> Option<&'static str> {
     let known = |ty: TypeId| {
-        [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64].into_iter().find(|known| known.id() == ty)
+        [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64]
+            .into_iter()
+            .find(|known| known.id() == ty)
     };
     Some(match (known(from)?, known(to)?) {
         (KnownType::I32, KnownType::I64) => "arith.extsi",
@@ -249,10 +251,8 @@ impl Scalars<'_, '_> {
     /// The scalar that operators compute which are no single binary kernel, if nothing waits for the op.
     fn sequence(&mut self, op: OpId, operator: Op, operands: &[ValueId]) -> Option<ValueId> {
         let m = self.m();
-        let types: Vec<TypeId> = operands
-            .iter()
-            .map(|&value| scalar_type(m, m.value_type(value)))
-            .collect::<Option<_>>()?;
+        let types: Vec<TypeId> =
+            operands.iter().map(|&value| scalar_type(m, m.value_type(value))).collect::<Option<_>>()?;
         let mut results = m.results(op);
         let to = scalar_type(m, m.value_type(results.next()?))?;
         if results.any(|chain| !m.is_unused(chain)) {

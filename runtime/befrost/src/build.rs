@@ -5,11 +5,11 @@
 //!                                └──module_text──▶ MLIR text
 //! ```
 
-pub use befrost_compiler::build::function::{Branch, FunctionBuilder, Place, TensorShape};
-pub use befrost_compiler::ir::{BlockId, Module, ValueId};
-pub use befrost_compiler::rewrite::Checkpoint;
+pub use befrost_compiler::build::function::{FilledBlock, FunctionBuilder, SourcePlace, TensorShape};
 use befrost_compiler::diag;
+pub use befrost_compiler::ir::{BlockId, Module, ValueId};
 use befrost_compiler::print::{PrintOptions, print};
+pub use befrost_compiler::rewrite::Checkpoint;
 pub use befrost_tensor::tf::op::{AttrKind, DefaultValue, OpRow, Type, row, rows};
 
 use crate::compile::{CompileError, CompileOptions, refused, to_bef};

@@ -117,9 +117,9 @@ pub(crate) fn to_tensor(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
     let array = native.cast::<PyUntypedArray>()?;
     match dtype_of(&array.dtype()) {
         Some(dtype) => copied(array, dtype),
-        None => {
-            Err(PyTypeError::new_err(format!("arrays of dtype {dtype} cannot be used: give numbers or booleans")))
-        }
+        None => Err(PyTypeError::new_err(format!(
+            "arrays of dtype {dtype} cannot be used: give numbers or booleans"
+        ))),
     }
 }
 
@@ -131,10 +131,11 @@ fn copied(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<HostTenso
     if n_bytes > 0 {
         let mut to = tensor.write_bytes().map_err(|error| PyMemoryError::new_err(error.to_string()))?;
         // SAFETY: the array is C-contiguous and has `len` elements of `itemsize` bytes, which is the size of
-        // `dtype` (`dtype_of`), from its data pointer on; we hold a reference to it, so the memory stays. The
-        // bytes of any number or boolean are initialized. Nobody else writes meanwhile but with a data race of
-        // the user's own, as with any function of NumPy's.
-        let from = unsafe { std::slice::from_raw_parts((*array.as_array_ptr()).fields.data.cast::<u8>(), n_bytes) };
+        // `dtype` (`dtype_of`), from its data pointer on; we hold a reference to it, so the memory stays.
+        // The bytes of any number or boolean are initialized. Nobody else writes meanwhile but with a data
+        // race of the user's own, as with any function of NumPy's.
+        let from =
+            unsafe { std::slice::from_raw_parts((*array.as_array_ptr()).fields.data.cast::<u8>(), n_bytes) };
         to.copy_from_slice(from);
     }
     Ok(tensor)

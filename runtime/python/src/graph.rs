@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost::build::{
-    AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, Place, TensorShape, ValueId,
+    AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, SourcePlace, TensorShape, ValueId,
     compile_module, module_text, row, rows,
 };
 use befrost::{
@@ -59,8 +59,8 @@ impl Graph {
     /// Where the next ops come from: (file, line, column), innermost first.
     #[pyo3(signature = (places, label = None))]
     fn location(&mut self, places: Vec<(String, u32, u32)>, label: Option<&str>) -> PyResult<()> {
-        let places: Vec<Place> =
-            places.into_iter().map(|(file, line, column)| Place { file, line, column }).collect();
+        let places: Vec<SourcePlace> =
+            places.into_iter().map(|(file, line, column)| SourcePlace { file, line, column }).collect();
         self.builder()?.set_location(&places, label);
         Ok(())
     }
@@ -80,7 +80,9 @@ impl Graph {
         let max_ops = self.max_ops;
         let builder = self.builder()?;
         if builder.n_created() > max_ops {
-            return Err(PyValueError::new_err(format!("the function becomes more than {max_ops} operations")));
+            return Err(PyValueError::new_err(format!(
+                "the function becomes more than {max_ops} operations"
+            )));
         }
         let made = builder.op(operator, &operands, &attrs, results.as_deref());
         let made = made.map_err(PyValueError::new_err)?;
@@ -134,8 +136,7 @@ impl Graph {
         let condition = self.value(condition)?;
         let (then_block, then) = (self.block_of(then.0)?, self.values_of(&then.1)?);
         let (other_block, other) = (self.block_of(otherwise.0)?, self.values_of(&otherwise.1)?);
-        let made =
-            self.builder()?.if_region(condition, (then_block, &then), (other_block, &other), &types);
+        let made = self.builder()?.if_region(condition, (then_block, &then), (other_block, &other), &types);
         Ok(made.into_iter().map(|value| self.number(value)).collect())
     }
 
@@ -153,6 +154,13 @@ impl Graph {
         let (body_block, next) = (self.block_of(body.0)?, self.values_of(&body.1)?);
         let made =
             self.builder()?.while_region(&initial, (cond_block, &goes_on), (body_block, &next), &types);
+        Ok(made.into_iter().map(|value| self.number(value)).collect())
+    }
+
+    /// The gradients of a value with respect to others.
+    fn gradients(&mut self, y: usize, xs: Vec<usize>) -> PyResult<Vec<usize>> {
+        let (y, xs) = (self.value(y)?, self.values_of(&xs)?);
+        let made = self.builder()?.gradients(y, &xs);
         Ok(made.into_iter().map(|value| self.number(value)).collect())
     }
 
@@ -250,21 +258,16 @@ fn tensor_types(types: Vec<PyTensorType>) -> PyResult<Vec<TensorShape>> {
 }
 
 /// The attributes of an operator, by the kinds that its signature declares.
-fn attributes(
-    operator: &str,
-    given: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Vec<(String, DefaultValue)>> {
+fn attributes(operator: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, DefaultValue)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
-    let row = row(operator).ok_or_else(|| {
-        PyValueError::new_err(format!("there is no operator '{operator}'"))
-    })?;
+    let row =
+        row(operator).ok_or_else(|| PyValueError::new_err(format!("there is no operator '{operator}'")))?;
     let mut out = Vec::with_capacity(given.len());
     for (name, value) in given {
         let name: String = name.extract()?;
         let declared = row.signature().attrs.iter().find(|attr| attr.name == name);
-        let declared = declared.ok_or_else(|| {
-            PyTypeError::new_err(format!("'{operator}' has no attribute '{name}'"))
-        })?;
+        let declared = declared
+            .ok_or_else(|| PyTypeError::new_err(format!("'{operator}' has no attribute '{name}'")))?;
         out.push((name, attribute(declared.kind, &value)?));
     }
     Ok(out)
@@ -288,7 +291,9 @@ fn attribute(kind: AttrKind, value: &Bound<'_, PyAny>) -> PyResult<DefaultValue>
             let items = value.try_iter()?.map(|item| attribute(*kind, &item?));
             DefaultValue::List(items.collect::<PyResult<_>>()?)
         }
-        kind => return Err(PyTypeError::new_err(format!("no attribute of kind {kind} can be made of {value}"))),
+        kind => {
+            return Err(PyTypeError::new_err(format!("no attribute of kind {kind} can be made of {value}")));
+        }
     })
 }
 
@@ -299,7 +304,7 @@ pub(crate) fn operators<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, all.map(|row| (row.signature().name, row.summary())).collect::<Vec<_>>())
 }
 
-/// What a run prints.
+/// Collects the output of a run.
 #[derive(Default)]
 struct Printed(Mutex<String>);
 

@@ -33,8 +33,10 @@ impl Session {
         targets: Vec<String>,
         timeout: Option<f64>,
     ) -> PyResult<Vec<Option<tensor::Tensor>>> {
-        let values =
-            feeds.iter().map(|(name, value)| Ok((name.as_str(), tensor::of(value)?))).collect::<PyResult<Vec<_>>>()?;
+        let values = feeds
+            .iter()
+            .map(|(name, value)| Ok((name.as_str(), tensor::of(value)?)))
+            .collect::<PyResult<Vec<_>>>()?;
         let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
         let options = RunOptions { targets, deadline: deadline(timeout)? };
         let made = py.detach(|| self.0.run_with(&values, &fetches, &options));

@@ -313,7 +313,14 @@ impl Interpreter<'_> {
         let calls =
             self.frames.iter().rev().filter_map(|frame| frame.caller.as_ref()).map(|caller| caller.op);
         let places = std::iter::once(op).chain(calls);
-        places.filter_map(|op| place(self.module, self.module.loc(op))).take(MAX_TRACE).collect()
+        let mut trace = Vec::new();
+        for op in places.take(MAX_TRACE) {
+            let inlined = places_of(self.module, self.module.loc(op));
+            if inlined.len() == 1 || !trace.ends_with(&inlined) {
+                trace.extend(inlined);
+            }
+        }
+        trace
     }
 }
 
@@ -346,6 +353,26 @@ fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, St
     match tensors::evaluate(name, operands, attrs)? {
         Some(done) => Ok(done),
         None => Err(Stop::Refused(format!("it does not know '{name}' on such operands"))),
+    }
+}
+
+/// A location, and those of the calls that were inlined around it, innermost first, each as [`place`].
+fn places_of(module: &Module, loc: LocId) -> Vec<String> {
+    let mut places: Vec<String> = place(module, loc).into_iter().collect();
+    let mut at = loc;
+    loop {
+        at = match &*module.cx.loc(at) {
+            LocKind::CallSite { caller, .. } => {
+                places.push(place(module, *caller).unwrap_or_else(|| "unknown".to_owned()));
+                *caller
+            }
+            LocKind::Name { child, .. } => *child,
+            LocKind::Fused { locs, .. } => match locs.first() {
+                Some(first) => *first,
+                None => return places,
+            },
+            _ => return places,
+        };
     }
 }
 

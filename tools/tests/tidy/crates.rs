@@ -34,6 +34,7 @@ const EDGES: &[Crate] = &[
     ),
     ("befrost-train", &["befrost"], &["befrost"]),
     ("befrost-c", &["befrost"], &[]),
+    ("befrost-python", &["befrost"], &[]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-fuzz", &["*"], &["*"]),

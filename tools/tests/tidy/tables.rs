@@ -17,6 +17,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/kernel-api/src/queue/task.rs", "closures that lie in the task"),
     ("runtime/kernel-api/src/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/c/src/ffi.rs", "pointers and handles from C"),
+    ("runtime/python/src/array.rs", "memory of NumPy's arrays"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (
         "runtime/host/src/exec/frame/overlap.rs",

@@ -62,12 +62,13 @@ impl LoadedFile {
         location_of(self.image(), &self.kernel_view(at))
     }
 
-    /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first,
-    /// unless the trace ends with them: control flow is where its kernels are.
+    /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first. Of
+    /// inlined calls that the trace ends with already only one is of use: control flow within a call has the
+    /// places of the calls around it, as its kernels have.
     pub fn extend_trace(&self, at: KernelRef, trace: &mut Vec<String>) {
         if let Some(location) = self.kernel_view(at).location() {
             let places = self.image().location_trace(location);
-            if !trace.ends_with(&places) {
+            if places.len() == 1 || !trace.ends_with(&places) {
                 trace.extend(places);
             }
         }

@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from . import _native
+from ._functions import Gradient
 from ._errors import CompileError, raise_failure, raise_refused
 from ._staging.compiler import Leaf, Staged, flatten, stage
 from ._staging.calls import bind
@@ -78,11 +79,12 @@ class Function:
     """A compiled Python function. Its results are what the plain function gives on NumPy arrays, as Tensors."""
 
     def __init__(self, function: types.FunctionType, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,
-                 static: Iterable[str] = (), work_queue: str | None = None):
+                 static: Iterable[str] = (), work_queue: str | None = None, gradient: Gradient | None = None):
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"only Python functions are compiled, not {function!r}")
         self._function = function
         self.__befrost_function__ = function
+        self.__befrost_gradient__ = gradient
         self._level = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
         self._unroll = unroll
         self._static = frozenset([static] if isinstance(static, str) else static)
@@ -135,7 +137,7 @@ class Function:
 
     def _staged(self, keys: dict[str, Any], leaf_types: list[Leaf]) -> Staged:
         try:
-            return stage(self._function, {}, keys, leaf_types, self._unroll)
+            return stage(self._function, keys, leaf_types, self._unroll, self.__befrost_gradient__)
         except Refused as refused:
             error = refused
         raise_refused(error)
@@ -241,6 +243,29 @@ def function(f: Callable[..., Any] | None = None, *, level: int | None = None, u
         made = Function(f.__func__, level=level, unroll=unroll, static=static, work_queue=work_queue)  # type: ignore[arg-type]
         return types.MethodType(made, f.__self__)
     return Function(f, level=level, unroll=unroll, static=static, work_queue=work_queue)  # type: ignore[arg-type]
+
+
+def _gradient(f: Any, gradient: Gradient, options: dict[str, Any]) -> Function:
+    if isinstance(f, Function):
+        if f.__befrost_gradient__ is not None:
+            inner = f
+
+            def f(*args: Any) -> Any:
+                return inner(*args)
+        else:
+            f = f.__befrost_function__
+    return Function(f, gradient=gradient, **options)
+
+
+def grad(f: Any, wrt: int | tuple[int, ...] = 0, *, has_aux: bool = False, **options: Any) -> Function:
+    """The gradient of a function that returns a number, with respect to positional arguments: a function of the same
+    arguments. With a tuple `wrt` it returns a tuple. `options` are those of `function`."""
+    return _gradient(f, Gradient(wrt, has_aux, has_aux), options)
+
+
+def value_and_grad(f: Any, wrt: int | tuple[int, ...] = 0, *, has_aux: bool = False, **options: Any) -> Function:
+    """As `grad`, and returns the function's value in front."""
+    return _gradient(f, Gradient(wrt, True, has_aux), options)
 
 
 __all__ = ["Function", "FunctionStats", "Spec", "bind", "function", "function_node", "spec"]

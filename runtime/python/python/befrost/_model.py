@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
+import html
 import os
 from typing import Any, Mapping
 
@@ -91,6 +93,17 @@ class Model:
             tensors = [Tensor._of(part) if output == "tensor" else part.numpy() for part in made]
             return Outputs([port.name for port in self.outputs], tensors)
         raise error
+
+    async def run_async(self, feeds: Mapping[str, Any] | None = None, *, output: str = "numpy") -> Outputs:
+        """`run`, on a thread of its own, for asyncio."""
+        return await asyncio.to_thread(self.run, feeds, output=output)
+
+    def _repr_html_(self) -> str:
+        """A table of inputs and outputs, for notebooks."""
+        rows = [("input", port) for port in self.inputs] + [("output", port) for port in self.outputs]
+        cells = "".join(f"<tr><td>{what}</td><td>{html.escape(port.name)}</td><td><code>{html.escape(port.type)}</code>"
+                        "</td></tr>" for what, port in rows)
+        return f"<b>{html.escape(self._path)}</b><table>{cells}</table>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outputs:
         if len(args) > len(self.inputs):

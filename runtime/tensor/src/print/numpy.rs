@@ -248,7 +248,7 @@ struct Text<'a> {
     style: Style,
 }
 
-/// What stands around and between the elements.
+/// The text around and between the elements.
 #[derive(Clone, Copy)]
 struct Style {
     /// The columns before the first bracket.
@@ -646,7 +646,8 @@ mod tests {
         let third = HostTensor::from_vec([], vec![1.0f32 / 3.0]).unwrap();
         assert_eq!(text(&third, 1000).unwrap(), "0.33333334");
         let many = HostTensor::from_vec([30], (0..30).collect::<Vec<i32>>()).unwrap();
-        let want = "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]";
+        let want =
+            "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]";
         assert_eq!(text(&many, 1000).unwrap(), want);
     }
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._functions import static
+from .._functions import Gradient, static
 from .arithmetic import as_array, is_numeric, truth
 from .errors import Refused, note
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
@@ -91,9 +91,13 @@ class Calls(Control):
         if isinstance(function, functools.partial):
             return self.call(function.func, [*map(self.outside, function.args), *args],
                              {**{k: self.outside(v) for k, v in function.keywords.items()}, **kwargs})
+        transform = getattr(function, "__befrost_gradient__", None)
+        if transform is not None:
+            return self.gradient(function.__befrost_function__, transform, args, kwargs)
         inner = getattr(function, "__befrost_function__", None)
         if inner is not None:
             return self.call(inner, args, kwargs)
+        function = getattr(function, "__befrost_numpy__", function)
         try:
             handler = TABLE.get(function)
         except TypeError:
@@ -142,6 +146,61 @@ class Calls(Control):
             raise Refused(str(error)) from None
         results = [self.emit.array(id) for id in made]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def gradient(self, function: Any, transform: Gradient, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The gradient of a function's result with respect to some of its arguments, and the result, if asked for."""
+        args = list(args)
+        wrt = (transform.wrt,) if isinstance(transform.wrt, int) else transform.wrt
+        ids: list[int] = []
+        for i in wrt:
+            if not 0 <= i < len(args):
+                raise Refused(f"there is no positional argument {i} to differentiate with respect to")
+            args[i] = self.leaf_values(args[i], ids)
+        value = self.call(function, args, kwargs)
+        result, y = value, value
+        if transform.has_aux:
+            if not isinstance(value, tuple) or len(value) != 2:
+                raise Refused("with has_aux the function returns a value and what else it computes")
+            y = value[0]
+        if not (isinstance(y, Weak) and y.kind == "float" or isinstance(y, Array) and y.shape == () and y.dtype.kind == "f"):
+            raise Refused(f"the gradient of {describe(y)}: the function must return a number, of a float dtype and rank 0")
+        made = iter(self.emit.graph.gradients(self.emit.id(y), ids))
+        gradients = tuple(self.rebuilt(args[i], made) for i in wrt)
+        found = gradients[0] if isinstance(transform.wrt, int) else gradients
+        return (result, found) if transform.with_value else found
+
+    def leaf_values(self, value: Any, ids: list[int]) -> Any:
+        """An argument whose numbers and arrays are values of the graph, which go to `ids`."""
+        if isinstance(value, (Weak, Array)) or kind_of_number(value):
+            dtype = KINDS[value.kind] if isinstance(value, Weak) else \
+                value.dtype if isinstance(value, Array) else KINDS[kind_of_number(value) or "int"]
+            if dtype.kind != "f":
+                raise Refused(f"the gradient with respect to {describe(value)}: give values of a float dtype")
+            ids.append(self.emit.id(value))
+            if isinstance(value, Array):
+                return Array(value.dtype, value.shape, ids[-1], owned=False)
+            return Weak("float", ids[-1])
+        if isinstance(value, tuple):
+            parts = [self.leaf_values(part, ids) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, ListObject) and isinstance(value.items, Fixed):
+            return ListObject(self.state, [self.leaf_values(part, ids) for part in value.items.items])
+        if isinstance(value, DictObject):
+            return DictObject(self.state, {key: self.leaf_values(part, ids) for key, part in value.items.items()})
+        raise Refused(f"the gradient with respect to {describe(value)}")
+
+    def rebuilt(self, value: Any, ids: Any) -> Any:
+        """The gradients of an argument, in its structure."""
+        if isinstance(value, Array):
+            return Array(value.dtype, value.shape, next(ids))
+        if isinstance(value, Weak):
+            return Weak(value.kind, next(ids))
+        if isinstance(value, tuple):
+            parts = [self.rebuilt(part, ids) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, ListObject):
+            return ListObject(self.state, [self.rebuilt(part, ids) for part in self.all_items(value)])
+        return DictObject(self.state, {key: self.rebuilt(part, ids) for key, part in value.items.items()})
 
     def any_staged(self, args: list[Any], kwargs: dict[str, Any]) -> bool:
         return is_staged(args) or is_staged(kwargs)

@@ -15,6 +15,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import _native
+from .._functions import Gradient
 from .calls import Calls
 from .emitter import type_of_leaf
 from .errors import Refused, Site
@@ -258,8 +259,8 @@ class Staged:
         self.prints = prints
 
 
-def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, Any], leaf_types: list[Leaf],
-          unroll: int) -> Staged:
+def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[Leaf], unroll: int,
+          gradient: Gradient | None = None) -> Staged:
     """Interprets a function. `keys` are the structures of its arguments by name, `leaf_types` the types of their
     leaves in order. Raises Refused with places."""
     interp = Interpreter("main", unroll)
@@ -288,6 +289,10 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
                 id = interp.emit.graph.argument(leaf_name, type_of_leaf(leaf.dtype, leaf.shape))
                 values.append(Weak(leaf.kind, id) if leaf.kind else Array(leaf.dtype, leaf.shape, id, owned=False))
             frame.cells[name] = (unflatten(interp, key, iter(values)), None)
+        if gradient is not None:
+            args = [frame.cells[name][0] for name in keys]
+            result = interp.gradient(function, gradient, args, {})
+            return finished(interp, result)
         interp.frame = frame
         frame.signature = (node, None)
         if isinstance(node, ast.Lambda):
@@ -297,10 +302,7 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
             interp.node = node
             result = interp.result()
         interp.node = node
-        out: list[tuple[str, int]] = []
-        build = result_of(interp, result, out, "result")
-        interp.emit.graph.finish(out)
-        return Staged(interp.emit.graph, len(out), build, interp.prints)
+        return finished(interp, result)
     except Refused as error:
         if not error.sites:
             error.sites = interp.sites()
@@ -309,6 +311,14 @@ def stage(function: types.FunctionType, bound: dict[str, Any], keys: dict[str, A
         raise Refused("the function is nested too deeply", (), interp.sites()[:8]) from None
     finally:
         sys.setrecursionlimit(limit)
+
+
+def finished(interp: Interpreter, result: Any) -> Staged:
+    """The graph with its results."""
+    out: list[tuple[str, int]] = []
+    build = result_of(interp, result, out, "result")
+    interp.emit.graph.finish(out)
+    return Staged(interp.emit.graph, len(out), build, interp.prints)
 
 
 __all__ = ["MISSING", "Site", "Staged", "flatten", "stage"]

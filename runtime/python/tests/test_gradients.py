@@ -1,0 +1,111 @@
+"""Gradients of compiled functions against finite differences."""
+
+import numpy as np
+import pytest
+
+import befrost as bf
+
+FUNCTIONS = []
+
+
+def case(*args):
+    def add(f):
+        FUNCTIONS.append((f, args))
+        return f
+    return add
+
+
+@case(np.array([0.5, -1.0, 2.0]))
+def plain(x):
+    return np.sum(np.sin(x) * x ** 2)
+
+
+@case(np.array([0.5, 1.0]))
+def branch(x):
+    if np.sum(x) > 1:
+        return np.sum(x * x)
+    return np.sum(-x)
+
+
+@case(np.array([0.3, 0.2]))
+def loop(x):
+    y = x
+    n = 0
+    while np.sum(y) < 20:
+        y = y * 2 + x
+        n += 1
+    return np.sum(y) * 0.5
+
+
+@case(np.float64(1.3))
+def for_with_exit(x):
+    total = 0.0
+    for i in range(10):
+        if total > 8:
+            break
+        total = total + x ** i
+    return total
+
+
+@case(np.array([[0.1, 0.4], [0.3, -0.2]]))
+def network(w):
+    h = np.ones(2)
+    for _ in range(3):
+        h = np.tanh(h @ w)
+    return np.sum(h * h)
+
+
+@case(np.array([1.0, 2.0, 3.0]))
+def elements(x):
+    total = 0.0
+    for v in x:
+        if v > 1.5:
+            total += v * v
+        else:
+            total -= v
+    return total
+
+
+def numeric(f, x):
+    x = np.asarray(x, np.float64)
+    out = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = 1e-6
+        out[i] = (f(x + step) - f(x - step)) / 2e-6
+    return out
+
+
+@pytest.mark.parametrize("level,queue", [(0, "s"), (2, "s"), (2, "mstd:2")])
+@pytest.mark.parametrize("f,args", FUNCTIONS, ids=[f.__name__ for f, _ in FUNCTIONS])
+def test_gradient(f, args, level, queue):
+    got = bf.grad(f, level=level, work_queue=queue)(*args)
+    np.testing.assert_allclose(np.asarray(got), numeric(f, args[0]), rtol=1e-5, atol=1e-7)
+
+
+def test_value_structures_and_inner_use():
+    def loss(params, x):
+        w, b = params["w"], params["b"]
+        return np.sum((x @ w + b) ** 2)
+
+    params = {"w": np.array([1.0, -2.0]), "b": np.float64(0.5)}
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    value, got = bf.value_and_grad(loss)(params, x)
+    assert value.item() == loss(params, x)
+    np.testing.assert_allclose(got["w"], numeric(lambda w: loss({**params, "w": w}, x), params["w"]), rtol=1e-5)
+
+    @bf.function
+    def fit(params, x):
+        for _ in bf.range(50):
+            g = bf.grad(loss)(params, x)
+            params = {"w": params["w"] - 0.01 * g["w"], "b": params["b"] - 0.01 * g["b"]}
+        return params
+
+    assert loss({k: np.asarray(v) for k, v in fit(params, x).items()}, x) < 0.1 * loss(params, x)
+
+
+def test_refused():
+    with pytest.raises(bf.CompileError, match="rank 0"):
+        bf.grad(lambda x: x)(np.ones(2))
+    with pytest.raises(bf.CompileError, match="float dtype"):
+        bf.grad(lambda x: x)(np.int64(1))
