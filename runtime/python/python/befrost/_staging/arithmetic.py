@@ -163,6 +163,11 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     assert name is not None
     if ufunc in INTEGERS_UNCHANGED and dtypes[0].kind in "iub":
         return as_array(emit, operands[0])
+    if ufunc in _ORDER:
+        if dtypes[0].kind == "c":
+            return _compare_complex(emit, ufunc, operands, dtypes[0])
+        if dtypes[0] != dtypes[1]:
+            return _compare_signs(emit, ufunc, operands, dtypes)
     ids = [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)]
     plain, _, on_bools = name.partition(":")
     if dtypes[0] == np.dtype(bool):
@@ -184,6 +189,34 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         assert made.id is not None
         return emit.array(emit.cast(made.id, made.dtype, dtypes[-1]))
     return made
+
+
+_ORDER = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt, np.greater_equal: operator.ge,
+          np.equal: operator.eq, np.not_equal: operator.ne}
+_STRICT = {np.less: np.less, np.less_equal: np.less, np.greater: np.greater, np.greater_equal: np.greater}
+
+
+def _compare_signs(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Any:
+    """A comparison of int64 and uint64, which NumPy does exactly: what is negative is less than all others."""
+    at = 0 if dtypes[0].kind == "i" else 1
+    signed = emit.array(emit.id(operands[at], np.int64))
+    pair = [as_array(emit, value) for value in operands]
+    pair[at] = emit.array(emit.id(signed, np.uint64))
+    compared = run_ufunc(emit, ufunc, pair)
+    below = _ORDER[ufunc](-1, 0) if at == 0 else _ORDER[ufunc](0, -1)
+    return select(emit, run_ufunc(emit, np.less, [signed, 0]), bool(below), compared)
+
+
+def _compare_complex(emit: Emitter, ufunc: Any, operands: list[Any], dtype: Any) -> Any:
+    """Complex numbers are ordered by their real parts, equal ones by their imaginary parts, as in NumPy."""
+    if ufunc not in _STRICT:
+        return emit.one(UFUNCS[ufunc].partition(":")[0], [emit.id(value, dtype) for value in operands])
+    half = "float32" if dtype.itemsize == 8 else "float64"
+    ids = [emit.id(value, dtype) for value in operands]
+    real = [emit.one("Real", [id], Tout=half) for id in ids]
+    imaginary = [emit.one("Imag", [id], Tout=half) for id in ids]
+    equal = run_ufunc(emit, np.logical_and, [run_ufunc(emit, np.equal, real), run_ufunc(emit, ufunc, imaginary)])
+    return run_ufunc(emit, np.logical_or, [run_ufunc(emit, _STRICT[ufunc], real), equal])
 
 
 def shape_id(emit: Emitter, array: Array, dtype: Any = np.int32) -> int:
