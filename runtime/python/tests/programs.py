@@ -744,3 +744,237 @@ def possibly_empty(x):
         total += v
     n = len(x)
     return total / n if n > 0 else 0.0
+
+
+@program((f32(3.0),), (f32(500.0),))
+def endless_with_return(x):
+    while True:
+        x = x * 2
+        if x > 100:
+            return x
+
+
+@program((f32(3.0),), (f32(30.0),))
+def endless_with_returns_and_break(x):
+    n = 0
+    while True:
+        x = x * 2
+        n += 1
+        if x > 100:
+            return x, n
+        if n > 3:
+            break
+    return -x, n
+
+
+@program((i64(6),), (i64(1),))
+def growing_list_uses(n):
+    items = [0]
+    for i in range(n):
+        items.append(i * i)
+    items[0] = 100
+    items[-1] = items[-1] + 1
+    total = 0
+    for v in items:
+        total += v
+    return (items[-1], items[0], len(items), sum(items), max(items), np.array(items), 4 in items, sorted(items),
+            total / len(items), items + [n])
+
+
+@program((i64(5),))
+def ranges(n):
+    out = []
+    for i in range(n, 0, -1):
+        out.append(i)
+    for i in range(0, n, 2):
+        out.append(-i)
+    for i in range(3, n):
+        out.append(i * 100)
+    return out
+
+
+@program((A([[1, 2], [3, 4], [5, 6]]),))
+def unpacked_rows(m):
+    total = 0
+    for a, b in m:
+        total += a * b
+    for i, (a, b) in enumerate(m):
+        total += i * (a - b)
+    return total, m.sum(axis=0), m.sum(axis=1, keepdims=True), m.max(1), m.mean(0)
+
+
+@program(([1, 2, 3], {"a": A([1.0, 2.0]), "b": 2.0}))
+def structured_arguments(items, d):
+    total = d["b"]
+    for v in items:
+        total = total + v
+    return total, d["a"] * items[0], [v * 2 for v in items], {"x": d["a"].sum()}
+
+
+@program((A([1.0, 2.0, 3.0, 4.0, 5.0]),))
+def shrinking(x):
+    n = 0
+    while len(x) > 1:
+        x = x[1:] + x[:-1]
+        n += 1
+    return x, n
+
+
+@program((i64(4),))
+def growing_array(n):
+    x = np.zeros(1)
+    while len(x) < n:
+        x = np.concatenate([x, np.array([len(x) * 2.0])])
+    return x
+
+
+def is_even(n):
+    return True if n == 0 else is_odd(n - 1)
+
+
+def is_odd(n):
+    return False if n == 0 else is_even(n - 1)
+
+
+@program((i64(4),))
+def mutual_recursion(x):
+    return x if is_even(10) else -x
+
+
+@program((A([1.0, 2.0]), lambda v: v + 1))
+def function_argument(x, f):
+    return f(f(x))
+
+
+@program((A([3, 1, 2]), A([2, 0])))
+def index_array(x, at):
+    return x[at], x[at[0]], np.take(x, at)
+
+
+@program((i64(3),), (i64(10),))
+def nested_while_returns(n):
+    i = 0
+    while i < n:
+        j = 0
+        while j < n:
+            if i * j > 5:
+                return i, j
+            j += 1
+        i += 1
+    return -1, -1
+
+
+@program((A([1.0, 2.0, 3.0]),))
+def kind_checks(x):
+    return isinstance(x, np.ndarray), x.dtype == np.float64, x.ndim, x.shape == (3,), type(x[0]) is np.float64
+
+
+@program((f32(2.0), f32(3.0)))
+def swap_in_loop(a, b):
+    for _ in range(3):
+        a, b = b, a + b
+        if a > b:
+            a, b = b, a
+    return a, b
+
+
+@program((i64(20),))
+def sieve(n):
+    flags = np.ones(30, dtype=bool)
+    flags[0] = False
+    flags[1] = False
+    i = 2
+    while i * i <= n:
+        if flags[i]:
+            j = i * i
+            while j <= n:
+                flags[j] = False
+                j += i
+        i += 1
+    return np.nonzero(flags[:21])[0], flags[:21].sum()
+
+
+@program((A([[4.0, 1.0], [1.0, 3.0]]), A([1.0, 2.0])))
+def conjugate_gradient(m, b):
+    x = np.zeros_like(b)
+    r = b - m @ x
+    p = r
+    steps = 0
+    while np.sqrt(r @ r) > 1e-10:
+        a = (r @ r) / (p @ m @ p)
+        x = x + a * p
+        new = r - a * (m @ p)
+        p = new + ((new @ new) / (r @ r)) * p
+        r = new
+        steps += 1
+    return x, steps
+
+
+@program((i64(10),), (i64(0),))
+def state_machine(n):
+    state = 0
+    counts = [0, 0, 0]
+    for i in range(n):
+        if state == 0:
+            counts[0] += 1
+            state = 1
+        elif state == 1:
+            counts[1] += 1
+            state = 2 if i % 2 else 0
+        else:
+            counts[2] += 1
+            state = 0
+    return state, counts
+
+
+@program((i64(10),))
+def matrix_state(n):
+    m = np.array([[1, 1], [1, 0]])
+    r = np.eye(2, dtype=np.int64)
+    for _ in range(n):
+        r = r @ m
+    return r[0, 1]
+
+
+@program((A([1.0, 5.0, 2.0]), f32(1.5)))
+def returns_none_on_both(x, k):
+    if k > 1:
+        print("large")
+        return
+    print("small")
+
+
+@program((A([3.0, 1.0, 2.0]),))
+def insertion_sort(x):
+    y = np.array(x)
+    for i in range(1, len(y)):
+        v = y[i]
+        j = i - 1
+        while j >= 0 and y[j] > v:
+            y[j + 1] = y[j]
+            j -= 1
+        y[j + 1] = v
+    return y
+
+
+@program((i64(3),))
+def dataclass_in_list(n):
+    points = [Point(1.0, 2.0), Point(3.0)]
+    for p in points:
+        p.x += n
+    return [p.x for p in points], points[1]
+
+
+@program((A([1, 2, 3, 4]), i64(3)))
+def find_or_default(x, key):
+    at = next_index(x, key)
+    if at is not None:
+        return at
+    return -1
+
+
+def next_index(x, key):
+    for i in range(len(x)):
+        if x[i] == key:
+            return i
+    return -2

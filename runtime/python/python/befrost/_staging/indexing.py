@@ -190,7 +190,8 @@ def _basic(emit: Emitter, array: Array, parts: list[Any]) -> Array:
             column.append(value)
     ids = [emit.id(current), *(_vector(emit, column) for column in (begins, ends, strides))]
     found = emit.array(emit.op("StridedSlice", ids, masks)[0])
-    return _with_roots(found, array) if is_view else found
+    # A number is none.
+    return _with_roots(found, array) if is_view and found.shape != () else found
 
 
 def _with_roots(found: Array, base: Array) -> Array:

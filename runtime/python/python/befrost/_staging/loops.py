@@ -269,6 +269,9 @@ class Loops(Control):
         for (owner, key), template in carried.items():
             site = end.get((owner, key), UNASSIGNED)[1]
             self.state.write(owner, key, instantiate(emit, self.state, template, made), site)
+        if always and self.flag(("break", depth)) is False and self.flag(RETURN) is not False:
+            # A loop whose condition always holds ends by a return only.
+            self.state.write(frame, RETURN, True, self.site())
         for (owner, key), (_, site) in end.items():
             missing = owner.cells.get(key, UNASSIGNED)[0] is MISSING
             if missing and (owner, key) not in carried and isinstance(key, str):
