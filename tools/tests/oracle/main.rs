@@ -507,7 +507,7 @@ fn places() {
         %f = "tfrt_test.fail"() : () -> i32 loc(unknown)
         tfrt.return %a, %b, %c, %d, %e, %f : i32, i32, i32, i32, i32, i32
         }"#,
-        &["a.py:1:2", "b.py:3:4", "c.py:5:6", "e.py:9:1", "name", ""]
+        &["a.py:1:2", "b.py:3:4", "c.py:5:6 from d.py:7:8", "e.py:9:1", "name", ""]
             .map(|place| format!("Unknown `something bad happened` at {place}"))
             .each_ref()
             .map(String::as_str),
