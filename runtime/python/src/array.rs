@@ -130,12 +130,13 @@ fn copied(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<HostTenso
         .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     if n_bytes > 0 {
         let mut to = tensor.write_bytes().map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
+        let data = unsafe { (*array.as_array_ptr()).fields.data };
         // SAFETY: the array is C-contiguous and has `len` elements of `itemsize` bytes, which is the size of
         // `dtype` (`dtype_of`), from its data pointer on; we hold a reference to it, so the memory stays.
         // The bytes of any number or boolean are initialized. Nobody else writes meanwhile but with a data
         // race of the user's own, as with any function of NumPy's.
-        let from =
-            unsafe { std::slice::from_raw_parts((*array.as_array_ptr()).fields.data.cast::<u8>(), n_bytes) };
+        let from = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), n_bytes) };
         to.copy_from_slice(from);
     }
     Ok(tensor)
@@ -155,11 +156,11 @@ pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &HostTensor) -> PyResult<Bo
     let bytes = tensor.read_bytes().map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     if !bytes.is_empty() {
         let untyped = array.cast::<PyUntypedArray>()?;
+        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
+        let data = unsafe { (*untyped.as_array_ptr()).fields.data };
         // SAFETY: `numpy.empty` made a C-contiguous array of this shape and dtype, so it has as many bytes as
         // the tensor; nobody else has seen it yet.
-        let to = unsafe {
-            std::slice::from_raw_parts_mut((*untyped.as_array_ptr()).fields.data.cast::<u8>(), bytes.len())
-        };
+        let to = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes.len()) };
         to.copy_from_slice(&bytes);
     }
     Ok(array)
