@@ -1,0 +1,161 @@
+"""Functions that make arrays, and conversions of dtype."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic import as_array, is_numeric, run_ufunc, shape_id, weak_kind
+from ..errors import Refused
+from ..values import Array, Growing, is_staged, KINDS, known, ListObject
+from .registry import numeric, dtype_of, entry, METHODS, numpy_function, shape_vector, TABLE
+
+
+@numpy_function(np.zeros)
+def zeros(interp: Any, shape: Any, dtype: Any = float) -> Any:
+    return full(interp, shape, 0, dtype)
+
+
+@numpy_function(np.empty)
+def empty(interp: Any, shape: Any, dtype: Any = float) -> Any:
+    return full(interp, shape, 0, dtype)
+
+
+TABLE[np.empty] = lambda interp, shape, dtype=float: interp.call(np.zeros, [shape], {"dtype": dtype})
+
+
+@numpy_function(np.ones)
+def ones(interp: Any, shape: Any, dtype: Any = float) -> Any:
+    return full(interp, shape, 1, dtype)
+
+
+@numpy_function(np.full)
+def full(interp: Any, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    emit = interp.emit
+    dtype = dtype_of(interp, dtype)
+    value = fill_value if is_numeric(fill_value) else as_array(emit, fill_value)
+    dims = shape_vector(interp, shape)
+    id = emit.id(value, dtype)
+    name = "Fill" if not isinstance(value, Array) or value.shape == () else "BroadcastTo"
+    operands = [dims, id] if name == "Fill" else [id, dims]
+    return emit.array(emit.op(name, operands)[0])
+
+
+def _add_like(function: Any, value: Any) -> None:
+    @numpy_function(function)
+    def like(interp: Any, x: Any, dtype: Any = None, shape: Any = None) -> Any:
+        emit = interp.emit
+        array = as_array(emit, x)
+        dtype = dtype_of(interp, dtype) or array.dtype
+        if shape is None and None not in array.shape:
+            return known(np.full(array.shape, value, dtype))
+        dims = shape_id(emit, array) if shape is None else shape_vector(interp, shape)
+        return emit.array(emit.op("Fill", [dims, emit.constant(value, dtype)])[0])
+
+
+_add_like(np.zeros_like, 0)
+_add_like(np.ones_like, 1)
+_add_like(np.empty_like, 0)
+
+
+@numpy_function(np.full_like)
+def full_like(interp: Any, x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    emit = interp.emit
+    array = as_array(emit, x)
+    id = emit.id(numeric(interp, fill_value), dtype_of(interp, dtype) or array.dtype)
+    return emit.array(emit.op("BroadcastTo", [id, shape_id(emit, array)])[0])
+
+
+@numpy_function(np.arange)
+def arange(interp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    emit = interp.emit
+    if stop is None:
+        start, stop = 0, start
+    parts = [part if is_numeric(part) else as_array(emit, part) for part in (start, stop, step)]
+    found = dtype_of(interp, dtype)
+    if found is None:
+        found = np.result_type(*[KINDS[weak_kind(p)] if weak_kind(p) else p.dtype for p in parts])  # type: ignore[index]
+        if found.kind in "b":
+            found = np.dtype(np.int64)
+    return emit.array(emit.op("Range", [emit.id(part, found) for part in parts])[0])
+
+
+@numpy_function(np.linspace)
+def linspace(interp: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    emit = interp.emit
+    steps = interp.call(np.arange, [0, num], {})
+    last = interp.operate(ast.Sub, num, 1) if endpoint else num
+    width = interp.operate(ast.Div, interp.operate(ast.Sub, stop, start), last)
+    steps = astype(interp, as_array(emit, steps), np.float64)
+    return run_ufunc(emit, np.add, [numeric(interp, start), run_ufunc(emit, np.multiply, [steps, numeric(interp, width)])])
+
+
+@numpy_function(np.eye, np.identity)
+def eye(interp: Any, n: Any, m: Any = None, k: Any = 0, dtype: Any = float) -> Any:
+    emit = interp.emit
+    rows = interp.call(np.arange, [n], {})
+    columns = interp.call(np.arange, [n if m is None else m], {})
+    rows = interp.call(np.expand_dims, [rows, 1], {})
+    equal = run_ufunc(emit, np.equal, [interp.operate(ast.Add, rows, k), columns])
+    return astype(interp, equal, dtype)
+
+
+@entry(np.array, np.asarray, np.ascontiguousarray, np.asanyarray)
+def np_array(interp: Any, x: Any, dtype: Any = None, copy: Any = True, ndmin: Any = 0) -> Any:
+    dtype = dtype_of(interp, dtype)
+    if not is_staged(x):
+        plain = interp.plain(x)
+        try:
+            made = np.array(plain, dtype)
+        except Exception as error:
+            raise Refused(f"{type(error).__name__}: {error}") from None
+        if made.dtype.kind not in "biufc":
+            raise Refused(f"an array of {made.dtype}")
+        return known(made)
+    array = as_array(interp.emit, x)
+    if isinstance(x, ListObject) and isinstance(x.items, Growing) and not x.items.lists:
+        return known(np.zeros(0, dtype))
+    return Array(*fields_of(astype(interp, array, dtype or array.dtype)))
+
+
+TABLE[np.asarray] = TABLE[np.asanyarray] = lambda interp, x, dtype=None: (
+    astype(interp, x, dtype, copy=False) if isinstance(x, Array) else np_array(interp, x, dtype))
+
+
+def fields_of(array: Array) -> tuple[Any, ...]:
+    return array.dtype, array.shape, array.id, array.const
+
+
+def astype(interp: Any, x: Any, dtype: Any, copy: Any = True, casting: Any = "unsafe") -> Array:
+    """`x.astype(dtype)`."""
+    array = as_array(interp.emit, x)
+    dtype = dtype_of(interp, dtype) or array.dtype
+    if array.const is not None:
+        return known(array.const.astype(dtype))
+    if array.dtype == dtype and not copy:
+        return array
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        array = interp.emit.one("Real", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
+    id = interp.emit.id(array, dtype)
+    return Array(dtype, array.shape, id)
+
+
+METHODS["astype"] = astype
+
+
+@entry("cast")
+def cast(interp: Any, cls: Any, x: Any = 0) -> Any:
+    """`np.float32(x)`."""
+    return astype(interp, x, cls)
+
+
+@entry(np.copy)
+def copy(interp: Any, x: Any, order: Any = "K") -> Array:
+    array = as_array(interp.emit, x)
+    return Array(*fields_of(array))
+
+
+METHODS["copy"] = copy
+METHODS["__copy__"] = copy

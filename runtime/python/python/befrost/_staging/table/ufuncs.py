@@ -1,0 +1,65 @@
+"""Universal functions and rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import arithmetic as a
+from ..arithmetic import as_array, is_numeric, run_ufunc
+from ..errors import Refused
+from ..values import known
+from .making import astype
+from .registry import entry, METHODS, numeric, numpy_function, refuse_where, TABLE
+
+
+def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any = True, dtype: Any = None) -> Any:
+    refuse_where(out=out)
+    if where is not True:
+        raise Refused("the argument 'where' cannot be compiled")
+    parts = [value if is_numeric(value) else as_array(interp.emit, value) for value in operands]
+    if len(parts) != ufunc.nin:
+        raise Refused(f"'numpy.{ufunc.__name__}' takes {ufunc.nin} operands, got {len(parts)}")
+    made = run_ufunc(interp.emit, ufunc, parts)
+    if dtype is not None:
+        return astype(interp, made, dtype)
+    return made
+
+
+TABLE["ufunc"] = _ufunc
+for _function in [*a.UFUNCS, *a.SPECIAL, np.matmul]:
+    TABLE[_function] = (lambda f: lambda interp, *args, **kwargs: _ufunc(interp, f, *args, **kwargs))(_function)
+
+
+@entry(np.round, np.around)
+def np_round(interp: Any, x: Any, decimals: Any = 0, out: Any = None) -> Any:
+    refuse_where(out=out)
+    array = as_array(interp.emit, x)
+    if array.const is not None:
+        return known(np.round(array.const, decimals))
+    if array.dtype.kind in "iu" and decimals >= 0:
+        return array
+    if array.dtype == np.dtype(bool):
+        array = astype(interp, array, np.float16)
+    if decimals == 0:
+        return interp.emit.one("Rint", [interp.emit.id(array)])
+    scale = 10.0 ** abs(decimals)
+    first, second = (np.multiply, np.true_divide) if decimals > 0 else (np.true_divide, np.multiply)
+    made = run_ufunc(interp.emit, first, [array, scale])
+    made = interp.emit.one("Rint", [interp.emit.id(made)])
+    made = run_ufunc(interp.emit, second, [made, scale])
+    return made if array.dtype.kind == "f" else astype(interp, made, array.dtype)
+
+
+METHODS["round"] = np_round
+
+
+@numpy_function(np.clip, method="clip")
+def clip(interp: Any, x: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if low is not None:
+        x = run_ufunc(interp.emit, np.maximum, [numeric(interp, x), numeric(interp, low)])
+    if high is not None:
+        x = run_ufunc(interp.emit, np.minimum, [numeric(interp, x), numeric(interp, high)])
+    return x
