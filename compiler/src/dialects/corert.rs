@@ -147,11 +147,14 @@ fn dispatch(r: &mut Registry) {
     let def = OpDef::new("corert_sync.executeop", "executes an operator").operand("op_handler", HANDLER);
     r.add(operator(def).format("`(` $op_handler `)` $op_name `(` $operands `)` custom<op-attrs>"));
     r.add(
-        many(OpDef::new("corert.execute_crt_op", "executes an op that was made before").operand("op", OP), "args")
-            .unnamed(2, 0)
-            .result_with("results", T::Any, Arity::Variadic)
-            .kernel()
-            .asynchronous(),
+        many(
+            OpDef::new("corert.execute_crt_op", "executes an op that was made before").operand("op", OP),
+            "args",
+        )
+        .unnamed(2, 0)
+        .result_with("results", T::Any, Arity::Variadic)
+        .kernel()
+        .asynchronous(),
     );
     r.add(
         OpDef::new("corert.make_composite_op", "a function on tensor handles as an op")

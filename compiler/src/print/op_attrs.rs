@@ -8,7 +8,11 @@ use crate::ir::{AttrId, OpId, StrId};
 
 impl Printer<'_, '_> {
     /// The attributes with pairs that the op declares; `None` for one that is no array of pairs.
-    fn pairs<'a>(&self, op: OpId, def: &'a OpDef) -> impl Iterator<Item = Option<Vec<(StrId, AttrId)>>> + use<'a, '_> {
+    fn pairs<'a>(
+        &self,
+        op: OpId,
+        def: &'a OpDef,
+    ) -> impl Iterator<Item = Option<Vec<(StrId, AttrId)>>> + use<'a, '_> {
         let (m, cx) = (self.m, self.cx);
         let names = OP_ATTRS.into_iter().filter(|name| def.attr_def(name).is_some());
         names.map(move |name| pairs(cx, m.attr_named(op, name)?))

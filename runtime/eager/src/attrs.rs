@@ -102,8 +102,7 @@ fn dtype(dtype: bef_format::DType) -> Option<DType> {
 impl AttrValue {
     /// The value in a file.
     pub(crate) fn decode(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> AttrValue {
-        AttrValue::known(attr, site)
-            .unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+        AttrValue::known(attr, site).unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
     }
 
     fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> Option<AttrValue> {
@@ -174,7 +173,9 @@ fn numbers(dtype: DType, bytes: &[u8], n: usize) -> Option<AttrValue> {
         ($ty:ty) => {
             AttrValue::Floats(
                 dtype,
-                all().filter_map(|word| Some(f64::from(<$ty>::from_le_bytes(word.try_into().ok()?)))).collect(),
+                all()
+                    .filter_map(|word| Some(f64::from(<$ty>::from_le_bytes(word.try_into().ok()?))))
+                    .collect(),
             )
         };
     }

@@ -16,12 +16,7 @@ const MAX_RESULTS: usize = 1 << 16;
 
 impl Lower<'_> {
     /// The arrays of pairs of the declared attributes, and the results.
-    pub(super) fn op_attrs(
-        &mut self,
-        def: &OpDef,
-        cursor: &mut Cursor<'_>,
-        form: &mut Form,
-    ) -> Option<()> {
+    pub(super) fn op_attrs(&mut self, def: &OpDef, cursor: &mut Cursor<'_>, form: &mut Form) -> Option<()> {
         for name in OP_ATTRS.into_iter().filter(|name| def.attr_def(name).is_some()) {
             let pairs: Vec<AttrId> =
                 self.piece_dict(cursor)?.into_iter().map(|(key, value)| self.pair(key, value)).collect();

@@ -119,7 +119,8 @@ impl Dispatch for CpuDispatch {
         {
             return Err(wrong_count(n, wanted));
         }
-        let mut waits: Vec<AsyncRef> = call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
+        let mut waits: Vec<AsyncRef> =
+            call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
         if let Some(Value::Async(chain)) = &call.chain
             && chain.value().is_none()
         {
@@ -225,4 +226,3 @@ fn converted(value: Value, flags: Flags, cx: &ExecContext) -> Result<Value, Kern
     };
     if takes { Ok(value) } else { Ok(Value::object(Tensor(dense(&value, cx)?))) }
 }
-

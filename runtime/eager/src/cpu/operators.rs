@@ -9,7 +9,7 @@ use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_kernels::{Operator, ScalarTensor, Tensor, refused};
 use befrost_tensor::HostTensor;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{self, Derived, Op, Operand, OpRow, Traits, Type};
+use befrost_tensor::tf::op::{self, Derived, Op, OpRow, Operand, Traits, Type};
 use smallvec::SmallVec;
 
 use super::{CpuOp, Flags, Operands, Results};
@@ -88,6 +88,9 @@ impl RowOp {
         inputs: &[Option<Type>],
         operands: &[Operand<'_>],
     ) -> Result<Vec<op::Inferred>, KernelError> {
+        if self.row.op == Some(Op::BiasAdd) {
+            only_nhwc(&self.attrs)?;
+        }
         let attrs = Derived::new(self.row.signature(), &self.attrs, inputs.to_vec(), Vec::new());
         self.row.infer(&attrs, operands).map_err(refused)
     }
@@ -100,14 +103,27 @@ impl RowOp {
             return Ok(made.clone());
         }
         let outputs = match operands(args.iter().map(|value| (metadata_of(value), Some(value)))) {
-            Some(operands) => self.inferred(&inputs, &operands)?.iter().map(|result| Some(result.ty)).collect(),
+            Some(operands) => {
+                self.inferred(&inputs, &operands)?.iter().map(|result| Some(result.ty)).collect()
+            }
             None => vec![None; self.row.signature().outputs.len()],
         };
         let operator = Operator::new(self.row, &self.attrs, inputs.clone(), outputs);
-        let operator = operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
+        let operator =
+            operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
         let new = Arc::new(Made { inputs, operator });
         *made = Some(new.clone());
         Ok(new)
+    }
+}
+
+/// Refuses what TFRT's operator refuses.
+fn only_nhwc(attrs: &OpAttrsRef) -> Result<(), KernelError> {
+    match attrs.get("data_format") {
+        Some(AttrValue::Str(format)) if **format != *"NHWC" => {
+            Err(KernelError::invalid("invalid data format. Currently only support NHWC"))
+        }
+        _ => Ok(()),
     }
 }
 

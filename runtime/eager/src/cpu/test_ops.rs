@@ -64,9 +64,10 @@ pub(super) fn find(key: &OpKey<'_>) -> Option<(Flags, Arc<dyn CpuOp>)> {
     let attrs = key.attrs.clone();
     let check: Option<Infer> = match key.name {
         "tfrt_test.matmul" => Some(product),
-        "tfrt_test.add" | "tfrt_test.add.denseonly" | "tfrt_test.add.denseonly2" | "tfrt_test.add.denseonly3" => {
-            Some(elementwise)
-        }
+        "tfrt_test.add"
+        | "tfrt_test.add.denseonly"
+        | "tfrt_test.add.denseonly2"
+        | "tfrt_test.add.denseonly3" => Some(elementwise),
         "tfrt_test.relu" => Some(same),
         _ => None,
     };
@@ -225,7 +226,8 @@ pub(crate) fn tensor_of(
     cx: &ExecContext,
 ) -> Result<HostTensor, KernelError> {
     let made = numbers(value).and_then(|(dtype, numbers)| Some((dtype, numbers.bytes(dtype)?)));
-    let (dtype, (bytes, n)) = made.ok_or_else(|| KernelError::invalid(format!("{op}: the values are no numbers")))?;
+    let (dtype, (bytes, n)) =
+        made.ok_or_else(|| KernelError::invalid(format!("{op}: the values are no numbers")))?;
     if n == 1 {
         return HostTensor::splat(dtype, shape, &bytes, cx.allocator()).map_err(refused);
     }

@@ -19,9 +19,11 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("corert.const_string_tensor", strings));
     for name in NAMES {
         registry.add(kernel!(name, |numbers: Prepared<'_, Numbers>,
-                                     _shape: RawAttr<'_>,
-                                     _value: RawAttr<'_>,
-                                     cx: &ExecContext| numbers.0.tensor(cx)));
+                                    _shape: RawAttr<'_>,
+                                    _value: RawAttr<'_>,
+                                    cx: &ExecContext| numbers
+            .0
+            .tensor(cx)));
     }
 }
 
@@ -132,9 +134,9 @@ fn of_bytes(dtype: DType, shape: Shape, bytes: &[u8], cx: &ExecContext) -> Resul
 
 fn strings(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<TensorHandle, KernelError> {
     let dims: Option<Vec<i64>> = match shape.view {
-        AttrView::Scalars { dtype: bef_format::DType::I64, bytes, n, .. } => Some(
-            bytes.as_chunks::<8>().0.iter().take(n).map(|word| i64::from_le_bytes(*word)).collect(),
-        ),
+        AttrView::Scalars { dtype: bef_format::DType::I64, bytes, n, .. } => {
+            Some(bytes.as_chunks::<8>().0.iter().take(n).map(|word| i64::from_le_bytes(*word)).collect())
+        }
         AttrView::Array([]) => Some(Vec::new()),
         _ => None,
     };
@@ -145,7 +147,8 @@ fn strings(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<
         _ => None,
     };
     let texts: Option<Vec<String>> = values.elements().map(text).collect();
-    let mut texts = texts.ok_or_else(|| KernelError::invalid("the attribute 'value' is no list of strings"))?;
+    let mut texts =
+        texts.ok_or_else(|| KernelError::invalid("the attribute 'value' is no list of strings"))?;
     let n = shape.num_elements();
     if let [one] = &texts[..] {
         let one = one.clone();

@@ -25,7 +25,9 @@ pub(super) fn add(registry: &mut Registry) {
         ..Signature::default()
     };
     registry.add(Kernel::lazy("corert.ht_to_tensorhandle", signature, |frame| {
-        if !matches!(frame.operand(1), Some(Value::Chain)) || frame.operand(0).is_none_or(|x| !x.is_concrete()) {
+        if !matches!(frame.operand(1), Some(Value::Chain))
+            || frame.operand(0).is_none_or(|x| !x.is_concrete())
+        {
             return Outcome::Operand;
         }
         match frame.take_operand(0) {

@@ -20,12 +20,16 @@ use crate::handle::TensorHandle;
 use crate::handler::{Dispatch, Invocation, OpHandler, OpKey};
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(Kernel::lazy("corert.executeop", || signature(&[HandlerValue::TYPES], 3), |frame| {
-        execute(frame, false)
-    }));
-    registry.add(Kernel::lazy("corert_sync.executeop", || signature(&[HandlerValue::TYPES], 2), |frame| {
-        execute(frame, false)
-    }));
+    registry.add(Kernel::lazy(
+        "corert.executeop",
+        || signature(&[HandlerValue::TYPES], 3),
+        |frame| execute(frame, false),
+    ));
+    registry.add(Kernel::lazy(
+        "corert_sync.executeop",
+        || signature(&[HandlerValue::TYPES], 2),
+        |frame| execute(frame, false),
+    ));
     let ordered = || Signature {
         results: vec![Chain::TYPES],
         completion: Completion::Async,

@@ -157,7 +157,9 @@ async fn turns(
     cx: &ExecContext,
 ) -> Result<Vec<Value>, Stopped> {
     loop {
-        if let Some(error) = cx.request.cancellation.error().filter(|_| cx.request.cancellation.is_cancelled()) {
+        if let Some(error) =
+            cx.request.cancellation.error().filter(|_| cx.request.cancellation.is_cancelled())
+        {
             return Err(Stopped::By(error.clone()));
         }
         let given = cond.call(values.clone(), cx)?;
@@ -211,7 +213,11 @@ fn execute_composite(frame: &mut KernelFrame<'_>) -> Outcome {
     let deferred = Deferred::new(move |cx: &ExecContext| {
         let mut results = function.call(args, cx)?;
         if results.len() != n_results + 1 {
-            let message = format!("'{}' gives {} results, used with {n_results} and a chain", function.name(), results.len());
+            let message = format!(
+                "'{}' gives {} results, used with {n_results} and a chain",
+                function.name(),
+                results.len()
+            );
             return Err(KernelError::invalid(message));
         }
         results.remove(0);

@@ -51,9 +51,10 @@ pub(super) fn add(registry: &mut Registry, handlers: &Handlers) {
     registry.add(sharing("corert_sync.get_op_handler", find_now, names(), |frame| find_now.invoke(frame)));
     registry.add(kernel!("corert.create_null_op_handler", || HandlerValue(Arc::new(NullOpHandler))));
     registry.add(kernel!("corert.create_cpu_op_handler", cpu));
-    registry.add(kernel!("corert.create_cpu_op_handler_with_ordinal", |fallback: &HandlerValue, _: i32| cpu(
-        fallback
-    )));
+    registry
+        .add(kernel!("corert.create_cpu_op_handler_with_ordinal", |fallback: &HandlerValue, _: i32| cpu(
+            fallback
+        )));
     registry.add(kernel!(
         "corert.create_logging_op_handler",
         |fallback: &HandlerValue, sync_results: RawAttr<'_>| {

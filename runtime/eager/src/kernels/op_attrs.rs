@@ -67,7 +67,11 @@ impl Prepare for Setting {
             "str" => matches!(value, AttrValue::Str(_)),
             _ => false,
         };
-        if is_right { Ok(Setting(key.to_owned(), value)) } else { Err(format!("the value is no {kind}: {value}")) }
+        if is_right {
+            Ok(Setting(key.to_owned(), value))
+        } else {
+            Err(format!("the value is no {kind}: {value}"))
+        }
     }
 }
 

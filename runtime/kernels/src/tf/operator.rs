@@ -37,7 +37,9 @@ impl Operator {
         }
         let attrs = &Attributes::new(row.signature(), &attrs);
         if let Some(make) = row.op.and_then(tables::of_operator) {
-            return make(attrs).map(|action| Operator(Code::Action(action))).map_err(|error| error.to_string());
+            return make(attrs)
+                .map(|action| Operator(Code::Action(action)))
+                .map_err(|error| error.to_string());
         }
         let eval = row.prepare_owned(attrs.given()).map_err(|error| error.to_string())?;
         PreparedOp::of(row, eval, || is_string, Memory::unplanned()).map(|op| Operator(Code::Function(op)))

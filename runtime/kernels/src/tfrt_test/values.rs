@@ -9,7 +9,6 @@ use befrost_kernel_api::kernel::{
     FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr,
 };
 
-
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::cpu::constant;
