@@ -145,6 +145,9 @@ fn upstream_name(known: KnownType) -> String {
         | KnownType::FixedRankShape3
         | KnownType::Arena
         | KnownType::Step
+        | KnownType::TensorHandle
+        | KnownType::OpHandler
+        | KnownType::TensorType
         | KnownType::ProtoExample => return format!("{} type", known.name()),
     };
     text.to_owned()

@@ -161,6 +161,11 @@ pub(super) fn cost(m: &Module, op: OpId, cost: i64) -> Diagnostic {
         .upstream(format!("'{}' op cost value must be larger than 0", m.op_name_str(op)))
 }
 
+pub(super) fn operator_attr(m: &Module, op: OpId, attr: &str) -> Diagnostic {
+    let message = format!("the elements of `{attr}` of {} are pairs of a string and a value", name(m, op));
+    at_op(m, op, "E0732", message)
+}
+
 pub(super) fn several_blocks(m: &Module, op: OpId, blocks: usize) -> Diagnostic {
     at_op(m, op, "E0711", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
 }

@@ -13,7 +13,7 @@
 //! are made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked
 //! example of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with
 //! `index`, `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with
-//! `tf_sync`), `tf`, `tf_executor`. Passes read the parts of an op through its typed [`view`].
+//! `tf_sync`), `corert` (with `corert_sync`), `tf`, `tf_executor`. Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -27,6 +27,7 @@ pub mod arith;
 mod builtin;
 pub mod cf;
 mod coo;
+pub(crate) mod corert;
 mod cpu;
 pub mod dev;
 mod eigen;
@@ -111,6 +112,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);
     r.add_lazily(&["dev"], dev::ops);
+    r.add_lazily(&["corert", "corert_sync"], corert::ops);
     r.add_lazily(&["tf"], tf::ops);
     r.add_lazily(&["tf_executor"], tf_executor::ops);
 }

@@ -54,6 +54,7 @@ pub(super) fn ops(r: &mut Registry) {
     values(r);
     records(r);
     tfrt_test_tensors::ops(r);
+    super::corert::test_ops(r);
 }
 
 /// Ops that read training data: records and the images in them.

@@ -75,6 +75,9 @@ known_types! {
     FixedRankShape3 = "!ts.fixed_rank_shape.3",
     Arena = "!cpu.arena",
     Step = "!dev.step",
+    TensorHandle = "!corert.tensorhandle",
+    OpHandler = "!corert.ophandler",
+    TensorType = "!tfrt.tensor_type",
     ProtoExample = "!tfrt_test.proto_example",
 }
 
@@ -162,6 +165,9 @@ impl Context {
                 | KnownType::FixedRankShape3
                 | KnownType::Arena
                 | KnownType::Step
+                | KnownType::TensorHandle
+                | KnownType::OpHandler
+                | KnownType::TensorType
                 | KnownType::ProtoExample => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
             };
             let id = cx.type_id(kind);

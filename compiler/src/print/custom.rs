@@ -218,6 +218,7 @@ impl Printer<'_, '_> {
             }
             Element::Custom(Custom::SwitchCases) => self.switch_cases(op),
             Element::Custom(Custom::RegionCases) => self.region_cases(op, def),
+            Element::Custom(Custom::OpAttrs) => self.op_attrs(op, def),
             Element::Custom(Custom::Module | Custom::Function) => {}
         }
     }

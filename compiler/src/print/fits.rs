@@ -78,6 +78,10 @@ impl Printer<'_, '_> {
                     good &= self.region_cases_fit(op);
                     &[]
                 }
+                Element::Custom(Custom::OpAttrs) => {
+                    good &= self.op_attrs_fit(op, def);
+                    &[]
+                }
                 _ => &[],
             };
             for i in attrs {

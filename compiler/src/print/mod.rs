@@ -14,6 +14,7 @@ mod digits;
 mod elements;
 mod fits;
 mod names;
+mod op_attrs;
 mod options;
 mod plan;
 mod resources;

@@ -200,7 +200,7 @@ pub(super) fn value_type(span: Span, name: &str, want: &str, found: &str, first:
         .upstream(format!(
             "use of value '%{name}' expects different type than prior uses: '{want}' vs '{found}'"
         ))
-        .note(first, "defined here")
+        .note(first, "prior use here: the value is defined")
 }
 
 pub(super) fn undefined_block(span: Span, name: &str) -> Diagnostic {

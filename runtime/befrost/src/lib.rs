@@ -49,7 +49,7 @@ pub use befrost_kernel_api::context::{
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
 pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
-pub use befrost_kernels::{assign_variable_values, registry, variable_values};
+pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
 pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, bundle, mem, npy};
 #[cfg(feature = "compile")]
@@ -60,6 +60,11 @@ pub use folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 pub use model::Model;
 #[cfg(feature = "compile")]
 pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
+
+/// All standard kernels, those of the eager core among them.
+pub fn registry() -> Registry {
+    befrost_kernels::registry().with(befrost_eager::corert)
+}
 
 /// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
 /// and its tensors in place.

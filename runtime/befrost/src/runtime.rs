@@ -158,7 +158,7 @@ impl Runtime {
             allocator: Malloc::shared(),
             max_memory: None,
             limits: Limits::default(),
-            registry: befrost_kernels::registry(),
+            registry: crate::registry(),
             devices: None,
         }
     }

@@ -35,8 +35,10 @@ pub use coo::coo;
 pub use cpu::cpu;
 pub use dev::dev;
 pub use eigen::eigen;
-pub use objects::{Complex128, Device, ShapeValue, Strings, Tensor, Text};
-pub use tf::{assign_variable_values, operator as tf_operator, tf, variable_values};
+pub use objects::{
+    AnyTensor, Complex128, Coo, Device, ScalarTensor, ShapeValue, Strings, Tensor, TensorType, Text, refused,
+};
+pub use tf::{Operator, assign_variable_values, operator as tf_operator, tf, variable_values};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
@@ -44,6 +46,7 @@ pub use tfrt_dht::tfrt_dht;
 pub use tfrt_test::tfrt_test;
 pub use ts::ts;
 pub use upstream::upstream;
+pub use workers::{compute, run};
 
 /// All standard kernels. Those of `tfrt_test`, `vt` and `tfrt_tutorial`, which read pictures and Protobuf
 /// among other things, only with the feature `test-kernels`.

@@ -35,7 +35,7 @@ impl Object for Tensor {
 
 /// A `!t.tensor` in coordinate format.
 #[derive(Clone, Debug)]
-pub(crate) struct Coo(pub(crate) CooTensor);
+pub struct Coo(pub CooTensor);
 
 impl Object for Coo {
     const TYPES: &'static [&'static str] = Tensor::TYPES;
@@ -109,13 +109,22 @@ impl Object for WriteOnceStrings {
 
 /// A `!t.tensor` whose elements are all equal.
 #[derive(Clone, Debug)]
-pub(crate) struct ScalarTensor {
-    pub(crate) shape: Shape,
+pub struct ScalarTensor {
+    /// The shape.
+    pub shape: Shape,
     /// A tensor of rank 0.
-    pub(crate) value: HostTensor,
+    pub value: HostTensor,
 }
 
 impl ScalarTensor {
+    /// The same elements, each in its place.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn to_dense(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        HostTensor::splat(self.value.dtype(), self.shape.clone(), &self.value.read_bytes()?, allocator)
+    }
+
     fn text(&self) -> Result<String, TensorError> {
         let value = print::elements(&self.value)?;
         Ok(format!(
@@ -134,17 +143,45 @@ impl Object for ScalarTensor {
     }
 }
 
-/// An operand that is a `!t.tensor` of any representation.
-pub(crate) enum AnyTensor<'f> {
+/// A `!t.tensor` of any representation.
+#[derive(Debug)]
+pub enum AnyTensor<'f> {
+    /// Elements in row-major order.
     Dense(&'f Tensor),
+    /// Elements that are not zero, with their indices.
     Coo(&'f Coo),
+    /// Strings.
     Strings(&'f StringTensor),
+    /// Equal elements.
     Scalar(&'f ScalarTensor),
 }
 
-impl AnyTensor<'_> {
+impl<'f> AnyTensor<'f> {
+    /// The tensor in a value.
+    pub fn of(value: &'f Value) -> Option<AnyTensor<'f>> {
+        let tensor = value.downcast_ref().map(AnyTensor::Dense);
+        let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
+        let strings = || value.downcast_ref().map(|Strings(strings)| strings);
+        let strings = || strings().or_else(|| value.downcast_ref().map(WriteOnceStrings::strings));
+        let tensor = tensor.or_else(|| strings().map(AnyTensor::Strings));
+        tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar))
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &'f Shape {
+        match self {
+            AnyTensor::Dense(tensor) => tensor.0.shape(),
+            AnyTensor::Coo(tensor) => tensor.0.shape(),
+            AnyTensor::Strings(tensor) => tensor.shape(),
+            AnyTensor::Scalar(tensor) => &tensor.shape,
+        }
+    }
+
     /// The text that TFRT prints.
-    pub(crate) fn text(&self) -> Result<String, TensorError> {
+    ///
+    /// # Errors
+    /// If the elements are being written.
+    pub fn text(&self) -> Result<String, TensorError> {
         match self {
             AnyTensor::Dense(tensor) => print::tensor(tensor),
             AnyTensor::Coo(tensor) => tensor.0.text(),
@@ -161,12 +198,7 @@ impl Param for AnyTensor<'_> {
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<AnyTensor<'f>, Outcome> {
         let value = cursor.next_operand(frame).ok_or(Outcome::Operand)?;
-        let tensor = value.downcast_ref().map(AnyTensor::Dense);
-        let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
-        let strings = || value.downcast_ref().map(|Strings(strings)| strings);
-        let strings = || strings().or_else(|| value.downcast_ref().map(WriteOnceStrings::strings));
-        let tensor = tensor.or_else(|| strings().map(AnyTensor::Strings));
-        tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar)).ok_or(Outcome::Operand)
+        AnyTensor::of(value).ok_or(Outcome::Operand)
     }
 }
 
@@ -176,7 +208,10 @@ pub struct ShapeValue(pub Dims);
 
 impl ShapeValue {
     /// The shape of a tensor.
-    pub(crate) fn of_tensor(&self) -> Result<Shape, KernelError> {
+    ///
+    /// # Errors
+    /// If no tensor can have it.
+    pub fn of_tensor(&self) -> Result<Shape, KernelError> {
         self.0.shape().map_err(refused)
     }
 }
@@ -268,8 +303,20 @@ impl Object for Device {
     }
 }
 
+/// A `!tfrt.tensor_type`: the name of a representation of tensors, such as `DenseHost`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorType(pub String);
+
+impl Object for TensorType {
+    const TYPES: &'static [&'static str] = &["!tfrt.tensor_type"];
+
+    fn display(&self) -> String {
+        self.0.clone()
+    }
+}
+
 /// The kernel error for an error of the tensor library.
-pub(crate) fn refused(error: TensorError) -> KernelError {
+pub fn refused(error: TensorError) -> KernelError {
     let code = match error {
         TensorError::Alloc(_) => ErrorCode::ResourceExhausted,
         TensorError::Borrow(_) => ErrorCode::FailedPrecondition,

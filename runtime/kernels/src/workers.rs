@@ -14,7 +14,10 @@ use befrost_tensor::tf::fast::Cx;
 use crate::objects::refused;
 
 /// [`run`] of a computation that may fail.
-pub(crate) fn compute<R>(
+///
+/// # Errors
+/// Those of the computation and of the cancellation.
+pub fn compute<R>(
     cx: &ExecContext,
     allocator: &Arc<dyn Allocator>,
     f: impl FnOnce(&Cx<'_>) -> Result<R, TensorError>,
@@ -27,7 +30,7 @@ pub(crate) fn compute<R>(
 ///
 /// # Errors
 /// Of the cancellation: the results of a cancelled computation are incomplete.
-pub(crate) fn run<R>(
+pub fn run<R>(
     cx: &ExecContext,
     allocator: &Arc<dyn Allocator>,
     f: impl FnOnce(&Cx<'_>) -> R,

@@ -19,9 +19,15 @@ const EDGES: &[Crate] = &[
         &["befrost-host"],
     ),
     (
+        "befrost-eager",
+        &["befrost-kernels", "befrost-kernel-api", "befrost-tensor", "befrost-mem", "bef-format"],
+        &["befrost-host"],
+    ),
+    (
         "befrost",
         &[
             "befrost-host",
+            "befrost-eager",
             "befrost-kernel-api",
             "befrost-tensor",
             "befrost-kernels",

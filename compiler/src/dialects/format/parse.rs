@@ -1,6 +1,7 @@
 //! The parser of the format language.
 
 use super::{Custom, Element, Format, FunctionForm, PartRef, TypePlan, each};
+use crate::dialects::corert::OP_ATTRS;
 use crate::dialects::def::OpDef;
 use crate::ir::KnownType;
 
@@ -24,6 +25,9 @@ impl Format {
             }
             Element::Custom(Custom::RegionCases) => {
                 written_attrs.extend(def.attrs.iter().position(|a| a.name == "cases"));
+            }
+            Element::Custom(Custom::OpAttrs) => {
+                written_attrs.extend((0..def.attrs.len()).filter(|i| OP_ATTRS.contains(&def.attrs[*i].name)));
             }
             _ => {}
         });
@@ -107,6 +111,7 @@ impl FormatParser<'_> {
                     "function" => Custom::Function,
                     "switch-cases" => Custom::SwitchCases,
                     "region-cases" => Custom::RegionCases,
+                    "op-attrs" => Custom::OpAttrs,
                     other => return Err(format!("`custom<{other}>` is not known")),
                 };
                 self.expect(">")?;

@@ -332,6 +332,7 @@ impl Lower<'_> {
             }
             Element::Custom(Custom::SwitchCases) => self.switch_cases(def, cursor, form)?,
             Element::Custom(Custom::RegionCases) => self.region_cases(cursor, form)?,
+            Element::Custom(Custom::OpAttrs) => self.op_attrs(def, cursor, form)?,
             Element::Custom(Custom::Module | Custom::Function) => return None,
         }
         Some(())

@@ -17,6 +17,7 @@ mod dense;
 mod locs;
 mod name_table;
 mod numbers;
+mod op_attrs;
 mod ops;
 mod pieces;
 mod scope;

@@ -317,6 +317,9 @@ impl UseCheck<'_, '_> {
                 "'{name}' cannot run '{callee_name}', which is native code: only a call can"
             ));
         }
+        if shape.results == CallResults::Free {
+            return Ok(());
+        }
         let n_results = self.kernel.n_results();
         if n_results == 0 && is_nothing(&callee) {
             return Ok(());

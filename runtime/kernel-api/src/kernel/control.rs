@@ -7,11 +7,15 @@
 
 pub use super::calling::{once, parallel};
 
+use std::task::Waker;
+
 use super::Kernel;
 use super::frame::{Call, KernelFrame, Outcome};
 use super::job::{Job, Place};
 use super::signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
+use crate::async_value::AsyncRef;
 use crate::error::KernelError;
+use crate::queue::Parking;
 use crate::value::{Scalar, Value};
 
 /// A kernel that runs its first function on all of its operands.
@@ -104,6 +108,23 @@ pub fn while_loop(name: &'static str) -> Kernel {
         Some(false) => frame.pass(1),
         None => Outcome::Operand,
     })
+}
+
+/// The outcome of a kernel that can only decide when `value` is final: then `decide` requests a run of one of
+/// its functions, on the operands.
+pub fn decide_later(
+    frame: &KernelFrame<'_>,
+    value: &AsyncRef,
+    decide: impl FnOnce(&mut KernelFrame<'_>) -> Outcome + Send + 'static,
+) -> Outcome {
+    let operands = frame.operands_from(0);
+    let parking = Parking::new(frame.context().queue().clone());
+    let waker = Waker::from(parking.clone());
+    value.and_then(move |_| waker.wake());
+    Outcome::Later(Job::new(Place::Parked(parking), move |frame| {
+        frame.set_operands(operands);
+        decide(frame)
+    }))
 }
 
 /// Signature of a kernel that calls `n_functions` functions on its operands behind `operands`.

@@ -65,6 +65,8 @@ pub enum CallResults {
     Carried,
     /// Anything: the kernel checks the results itself.
     Any,
+    /// Anything, and the arguments are not the kernel's operands: the function is a value, called later.
+    Free,
     /// A chain or nothing. The function takes two `i32` in front of the operands: start and end of a block.
     OfBlock,
     /// As `Carried`, followed by an `i1`: whether there is a next iteration.

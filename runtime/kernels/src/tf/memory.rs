@@ -62,8 +62,13 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// No plan: results are allocated, or overwrite an operand.
+    pub(super) fn unplanned() -> Memory {
+        Memory { may_overwrite: true, places: Arc::default() }
+    }
+
     pub(super) fn of(site: &KernelUse<'_>) -> Result<Memory, String> {
-        let unplanned = Memory { may_overwrite: true, places: Arc::default() };
+        let unplanned = Memory::unplanned();
         let Some(list) = site.attr_named(MEMORY).and_then(|attr| ints(&attr)) else { return Ok(unplanned) };
         let Some((&may_overwrite, pairs)) = list.split_first() else { return Ok(unplanned) };
         let (pairs, rest) = pairs.as_chunks::<2>();

@@ -21,6 +21,7 @@ mod lists;
 mod lookups;
 mod memory;
 mod operands;
+mod operator;
 mod optionals;
 mod scatters;
 mod stacks;
@@ -42,6 +43,7 @@ use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
+pub use self::operator::Operator;
 pub use self::variables::{assign_variable_values, variable_values};
 
 use self::attrs::{UseAttrs, attributes};
@@ -108,15 +110,25 @@ impl PreparedOp {
         let eval = attributes(row, site, |attrs| {
             row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
         })?;
+        let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
+        PreparedOp::of(row, eval, || site.result_types().map(is_string).collect(), Memory::of(site)?)
+    }
+
+    /// An operator of this function. `strings` says which results are strings.
+    fn of(
+        row: &OpRow,
+        eval: Option<OwnedEval>,
+        strings: impl FnOnce() -> Vec<bool>,
+        memory: Memory,
+    ) -> Result<PreparedOp, String> {
         let eval = eval.ok_or("the operator is no function of tensors")?;
         let of_variants: Option<OfVariants> = match row.op {
             Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
             Some(op::Op::AddN) => Some(optionals::add_n),
             _ => None,
         };
-        let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
-        let strings = interned::takes_strings(row.op).then(|| site.result_types().map(is_string).collect());
-        Ok(PreparedOp { eval, of_variants, strings, memory: Memory::of(site)? })
+        let strings = interned::takes_strings(row.op).then(strings);
+        Ok(PreparedOp { eval, of_variants, strings, memory })
     }
 }
 

@@ -8,12 +8,11 @@ use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
     FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr,
 };
-use befrost_kernel_api::object::Object;
 
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::cpu::constant;
-use crate::objects::Text;
+use crate::objects::{TensorType, Text};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.multi_arg_result", |values: Rest<'_, Value>| values.to_vec()));
@@ -140,17 +139,5 @@ fn sum_attr(start: &str, terms: &RawAttr<'_>) -> Result<i64, KernelError> {
             let message = format!("expected an array of integers, got {other:?}");
             Err(KernelError::new(ErrorCode::InvalidArgument, message))
         }
-    }
-}
-
-/// A `!tfrt.tensor_type`: its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct TensorType(String);
-
-impl Object for TensorType {
-    const TYPES: &'static [&'static str] = &["!tfrt.tensor_type"];
-
-    fn display(&self) -> String {
-        self.0.clone()
     }
 }

@@ -1,0 +1,449 @@
+//! Attributes of operators.
+//!
+//! ```text
+//! op_attrs of a kernel ──AttrValue::decode──▶ OpAttrs ──freeze──▶ OpAttrsRef ──Attrs──▶ the tensor library
+//! ```
+//!
+//! [`OpAttrs`] are set by name, each once: what is there stays. [`OpAttrsRef`] is an immutable copy.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use bef_format::AttrView;
+use befrost_kernel_api::kernel::{KernelUse, RawAttr};
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attrs, Type};
+use befrost_tensor::{DType, HostTensor, Shape};
+
+/// The value of an attribute.
+#[derive(Clone, Debug)]
+pub enum AttrValue {
+    /// A truth value.
+    Bool(bool),
+    /// An integer; of `ui64`, its bits.
+    Int(DType, i64),
+    /// A float.
+    Float(DType, f64),
+    /// Text.
+    Str(Arc<str>),
+    /// An element type.
+    Type(Type),
+    /// Integers.
+    Ints(DType, Arc<[i64]>),
+    /// Floats.
+    Floats(DType, Arc<[f64]>),
+    /// Values of any kinds.
+    List(Arc<[AttrValue]>),
+    /// A shape.
+    Shape(PartialShape),
+    /// A tensor.
+    Dense(HostTensor),
+    /// A function, by its name.
+    Func(Arc<str>),
+    /// An attribute that no operator takes, as text.
+    Other(Arc<str>),
+}
+
+impl From<bool> for AttrValue {
+    fn from(value: bool) -> AttrValue {
+        AttrValue::Bool(value)
+    }
+}
+
+impl From<i32> for AttrValue {
+    fn from(value: i32) -> AttrValue {
+        AttrValue::Int(DType::I32, i64::from(value))
+    }
+}
+
+impl From<i64> for AttrValue {
+    fn from(value: i64) -> AttrValue {
+        AttrValue::Int(DType::I64, value)
+    }
+}
+
+impl From<f32> for AttrValue {
+    fn from(value: f32) -> AttrValue {
+        AttrValue::Float(DType::F32, f64::from(value))
+    }
+}
+
+impl From<&str> for AttrValue {
+    fn from(value: &str) -> AttrValue {
+        AttrValue::Str(value.into())
+    }
+}
+
+impl From<Type> for AttrValue {
+    fn from(value: Type) -> AttrValue {
+        AttrValue::Type(value)
+    }
+}
+
+impl From<&[i64]> for AttrValue {
+    fn from(value: &[i64]) -> AttrValue {
+        AttrValue::Ints(DType::I64, value.into())
+    }
+}
+
+impl From<HostTensor> for AttrValue {
+    fn from(value: HostTensor) -> AttrValue {
+        AttrValue::Dense(value)
+    }
+}
+
+/// The element type of the tensor library.
+fn dtype(dtype: bef_format::DType) -> Option<DType> {
+    DType::from_code(dtype as u8)
+}
+
+impl AttrValue {
+    /// The value in a file.
+    pub(crate) fn decode(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> AttrValue {
+        AttrValue::known(attr, site).unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+    }
+
+    fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> Option<AttrValue> {
+        Some(match attr.view {
+            AttrView::Bool(value) => AttrValue::Bool(value),
+            AttrView::Int { dtype: Some(of), value, ty: _ } => AttrValue::Int(dtype(of)?, value),
+            AttrView::Float { dtype: of, bits: _ } => AttrValue::Float(dtype(of)?, attr.view.as_f64()?),
+            AttrView::Str(text) => AttrValue::Str(text.into()),
+            AttrView::Type(text) => AttrValue::Type(element_type(text)?),
+            AttrView::Symbol(name) => AttrValue::Func(name.into()),
+            AttrView::Shape(dims) => AttrValue::Shape(PartialShape::from_i64(dims).ok()?),
+            AttrView::UnrankedShape => AttrValue::Shape(PartialShape::unknown()),
+            AttrView::Scalars { dtype: of, bytes, n, .. } => numbers(dtype(of)?, bytes, n)?,
+            AttrView::Array(_) => {
+                AttrValue::List(attr.elements().map(|element| AttrValue::decode(&element, site)).collect())
+            }
+            AttrView::Dense { dtype: of, shape, data, splat, ty: _ } => {
+                let (shape, data) = (Shape::from_i64(shape).ok()?, site.mapped(data).ok()?);
+                let made = match splat {
+                    true => {
+                        let malloc: Arc<dyn Allocator> = Malloc::shared();
+                        HostTensor::repeated(dtype(of)?, shape, data, &malloc)
+                    }
+                    false => HostTensor::from_buffer(dtype(of)?, shape, data),
+                };
+                AttrValue::Dense(made.ok()?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// True if it holds a tensor.
+    fn has_tensor(&self) -> bool {
+        match self {
+            AttrValue::Dense(_) => true,
+            AttrValue::List(elements) => elements.iter().any(AttrValue::has_tensor),
+            _ => false,
+        }
+    }
+}
+
+/// The element type with this name in the IR.
+fn element_type(text: &str) -> Option<Type> {
+    match text {
+        "!corert.string" | "!tf_type.string" | "!tfrt.string" => Some(Type::String),
+        "!corert.resource" | "!tf_type.resource" => Some(Type::Resource),
+        "!corert.variant" | "!tf_type.variant" => Some(Type::Variant),
+        "complex<f32>" => Some(Type::Dense(DType::Complex64)),
+        "complex<f64>" => Some(Type::Dense(DType::Complex128)),
+        _ => text.parse().ok().map(Type::Dense),
+    }
+}
+
+/// The numbers in the bytes of an array.
+fn numbers(dtype: DType, bytes: &[u8], n: usize) -> Option<AttrValue> {
+    let all = || bytes.chunks_exact(dtype.size()).take(n);
+    macro_rules! ints {
+        ($($ty:ty),*) => {
+            AttrValue::Ints(dtype, match dtype.size() {
+                $(n if n == size_of::<$ty>() => {
+                    all().filter_map(|word| Some(<$ty>::from_le_bytes(word.try_into().ok()?) as i64)).collect()
+                })*
+                _ => return None,
+            })
+        };
+    }
+    macro_rules! floats {
+        ($ty:ty) => {
+            AttrValue::Floats(
+                dtype,
+                all()
+                    .filter_map(|word| Some(f64::from(<$ty>::from_le_bytes(word.try_into().ok()?))))
+                    .collect(),
+            )
+        };
+    }
+    Some(match dtype {
+        DType::F32 => floats!(f32),
+        DType::F64 => floats!(f64),
+        DType::F16 => floats!(befrost_tensor::f16),
+        DType::BF16 => floats!(befrost_tensor::bf16),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => ints!(i8, i16, i32, i64),
+        DType::I1 | DType::UI8 | DType::UI16 | DType::UI32 | DType::UI64 => ints!(u8, u16, u32, u64),
+        DType::Complex64 | DType::Complex128 => return None,
+    })
+}
+
+/// Attributes that are being set.
+#[derive(Clone, Debug, Default)]
+pub struct OpAttrs(Vec<(Arc<str>, AttrValue)>);
+
+impl OpAttrs {
+    /// No attributes.
+    pub fn new() -> OpAttrs {
+        OpAttrs::default()
+    }
+
+    /// With one attribute more, unless there is one of this name.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: impl Into<AttrValue>) -> OpAttrs {
+        self.insert(name, value.into());
+        self
+    }
+
+    /// Adds an attribute. False if there is one of this name, which stays.
+    pub fn insert(&mut self, name: &str, value: AttrValue) -> bool {
+        match self.0.binary_search_by(|(known, _)| (**known).cmp(name)) {
+            Ok(_) => false,
+            Err(at) => {
+                self.0.insert(at, (name.into(), value));
+                true
+            }
+        }
+    }
+
+    /// An immutable copy.
+    pub fn freeze(&self) -> OpAttrsRef {
+        OpAttrsRef(self.0.as_slice().into())
+    }
+}
+
+impl From<OpAttrs> for OpAttrsRef {
+    fn from(attrs: OpAttrs) -> OpAttrsRef {
+        OpAttrsRef(attrs.0.into())
+    }
+}
+
+/// Attributes that no longer change, sorted by name.
+#[derive(Clone, Debug)]
+pub struct OpAttrsRef(Arc<[(Arc<str>, AttrValue)]>);
+
+impl OpAttrsRef {
+    /// The attribute of this name.
+    pub fn get(&self, name: &str) -> Option<&AttrValue> {
+        let at = self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        self.0.get(at).map(|(_, value)| value)
+    }
+
+    /// The number of attributes.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if one holds a tensor, so that the text does not tell the attributes.
+    pub(crate) fn has_tensors(&self) -> bool {
+        self.0.iter().any(|(_, value)| value.has_tensor())
+    }
+}
+
+/// At most so many elements of an array are printed.
+const MAX_PRINTED: usize = 5;
+
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    values: &[T],
+    mut one: impl FnMut(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for (i, value) in values.iter().take(MAX_PRINTED).enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        one(f, value)?;
+    }
+    f.write_str(if values.len() > MAX_PRINTED { "...]" } else { "]" })
+}
+
+fn int(f: &mut fmt::Formatter<'_>, dtype: DType, value: i64) -> fmt::Result {
+    match dtype {
+        // Stored as the bits.
+        DType::UI64 => write!(f, "{}", value as u64),
+        _ => write!(f, "{value}"),
+    }
+}
+
+/// The name of an element type in capitals.
+fn capital(dtype: DType) -> String {
+    dtype.to_string().to_uppercase()
+}
+
+impl fmt::Display for AttrValue {
+    /// `type=I32 value=1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttrValue::Bool(value) => write!(f, "type=BOOL value={}", u8::from(*value)),
+            AttrValue::Int(dtype, value) => {
+                write!(f, "type={} value=", capital(*dtype))?;
+                int(f, *dtype, *value)
+            }
+            AttrValue::Float(dtype, value) => write!(f, "type={} value={value:?}", capital(*dtype)),
+            AttrValue::Str(text) => write!(f, "type=CHAR value=\"{text}\""),
+            AttrValue::Type(Type::Dense(dtype)) => write!(f, "type=DTYPE value={}", capital(*dtype)),
+            AttrValue::Type(ty) => write!(f, "type=DTYPE value={}", ty.name().to_uppercase()),
+            AttrValue::Ints(dtype, values) => {
+                write!(f, "type={} value=", capital(*dtype))?;
+                list(f, values, |f, value| int(f, *dtype, *value))
+            }
+            AttrValue::Floats(dtype, values) => {
+                write!(f, "type={} value=", capital(*dtype))?;
+                list(f, values, |f, value| write!(f, "{value:?}"))
+            }
+            AttrValue::List(values) => {
+                write!(f, "type=AGGREGATE value=elt_count={} ", values.len())?;
+                list(f, values, |f, value| write!(f, "{{{value}}}"))
+            }
+            AttrValue::Shape(shape) => match shape.as_slice() {
+                None => f.write_str("type=SHAPE value=<*>"),
+                Some(dims) => {
+                    let dim = |dim: &Option<usize>| dim.map_or("?".to_owned(), |dim| dim.to_string());
+                    let dims: Vec<String> = dims.iter().map(dim).collect();
+                    write!(f, "type=SHAPE value=<{}>", dims.join("x"))
+                }
+            },
+            AttrValue::Dense(tensor) => write!(
+                f,
+                "type=DENSE value=dtype={}, rank={}, elt_count={}",
+                capital(tensor.dtype()),
+                tensor.shape().rank(),
+                tensor.num_elements()
+            ),
+            AttrValue::Func(name) => write!(f, "type=FUNC value=@{name}"),
+            AttrValue::Other(text) => write!(f, "type=UNSUPPORTED value={text}"),
+        }
+    }
+}
+
+impl fmt::Display for OpAttrsRef {
+    /// `OpAttrs is empty`, or a list of lines.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("OpAttrs is empty\n");
+        }
+        let n = self.len();
+        writeln!(f, "OpAttrs contains {n} {}:", if n == 1 { "entry" } else { "entries" })?;
+        for (name, value) in self.0.iter() {
+            writeln!(f, "  '{name}' {value}")?;
+        }
+        f.write_str("\n")
+    }
+}
+
+impl Attrs for &OpAttrsRef {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        match self.get(name)? {
+            AttrValue::Int(_, value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn float(&self, name: &str) -> Option<f64> {
+        match self.get(name)? {
+            AttrValue::Float(_, value) => Some(*value),
+            AttrValue::Int(_, value) => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    fn bool(&self, name: &str) -> Option<bool> {
+        match self.get(name)? {
+            AttrValue::Bool(value) => Some(*value),
+            AttrValue::Int(DType::I1 | DType::I8, value) => Some(*value != 0),
+            _ => None,
+        }
+    }
+
+    fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        match self.get(name)? {
+            AttrValue::Str(text) => Some(Cow::Borrowed(text.as_bytes())),
+            _ => None,
+        }
+    }
+
+    fn ty(&self, name: &str) -> Option<Type> {
+        match self.get(name)? {
+            AttrValue::Type(ty) => Some(*ty),
+            _ => None,
+        }
+    }
+
+    fn shape(&self, name: &str) -> Option<PartialShape> {
+        match self.get(name)? {
+            AttrValue::Shape(shape) => Some(shape.clone()),
+            _ => PartialShape::from_i64(&self.ints(name)?).ok(),
+        }
+    }
+
+    fn tensor(&self, name: &str) -> Option<HostTensor> {
+        match self.get(name)? {
+            AttrValue::Dense(tensor) => Some(tensor.clone()),
+            _ => None,
+        }
+    }
+
+    fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        match self.get(name)? {
+            AttrValue::Ints(_, values) => Some(values.to_vec()),
+            AttrValue::List(values) if values.is_empty() => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        match self.get(name)? {
+            AttrValue::Floats(_, values) => Some(values.to_vec()),
+            AttrValue::List(values) if values.is_empty() => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        match self.get(name)? {
+            AttrValue::List(values) => values
+                .iter()
+                .map(|value| match value {
+                    AttrValue::Str(text) => Some(text.as_bytes().to_vec()),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+
+    fn types(&self, name: &str) -> Option<Vec<Type>> {
+        match self.get(name)? {
+            AttrValue::List(values) => values
+                .iter()
+                .map(|value| match value {
+                    AttrValue::Type(ty) => Some(*ty),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+}

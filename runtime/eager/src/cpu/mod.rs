@@ -1,0 +1,228 @@
+//! The handler of operators on the CPU.
+//!
+//! ```text
+//! operands ──infer──▶ metadata of the results, or a refusal          at once
+//!          ──when all are final──▶ convert ──run──▶ results          on this thread, or the last producer's
+//! ```
+//!
+//! `operators` has TensorFlow's, from the tensor library's rows; `test_ops` those of `tfrt_test`. An operator
+//! says which representations of tensors it takes; others are made dense.
+
+mod operators;
+mod test_ops;
+
+use std::sync::Arc;
+
+use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::kernel::Site;
+use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::value::State;
+use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
+use befrost_kernels::{AnyTensor, Tensor};
+use smallvec::SmallVec;
+
+use crate::handle::{Metadata, TensorHandle, dense, when_final};
+use crate::handler::{Dispatch, Invocation, OpHandler, OpKey, raise};
+
+pub(crate) use test_ops::tensor_of;
+
+/// The values of a call.
+type Operands = SmallVec<[Value; 4]>;
+
+/// The values that an operator gives.
+type Results = SmallVec<[Value; 2]>;
+
+/// What an operator is and takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    /// It has an effect, so that chains order it.
+    effect: bool,
+    /// It runs as a task of its own.
+    task: bool,
+    /// It takes tensors of equal elements.
+    scalars: bool,
+    /// It takes tensors in coordinate format.
+    coo: bool,
+    /// It takes tensors of strings.
+    strings: bool,
+}
+
+impl Flags {
+    const NONE: Flags = Flags { effect: false, task: false, scalars: false, coo: false, strings: false };
+    /// It takes any value.
+    const ANY: Flags = Flags { scalars: true, coo: true, strings: true, ..Flags::NONE };
+}
+
+/// The code of an operator.
+trait CpuOp: Send + Sync {
+    /// The number of results and, as far as they follow from the operands, their metadata. `None` if there is
+    /// no metadata function, or not enough is known.
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError>;
+
+    /// Computes the results from final values.
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError>;
+}
+
+/// The handler of operators on the CPU.
+pub struct CpuOpHandler {
+    fallback: Arc<dyn OpHandler>,
+}
+
+impl CpuOpHandler {
+    /// A handler that asks `fallback` for operators that are not known here.
+    pub fn new(fallback: Arc<dyn OpHandler>) -> CpuOpHandler {
+        CpuOpHandler { fallback }
+    }
+}
+
+impl std::fmt::Debug for CpuOpHandler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CpuOpHandler")
+    }
+}
+
+impl OpHandler for CpuOpHandler {
+    fn name(&self) -> &str {
+        "CpuOpHandler"
+    }
+
+    fn fallback(&self) -> Option<&Arc<dyn OpHandler>> {
+        Some(&self.fallback)
+    }
+
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+        match operators::find(key).or_else(|| test_ops::find(key)) {
+            Some((flags, op)) => Ok(Arc::new(CpuDispatch { flags, op })),
+            None => self.fallback.make(key),
+        }
+    }
+}
+
+/// An operator on the CPU.
+struct CpuDispatch {
+    flags: Flags,
+    op: Arc<dyn CpuOp>,
+}
+
+impl Dispatch for CpuDispatch {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+        let of_chain = call.chain.as_ref().and_then(Value::error);
+        if let Some(error) = call.args.iter().find_map(TensorHandle::error).or(of_chain).cloned() {
+            call.fail(&error);
+            return Ok(());
+        }
+        let metadata = self.op.infer(&call.args)?;
+        let inferred = metadata.as_ref().map(Vec::len);
+        if let (Some(wanted), Some(n)) = (call.n_results, inferred)
+            && wanted != n
+        {
+            return Err(wrong_count(n, wanted));
+        }
+        let mut waits: Vec<AsyncRef> =
+            call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
+        if let Some(Value::Async(chain)) = &call.chain
+            && chain.value().is_none()
+        {
+            waits.push(chain.clone());
+        }
+        let args: Operands = call.args.drain(..).map(TensorHandle::into_value).collect();
+        if waits.is_empty() && !self.flags.task {
+            match run(&*self.op, self.flags, args, call.n_results, call.cx) {
+                Ok(results) => call.results = results.into_iter().map(TensorHandle::new).collect(),
+                Err(error) => {
+                    let error = call.raise(&error);
+                    call.fail(&error);
+                }
+            }
+            return Ok(());
+        }
+        let n = call.n_results.or(inferred).unwrap_or(1);
+        let mut known = metadata.unwrap_or_default();
+        known.resize(n, None);
+        let (promises, handles): (Vec<Promise>, _) = known.into_iter().map(TensorHandle::pending).unzip();
+        call.results = handles;
+        let mut done = None;
+        let before = call.chain.take();
+        if before.is_some() {
+            let (promise, chain) = AsyncRef::pending();
+            (done, call.chain) = (Some(promise), Some(Value::Async(chain)));
+        }
+        let (op, flags, cx, site) = (self.op.clone(), self.flags, call.cx.clone(), call.site.clone());
+        let queue = cx.queue().clone();
+        let work = move || {
+            let results = begun(&*op, flags, args, before, n, &cx, site.as_ref());
+            if let Some(done) = done {
+                done.set(results.as_ref().err().map_or(Value::Chain, |error| Value::Error(error.clone())));
+            }
+            match results {
+                Ok(results) => promises.into_iter().zip(results).for_each(|(p, result)| p.set(result)),
+                Err(error) => promises.into_iter().for_each(|promise| promise.fail(error.clone())),
+            }
+        };
+        match self.flags.task {
+            true => when_final(waits, Box::new(move || queue.add_task(Task::new(work)))),
+            false => when_final(waits, Box::new(work)),
+        }
+        Ok(())
+    }
+
+    fn has_effect(&self) -> bool {
+        self.flags.effect
+    }
+}
+
+fn wrong_count(n: usize, wanted: usize) -> KernelError {
+    KernelError::invalid(format!("the operator gives {n} results, used with {wanted}"))
+}
+
+/// The results of a call whose operands and chain have become final.
+fn begun(
+    op: &dyn CpuOp,
+    flags: Flags,
+    args: Operands,
+    chain: Option<Value>,
+    n: usize,
+    cx: &ExecContext,
+    site: Option<&Site>,
+) -> Result<Results, Error> {
+    if let Some(error) = args.iter().chain(&chain).find_map(Value::error) {
+        return Err(error.clone());
+    }
+    if cx.request.cancellation.is_cancelled()
+        && let Value::Error(error) = cx.cancelled()
+    {
+        return Err(error);
+    }
+    run(op, flags, args, Some(n), cx).map_err(|error| raise(cx, site, &error))
+}
+
+/// The results of a call with final operands.
+fn run(
+    op: &dyn CpuOp,
+    flags: Flags,
+    args: Operands,
+    wanted: Option<usize>,
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
+    let args = args.into_iter().map(|value| converted(value.resolved(), flags, cx));
+    let results = op.run(args.collect::<Result<_, _>>()?, cx)?;
+    match wanted {
+        Some(wanted) if wanted != results.len() => Err(wrong_count(results.len(), wanted)),
+        _ => Ok(results),
+    }
+}
+
+/// An operand in a representation that the operator takes.
+fn converted(value: Value, flags: Flags, cx: &ExecContext) -> Result<Value, KernelError> {
+    if value.state() != State::Concrete {
+        return Err(KernelError::new(ErrorCode::Internal, "an operand is not there"));
+    }
+    let takes = match AnyTensor::of(&value) {
+        None | Some(AnyTensor::Dense(_)) => true,
+        Some(AnyTensor::Coo(_)) => flags.coo,
+        Some(AnyTensor::Strings(_)) => flags.strings,
+        Some(AnyTensor::Scalar(_)) => flags.scalars,
+    };
+    if takes { Ok(value) } else { Ok(Value::object(Tensor(dense(&value, cx)?))) }
+}

@@ -1,0 +1,189 @@
+//! TensorFlow's operators, from their rows in the tensor library.
+//!
+//! The attributes of an operator that follow from its operands (`T`, `N`) are found at its first call, and
+//! again when the types of the operands change.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use befrost_kernel_api::{ExecContext, KernelError, Value};
+use befrost_kernels::{Operator, ScalarTensor, Tensor, refused};
+use befrost_tensor::HostTensor;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{self, Derived, Op, OpRow, Operand, Traits, Type};
+use smallvec::SmallVec;
+
+use super::{CpuOp, Flags, Operands, Results};
+use crate::attrs::{AttrValue, OpAttrsRef};
+use crate::handle::{Metadata, TensorHandle, metadata_of};
+use crate::handler::OpKey;
+
+/// The operator of this name, with or without `tf.`.
+pub(super) fn find(key: &OpKey<'_>) -> Option<(Flags, Arc<dyn CpuOp>)> {
+    let row = op::row(key.name.strip_prefix("tf.")?)?;
+    of_row(row, key.attrs.clone())
+}
+
+/// The operator of a row.
+pub(super) fn of_row(row: &'static OpRow, attrs: OpAttrsRef) -> Option<(Flags, Arc<dyn CpuOp>)> {
+    if row.has(Traits::CONSTANT) {
+        return Some((Flags::NONE, Arc::new(Constant { attrs })));
+    }
+    if !Operator::is_known(row) {
+        return None;
+    }
+    let flags = Flags {
+        effect: matches!(row.effect(), op::row::Effect::Write),
+        strings: true,
+        scalars: row.op == Some(Op::AddV2),
+        ..Flags::NONE
+    };
+    Some((flags, Arc::new(RowOp { row, attrs, made: Mutex::default() })))
+}
+
+/// `tf.Const`.
+struct Constant {
+    attrs: OpAttrsRef,
+}
+
+impl Constant {
+    fn tensor(&self) -> Result<&HostTensor, KernelError> {
+        match self.attrs.get("value") {
+            Some(AttrValue::Dense(tensor)) => Ok(tensor),
+            _ => Err(KernelError::invalid("tf.Const must have the attribute 'value', a tensor of numbers")),
+        }
+    }
+}
+
+impl CpuOp for Constant {
+    fn infer(&self, _: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError> {
+        let tensor = self.tensor()?;
+        let metadata = Metadata { ty: Type::Dense(tensor.dtype()), shape: tensor.shape().clone() };
+        Ok(Some(vec![Some(metadata)]))
+    }
+
+    fn run(&self, _: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        let tensor = self.tensor()?.with_allocator(cx.allocator());
+        Ok(SmallVec::from_iter([Value::object(Tensor(tensor))]))
+    }
+}
+
+/// An operator for operands of certain types.
+struct Made {
+    inputs: Vec<Option<Type>>,
+    operator: Operator,
+}
+
+/// An operator of a row.
+struct RowOp {
+    row: &'static OpRow,
+    attrs: OpAttrsRef,
+    /// The operator of the last call.
+    made: Mutex<Option<Arc<Made>>>,
+}
+
+impl RowOp {
+    /// The types of the results, and their shapes as far as they are known.
+    fn inferred(
+        &self,
+        inputs: &[Option<Type>],
+        operands: &[Operand<'_>],
+    ) -> Result<Vec<op::Inferred>, KernelError> {
+        if self.row.op == Some(Op::BiasAdd) {
+            only_nhwc(&self.attrs)?;
+        }
+        let attrs = Derived::new(self.row.signature(), &self.attrs, inputs.to_vec(), Vec::new());
+        self.row.infer(&attrs, operands).map_err(refused)
+    }
+
+    fn operator(&self, args: &[Value]) -> Result<Arc<Made>, KernelError> {
+        let ty = |value: &Value| metadata_of(value).map(|metadata| metadata.ty);
+        let inputs: Vec<Option<Type>> = args.iter().map(ty).collect();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = made.as_ref().filter(|made| made.inputs == inputs) {
+            return Ok(made.clone());
+        }
+        let outputs = match operands(args.iter().map(|value| (metadata_of(value), Some(value)))) {
+            Some(operands) => {
+                self.inferred(&inputs, &operands)?.iter().map(|result| Some(result.ty)).collect()
+            }
+            None => vec![None; self.row.signature().outputs.len()],
+        };
+        let operator = Operator::new(self.row, &self.attrs, inputs.clone(), outputs);
+        let operator =
+            operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
+        let new = Arc::new(Made { inputs, operator });
+        *made = Some(new.clone());
+        Ok(new)
+    }
+}
+
+/// Refuses what TFRT's operator refuses.
+fn only_nhwc(attrs: &OpAttrsRef) -> Result<(), KernelError> {
+    match attrs.get("data_format") {
+        Some(AttrValue::Str(format)) if **format != *"NHWC" => {
+            Err(KernelError::invalid("invalid data format. Currently only support NHWC"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is known of operands: of their values, if they are there, and of their metadata. `None` if an operand
+/// has none.
+fn operands<'a>(
+    args: impl Iterator<Item = (Option<Metadata>, Option<&'a Value>)>,
+) -> Option<Vec<Operand<'a>>> {
+    let known = args.map(|(metadata, value)| {
+        let Metadata { ty, shape } = metadata?;
+        let constant = value.and_then(|value| value.downcast_ref::<Tensor>()).map(|tensor| &tensor.0);
+        Some(Operand { constant, ..Operand::new(ty, PartialShape::from(&shape)) })
+    });
+    known.collect()
+}
+
+impl CpuOp for RowOp {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError> {
+        let Some(operands) = operands(args.iter().map(|arg| (arg.metadata(), arg.value()))) else {
+            return Ok(None);
+        };
+        let inputs: Vec<Option<Type>> = operands.iter().map(|operand| Some(operand.ty)).collect();
+        let results = self.inferred(&inputs, &operands)?.into_iter();
+        let metadata = |result: op::Inferred| Some(Metadata { ty: result.ty, shape: result.shape.shape()? });
+        Ok(Some(results.map(metadata).collect()))
+    }
+
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        let args = match scalars(&args) {
+            Some((shape, numbers)) => {
+                let results = self.operator(&numbers)?.operator.call(numbers, cx)?;
+                return Ok(results.into_iter().map(|result| of_shape(result, &shape)).collect());
+            }
+            None => args.into_iter().map(|value| as_dense(value, cx)).collect::<Result<Operands, _>>()?,
+        };
+        self.operator(&args)?.operator.call(args, cx)
+    }
+}
+
+/// The elements of tensors of equal elements, if all operands are such and of one shape.
+fn scalars(args: &[Value]) -> Option<(befrost_tensor::Shape, Operands)> {
+    let shape = &args.first()?.downcast_ref::<ScalarTensor>()?.shape;
+    let number = |value: &Value| {
+        let tensor = value.downcast_ref::<ScalarTensor>().filter(|tensor| tensor.shape == *shape)?;
+        Some(Value::object(Tensor(tensor.value.clone())))
+    };
+    Some((shape.clone(), args.iter().map(number).collect::<Option<Operands>>()?))
+}
+
+/// A number as a tensor of equal elements.
+fn of_shape(number: Value, shape: &befrost_tensor::Shape) -> Value {
+    match number.downcast_ref::<Tensor>() {
+        Some(tensor) => Value::object(ScalarTensor { shape: shape.clone(), value: tensor.0.clone() }),
+        None => number,
+    }
+}
+
+fn as_dense(value: Value, cx: &ExecContext) -> Result<Value, KernelError> {
+    match value.downcast_ref::<ScalarTensor>() {
+        Some(tensor) => tensor.to_dense(cx.allocator()).map(|x| Value::object(Tensor(x))).map_err(refused),
+        None => Ok(value),
+    }
+}

@@ -1,0 +1,228 @@
+//! Tensor handles: tensors that may not be there yet.
+//!
+//! ```text
+//! value       a tensor | an error | an AsyncValue that becomes one of these
+//! metadata    type and shape, if they were inferred before the tensor is there
+//! ```
+//!
+//! A handle is a register's value like any other, and a concrete one even if its tensor is an error: errors
+//! of operators are data, which a program can print.
+
+use std::fmt;
+
+use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::object::Object;
+use befrost_kernel_api::queue::Latch;
+use befrost_kernel_api::value::State;
+use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
+use befrost_kernels::{AnyTensor, Tensor, refused};
+use befrost_tensor::tf::op::Type;
+use befrost_tensor::{HostTensor, Shape};
+
+/// Element type and shape of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// The element type.
+    pub ty: Type,
+    /// The shape.
+    pub shape: Shape,
+}
+
+impl fmt::Display for Metadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Metadata { ty, shape } = self;
+        match ty {
+            Type::Dense(dtype) => write!(f, "{dtype} shape = {shape}"),
+            Type::String | Type::Resource | Type::Variant => write!(f, "{} shape = {shape}", ty.name()),
+        }
+    }
+}
+
+/// A tensor that is there, will be there, or is an error. Clones refer to the same tensor.
+#[derive(Clone, Debug)]
+pub struct TensorHandle {
+    /// Of a tensor that was not there when the handle was made.
+    metadata: Option<Metadata>,
+    value: Value,
+}
+
+impl TensorHandle {
+    /// The name of the only device.
+    pub const DEVICE: &'static str = "CPU:0";
+
+    /// A handle of a value: a tensor, an error, or an AsyncValue of one.
+    pub fn new(value: Value) -> TensorHandle {
+        TensorHandle { metadata: None, value: value.resolved() }
+    }
+
+    /// A handle of a tensor that the promise gives.
+    pub fn pending(metadata: Option<Metadata>) -> (Promise, TensorHandle) {
+        let (promise, value) = AsyncRef::pending();
+        (promise, TensorHandle { metadata, value: Value::Async(value) })
+    }
+
+    /// A handle of an error.
+    pub fn failed(error: Error) -> TensorHandle {
+        TensorHandle::new(Value::Error(error))
+    }
+
+    /// The value, if it is final.
+    pub fn value(&self) -> Option<&Value> {
+        self.value.final_value()
+    }
+
+    /// The value in any state; the handle's own reference, so that a tensor that nobody else holds may be
+    /// overwritten.
+    pub fn into_value(self) -> Value {
+        self.value.resolved()
+    }
+
+    /// The AsyncValue of a handle whose value is not final.
+    pub fn unavailable(&self) -> Option<&AsyncRef> {
+        match &self.value {
+            Value::Async(value) if value.value().is_none() => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The state of the value.
+    pub fn state(&self) -> State {
+        self.value.state()
+    }
+
+    /// The error, if the value is one.
+    pub fn error(&self) -> Option<&Error> {
+        self.value.error()
+    }
+
+    /// The name of the device on which the tensor is.
+    pub fn device(&self) -> &str {
+        TensorHandle::DEVICE
+    }
+
+    /// Element type and shape, if they are known.
+    pub fn metadata(&self) -> Option<Metadata> {
+        match self.value() {
+            Some(value) => metadata_of(value),
+            None => self.metadata.clone(),
+        }
+    }
+
+    /// The element type, if it is known.
+    pub fn dtype(&self) -> Option<Type> {
+        self.metadata().map(|metadata| metadata.ty)
+    }
+
+    /// The shape, if it is known.
+    pub fn shape(&self) -> Option<Shape> {
+        self.metadata().map(|metadata| metadata.shape)
+    }
+
+    /// Calls `f` with the value: now if it is final, else on the thread that makes it final.
+    pub fn and_then(&self, f: impl FnOnce(&Value) + Send + 'static) {
+        match &self.value {
+            Value::Async(value) => value.and_then(f),
+            value => f(value),
+        }
+    }
+
+    /// The tensor in dense form. The calling thread runs tasks of the queue until it is there.
+    ///
+    /// # Errors
+    /// The error that the handle is, and those of a conversion.
+    pub fn wait(&self, cx: &ExecContext) -> Result<HostTensor, Error> {
+        if let Some(value) = self.unavailable() {
+            cx.queue().check_may_wait()?;
+            let latch = Latch::new(1);
+            let opens = latch.clone();
+            value.and_then(move |_| opens.count_down());
+            cx.queue().wait(&latch);
+        }
+        match self.value() {
+            Some(Value::Error(error)) => Err(error.clone()),
+            Some(value) => Ok(dense(value, cx)?),
+            None => Err(KernelError::new(ErrorCode::Internal, "the tensor is not there").into()),
+        }
+    }
+}
+
+impl From<HostTensor> for TensorHandle {
+    fn from(tensor: HostTensor) -> TensorHandle {
+        TensorHandle::new(Value::object(Tensor(tensor)))
+    }
+}
+
+/// Element type and shape of a tensor.
+pub(crate) fn metadata_of(value: &Value) -> Option<Metadata> {
+    let tensor = AnyTensor::of(value)?;
+    let ty = match &tensor {
+        AnyTensor::Dense(tensor) => Type::Dense(tensor.0.dtype()),
+        AnyTensor::Coo(tensor) => Type::Dense(tensor.0.dtype()),
+        AnyTensor::Scalar(tensor) => Type::Dense(tensor.value.dtype()),
+        AnyTensor::Strings(_) => Type::String,
+    };
+    Some(Metadata { ty, shape: tensor.shape().clone() })
+}
+
+/// The name of a tensor's representation.
+pub(crate) fn representation(value: &Value) -> Option<&'static str> {
+    Some(match AnyTensor::of(value)? {
+        AnyTensor::Dense(_) => "DenseHost",
+        AnyTensor::Coo(_) => "CooHost",
+        AnyTensor::Strings(_) => "StringHost",
+        AnyTensor::Scalar(_) => "ScalarHost",
+    })
+}
+
+/// The tensor in a value, in dense form.
+pub(crate) fn dense(value: &Value, cx: &ExecContext) -> Result<HostTensor, KernelError> {
+    match AnyTensor::of(value) {
+        Some(AnyTensor::Dense(tensor)) => Ok(tensor.0.clone()),
+        Some(AnyTensor::Coo(tensor)) => tensor.0.to_dense(cx.allocator()).map_err(refused),
+        Some(AnyTensor::Scalar(tensor)) => tensor.to_dense(cx.allocator()).map_err(refused),
+        // TFRT's spelling.
+        Some(AnyTensor::Strings(_)) => {
+            Err(KernelError::invalid("Cannot implictly convert StringHost to DenseHost"))
+        }
+        None => Err(KernelError::invalid(format!("a value of type {} is no tensor", value.type_name()))),
+    }
+}
+
+/// The text of a value that is a tensor or an error.
+pub(crate) fn text(value: &Value) -> String {
+    match (value, AnyTensor::of(value)) {
+        (Value::Error(error), _) => format!("Error TensorHandle: '{}'", error.message()),
+        (_, Some(tensor)) => tensor.text().unwrap_or_else(|error| format!("<<unreadable: {error}>>")),
+        (_, None) => value.to_string(),
+    }
+}
+
+impl fmt::Display for TensorHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.value(), &self.metadata) {
+            (Some(value), _) => f.write_str(&text(value)),
+            (None, Some(metadata)) => write!(f, "future TensorHandle with metadata {metadata}"),
+            (None, None) => f.write_str("fully future TensorHandle with unresolved metadata"),
+        }
+    }
+}
+
+impl Object for TensorHandle {
+    const TYPES: &'static [&'static str] = &["!corert.tensorhandle"];
+
+    fn display(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// Calls `f` when all of these are final: now, or on the thread that makes the last one final.
+pub(crate) fn when_final(mut values: Vec<AsyncRef>, f: Box<dyn FnOnce() + Send>) {
+    while let Some(value) = values.pop() {
+        if value.value().is_none() {
+            value.and_then(move |_| when_final(values, f));
+            return;
+        }
+    }
+    f();
+}

@@ -1,0 +1,51 @@
+//! The eager core: operators by name, executed one by one on tensor handles.
+//!
+//! ```text
+//! CoreRuntime ──op("AddV2", attributes)──▶ Op ──call──▶ TensorHandle
+//!      │                                    ▲              metadata now, if it follows from the operands;
+//!      └─ handlers by name                  │              the tensor when it is there; or an error
+//!           logging ─▶ cpu ─▶ null ──make──▶ Dispatch
+//! ```
+//!
+//! An [`OpHandler`] makes an operator or asks its fallback. The metadata function of an operator runs before
+//! anything else, so wrong operands are known at once. An operator whose operands are final runs on the
+//! calling thread; otherwise it runs on the thread that produces the last operand. Errors of operands are
+//! errors of results. Effects are
+//! ordered by chains, which are values.
+//!
+//! [`corert`] adds the kernels of the dialects `corert` and `corert_sync`, which do the same from programs.
+//!
+//! ```
+//! use befrost_eager::{CoreRuntime, OpAttrs, TensorHandle};
+//! use befrost_kernel_api::{ExecContext, Request};
+//! # use std::sync::Arc;
+//! use befrost_tensor::HostTensor;
+//!
+//! let queue = befrost_host::queue::from_spec("s").unwrap();
+//! let core = CoreRuntime::new(ExecContext::new(Arc::new(Request::new(queue))));
+//! let add = core.op("AddV2", OpAttrs::default()).unwrap();
+//! let x = TensorHandle::from(HostTensor::from_vec([2], vec![1.0f32, 2.0]).unwrap());
+//! let y = add.call(&[x.clone(), x]).unwrap().remove(0);
+//! assert_eq!(y.shape().unwrap().dims(), [2]);
+//! assert_eq!(y.wait(core.context()).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+//!
+//! let short = TensorHandle::from(HostTensor::from_vec([3], vec![0.0f32; 3]).unwrap());
+//! assert!(add.call(&[y, short]).is_err());
+//! ```
+#![forbid(unsafe_code)]
+
+mod attrs;
+mod core;
+mod cpu;
+mod handle;
+mod handler;
+mod kernels;
+mod logging;
+
+pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
+pub use core::{CoreRuntime, Op};
+pub use cpu::CpuOpHandler;
+pub use handle::{Metadata, TensorHandle};
+pub use handler::{Dispatch, Invocation, NullOpHandler, OpHandler, OpKey};
+pub use kernels::corert;
+pub use logging::LoggingOpHandler;

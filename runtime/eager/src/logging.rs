@@ -1,0 +1,189 @@
+//! The handler that reports what it passes on.
+//!
+//! ```text
+//! [0] dispatch 'tf.AddV2' 2 arguments, 1 result, no attributes
+//! Inputs for [0]: 'tf.AddV2':
+//!   Input for [0] tensor 0: DenseHostTensor dtype = i32, shape = [1], values = [1]
+//! ```
+//!
+//! Operands are reported when they are there. The report goes to standard error, or to the file
+//! `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`. With
+//! `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers with commas.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::queue::Latch;
+use befrost_kernel_api::{ExecContext, KernelError};
+use befrost_tensor::print;
+
+use crate::attrs::OpAttrsRef;
+use crate::handle::{TensorHandle, dense, when_final};
+use crate::handler::{Dispatch, Invocation, OpHandler, OpKey};
+
+/// The places of the reports.
+#[derive(Debug)]
+struct Log {
+    /// The number of dispatches.
+    count: AtomicU64,
+    metadata_prefix: Option<String>,
+    tensor_prefix: Option<String>,
+}
+
+impl Log {
+    fn write(&self, text: &str) -> Result<(), KernelError> {
+        let written = match &self.metadata_prefix {
+            None => std::io::stderr().lock().write_all(text.as_bytes()),
+            Some(prefix) => OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(format!("{prefix}metadata.log"))
+                .and_then(|mut file| file.write_all(text.as_bytes())),
+        };
+        written.map_err(|error| KernelError::new(ErrorCode::Unavailable, format!("cannot log: {error}")))
+    }
+
+    /// Reports tensors that are there.
+    fn tensors(&self, n: u64, op: &str, what: What, tensors: &[TensorHandle], cx: &ExecContext) {
+        let (many, one, word) = what.words();
+        let mut text = format!("{many} for [{n}]: '{op}':\n");
+        for (i, tensor) in tensors.iter().enumerate() {
+            text.push_str(&format!("  {one} for [{n}] tensor {i}: {tensor}\n"));
+            if let Some(prefix) = &self.tensor_prefix {
+                // A name of an operator may have anything in it.
+                let name = op.replace(['/', '\\', '\0'], "_");
+                let numbers = tensor.value().and_then(|value| dense(value, cx).ok());
+                let numbers = numbers.and_then(|tensor| print::elements(&tensor).ok()).unwrap_or_default();
+                let file = format!("{prefix}op_{n}_{name}_{word}_{i}");
+                if let Err(error) = std::fs::write(&file, numbers) {
+                    text.push_str(&format!("  cannot write {file}: {error}\n"));
+                }
+            }
+        }
+        text.push('\n');
+        // Nobody waits for the report.
+        _ = self.write(&text);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Inputs,
+    Outputs,
+}
+
+impl What {
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            What::Inputs => ("Inputs", "Input", "input"),
+            What::Outputs => ("Outputs", "Output", "output"),
+        }
+    }
+}
+
+/// The handler that reports what it passes on.
+pub struct LoggingOpHandler {
+    fallback: Arc<dyn OpHandler>,
+    sync_results: bool,
+    log: Arc<Log>,
+}
+
+impl LoggingOpHandler {
+    /// A handler in front of another one. `sync_results`: it waits for the results and reports them.
+    pub fn new(fallback: Arc<dyn OpHandler>, sync_results: bool) -> LoggingOpHandler {
+        let prefix = |name| std::env::var(name).ok();
+        let log = Log {
+            count: AtomicU64::new(0),
+            metadata_prefix: prefix("LOGGING_DEV_METADATA_DUMP_PREFIX"),
+            tensor_prefix: prefix("LOGGING_DEV_TENSOR_DUMP_PREFIX"),
+        };
+        LoggingOpHandler { fallback, sync_results, log: Arc::new(log) }
+    }
+}
+
+impl std::fmt::Debug for LoggingOpHandler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoggingOpHandler").field("log", &self.log).finish_non_exhaustive()
+    }
+}
+
+impl OpHandler for LoggingOpHandler {
+    fn name(&self) -> &str {
+        "LoggingOpHandler"
+    }
+
+    fn fallback(&self) -> Option<&Arc<dyn OpHandler>> {
+        Some(&self.fallback)
+    }
+
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+        Ok(Arc::new(LoggingDispatch {
+            name: key.name.into(),
+            attrs: key.attrs.clone(),
+            inner: self.fallback.make(key)?,
+            sync_results: self.sync_results,
+            log: self.log.clone(),
+        }))
+    }
+}
+
+struct LoggingDispatch {
+    name: Arc<str>,
+    attrs: OpAttrsRef,
+    inner: Arc<dyn Dispatch>,
+    sync_results: bool,
+    log: Arc<Log>,
+}
+
+impl LoggingDispatch {
+    /// Reports tensors when they are there.
+    fn report(&self, n: u64, what: What, tensors: Vec<TensorHandle>, cx: &ExecContext) {
+        let waits = unavailable(&tensors);
+        let (log, name, cx) = (self.log.clone(), self.name.clone(), cx.clone());
+        when_final(waits, Box::new(move || log.tensors(n, &name, what, &tensors, &cx)));
+    }
+}
+
+fn unavailable(tensors: &[TensorHandle]) -> Vec<AsyncRef> {
+    tensors.iter().filter_map(TensorHandle::unavailable).cloned().collect()
+}
+
+impl Dispatch for LoggingDispatch {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+        // Relaxed: only uniqueness matters.
+        let n = self.log.count.fetch_add(1, Ordering::Relaxed);
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let attrs = match self.attrs.is_empty() {
+            true => "no attributes\n".to_owned(),
+            false => self.attrs.to_string(),
+        };
+        self.log.write(&format!(
+            "[{n}] dispatch '{}' {}, {}, {attrs}",
+            self.name,
+            count(call.args.len(), "argument"),
+            count(call.n_results.unwrap_or(1), "result"),
+        ))?;
+        self.report(n, What::Inputs, call.args.to_vec(), call.cx);
+        self.inner.dispatch(call)?;
+        if self.sync_results {
+            let waits = unavailable(&call.results);
+            if !waits.is_empty() {
+                call.cx.queue().check_may_wait()?;
+                let latch = Latch::new(1);
+                let opens = latch.clone();
+                when_final(waits, Box::new(move || opens.count_down()));
+                call.cx.queue().wait(&latch);
+            }
+            self.report(n, What::Outputs, call.results.to_vec(), call.cx);
+        }
+        Ok(())
+    }
+
+    fn has_effect(&self) -> bool {
+        self.inner.has_effect()
+    }
+}

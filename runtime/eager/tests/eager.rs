@@ -1,0 +1,241 @@
+//! The core runtime from Rust: operators, handles, handlers, errors, effects.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use befrost_eager::{
+    CoreRuntime, CpuOpHandler, Dispatch, Invocation, LoggingOpHandler, NullOpHandler, OpAttrs, OpHandler,
+    OpKey, TensorHandle,
+};
+use befrost_kernel_api::context::Output;
+use befrost_kernel_api::error::ErrorCode;
+use befrost_kernel_api::value::State;
+use befrost_kernel_api::{Error, ExecContext, KernelError, Request, Value};
+use befrost_tensor::HostTensor;
+use smallvec::smallvec;
+
+/// What operators print.
+#[derive(Default)]
+struct Printed(Mutex<String>);
+
+impl Output for Printed {
+    fn write(&self, text: &str) -> std::io::Result<()> {
+        self.0.lock().unwrap().push_str(text);
+        Ok(())
+    }
+}
+
+fn core_on(queue: &str) -> (CoreRuntime, Arc<Printed>) {
+    let printed = Arc::new(Printed::default());
+    let queue = befrost_host::queue::from_spec(queue).unwrap();
+    let request = Request { output: printed.clone(), ..Request::new(queue) };
+    (CoreRuntime::new(ExecContext::new(Arc::new(request))), printed)
+}
+
+fn core() -> CoreRuntime {
+    core_on("s").0
+}
+
+fn floats(values: &[f32]) -> TensorHandle {
+    TensorHandle::from(HostTensor::from_vec([values.len()], values.to_vec()).unwrap())
+}
+
+fn read(core: &CoreRuntime, handle: &TensorHandle) -> Vec<f32> {
+    handle.wait(core.context()).unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn operators_are_found_by_name_and_kept() {
+    let core = core();
+    let y = core.execute("AddV2", &[floats(&[1.0]), floats(&[2.0])], OpAttrs::new()).unwrap();
+    assert_eq!(read(&core, &y[0]), [3.0]);
+    let y = core.execute("tf.AddV2", &[floats(&[1.0]), floats(&[2.0])], OpAttrs::new()).unwrap();
+    assert_eq!((read(&core, &y[0]), core.n_cached()), (vec![3.0], 1));
+    let attrs = || OpAttrs::new().set("transpose_b", true);
+    let x = TensorHandle::from(HostTensor::from_vec([1, 2], vec![1.0f32, 2.0]).unwrap());
+    let y = core.execute("MatMul", &[x.clone(), x], attrs()).unwrap();
+    assert_eq!((read(&core, &y[0]), core.n_cached()), (vec![5.0], 2));
+}
+
+#[test]
+fn an_op_takes_operands_of_other_types_after_another() {
+    let core = core();
+    let op = core.op("Neg", OpAttrs::new()).unwrap();
+    assert_eq!(read(&core, &op.call(&[floats(&[1.0])]).unwrap()[0]), [-1.0]);
+    let ints = TensorHandle::from(HostTensor::from_vec([1], vec![7i32]).unwrap());
+    let y = op.call(&[ints]).unwrap();
+    assert_eq!(y[0].wait(core.context()).unwrap().to_vec::<i32>().unwrap(), [-7]);
+    assert_eq!(read(&core, &op.call(&[floats(&[2.0])]).unwrap()[0]), [-2.0]);
+}
+
+#[test]
+fn refusals_come_at_once_and_say_the_shapes() {
+    let core = core();
+    let check = |result: Result<Vec<TensorHandle>, Error>, code: ErrorCode, words: &[&str]| {
+        let error = result.unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        words.iter().for_each(|word| assert!(error.message().contains(word), "{error}: no {word}"));
+    };
+    let no = OpAttrs::new;
+    check(core.execute("tf.Nothing", &[], no()), ErrorCode::NotFound, &["tf.Nothing", "NullOpHandler"]);
+    let wrong = core.execute("AddV2", &[floats(&[1.0; 2]), floats(&[1.0; 3])], no());
+    check(wrong, ErrorCode::InvalidArgument, &["[2]", "[3]"]);
+    check(core.execute("AddV2", &[floats(&[1.0])], no()), ErrorCode::InvalidArgument, &[]);
+    let attrs = no().set("DstT", 1i64);
+    check(core.execute("Cast", &[floats(&[1.0])], attrs), ErrorCode::InvalidArgument, &["DstT"]);
+}
+
+#[test]
+fn an_error_of_an_operand_is_one_of_the_results() {
+    let core = core();
+    let failed = TensorHandle::failed(Error::new(ErrorCode::Unavailable, "gone", Vec::new()));
+    let y = core.execute("Relu", &[failed], OpAttrs::new()).unwrap();
+    assert_eq!(y[0].wait(core.context()).unwrap_err().message(), "gone");
+    assert_eq!(y[0].to_string(), "Error TensorHandle: 'gone'");
+}
+
+#[test]
+fn operands_may_come_later() {
+    for queue in ["s", "mstd:2"] {
+        let (core, _) = core_on(queue);
+        let (promise, later) = TensorHandle::pending(floats(&[1.0]).metadata());
+        let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);
+        assert_eq!((y.state(), y.shape().unwrap().dims()), (State::Unavailable, &[1usize][..]));
+        assert_eq!(y.to_string(), "future TensorHandle with metadata f32 shape = [1]");
+        let z = core.execute("AddV2", &[y.clone(), y], OpAttrs::new()).unwrap().remove(0);
+        promise.set(floats(&[4.0]).into_value());
+        assert_eq!(read(&core, &z), [-8.0]);
+    }
+}
+
+#[test]
+fn what_is_promised_and_never_comes_is_an_error() {
+    let core = core();
+    let (promise, later) = TensorHandle::pending(None);
+    let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);
+    assert_eq!((y.shape(), y.dtype()), (None, None));
+    drop(promise);
+    assert_eq!(y.wait(core.context()).unwrap_err().code(), ErrorCode::Internal);
+}
+
+#[test]
+fn a_tensor_that_is_given_up_is_overwritten() {
+    let core = core();
+    let relu = core.op("Relu", OpAttrs::new()).unwrap();
+    let x = floats(&[-1.0; 64]);
+    let address = |handle: &TensorHandle| {
+        let tensor = handle.wait(core.context()).unwrap();
+        tensor.read::<f32>().unwrap().as_ptr() as usize
+    };
+    let before = address(&x);
+    let kept = relu.call(std::slice::from_ref(&x)).unwrap();
+    assert_ne!(address(&kept[0]), before);
+    let y = relu.call_owned(smallvec![x]).unwrap();
+    assert_eq!(address(&y[0]), before);
+}
+
+#[test]
+fn effects_are_in_the_order_of_the_calls() {
+    let (core, printed) = core_on("mstd:2");
+    let print = core.op("tfrt_test.print", OpAttrs::new()).unwrap();
+    let (promise, later) = TensorHandle::pending(None);
+    print.call(&[later]).unwrap();
+    for i in 0..3 {
+        print.call(&[TensorHandle::from(HostTensor::from_vec([1], vec![i]).unwrap())]).unwrap();
+    }
+    assert_eq!(*printed.0.lock().unwrap(), "");
+    promise.set(TensorHandle::from(HostTensor::from_vec([1], vec![9i32]).unwrap()).into_value());
+    let text = printed.0.lock().unwrap().clone();
+    let numbers: Vec<&str> = text.lines().filter_map(|line| line.split("values = ").nth(1)).collect();
+    assert_eq!(numbers, ["[9]", "[0]", "[1]", "[2]"]);
+}
+
+#[test]
+fn a_cancelled_call_gives_the_cancellation() {
+    let core = core();
+    let (promise, later) = TensorHandle::pending(None);
+    let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);
+    core.context().request.cancellation.cancel();
+    promise.set(floats(&[1.0]).into_value());
+    assert_eq!(y.wait(core.context()).unwrap_err().code(), ErrorCode::Cancelled);
+}
+
+/// A handler that counts and asks the next one.
+struct Counting {
+    next: Arc<dyn OpHandler>,
+    made: AtomicUsize,
+}
+
+impl OpHandler for Counting {
+    fn name(&self) -> &str {
+        "Counting"
+    }
+    fn fallback(&self) -> Option<&Arc<dyn OpHandler>> {
+        Some(&self.next)
+    }
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        match key.name {
+            "my.seven" => Ok(Arc::new(Seven)),
+            _ => self.next.make(key),
+        }
+    }
+}
+
+/// An operator without a kernel.
+struct Seven;
+
+impl Dispatch for Seven {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+        call.results = smallvec![floats(&[7.0])];
+        Ok(())
+    }
+}
+
+#[test]
+fn handlers_are_a_chain() {
+    let core = core();
+    let null: Arc<dyn OpHandler> = Arc::new(NullOpHandler);
+    let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(null));
+    let counting = Arc::new(Counting { next: cpu, made: AtomicUsize::new(0) });
+    core.register("counting", Arc::new(LoggingOpHandler::new(counting.clone(), false)));
+    assert!(core.with_handler("nobody").is_err());
+    let own = core.with_handler("counting").unwrap();
+    let seven = own.execute("my.seven", &[], OpAttrs::new()).unwrap();
+    for _ in 0..3 {
+        let y = own.execute("Neg", &seven, OpAttrs::new()).unwrap();
+        assert_eq!(read(&own, &y[0]), [-7.0]);
+    }
+    assert_eq!(counting.made.load(Ordering::Relaxed), 2);
+    assert!(core.execute("my.seven", &[], OpAttrs::new()).is_err());
+    assert_eq!(
+        core.handler("counting").map(|handler| handler.name().to_owned()).as_deref(),
+        Some("LoggingOpHandler")
+    );
+}
+
+#[test]
+fn threads_share_a_core() {
+    let (core, _) = core_on("mstd:2");
+    let add = core.op("AddV2", OpAttrs::new()).unwrap();
+    std::thread::scope(|scope| {
+        for t in 0..4 {
+            let (core, add) = (&core, &add);
+            scope.spawn(move || {
+                let mut x = floats(&[0.0]);
+                for _ in 0..100 {
+                    x = add.call(&[x, floats(&[t as f32])]).unwrap().remove(0);
+                }
+                assert_eq!(read(core, &x), [100.0 * t as f32]);
+            });
+        }
+    });
+}
+
+#[test]
+fn the_value_of_a_handle_is_a_tensor_or_an_error() {
+    let handle = TensorHandle::new(Value::I32(3));
+    assert_eq!((handle.metadata(), handle.device()), (None, "CPU:0"));
+    assert!(handle.wait(core().context()).is_err());
+}
