@@ -28,7 +28,7 @@ from ._tensor import Tensor
 DEFAULT_UNROLL = 1000
 MAX_KNOWN = 64
 _ARRAYS = frozenset([np.ndarray, *np.sctypeDict.values()])
-_PLAIN = _ARRAYS | {bool, int, float}
+_PLAIN = _ARRAYS | {bool, int, float, Tensor}
 
 
 class Spec:
@@ -173,10 +173,11 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == self._n_simple:
             # Plain numbers and arrays of types that were seen before: one lookup.
-            key = tuple([(a.dtype, a.shape) if (t := type(a)) in _ARRAYS else t for a in args])
+            key = tuple([(a.dtype, a.shape) if (t := type(a)) in _ARRAYS else a._key() if t is Tensor else t
+                         for a in args])
             version = self._known.get(key)
             if version is not None:
-                return self._run(version, args)
+                return self._run(version, [a._native if type(a) is Tensor else a for a in args])
             made = self._slow(args, kwargs)
             if all(type(a) in _PLAIN for a in args) and len(self._known) < MAX_KNOWN:
                 bound, _, leaf_types = self._keys(self._bound(args, kwargs))

@@ -13,7 +13,7 @@ from . import _native
 class Tensor(NDArrayOperatorsMixin):
     """An immutable array. Operators and NumPy's functions take it like an array."""
 
-    __slots__ = ("_native", "_array")
+    __slots__ = ("_native", "_array", "_type")
     __array_priority__ = 100
 
     def __init__(self, value: Any, dtype: Any = None):
@@ -21,13 +21,20 @@ class Tensor(NDArrayOperatorsMixin):
             value = np.asarray(value, dtype)
         self._native = value if isinstance(value, _native.Tensor) else _native.Tensor(value)
         self._array: Any = None
+        self._type: Any = None
 
     @staticmethod
     def _of(native: Any) -> Tensor:
         made = object.__new__(Tensor)
         made._native = native
-        made._array = None
+        made._array = made._type = None
         return made
+
+    def _key(self) -> Any:
+        """Its type, as a part of a key."""
+        if self._type is None:
+            self._type = (Tensor, self._native.dtype_name, self._native.shape)
+        return self._type
 
     def numpy(self) -> Any:
         """Its contents as an array that cannot be written to."""

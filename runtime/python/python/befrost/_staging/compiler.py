@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import _native
 from .._functions import Gradient
+from .._tensor import Tensor
 from .calls import Calls
 from .emitter import type_of_leaf
 from .errors import Refused, Site
@@ -77,6 +78,8 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
     """The structure of an argument: a hashable key. Its arrays and numbers go to `leaves`."""
     if depth > 64:
         raise TypeError("an argument is nested more than 64 levels deep")
+    if isinstance(value, Tensor):
+        value = value._native
     if isinstance(value, _native.Tensor):
         shape = value.shape
         types_.append(Leaf(None, np.dtype(value.dtype_name), shape))
