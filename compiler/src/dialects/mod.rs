@@ -13,7 +13,8 @@
 //! are made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked
 //! example of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `math` (with
 //! `index`, `vector`, `flow`), `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `coo`, `cpu`, `eigen` (with
-//! `tf_sync`), `corert` (with `corert_sync`), `tf`, `tf_executor`. Passes read the parts of an op through its typed [`view`].
+//! `tf_sync`), `corert` (with `corert_sync`), `tf`, `tf_executor`. Passes read the parts of an op through
+//! its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::attrs::{OpAttrs, OpAttrsRef};
 use crate::cpu::CpuOpHandler;
 use crate::handle::TensorHandle;
-use crate::handler::{Dispatch, Invocation, NullOpHandler, OpHandler, OpKey};
+use crate::handler::{Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey};
 
 /// Limit of the operators in the cache.
 const MAX_CACHED: usize = 4096;
@@ -72,6 +72,7 @@ struct Core {
     handlers: Handlers,
     /// The handler of [`CoreRuntime::op`].
     handler: Arc<dyn OpHandler>,
+    mode: Mode,
     cache: Mutex<Cache>,
     /// The chain that orders effects.
     effects: Mutex<Value>,
@@ -85,12 +86,12 @@ impl CoreRuntime {
         let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(null.clone()));
         handlers.register("null", null);
         handlers.register("cpu", cpu.clone());
-        CoreRuntime::of(cx, handlers, cpu)
+        CoreRuntime::of(cx, handlers, cpu, Mode::Auto)
     }
 
-    fn of(cx: ExecContext, handlers: Handlers, handler: Arc<dyn OpHandler>) -> CoreRuntime {
+    fn of(cx: ExecContext, handlers: Handlers, handler: Arc<dyn OpHandler>, mode: Mode) -> CoreRuntime {
         let (cache, effects) = (Mutex::default(), Mutex::new(Value::Chain));
-        CoreRuntime(Arc::new(Core { cx, handlers, handler, cache, effects }))
+        CoreRuntime(Arc::new(Core { cx, handlers, handler, mode, cache, effects }))
     }
 
     /// The execution of its operators.
@@ -114,7 +115,14 @@ impl CoreRuntime {
     /// If there is no handler of this name.
     pub fn with_handler(&self, name: &str) -> Result<CoreRuntime, Error> {
         let handler = self.0.handlers.find(name)?;
-        Ok(CoreRuntime::of(self.0.cx.clone(), self.0.handlers.clone(), handler))
+        Ok(CoreRuntime::of(self.0.cx.clone(), self.0.handlers.clone(), handler, self.0.mode))
+    }
+
+    /// A core runtime with the same handlers whose operators run elsewhere.
+    #[must_use]
+    pub fn with_mode(&self, mode: Mode) -> CoreRuntime {
+        let Core { cx, handlers, handler, .. } = &*self.0;
+        CoreRuntime::of(cx.clone(), handlers.clone(), handler.clone(), mode)
     }
 
     /// The operator of this name, with or without `tf.`.
@@ -228,6 +236,7 @@ impl Op {
             n_results: None,
             results: SmallVec::new(),
             chain: chain.clone(),
+            mode: self.core.0.mode,
         };
         let done = self.dispatch.dispatch(&mut call);
         if done.is_ok() {

@@ -55,6 +55,18 @@ pub trait Dispatch: Send + Sync {
     }
 }
 
+/// Where operators run whose operands are final.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// On the calling thread, before the call returns.
+    Inline,
+    /// As a task of the queue if the operator is estimated to take long, otherwise as [`Mode::Inline`].
+    #[default]
+    Auto,
+    /// As a task of the queue.
+    Queued,
+}
+
 /// A call of an operator.
 pub struct Invocation<'a> {
     /// The execution.
@@ -69,6 +81,8 @@ pub struct Invocation<'a> {
     pub results: SmallVec<[TensorHandle; 2]>,
     /// The chain that orders effects, in any state. It becomes the operator's.
     pub chain: Option<Value>,
+    /// Where it runs.
+    pub mode: Mode,
 }
 
 impl Invocation<'_> {

@@ -41,11 +41,13 @@ mod handle;
 mod handler;
 mod kernels;
 mod logging;
+mod trace;
 
 pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
 pub use core::{CoreRuntime, Op};
 pub use cpu::CpuOpHandler;
 pub use handle::{Metadata, TensorHandle};
-pub use handler::{Dispatch, Invocation, NullOpHandler, OpHandler, OpKey};
+pub use handler::{Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey};
 pub use kernels::corert;
 pub use logging::LoggingOpHandler;
+pub use trace::{Tracer, trace_with};

@@ -15,7 +15,7 @@ use befrost_kernel_api::{Error, ExecContext, KernelError, Request, Value};
 use befrost_tensor::HostTensor;
 use smallvec::smallvec;
 
-/// What operators print.
+/// The text that operators print.
 #[derive(Default)]
 struct Printed(Mutex<String>);
 
@@ -238,4 +238,22 @@ fn the_value_of_a_handle_is_a_tensor_or_an_error() {
     let handle = TensorHandle::new(Value::I32(3));
     assert_eq!((handle.metadata(), handle.device()), (None, "CPU:0"));
     assert!(handle.wait(core().context()).is_err());
+}
+
+#[test]
+fn operators_run_where_the_mode_says() {
+    use befrost_eager::Mode;
+    let (core, _) = core_on("s");
+    let state = |mode, n: usize| {
+        let core = core.with_mode(mode);
+        let x = TensorHandle::from(HostTensor::from_vec([n], vec![1.0f32; n]).unwrap());
+        let y = core.execute("Exp", &[x], OpAttrs::new()).unwrap().remove(0);
+        let state = y.state();
+        assert_eq!(y.wait(core.context()).unwrap().num_elements(), n);
+        state
+    };
+    assert_eq!(state(Mode::Inline, 1 << 20), State::Concrete);
+    assert_eq!(state(Mode::Queued, 1), State::Unavailable);
+    assert_eq!(state(Mode::Auto, 1), State::Concrete);
+    assert_eq!(state(Mode::Auto, 1 << 20), State::Unavailable);
 }

@@ -71,8 +71,8 @@ pub enum Custom {
     SwitchCases,
     /// `case 42 { ops } default { ops }`; the default is the first region.
     RegionCases,
-    /// `{attr = 1 : i32} {func_attr = @f} : 2`: the arrays of pairs `op_attrs` and `op_func_attrs`, and the number
-    /// of results of the variadic result. Each part may be missing.
+    /// `{attr = 1 : i32} {func_attr = @f} : 2`: the arrays of pairs `op_attrs` and `op_func_attrs`, and the
+    /// number of results of the variadic result. Each part may be missing.
     OpAttrs,
 }
 

@@ -23,7 +23,8 @@ use befrost_kernels::{AnyTensor, Tensor};
 use smallvec::SmallVec;
 
 use crate::handle::{Metadata, TensorHandle, dense, when_final};
-use crate::handler::{Dispatch, Invocation, OpHandler, OpKey, raise};
+use crate::handler::{Dispatch, Invocation, Mode, OpHandler, OpKey, raise};
+use crate::trace::OpScope;
 
 pub(crate) use test_ops::tensor_of;
 
@@ -33,7 +34,7 @@ type Operands = SmallVec<[Value; 4]>;
 /// The values that an operator gives.
 type Results = SmallVec<[Value; 2]>;
 
-/// What an operator is and takes.
+/// Properties of an operator, and the tensors that it takes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     /// It has an effect, so that chains order it.
@@ -54,11 +55,20 @@ impl Flags {
     const ANY: Flags = Flags { scalars: true, coo: true, strings: true, ..Flags::NONE };
 }
 
+/// The knowledge about the results of a call.
+#[derive(Clone, Debug, Default)]
+struct InferredResults {
+    /// For each result its metadata, if that follows from the operands.
+    metadata: SmallVec<[Option<Metadata>; 1]>,
+    /// True if the operator is estimated to take longer than a task is worth.
+    is_long: bool,
+}
+
 /// The code of an operator.
 trait CpuOp: Send + Sync {
-    /// The number of results and, as far as they follow from the operands, their metadata. `None` if there is
-    /// no metadata function, or not enough is known.
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError>;
+    /// The results, as far as they follow from the operands. `None` if there is no metadata function, or not
+    /// enough is known.
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError>;
 
     /// Computes the results from final values.
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError>;
@@ -93,7 +103,7 @@ impl OpHandler for CpuOpHandler {
 
     fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
         match operators::find(key).or_else(|| test_ops::find(key)) {
-            Some((flags, op)) => Ok(Arc::new(CpuDispatch { flags, op })),
+            Some((flags, op)) => Ok(Arc::new(CpuDispatch { name: key.name.into(), flags, op })),
             None => self.fallback.make(key),
         }
     }
@@ -101,6 +111,7 @@ impl OpHandler for CpuOpHandler {
 
 /// An operator on the CPU.
 struct CpuDispatch {
+    name: Box<str>,
     flags: Flags,
     op: Arc<dyn CpuOp>,
 }
@@ -112,8 +123,12 @@ impl Dispatch for CpuDispatch {
             call.fail(&error);
             return Ok(());
         }
-        let metadata = self.op.infer(&call.args)?;
-        let inferred = metadata.as_ref().map(Vec::len);
+        let _op = OpScope::begin(|| format!("{}#op_handler=cpu#", self.name));
+        let known = {
+            let _metadata = OpScope::begin(|| "RunMetadataFunction".to_owned());
+            self.op.infer(&call.args)?
+        };
+        let inferred = known.as_ref().map(|known| known.metadata.len());
         if let (Some(wanted), Some(n)) = (call.n_results, inferred)
             && wanted != n
         {
@@ -127,7 +142,13 @@ impl Dispatch for CpuDispatch {
             waits.push(chain.clone());
         }
         let args: Operands = call.args.drain(..).map(TensorHandle::into_value).collect();
-        if waits.is_empty() && !self.flags.task {
+        let is_task = match call.mode {
+            Mode::Inline => self.flags.task,
+            Mode::Auto => self.flags.task || known.as_ref().is_some_and(|known| known.is_long),
+            Mode::Queued => true,
+        };
+        if waits.is_empty() && !is_task {
+            let _run = OpScope::begin(|| format!("RunDispatch: {}", self.name));
             match run(&*self.op, self.flags, args, call.n_results, call.cx) {
                 Ok(results) => call.results = results.into_iter().map(TensorHandle::new).collect(),
                 Err(error) => {
@@ -138,7 +159,7 @@ impl Dispatch for CpuDispatch {
             return Ok(());
         }
         let n = call.n_results.or(inferred).unwrap_or(1);
-        let mut known = metadata.unwrap_or_default();
+        let mut known = known.unwrap_or_default().metadata;
         known.resize(n, None);
         let (promises, handles): (Vec<Promise>, _) = known.into_iter().map(TensorHandle::pending).unzip();
         call.results = handles;
@@ -160,7 +181,7 @@ impl Dispatch for CpuDispatch {
                 Err(error) => promises.into_iter().for_each(|promise| promise.fail(error.clone())),
             }
         };
-        match self.flags.task {
+        match is_task {
             true => when_final(waits, Box::new(move || queue.add_task(Task::new(work)))),
             false => when_final(waits, Box::new(work)),
         }

@@ -11,9 +11,9 @@ use befrost_kernels::{AnyTensor, Coo, ScalarTensor, Tensor, refused};
 use befrost_tensor::tf::op::{self, Op, Type};
 use befrost_tensor::tf::{Compare, Reduce, arg_extreme, broadcast_to, cast, compare, reduce};
 use befrost_tensor::{CooTensor, DType, HostTensor, Shape, TensorError, bf16, f16, resolve_axis};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::{CpuOp, Flags, Operands, Results, operators};
+use super::{CpuOp, Flags, InferredResults, Operands, Results, operators};
 use crate::attrs::{AttrValue, OpAttrs, OpAttrsRef};
 use crate::handle::{Metadata, TensorHandle, dense};
 use crate::handler::OpKey;
@@ -97,7 +97,7 @@ struct Checked {
 }
 
 impl CpuOp for Checked {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
         infer_one(self.check, &self.attrs, args)
     }
 
@@ -112,11 +112,12 @@ fn infer_one(
     infer: Infer,
     attrs: &OpAttrsRef,
     args: &[TensorHandle],
-) -> Result<Option<Vec<Option<Metadata>>>, KernelError> {
+) -> Result<Option<InferredResults>, KernelError> {
     let Some(metadata) = args.iter().map(TensorHandle::metadata).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    infer(attrs, &metadata).map(|metadata| Some(vec![Some(metadata)]))
+    let metadata = infer(attrs, &metadata)?;
+    Ok(Some(InferredResults { metadata: smallvec![Some(metadata)], is_long: false }))
 }
 
 struct TestOp {
@@ -125,14 +126,14 @@ struct TestOp {
 }
 
 impl CpuOp for TestOp {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Vec<Option<Metadata>>>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
         let Row { name, n_args, infer, .. } = self.row;
         if args.len() != *n_args {
             return Err(KernelError::invalid(format!("{name}: {} operands, expected {n_args}", args.len())));
         }
         match infer {
             Some(infer) => infer_one(*infer, &self.attrs, args),
-            None if self.row.flags.effect => Ok(Some(Vec::new())),
+            None if self.row.flags.effect => Ok(Some(InferredResults::default())),
             None => Ok(None),
         }
     }
@@ -167,19 +168,19 @@ fn axis_attr(attrs: &OpAttrsRef, x: &Shape) -> Result<usize, KernelError> {
 }
 
 /// The element type and the numbers of an attribute with one number or several.
-fn numbers(value: &AttrValue) -> Option<(DType, Numbers<'_>)> {
+fn numbers(value: &AttrValue) -> Option<(DType, AttrNumbers<'_>)> {
     Some(match value {
-        AttrValue::Bool(value) => (DType::I1, Numbers::Int(i64::from(*value))),
-        AttrValue::Int(dtype, value) => (*dtype, Numbers::Int(*value)),
-        AttrValue::Float(dtype, value) => (*dtype, Numbers::Float(*value)),
-        AttrValue::Ints(dtype, values) => (*dtype, Numbers::Ints(values)),
-        AttrValue::Floats(dtype, values) => (*dtype, Numbers::Floats(values)),
-        AttrValue::List(values) if values.is_empty() => (DType::I32, Numbers::Ints(&[])),
+        AttrValue::Bool(value) => (DType::I1, AttrNumbers::Int(i64::from(*value))),
+        AttrValue::Int(dtype, value) => (*dtype, AttrNumbers::Int(*value)),
+        AttrValue::Float(dtype, value) => (*dtype, AttrNumbers::Float(*value)),
+        AttrValue::Ints(dtype, values) => (*dtype, AttrNumbers::Ints(values)),
+        AttrValue::Floats(dtype, values) => (*dtype, AttrNumbers::Floats(values)),
+        AttrValue::List(values) if values.is_empty() => (DType::I32, AttrNumbers::Ints(&[])),
         _ => return None,
     })
 }
 
-enum Numbers<'a> {
+enum AttrNumbers<'a> {
     Int(i64),
     Float(f64),
     Ints(&'a [i64]),
@@ -198,7 +199,7 @@ fn bytes(dtype: DType, int: i64, float: f64) -> Option<SmallVec<[u8; 8]>> {
     })
 }
 
-impl Numbers<'_> {
+impl AttrNumbers<'_> {
     /// The bytes of the numbers, one after the other, and how many there are.
     fn bytes(&self, dtype: DType) -> Option<(Vec<u8>, usize)> {
         let ints = |ints: &[i64]| -> Option<Vec<u8>> {
@@ -210,10 +211,10 @@ impl Numbers<'_> {
             Some(all?.concat())
         };
         Some(match self {
-            Numbers::Int(int) => (ints(&[*int])?, 1),
-            Numbers::Float(float) => (floats(&[*float])?, 1),
-            Numbers::Ints(all) => (ints(all)?, all.len()),
-            Numbers::Floats(all) => (floats(all)?, all.len()),
+            AttrNumbers::Int(int) => (ints(&[*int])?, 1),
+            AttrNumbers::Float(float) => (floats(&[*float])?, 1),
+            AttrNumbers::Ints(all) => (ints(all)?, all.len()),
+            AttrNumbers::Floats(all) => (floats(all)?, all.len()),
         })
     }
 }
@@ -236,7 +237,7 @@ pub(crate) fn tensor_of(
         return Err(KernelError::invalid(format!("{op}: {n} values for a tensor of {want} elements")));
     }
     let tensor = HostTensor::allocate(dtype, shape, cx.allocator()).map_err(refused)?;
-    tensor.write_bytes().map_err(|error| refused(error.into()))?.copy_from_slice(&bytes);
+    tensor.write_bytes().map_err(refused)?.copy_from_slice(&bytes);
     Ok(tensor)
 }
 
@@ -309,7 +310,7 @@ fn print_address(_: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<Opt
     for value in args {
         let line = match AnyTensor::of(value) {
             Some(AnyTensor::Dense(tensor)) => {
-                let bytes = tensor.0.read_bytes().map_err(|error| refused(error.into()))?;
+                let bytes = tensor.0.read_bytes().map_err(refused)?;
                 format!("DenseHostTensor: buffer={:p}\n", bytes.as_ptr())
             }
             _ => format!("{}: no buffer\n", crate::handle::representation(value).unwrap_or("value")),

@@ -125,10 +125,10 @@ fn of_bytes(dtype: DType, shape: Shape, bytes: &[u8], cx: &ExecContext) -> Resul
     }
     let tensor = HostTensor::allocate(dtype, shape, cx.allocator()).map_err(refused)?;
     let (n, want) = (bytes.len() / dtype.size(), tensor.num_elements());
-    if n != want || bytes.len() % dtype.size() != 0 {
+    if n != want || !bytes.len().is_multiple_of(dtype.size()) {
         return Err(KernelError::invalid(format!("{n} values for a tensor of {want} elements")));
     }
-    tensor.write_bytes().map_err(|error| refused(error.into()))?.copy_from_slice(bytes);
+    tensor.write_bytes().map_err(refused)?.copy_from_slice(bytes);
     Ok(tensor)
 }
 

@@ -76,7 +76,7 @@ fn print(handle: &TensorHandle, cx: &ExecContext) -> Result<(), KernelError> {
     cx.print(&format!("{handle}\n"))
 }
 
-/// What `f` makes of a tensor: now, or when it is there. An error stays.
+/// The result of `f` for a tensor: now, or when it is there. An error stays.
 fn later(
     handle: &TensorHandle,
     f: impl FnOnce(&Value) -> Result<Value, KernelError> + Send + 'static,

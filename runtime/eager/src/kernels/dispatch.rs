@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use super::{ANY_ATTR, HandlerValue, handle_in};
 use crate::attrs::{AttrValue, OpAttrs, OpAttrsRef};
 use crate::handle::TensorHandle;
-use crate::handler::{Dispatch, Invocation, OpHandler, OpKey};
+use crate::handler::{Dispatch, Invocation, Mode, OpHandler, OpKey};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(Kernel::lazy(
@@ -50,12 +50,14 @@ fn signature(operands: &[Types], n_attrs: usize) -> Signature {
     }
 }
 
+/// An operator, and the handler that made it.
+type MadeOp = (Arc<dyn OpHandler>, Arc<dyn Dispatch>);
+
 /// A use of an operator.
 struct OpUse {
     name: String,
     attrs: OpAttrsRef,
-    /// The operator, and the handler that made it.
-    made: Mutex<Option<(Arc<dyn OpHandler>, Arc<dyn Dispatch>)>>,
+    made: Mutex<Option<MadeOp>>,
 }
 
 /// The attributes in an array of pairs.
@@ -126,6 +128,7 @@ fn execute(frame: &mut KernelFrame<'_>, is_ordered: bool) -> Outcome {
         n_results: Some(frame.n_results() - usize::from(is_ordered)),
         results: SmallVec::new(),
         chain: is_ordered.then_some(Value::Chain),
+        mode: Mode::Inline,
     };
     if let Err(error) = dispatch.dispatch(&mut call) {
         let error = call.raise(&error);

@@ -511,6 +511,9 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
     if let Some(bytes) = args.max_memory {
         runtime = runtime.max_memory(bytes);
     }
+    if args.traces_scopes() {
+        scopes::trace_operators();
+    }
     if args.traces_scopes() && args.tracing_level == "debug" {
         runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
     } else if args.profile || args.trace.is_some() {

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! The lines are buffered until the run ends or the buffer is full, as in TFRT: unlike what the program
-//! prints. The program's kernels are wrapped only if their scopes are requested, so there is no overhead
-//! otherwise. Calls, branches and loops have no scope if the executor runs them without kernels.
+//! prints. Operators that `corert.executeop` executes have scopes at every level. The program's kernels are
+//! wrapped only if their scopes are requested, so there is no overhead otherwise. Calls, branches and loops
+//! have no scope if the executor runs them without kernels.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -55,6 +56,14 @@ fn in_scope(frame: &mut KernelFrame<'_>) -> Outcome {
     };
     let _scope = TraceScope::begin(name);
     run(frame)
+}
+
+/// Receives the scopes of operators that kernels execute by name.
+pub(super) fn trace_operators() {
+    befrost_eager::trace_with(befrost_eager::Tracer {
+        begin: |name| add(&format!("Scope:{name}\n")),
+        end: || add("End Scope\n"),
+    });
 }
 
 /// A scope, until it is dropped.
