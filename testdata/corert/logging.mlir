@@ -2,7 +2,7 @@
 //
 // RUN: tfrt_translate -mlir-to-bef %s | bef_executor 2>&1 | FileCheck %s
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: tfrt_translate -mlir-to-bef %s | LOGGING_DEV_METADATA_DUMP_PREFIX=%t/ LOGGING_DEV_TENSOR_DUMP_PREFIX=%t/ bef_executor --functions=sync
+// RUN: tfrt_translate -mlir-to-bef %s | env LOGGING_DEV_METADATA_DUMP_PREFIX=%t/ LOGGING_DEV_TENSOR_DUMP_PREFIX=%t/ bef_executor --functions=sync
 // RUN: cat %t/metadata.log | FileCheck %s --check-prefix=FILE
 // RUN: cat %t/op_0_tfrt_test.create_dense_tensor_output_0 | FileCheck %s --check-prefix=TENSOR
 // RUN: cat %t/op_1_tfrt_test.odd_collector_input_0 | FileCheck %s --check-prefix=TENSOR

@@ -25,8 +25,16 @@ impl Printer<'_, '_> {
             names.sort_unstable();
             names.windows(2).all(|pair| pair[0] != pair[1])
         };
+        // The results are counted, so their types are not written.
+        let mut counted =
+            def.results.iter().enumerate().filter(|(_, result)| result.arity == Arity::Variadic);
+        let are_declared = counted.all(|(i, result)| {
+            let mut range = self.m.result_range(op, i);
+            range.all(|at| Some(self.m.value_type(self.m.result(op, at))) == result.ty.only())
+        });
         self.pairs(op, def).all(|pairs| pairs.as_ref().is_some_and(distinct))
             && self.m.attrs(op).len() == def.attrs.len()
+            && are_declared
     }
 
     pub(super) fn op_attrs(&mut self, op: OpId, def: &OpDef) {

@@ -45,6 +45,8 @@ pub(super) fn example(def: &OpDef) -> Option<String> {
 const FUNCTIONS: &str = "func.func @function(%x: i32) -> i32 {\ntfrt.return %x : i32\n}
 func.func @block(%first: i32, %end: i32, %x: i32) -> !tfrt.chain {
 %done = tfrt.new.chain\ntfrt.return %done : !tfrt.chain\n}
+func.func @pass(%ch: !tfrt.chain, %x: !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle) {
+tfrt.return %ch, %x : !tfrt.chain, !corert.tensorhandle\n}
 func.func @sync(%x: i32) attributes {tfrt.sync} {\ntfrt.return\n}
 func.func @step(%x: i32) -> (i32, i1) {\n%c = tfrt.constant.i1 false\ntfrt.return %x, %c : i32, i1\n}\n";
 

@@ -71,6 +71,16 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
     ),
     ("tfrt.call", "%x: i32", "%r = tfrt.call @function(%x) : (i32) -> i32"),
     ("tfrt.case", "%i: i32, %x: i32", "%r = tfrt.case %i [@function, @function] (%x) : (i32) -> (i32)"),
+    (
+        "corert.cond",
+        "%ch: !tfrt.chain, %x: !corert.tensorhandle",
+        "%done, %r = corert.cond %x @pass @pass (%ch, %x) : (!corert.tensorhandle) -> (!corert.tensorhandle)",
+    ),
+    (
+        "corert.while",
+        "%ch: !tfrt.chain, %x: !corert.tensorhandle",
+        "%done, %r = corert.while @pass @pass (%ch, %x) : (!corert.tensorhandle) -> (!corert.tensorhandle)",
+    ),
     ("tfrt.cond", "%c: i1, %x: i32", "%r = tfrt.cond %c @function @function (%x) : (i32) -> (i32)"),
     (
         "tfrt.if",
