@@ -47,6 +47,7 @@ pub fn passes() -> &'static [Pass] {
         device::resolve::PASS,
         graph::scalars::PASS,
         graph::shape_inference::PASS,
+        graph::control_flow::PASS,
         graph::lower::PASS,
         device::transfers::PASS,
     ];

@@ -3,7 +3,7 @@
 //! `flow` is ours: the parts of upstream's control flow that kernels execute. `convert-upstream-to-kernels`
 //! creates its ops.
 
-use super::arith::{CMPI, FASTMATH};
+use super::arith::{CMPI, FASTMATH, is_total};
 use super::short::{CHAIN, I1, UPSTREAM_TO_KERNELS};
 use super::{
     Access, AttrConstraint as A, EffectResource, ElementKind as E, FlagsDef, OpDef, Registry,
@@ -46,7 +46,7 @@ fn math(r: &mut Registry) {
         for operand in operands {
             def = def.type_from(operand, "result", TypeFn::Same);
         }
-        def.pure().kernel().cost(1)
+        def.pure().kernel().total_if(is_total).cost(1)
     };
     for (name, summary) in [
         ("absf", "the absolute value"),

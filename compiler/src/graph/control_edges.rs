@@ -12,7 +12,20 @@
 //! An op is *certain* if it is pure and total (`rewrite/effects.rs`) and waits for certain ops only, through
 //! data and control edges. So it ends without an error, and its completion is neither an error nor dead. A
 //! function's argument may be either. Edges whose target uses the chain as data (`return`, calls) stay.
+//!
+//! An edge to a constant also goes if all that reads the constant depends on the source of the edge anyway. So
+//! do the constants in the loops and conditionals of TensorFlow 1:
+//!
+//! ```text
+//! %i1, %ch = tf.Identity(%i)        dead where control flow does not come
+//! %one = tf.Const(%ch)              needs no edge,
+//! %next = tf.AddV2(%i1, %one)       because this is dead with %i1 alone
+//! ```
+//!
+//! The source of an edge may also be the predicate on its own way (`Switch(%p, %p)`), where the reader depends
+//! on another value on that way.
 
+use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::FxHashSet;
 
 use super::effects::{body, functions};
@@ -33,7 +46,9 @@ pub(crate) const PASS: Pass = Pass {
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for function in functions(r.ir()).into_values() {
         let ops = body(r.ir(), function);
-        cx.count("num-removed", prune(r, &ops));
+        let n_edges = prune_constants(r, &ops);
+        let ops = body(r.ir(), function);
+        cx.count("num-removed", n_edges + prune(r, &ops));
     }
     r.change()
 }
@@ -78,6 +93,90 @@ fn prune(r: &mut Rewriter<'_>, ops: &[OpId]) -> u64 {
         }
     }
     n_removed
+}
+
+/// Limit of the ops between a reader of a constant and what it depends on.
+const MAX_DEPTH: u32 = 8;
+
+/// Removes the edges to constants whose readers depend on the edge's source anyway. Returns their number.
+fn prune_constants(r: &mut Rewriter<'_>, ops: &[OpId]) -> u64 {
+    let mut n_removed = 0;
+    for &op in ops {
+        let m = r.ir();
+        if tf::operator(m, op) != Some(Op::Const) || m.n_operands(op) == 0 {
+            continue;
+        }
+        let Some(constant) = m.results(op).next() else { continue };
+        let is_read_as_data = m.results(op).skip(1).all(|completion| m.is_unused(completion));
+        let is_implied = |edge: ValueId| {
+            let Some(source) = m.defining_op(edge).filter(|&source| is_strict(m, source)) else {
+                return false;
+            };
+            let way = way_of_predicate(m, source);
+            let is_as_dead = |value: ValueId| {
+                m.defining_op(value) == Some(source) || way.is_some() && way_of(m, value) == way
+            };
+            let depends = |user: OpId| {
+                is_strict(m, user)
+                    && m.operands(user)
+                        .any(|other| other != constant && is_behind(m, other, &is_as_dead, MAX_DEPTH))
+            };
+            m.users(constant).all(|(user, _)| depends(user))
+        };
+        let kept: Vec<ValueId> =
+            m.operands(op).filter(|&edge| !is_read_as_data || !is_implied(edge)).collect();
+        if kept.len() < m.n_operands(op) {
+            n_removed += (m.n_operands(op) - kept.len()) as u64;
+            r.set_operands(op, &kept);
+        }
+    }
+    for &op in ops.iter().rev() {
+        if n_removed > 0 && is_strict(r.ir(), op) {
+            drop_completion(r, op);
+        }
+    }
+    n_removed
+}
+
+/// True for an operator that is dead or an error if an operand is.
+fn is_strict(m: &Module, op: OpId) -> bool {
+    tf::row(m, op).is_some_and(|row| !row.has(Traits::LOWERED))
+}
+
+/// True if a value is one of these, or computed from one.
+fn is_behind(m: &Module, value: ValueId, is_one: &dyn Fn(ValueId) -> bool, depth: u32) -> bool {
+    is_one(value)
+        || m.defining_op(value).is_some_and(|op| {
+            depth > 0
+                && is_strict(m, op)
+                && m.operands(op).any(|operand| is_behind(m, operand, is_one, depth - 1))
+        })
+}
+
+/// The value that a chain of `Identity` passes on.
+fn origin(m: &Module, mut value: ValueId) -> ValueId {
+    while let Some(op) = m.defining_op(value).filter(|&op| tf::operator(m, op) == Some(Op::Identity))
+        && m.n_operands(op) == 1
+        && m.result(op, 0) == value
+    {
+        value = m.operand(op, 0);
+    }
+    value
+}
+
+/// The predicate of the Switch that gives a value, and the number of the way.
+fn way_of(m: &Module, value: ValueId) -> Option<(ValueId, usize)> {
+    let op = m.defining_op(value).filter(|&op| m.op_name_str(op) == "tf._Switch")?;
+    let way = m.results(op).take(2).position(|result| result == value)?;
+    Some((origin(m, m.operand(op, 1)), way))
+}
+
+/// The way of a Switch, if an operator passes on its own predicate.
+fn way_of_predicate(m: &Module, op: OpId) -> Option<(ValueId, usize)> {
+    let value = m.results(op).next().map(|result| origin(m, result))?;
+    let (predicate, way) = way_of(m, value)?;
+    let data = m.defining_op(value).map(|switch| origin(m, m.operand(switch, 0)));
+    (data == Some(predicate)).then_some((predicate, way))
 }
 
 fn never_fails(m: &Module, op: OpId) -> bool {

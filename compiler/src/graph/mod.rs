@@ -8,6 +8,7 @@
 
 pub(crate) mod constant_fold;
 pub(crate) mod control_edges;
+pub(crate) mod control_flow;
 pub(crate) mod cut;
 pub(crate) mod dataflow;
 pub(crate) mod effects;
@@ -67,8 +68,9 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
-             symbol-dce,{last}tf-executor-to-kernels,tf-to-kernels,\
-             inline{{dialect=tfrt max-new-ops=131072}},tf-scalars-to-arith,tf-plan-memory)"
+             symbol-dce,{last}tf-executor-to-kernels,tf-prune-control-edges,tf-to-kernels,\
+             inline{{dialect=tfrt max-new-ops=131072 partial-errors}},tf-scalars-to-arith,\
+             tf-simplify-control-flow,cse,symbol-dce,tf-plan-memory)"
         ),
     }
 }

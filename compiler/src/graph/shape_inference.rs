@@ -19,9 +19,11 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dataflow;
 use super::effects::{body, callees, functions};
 use crate::build::query::{DIMENSION_OPERATORS, infer, partial_shape};
 use crate::dialects::tf;
+use crate::dialects::tf_executor::GRAPH;
 use crate::ir::{AttrKind, Module, OpId, StrId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::signatures;
@@ -80,7 +82,11 @@ impl Inference {
         order.sort_by_key(|op| op.0);
         for &function in &order {
             for op in body(r.ir(), function) {
-                self.op(r, op, &functions, left);
+                if r.ir().op_name_str(op) == GRAPH {
+                    self.graph(r, op, &functions, left);
+                } else {
+                    self.op(r, op, &functions, left);
+                }
             }
         }
         self.arguments(r, &order, &functions, left);
@@ -101,6 +107,32 @@ impl Inference {
         for (value, shape) in results.into_iter().zip(&shapes) {
             self.refine(r, value, shape);
         }
+    }
+
+    /// Infers the shapes in a graph with dataflow control flow, unless nothing has changed.
+    fn graph(
+        &mut self,
+        r: &mut Rewriter<'_>,
+        graph: OpId,
+        functions: &FxHashMap<StrId, OpId>,
+        left: &Cell<usize>,
+    ) {
+        if self.inferred_at.get(&graph) == Some(&self.n_changes) {
+            return;
+        }
+        let m = r.ir();
+        let view = View::new(m, functions, left);
+        let infer = |op: OpId, shapes: &dataflow::shapes::Shapes| {
+            let supposed = m.operands(op).filter_map(|value| Some((value, shapes.get(&value)?.clone())));
+            View { supposed: supposed.collect(), ..View::new(m, functions, left) }.results(op)
+        };
+        let shapes = dataflow::shapes::shapes_of(m, graph, |value| view.of(value), infer);
+        let mut values: Vec<(ValueId, PartialShape)> = shapes.into_iter().collect();
+        values.sort_by_key(|&(value, _)| value.0);
+        for (value, shape) in values {
+            self.refine(r, value, &shape);
+        }
+        self.inferred_at.insert(graph, self.n_changes);
     }
 
     /// Merges `shape` into the type of a value.
@@ -303,7 +335,7 @@ impl<'m> View<'m> {
 }
 
 /// The most exact shape that covers all of these.
-fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> PartialShape {
+pub(super) fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> PartialShape {
     let same = |a: PartialShape, b: &PartialShape| {
         let (mut dims, other) =
             (a.dims()?, b.dims().filter(|other| Some(other.len()) == a.dims().map(|d| d.len()))?);

@@ -6,11 +6,14 @@
 //! overflows) is never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
 //! these flags; the attribute with the empty set is dropped when it is read.
 //!
-//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the
-//! folders.
+//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `total.rs` the ops that
+//! never fail, `crate::fold` the folders.
 
 mod parts;
+mod total;
 mod verify;
+
+pub(super) use total::is_total;
 
 pub use parts::{CMPF, CMPI, FASTMATH, OVERFLOW, ROUNDING, Select, VIEWS};
 
@@ -49,7 +52,8 @@ fn patterns(op: &str) -> &'static [Pattern] {
 /// Adds an op with its patterns.
 fn add(r: &mut Registry, def: OpDef) {
     let op = def.name.trim_start_matches("arith.").to_owned();
-    r.add(patterns(&op).iter().fold(def.kernel(), |def, pattern| def.pattern(*pattern)));
+    let def = def.kernel().total_if(is_total);
+    r.add(patterns(&op).iter().fold(def, |def, pattern| def.pattern(*pattern)));
 }
 
 pub(super) fn ops(r: &mut Registry) {

@@ -206,7 +206,7 @@ fn dataflow(r: &mut Registry) {
     let def = |name: &str, summary| OpDef::new(name, summary).pure().kernel();
     let observer = |name: &str, summary| def(name, summary).observes();
     let way = |name: &str, summary, by| {
-        observer(name, summary).operand("data", T::Any).operand(by, T::AnyTensor).control_edges().result_with(
+        observer(name, summary).operand("data", T::Any).operand(by, T::Any).control_edges().result_with(
             "results",
             T::Any,
             Arity::Variadic,

@@ -27,6 +27,7 @@ mod loops;
 mod lower;
 pub(crate) mod native;
 mod plan;
+pub(crate) mod shapes;
 
 pub(crate) use lower::LOWER;
 

@@ -9,7 +9,8 @@
 //! concatenation of those of its operands. Values that only total ops (`is_total`) compute are never errors.
 
 use crate::dialects::{Effects, OperandMode, Traits};
-use crate::ir::{BlockId, Module, OpId, ValueId, names};
+use crate::ir::{BlockId, KnownType, Module, OpId, ValueId, names};
+use crate::pass::symbol_dce::references;
 use crate::rewrite::is_total;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -63,6 +64,21 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
         errors.extend(m.results(op).map(|v| (v, list.clone())));
         exact
     })
+}
+
+/// True if nothing orders the call among effects, and its callee consists of ops without effects and of kernels
+/// that call functions, which are not ordered either.
+pub(super) fn has_no_effects(m: &Module, call: OpId, callee: OpId) -> bool {
+    let is_chain = |value: ValueId| m.value_type(value) == KnownType::Chain.id();
+    let is_ordered = |op: OpId| m.operands(op).chain(m.results(op)).any(is_chain);
+    let is_harmless = |op: OpId| {
+        m.def(op).is_some_and(|def| {
+            def.effects == Effects::Pure
+                || def.traits.has(Traits::RETURN)
+                || def.has_kernel && !references(m, op).is_empty()
+        })
+    };
+    !is_ordered(call) && m.walk(callee).skip(1).all(|op| is_harmless(op) && !is_ordered(op))
 }
 
 /// False if only total ops compute the value.

@@ -36,6 +36,7 @@ const INLINED: &str = "num-inlined";
 const REMOVED: &str = "num-removed";
 const MAX_NEW_OPS: &str = "max-new-ops";
 const DIALECT: &str = "dialect";
+const PARTIAL_ERRORS: &str = "partial-errors";
 
 pub(crate) const PASS: Pass = Pass {
     name: "inline",
@@ -52,6 +53,11 @@ pub(crate) const PASS: Pass = Pass {
             summary: "whose calls are inlined; those of every dialect if none is named",
             kind: OptionKind::Text(""),
         },
+        PassOption {
+            name: PARTIAL_ERRORS,
+            summary: "inlines calls without effects also where fewer results may be errors then",
+            kind: OptionKind::Flag(false),
+        },
     ],
     statistics: &[(INLINED, "Number of calls inlined"), (REMOVED, "Number of private functions removed")],
     run,
@@ -59,6 +65,7 @@ pub(crate) const PASS: Pass = Pass {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let calls = find_calls(r.ir(), r.root(), cx.text(DIALECT));
+    let partial = cx.flag(PARTIAL_ERRORS);
     let mut types_differ = false;
     let mut budget = usize::try_from(cx.number(MAX_NEW_OPS)).unwrap_or(0);
     let edges: Vec<Vec<usize>> =
@@ -74,7 +81,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         for caller in part {
             for call in calls.by_caller[caller].iter().rev() {
                 let callee = calls.functions[call.callee];
-                if recursive[call.callee] || !may_inline(r.ir(), call.op, calls.functions[caller], callee) {
+                if recursive[call.callee]
+                    || !may_inline(r.ir(), call.op, calls.functions[caller], callee, partial)
+                {
                     continue;
                 }
                 let size = r.ir().walk(callee).take(budget.saturating_add(2)).count();
@@ -85,7 +94,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                     cx.report(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
                     continue;
                 }
-                types_differ |= !is(r.ir(), call.op, Traits::CALL);
+                types_differ |=
+                    !is(r.ir(), call.op, Traits::CALL) || !gives_its_types(r.ir(), call.op, callee);
                 budget -= inline(r, call.op, callee).min(budget);
                 cx.count(INLINED, 1);
             }
@@ -150,7 +160,7 @@ fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
     Calls { functions, by_caller }
 }
 
-fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
+fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors: bool) -> bool {
     let blocks = body(m, callee);
     let Some(entry) = blocks.first() else { return false };
     let sync = |f: OpId| m.attr(f, names::TFRT_SYNC).is_some();
@@ -167,7 +177,16 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         && (blocks.len() == 1 || several())
         && takes_place(m, call, *entry)
         && m.walk(callee).skip(1).all(|op| m.def(op).is_some())
-        && (sync(caller) || exact::is_exact(m, call, blocks))
+        && (sync(caller)
+            || exact::is_exact(m, call, blocks)
+            || partial_errors && exact::has_no_effects(m, call, callee))
+}
+
+/// True if the results of a call have the types of what the callee returns. They may be less exact.
+fn gives_its_types(m: &Module, call: OpId, callee: OpId) -> bool {
+    let end = body(m, callee).first().and_then(|&entry| m.last_op(entry));
+    let returned = end.into_iter().flat_map(|end| m.operands(end));
+    returned.map(|value| m.value_type(value)).eq(m.results(call).map(|value| m.value_type(value)))
 }
 
 /// True if the operands of a call fit the arguments of the callee, and the returned values its results.
@@ -184,27 +203,44 @@ fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
         && end.is_some_and(|end| m.n_operands(end) == m.n_results(call))
 }
 
+/// Clones the block of a function in front of the op that calls it, with these values for its arguments. Returns
+/// what the function returns, and the number of new ops.
+pub(crate) fn copy_block(
+    r: &mut Rewriter<'_>,
+    block: BlockId,
+    args: &[ValueId],
+    call: OpId,
+) -> (Vec<ValueId>, usize) {
+    let mut copies = IrMapping::default();
+    copies.values.extend(r.ir().args(block).iter().copied().zip(args.iter().copied()));
+    let at = r.ir().loc(call);
+    r.copy_body(block, call, &mut copies, &mut call_sites(at));
+    let last = r.ir().last_op(block);
+    let results = last.into_iter().flat_map(|op| r.ir().operands(op));
+    let results = results.map(|value| copies.values.get(&value).copied().unwrap_or(value)).collect();
+    (results, copies.n_ops)
+}
+
+/// The locations of ops that are inlined at a call.
+fn call_sites(call: LocId) -> impl FnMut(&mut Rewriter<'_>, LocId) -> LocId {
+    let mut known: FxHashMap<LocId, LocId> = FxHashMap::default();
+    move |r, callee| {
+        *known.entry(callee).or_insert_with(|| r.cx().loc_id(LocKind::CallSite { callee, caller: call }))
+    }
+}
+
 /// Inlines a call; returns the number of new ops.
 fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
     let blocks = body(r.ir(), callee).to_vec();
     let Some(&entry) = blocks.first() else { return 0 };
     let at = r.ir().loc(call);
-    let mut known: FxHashMap<LocId, LocId> = FxHashMap::default();
-    let mut loc = |r: &mut Rewriter<'_>, callee: LocId| {
-        *known.entry(callee).or_insert_with(|| r.cx().loc_id(LocKind::CallSite { callee, caller: at }))
-    };
-    let mut copies = IrMapping::default();
     let args: Vec<ValueId> = r.ir().operands(call).collect();
     if let [block] = blocks[..] {
-        copies.values.extend(r.ir().args(block).iter().copied().zip(args));
-        r.copy_body(block, call, &mut copies, &mut loc);
-        let last = r.ir().last_op(block);
-        let results: Vec<ValueId> = last.into_iter().flat_map(|op| r.ir().operands(op)).collect();
-        let results: Vec<ValueId> =
-            results.into_iter().map(|v| copies.values.get(&v).copied().unwrap_or(v)).collect();
+        let (results, n_ops) = copy_block(r, block, &args, call);
         r.replace_op(call, &results);
-        return copies.n_ops;
+        return n_ops;
     }
+    let mut copies = IrMapping::default();
     let Some(before) = r.ir().parent_block(call) else { return 0 };
     let rest = r.split_block(call);
     let results: Vec<ValueId> = r.ir().results(call).collect();
@@ -214,7 +250,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
         r.replace(result, arg);
     }
     r.erase(call);
-    r.copy_blocks(&blocks, before, &mut copies, &mut loc);
+    r.copy_blocks(&blocks, before, &mut copies, &mut call_sites(at));
     for block in &blocks {
         let Some(end) = r.ir().last_op(copies.blocks[block]) else { continue };
         if is(r.ir(), end, Traits::RETURN) {

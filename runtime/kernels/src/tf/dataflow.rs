@@ -2,7 +2,7 @@
 //!
 //! | kernel | results |
 //! |---|---|
-//! | `tf._Switch(data, predicate)` | the data if false, that if true, completion; dead on the other side |
+//! | `tf._Switch(data, predicate)` | the data if false, that if true, completion; dead on the other side. The predicate is a tensor or an `i1` |
 //! | `tf._SwitchCase(data, index)` | the data on each way; dead on all but one |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |
@@ -79,13 +79,24 @@ fn final_operand<'f>(frame: &'f KernelFrame<'_>, i: usize) -> Result<&'f Value, 
 }
 
 fn switch(frame: &mut KernelFrame<'_>) -> Outcome {
-    route(frame, 2, |predicate| flow::predicate(predicate).map(usize::from)).unwrap_or_else(|outcome| outcome)
+    let way = |predicate: &Value| match *predicate {
+        Value::I1(is_true) => Ok(usize::from(is_true)),
+        ref predicate => flow::predicate(tensor(predicate)?).map(usize::from).map_err(Outcome::Error),
+    };
+    route(frame, 2, way).unwrap_or_else(|outcome| outcome)
 }
 
 fn switch_n(frame: &mut KernelFrame<'_>) -> Outcome {
     let n = frame.n_results(); // of 16 bits
-    let way = |index: &HostTensor| flow::branch_index(index, n as i64).map(|way| way as usize); // not negative
+    let way = |index: &Value| {
+        let way = flow::branch_index(tensor(index)?, n as i64).map_err(Outcome::Error)?;
+        Ok(way as usize) // not negative
+    };
     route(frame, n, way).unwrap_or_else(|outcome| outcome)
+}
+
+fn tensor(value: &Value) -> Result<&HostTensor, Outcome> {
+    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or(Outcome::Operand)
 }
 
 /// Stores the first operand as that of the first `n` results that the second one selects. Dead and error
@@ -93,7 +104,7 @@ fn switch_n(frame: &mut KernelFrame<'_>) -> Outcome {
 fn route(
     frame: &mut KernelFrame<'_>,
     n: usize,
-    way: impl FnOnce(&HostTensor) -> Result<usize, KernelError>,
+    way: impl FnOnce(&Value) -> Result<usize, Outcome>,
 ) -> Result<Outcome, Outcome> {
     let (data, selector) = (final_operand(frame, 0)?, final_operand(frame, 1)?);
     let way = match (data, selector) {
@@ -108,10 +119,7 @@ fn route(
             }
             return Ok(outcome);
         }
-        (_, selector) => {
-            let tensor = selector.downcast_ref::<Tensor>().ok_or(Outcome::Operand)?;
-            way(tensor).map_err(Outcome::Error)?
-        }
+        (_, selector) => way(selector)?,
     };
     let data = frame.take_operand(0).or_else(|| frame.operand(0).cloned()).unwrap_or_default();
     (0..n).for_each(|i| frame.set_result(i, Value::Dead));

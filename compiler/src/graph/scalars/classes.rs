@@ -1,0 +1,220 @@
+//! Classes of values that have one representation: all tensors of rank 0, or all scalars.
+//!
+//! ```text
+//! tfrt.call                operand i, argument i of the function; what it returns as i, result i
+//! tfrt.cond, tfrt.case     the same, for all functions
+//! tfrt.while               operand i, argument i, what the body returns as i, result i
+//! tf._Switch, SwitchCase   the data and its ways
+//! tf._Merge                the inputs and the one that is passed on
+//! ```
+//!
+//! Functions take part that are private and used by these ops only. The classes are sets of a union-find
+//! forest.
+
+use std::mem::take;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::operators::Arithmetic;
+use super::{body_of, scalar_type};
+use crate::dialects::Traits;
+use crate::graph::effects::{callees, functions};
+use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
+
+/// The part of an op in the rewriting.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    /// It has an equal on scalars.
+    Computes(Arithmetic),
+    /// It takes and gives values in either representation.
+    Passes,
+    /// Its operands and results are tensors.
+    Other,
+}
+
+/// The classes of the values of a module.
+#[derive(Default)]
+pub(super) struct Classes {
+    /// The parent of a value in its tree; roots have none.
+    parents: FxHashMap<ValueId, ValueId>,
+    /// The roots of the scalar classes.
+    scalar: FxHashSet<ValueId>,
+    roles: FxHashMap<OpId, Role>,
+    /// The bodies of the functions that take part.
+    passing: FxHashSet<BlockId>,
+    /// Values that operators read or compute as scalars.
+    wanted: Vec<ValueId>,
+    /// Values that must stay what they are.
+    fixed: Vec<ValueId>,
+}
+
+/// How an op that calls passes its operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calling {
+    /// Operands from this one on are arguments.
+    Once(usize),
+    /// Operands from the second on are arguments, and the results become arguments again.
+    Loop,
+}
+
+impl Calling {
+    fn of(m: &Module, op: OpId) -> Option<Calling> {
+        Some(match m.op_name_str(op) {
+            "tfrt.call" => Calling::Once(0),
+            "tfrt.cond" | "tfrt.case" => Calling::Once(1),
+            "tfrt.while" => Calling::Loop,
+            _ => return None,
+        })
+    }
+}
+
+impl Classes {
+    /// The classes of the values in these blocks of functions.
+    pub(super) fn of(m: &Module, blocks: &[BlockId]) -> Classes {
+        let mut classes = Classes::default();
+        let functions = passing_functions(m);
+        for &block in blocks {
+            for op in m.ops_in(block) {
+                classes.add(m, op, &functions);
+                // Regions may read values from outside, and they are not rewritten.
+                let inside = m.walk(op).skip(1).flat_map(|inner| m.operands(inner));
+                classes.fixed.extend(inside);
+            }
+        }
+        for &block in functions.values() {
+            classes.passing.insert(block);
+            classes.roles.extend(m.last_op(block).map(|end| (end, Role::Passes)));
+        }
+        let (wanted, fixed) = (take(&mut classes.wanted), take(&mut classes.fixed));
+        let fixed = classes.roots(fixed);
+        classes.scalar = classes.roots(wanted).difference(&fixed).copied().collect();
+        classes
+    }
+
+    fn roots(&mut self, values: Vec<ValueId>) -> FxHashSet<ValueId> {
+        values.into_iter().map(|value| self.root(value)).collect()
+    }
+
+    /// True if the arguments of a function may become scalars.
+    pub(super) fn has_passing_arguments(&self, block: BlockId) -> bool {
+        self.passing.contains(&block)
+    }
+
+    pub(super) fn have_scalars(&self) -> bool {
+        !self.scalar.is_empty()
+    }
+
+    /// True if a value is, or becomes, a scalar for the ops that take it as one.
+    pub(super) fn is_scalar(&mut self, value: ValueId) -> bool {
+        let root = self.root(value);
+        self.scalar.contains(&root)
+    }
+
+    pub(super) fn role(&self, op: OpId) -> Role {
+        self.roles.get(&op).copied().unwrap_or(Role::Other)
+    }
+
+    fn add(&mut self, m: &Module, op: OpId, functions: &FxHashMap<StrId, BlockId>) {
+        if let Some(arithmetic) = Arithmetic::of(m, op) {
+            self.roles.insert(op, Role::Computes(arithmetic));
+            let read = m.operands(op).take(arithmetic.n_read(m.n_operands(op)));
+            let is_tensor = |&value: &ValueId| scalar_type(m, m.value_type(value)).is_some();
+            self.wanted.extend(read.chain([m.result(op, 0)]).filter(is_tensor));
+            return;
+        }
+        let tied: Vec<ValueId> = match m.op_name_str(op) {
+            "tf._Switch" | "tf._SwitchCase" => m.operands(op).take(1).chain(data(m, m.results(op))).collect(),
+            "tf._Merge" if is_test_of_life(m, op) => Vec::new(),
+            "tf._Merge" => data(m, m.operands(op)).chain(m.results(op).take(1)).collect(),
+            "tf._Dead" | "tf._IsLive" | "tf._Join" | "tfrt.merge.chains" => Vec::new(),
+            _ if m.traits(op).has(Traits::PASSES_TYPE) => {
+                m.operands(op).take(1).chain(m.results(op)).collect()
+            }
+            _ => return self.call(m, op, functions),
+        };
+        self.tie(m, &tied);
+        self.roles.insert(op, Role::Passes);
+    }
+
+    /// Ties the operands and results of a call to the arguments and results of its functions.
+    fn call(&mut self, m: &Module, op: OpId, functions: &FxHashMap<StrId, BlockId>) {
+        let Some(calling) = Calling::of(m, op) else { return };
+        let used = callees(m, op);
+        let blocks = used.iter().map(|name| functions.get(name).copied());
+        let Some(blocks) = blocks.collect::<Option<Vec<BlockId>>>() else { return };
+        let first = match calling {
+            Calling::Once(first) => first,
+            Calling::Loop => 1,
+        };
+        let (operands, results): (Vec<ValueId>, Vec<ValueId>) =
+            (m.operands(op).skip(first).collect(), m.results(op).collect());
+        for &block in &blocks {
+            for (&operand, &arg) in operands.iter().zip(m.args(block)) {
+                self.tie(m, &[operand, arg]);
+            }
+            let returned = m.last_op(block).into_iter().flat_map(|end| m.operands(end));
+            for (returned, &result) in returned.zip(&results) {
+                self.tie(m, &[returned, result]);
+            }
+        }
+        if calling == Calling::Loop {
+            operands.iter().zip(&results).for_each(|(&operand, &result)| self.tie(m, &[operand, result]));
+        }
+        self.roles.insert(op, Role::Passes);
+    }
+
+    /// Joins the classes of values. They are fixed if not all are tensors of rank 0 of one type.
+    fn tie(&mut self, m: &Module, values: &[ValueId]) {
+        let Some((&first, rest)) = values.split_first() else { return };
+        let ty = m.value_type(first);
+        if scalar_type(m, ty).is_none() || rest.iter().any(|&value| m.value_type(value) != ty) {
+            self.fixed.push(first);
+        }
+        let root = self.root(first);
+        for &value in rest {
+            let other = self.root(value);
+            if other != root {
+                self.parents.insert(other, root);
+            }
+        }
+    }
+
+    fn root(&mut self, value: ValueId) -> ValueId {
+        let mut root = value;
+        while let Some(&parent) = self.parents.get(&root) {
+            root = parent;
+        }
+        // Short ways for the next time.
+        let mut at = value;
+        while at != root {
+            at = self.parents.insert(at, root).unwrap_or(root);
+        }
+        root
+    }
+}
+
+/// True for a Merge of which is only asked whether it is dead. Its inputs may have different types.
+pub(super) fn is_test_of_life(m: &Module, op: OpId) -> bool {
+    m.op_name_str(op) == "tf._Merge"
+        && m.users(m.result(op, 0)).all(|(user, _)| m.op_name_str(user) == "tf._IsLive")
+}
+
+/// The values that are no chains.
+fn data(m: &Module, values: impl Iterator<Item = ValueId>) -> impl Iterator<Item = ValueId> {
+    values.filter(|&value| m.value_type(value) != KnownType::Chain.id())
+}
+
+/// The bodies of the private functions that only calls, branches and loops use.
+fn passing_functions(m: &Module) -> FxHashMap<StrId, BlockId> {
+    let mut found: FxHashMap<StrId, BlockId> = functions(m)
+        .into_iter()
+        .filter(|&(_, function)| m.is_private(function))
+        .filter_map(|(name, function)| Some((name, body_of(m, function)?)))
+        .collect();
+    for op in m.walk(m.top()) {
+        if Calling::of(m, op).is_none() {
+            callees(m, op).iter().for_each(|name| _ = found.remove(name));
+        }
+    }
+    found
+}
