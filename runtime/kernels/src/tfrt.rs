@@ -24,7 +24,7 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(kernel!("tfrt.new.chain", || Chain));
     registry.add(kernel!("tfrt.merge.chains", |_: Ignored| Chain));
     registry.add(kernel!("tfrt.and.i1", |a: bool, b: bool| a && b));
-    registry.add(kernel!("tfrt.constant.i1", |value: Attr<bool>| value.0));
+    registry.add(kernel!("tfrt.constant.i1", |value: Attr<bool>| value.0).constant());
     integers(registry);
     floats(registry);
     constants(registry);
@@ -49,7 +49,7 @@ fn divide_by_zero() -> KernelError {
 
 macro_rules! integer_kernels {
     ($registry:ident, $($ty:ident)*) => {$(
-        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
+        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0).constant());
         $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| Integer::add(a, b)));
         $registry.add(kernel!(concat!("tfrt.minus.", stringify!($ty)), |a: $ty, b: $ty| Integer::minus(a, b)));
         $registry.add(kernel!(concat!("tfrt.mul.", stringify!($ty)), |a: $ty, b: $ty| Integer::mul(a, b)));
@@ -70,7 +70,7 @@ fn integers(registry: &mut Registry) {
 
 macro_rules! float_kernels {
     ($registry:ident, $($ty:ident)*) => {$(
-        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
+        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0).constant());
         $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| Float::add(a, b)));
         $registry.add(kernel!(concat!("tfrt.multiply.", stringify!($ty)), |a: $ty, b: $ty| Float::multiply(a, b)));
         $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| {

@@ -502,8 +502,7 @@ impl<'x> Stack<'x> {
                 return self.stop(Stop::Substitute(substitute));
             }
         }
-        self.carry();
-        Some(first_step(self.plan))
+        Some(if self.carry() { step_again(self.plan) } else { first_step(self.plan) })
     }
 
     /// Whether the top frame's function, which has ended, runs again.
@@ -524,12 +523,14 @@ impl<'x> Stack<'x> {
         unsafe { slot.as_ref() }
     }
 
-    /// Makes the top frame's results its arguments, for another run of its function.
+    /// Makes the top frame's results its arguments, for another run of its function. Returns whether all other
+    /// values are as they were.
     #[inline(always)]
-    fn carry(&mut self) {
+    fn carry(&mut self) -> bool {
         let plan = &self.plan.sequential;
         if self.frame.owns() || !plan.carries_all {
-            return self.carry_owned();
+            self.carry_owned();
+            return false;
         }
         let slots = self.frame.first_slot();
         for &carry in &plan.carries {
@@ -545,12 +546,14 @@ impl<'x> Stack<'x> {
                 // SAFETY: `to` is a slot of the top frame and so valid for writing. Its value owns nothing,
                 // because the frame owns nothing.
                 if !unsafe { from.copy_plain_to(to) } {
-                    return self.carry_owned();
+                    self.carry_owned();
+                    return false;
                 }
             } else if let Carry::Swap(a, b) = carry {
                 self.frame.slots_mut().swap(a.index(), b.index());
             }
         }
+        true
     }
 
     /// [`Stack::carry`] for frames in which a value is to be dropped or is missing.
@@ -716,6 +719,13 @@ unsafe fn copy_all(moves: &[Move], from: NonNull<Value>, to: NonNull<Value>) -> 
 fn first_step(plan: &FunctionPlan) -> &Step {
     // SAFETY: there is at least one step (`SequentialPlan::steps`).
     unsafe { plan.sequential.steps.get_unchecked(0) }
+}
+
+/// First step of another iteration, if the values of the last one are still there.
+#[inline(always)]
+fn step_again(plan: &FunctionPlan) -> &Step {
+    // SAFETY: there are more steps than those that run once (`SequentialPlan::n_once`).
+    unsafe { plan.sequential.steps.get_unchecked(plan.sequential.n_once) }
 }
 
 /// The list's capacity, as a list for other lifetimes. The items are dropped.

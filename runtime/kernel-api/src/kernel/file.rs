@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use super::prepare::AnyPrepared;
+use super::prepare::{AnyPrepared, KernelUse};
+use super::{Kernel, KernelFn};
 use crate::context::KernelRef;
 use crate::image::SharedImage;
 
@@ -44,6 +45,11 @@ impl LoadedFile {
     /// The number of the prepared data of a kernel, if there is any.
     pub fn prepared_at(&self, at: KernelRef) -> Option<u32> {
         self.prepared.binary_search_by_key(&at, |prepared| prepared.at).ok().map(|i| i as u32)
+    }
+
+    /// The code of a kernel for the use that is its record.
+    pub fn code_of(&self, kernel: &Kernel, at: KernelRef) -> KernelFn {
+        kernel.code_for(&KernelUse::new(kernel.name, &self.image, at.function, self.kernel_view(at)))
     }
 
     /// Prepared data by number.

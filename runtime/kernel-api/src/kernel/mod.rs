@@ -59,7 +59,15 @@ pub struct Kernel {
     pub signature: LazyLock<Signature, MakeSignature>,
     /// Its code.
     pub run: KernelFn,
+    /// Selects other code for a use.
+    typed: Option<SelectCode>,
+    /// True if its only result is a scalar that is an attribute.
+    pub is_constant: bool,
 }
+
+/// Selects code for a use of a kernel by the use's types and attributes, when a program is loaded. It must have
+/// the same results and errors as the kernel's own.
+pub type SelectCode = fn(&KernelUse<'_>) -> Option<KernelFn>;
 
 /// Constructor of a signature. A closure that captures nothing is not allocated.
 pub type MakeSignature = Box<dyn FnOnce() -> Signature + Send>;
@@ -76,13 +84,32 @@ impl Kernel {
         signature: impl FnOnce() -> Signature + Send + 'static,
         run: KernelFn,
     ) -> Kernel {
-        Kernel { name, signature: LazyLock::new(Box::new(signature)), run }
+        let signature = LazyLock::<_, MakeSignature>::new(Box::new(signature));
+        Kernel { name, signature, run, typed: None, is_constant: false }
+    }
+
+    /// The kernel with code for uses of some types.
+    pub fn with_typed_code(self, select: SelectCode) -> Kernel {
+        Kernel { typed: Some(select), ..self }
+    }
+
+    /// The kernel as a constant: its only result is a scalar that is an attribute. It need not run again in the
+    /// next iteration of a loop.
+    pub fn constant(self) -> Kernel {
+        Kernel { is_constant: true, ..self }
+    }
+
+    /// The code for a use.
+    #[doc(hidden)]
+    pub fn code_for(&self, site: &KernelUse<'_>) -> KernelFn {
+        self.typed.and_then(|select| select(site)).unwrap_or(self.run)
     }
 }
 
 impl Clone for Kernel {
     fn clone(&self) -> Kernel {
-        Kernel::new(self.name, (*self.signature).clone(), self.run)
+        let own = Kernel::new(self.name, (*self.signature).clone(), self.run);
+        Kernel { typed: self.typed, is_constant: self.is_constant, ..own }
     }
 }
 

@@ -42,9 +42,10 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The next operand; for a final AsyncValue, its value. For parameters of several types.
+    /// The next operand; for a final AsyncValue, its value. For parameters of several types that the use has.
+    #[inline(always)]
     pub fn next_operand<'f>(&mut self, frame: &'f KernelFrame<'_>) -> Option<&'f Value> {
-        frame.operand(next(&mut self.operand))
+        frame.slot(next(&mut self.operand)).final_value()
     }
 
     pub(super) fn next_function(&mut self) -> usize {

@@ -19,7 +19,9 @@
 use std::borrow::Cow;
 
 use befrost_kernel_api::error::ErrorCode;
-use befrost_kernel_api::kernel::{AttrSpec, Kernel, KernelFrame, Outcome, Signature};
+use befrost_kernel_api::kernel::{
+    AttrSpec, Cursor, Kernel, KernelFrame, Outcome, ResultValue, Signature, Types,
+};
 use befrost_kernel_api::value::{Chain, Scalar};
 use befrost_kernel_api::{KernelError, Registry, Value};
 use befrost_tensor::HostTensor;
@@ -36,9 +38,9 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(befrost_kernel_api::kernel!("tf._IndexTensor", |number: i32| {
         HostTensor::from_vec([], vec![number]).map(Tensor).map_err(refused)
     }));
-    let results = vec![bool::TYPES];
+    let results = vec![<bool as Scalar>::TYPES];
     registry.add(kernel("tf._IsLive", Signature { results, rest_results: None, ..observer(1) }, is_live));
-    let results = vec![Chain::TYPES];
+    let results = vec![<Chain as Scalar>::TYPES];
     registry.add(kernel("tf._Join", Signature { results, rest_results: None, ..observer(0) }, join));
     let results = vec![&[][..]];
     registry.add(kernel("tf._Dead", Signature { results, ..Signature::default() }, |frame| {
@@ -60,6 +62,7 @@ fn observer(n: usize) -> Signature {
         rest_results: Some(&[]),
         takes_any_state: true,
         observes: true,
+        stores_all: true,
         ..Signature::default()
     }
 }
@@ -72,13 +75,44 @@ fn all(frame: &mut KernelFrame<'_>, value: &Value) -> Outcome {
 
 /// The final value of an operand.
 fn final_operand<'f>(frame: &'f KernelFrame<'_>, i: usize) -> Result<&'f Value, Outcome> {
-    frame.operand(i).ok_or_else(|| {
-        let message = format!("operand #{i} is not final: it must not be lenient");
-        Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message))
-    })
+    frame.operand(i).ok_or_else(|| not_final(i))
+}
+
+#[cold]
+fn not_final(i: usize) -> Outcome {
+    let message = format!("operand #{i} is not final: it must not be lenient");
+    Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message))
+}
+
+/// A value that owns nothing.
+struct PlainValue(Value);
+
+impl PlainValue {
+    #[inline(always)]
+    fn of(value: &Value) -> Option<PlainValue> {
+        value.is_plain().then(|| PlainValue(value.clone()))
+    }
+}
+
+impl ResultValue for PlainValue {
+    const TYPES: Types = &[];
+    const IS_PLAIN: bool = true;
+    #[inline(always)]
+    fn into_value(self) -> Value {
+        self.0
+    }
 }
 
 fn switch(frame: &mut KernelFrame<'_>) -> Outcome {
+    let mut cursor = Cursor::default();
+    let data = cursor.next_operand(frame).and_then(PlainValue::of);
+    // A scalar in a loop: nothing is counted or dropped.
+    if let (Some(data), Some(&Value::I1(is_true))) = (data, cursor.next_operand(frame)) {
+        frame.store(usize::from(is_true), data);
+        frame.store(usize::from(!is_true), PlainValue(Value::Dead));
+        frame.store(2, Chain);
+        return Outcome::Done;
+    }
     let way = |predicate: &Value| match *predicate {
         Value::I1(is_true) => Ok(usize::from(is_true)),
         ref predicate => flow::predicate(tensor(predicate)?).map(usize::from).map_err(Outcome::Error),
@@ -129,22 +163,32 @@ fn route(
 }
 
 fn merge(frame: &mut KernelFrame<'_>) -> Outcome {
-    let live = |i: &usize| frame.operand(*i).is_some_and(|value| !matches!(value, Value::Dead));
-    let Some(first) = (0..frame.n_operands()).find(live) else { return all(frame, &Value::Dead) };
-    let value = frame.take_operand(first).or_else(|| frame.operand(first).cloned());
-    frame.set_result(0, value.unwrap_or_default());
-    frame.set_result(1, Value::I32(first as i32)); // an operand's number has 32 bits in the file
-    frame.set_result(2, Value::Chain);
+    let (n, mut cursor) = (frame.n_operands(), Cursor::default());
+    let live = (0..n).find_map(|i| match cursor.next_operand(frame) {
+        Some(Value::Dead) | None => None,
+        Some(value) => Some((i, PlainValue::of(value))),
+    });
+    let Some((first, plain)) = live else { return all(frame, &Value::Dead) };
+    match plain {
+        Some(value) => frame.store(0, value),
+        None => {
+            let value = frame.take_operand(first).or_else(|| frame.operand(first).cloned());
+            frame.set_result(0, value.unwrap_or_default());
+        }
+    }
+    frame.store(1, first as i32); // an operand's number has 32 bits in the file
+    frame.store(2, Chain);
     Outcome::Done
 }
 
 fn is_live(frame: &mut KernelFrame<'_>) -> Outcome {
-    match final_operand(frame, 0) {
-        Ok(value) => {
+    match Cursor::default().next_operand(frame) {
+        Some(value) => {
             let is_live = !matches!(value, Value::Dead);
-            all(frame, &Value::I1(is_live))
+            frame.store(0, is_live);
+            Outcome::Done
         }
-        Err(outcome) => outcome,
+        None => not_final(0),
     }
 }
 

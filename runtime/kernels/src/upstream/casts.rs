@@ -11,23 +11,25 @@ use befrost_kernel_api::{KernelError, Registry, Value, kernel};
 use half::{bf16, f16};
 
 use super::scalars::{Float, Format, Int, Scalar, Width};
+use super::typed::typed;
 
 pub(super) fn kernels(registry: &mut Registry) {
-    registry.add(kernel!("arith.constant", |constant: ConstantAttr| Scalar(constant.0)));
-    registry.add(kernel!("index.constant", |constant: ConstantAttr| Scalar(constant.0)));
-    registry.add(kernel!("index.bool.constant", |constant: ConstantAttr| Scalar(constant.0)));
-    registry.add(select());
+    registry.add(kernel!("arith.constant", |constant: ConstantAttr| Scalar(constant.0)).constant());
+    registry.add(kernel!("index.constant", |constant: ConstantAttr| Scalar(constant.0)).constant());
+    registry.add(kernel!("index.bool.constant", |constant: ConstantAttr| Scalar(constant.0)).constant());
+    registry.add(typed(select()));
     for name in ["arith.extsi", "arith.trunci", "arith.index_cast", "index.casts"] {
-        registry.add(kernel!(name, |x: Int, to: Prepared<'_, Width>| Int::new(*to.0, x.value)));
+        registry.add(typed(kernel!(name, |x: Int, to: Prepared<'_, Width>| Int::new(*to.0, x.value))));
     }
     for name in ["arith.extui", "arith.index_castui", "index.castu"] {
         registry
             .add(kernel!(name, |x: Int, to: Prepared<'_, Width>| { Int::new(*to.0, x.unsigned() as i64) }));
     }
     for name in ["arith.extf", "arith.truncf"] {
-        registry.add(kernel!(name, |x: Float, to: Prepared<'_, Format>| to.0.nearest(x.wide())));
+        registry.add(typed(kernel!(name, |x: Float, to: Prepared<'_, Format>| to.0.nearest(x.wide()))));
     }
-    registry.add(kernel!("arith.sitofp", |x: Int, to: Prepared<'_, Format>| from_signed(x.value, *to.0)));
+    registry
+        .add(typed(kernel!("arith.sitofp", |x: Int, to: Prepared<'_, Format>| from_signed(x.value, *to.0))));
     registry.add(kernel!("arith.uitofp", |x: Int, to: Prepared<'_, Format>| {
         from_unsigned(x.unsigned(), *to.0)
     }));

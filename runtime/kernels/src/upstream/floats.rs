@@ -6,10 +6,11 @@ use befrost_kernel_api::kernel::{AttrSpec, Cursor, KernelFrame, Outcome, Param, 
 use befrost_kernel_api::{KernelError, Registry, Value, kernel};
 
 use super::scalars::{Float, mixed};
+use super::typed::typed;
 
 macro_rules! binary {
     ($registry:ident; $($name:literal => $function:expr;)*) => {$(
-        $registry.add(kernel!($name, |a: Float, b: Float| a.zip(b, $function, $function)));
+        $registry.add(typed(kernel!($name, |a: Float, b: Float| a.zip(b, $function, $function))));
     )*};
 }
 
@@ -25,13 +26,13 @@ pub(super) fn kernels(registry: &mut Registry) {
         "arith.maxnumf" => |a, b| if b.is_nan() || a.total_cmp(&b).is_ge() && !a.is_nan() { a } else { b };
         "arith.minnumf" => |a, b| if b.is_nan() || a.total_cmp(&b).is_le() && !a.is_nan() { a } else { b };
     }
-    registry.add(kernel!("arith.negf", |x: Float| x.map(|x| -x, |x| -x)));
-    registry.add(kernel!("arith.cmpf", |a: Float, b: Float, predicate: Predicate| {
+    registry.add(typed(kernel!("arith.negf", |x: Float| x.map(|x| -x, |x| -x))));
+    registry.add(typed(kernel!("arith.cmpf", |a: Float, b: Float, predicate: Predicate| {
         if a.format() != b.format() {
             return Err(mixed());
         }
         predicate.holds(a.wide().partial_cmp(&b.wide()))
-    }));
+    })));
 }
 
 /// The attribute `predicate` of `arith.cmpf`, behind `fastmath`.

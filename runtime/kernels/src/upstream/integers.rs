@@ -5,13 +5,14 @@ use befrost_kernel_api::kernel::Attr;
 use befrost_kernel_api::{KernelError, Registry, kernel};
 
 use super::scalars::{Int, Width, mixed};
+use super::typed::typed;
 
 type Result<T> = std::result::Result<T, KernelError>;
 
 macro_rules! binary {
     ($registry:ident; $($name:literal $($more:literal)* => $function:expr;)*) => {$(
-        $registry.add(kernel!($name, |a: Int, b: Int| binary(a, b, $function)));
-        $($registry.add(kernel!($more, |a: Int, b: Int| binary(a, b, $function)));)*
+        $registry.add(typed(kernel!($name, |a: Int, b: Int| binary(a, b, $function))));
+        $($registry.add(typed(kernel!($more, |a: Int, b: Int| binary(a, b, $function))));)*
     )*};
 }
 
@@ -27,10 +28,7 @@ pub(super) fn kernels(registry: &mut Registry) {
             Ok(quotient + i64::from(remainder != 0 && (remainder < 0) == (b.value < 0)))
         };
         "arith.ceildivui" "index.ceildivu" => |a, b| Ok(a.unsigned().div_ceil(divisor(b)?) as i64);
-        "arith.floordivsi" "index.floordivs" => |a, b| {
-            let (quotient, remainder) = quotient(a, b)?;
-            Ok(quotient - i64::from(remainder != 0 && (remainder < 0) != (b.value < 0)))
-        };
+        "arith.floordivsi" "index.floordivs" => floor_quotient;
         "arith.remsi" "index.rems" => |a, b| match divisor(b) {
             // The remainder of a division by -1 is 0, although the quotient may overflow.
             Ok(_) => Ok(a.value.wrapping_rem(b.value)),
@@ -48,8 +46,8 @@ pub(super) fn kernels(registry: &mut Registry) {
         "arith.minsi" "index.mins" => |a, b| Ok(a.value.min(b.value));
         "arith.minui" "index.minu" => |a, b| Ok(a.unsigned().min(b.unsigned()) as i64);
     }
-    registry.add(kernel!("arith.cmpi", compare));
-    registry.add(kernel!("index.cmp", compare));
+    registry.add(typed(kernel!("arith.cmpi", compare)));
+    registry.add(typed(kernel!("index.cmp", compare)));
     registry.add(kernel!("arith.addui_extended", |a: Int, b: Int| {
         let sum = binary(a, b, |a, b| Ok(a.value.wrapping_add(b.value)))?;
         Ok::<_, KernelError>((sum, sum.unsigned() < a.unsigned()))
@@ -77,9 +75,15 @@ fn halves(a: Int, b: Int, product: i128) -> Result<(Int, Int)> {
     Ok((half(0)?, half(a.width.bits())?))
 }
 
+/// The signed quotient, rounded down.
+pub(super) fn floor_quotient(a: Int, b: Int) -> Result<i64> {
+    let (quotient, remainder) = quotient(a, b)?;
+    Ok(quotient - i64::from(remainder != 0 && (remainder < 0) != (b.value < 0)))
+}
+
 /// The divisor as an unsigned number.
 #[inline]
-fn divisor(b: Int) -> Result<u64> {
+pub(super) fn divisor(b: Int) -> Result<u64> {
     if b.value == 0 { Err(KernelError::invalid("Divide by zero")) } else { Ok(b.unsigned()) }
 }
 
@@ -114,7 +118,7 @@ fn distance(a: Int, b: Int) -> Result<u32> {
 }
 
 #[cold]
-fn too_far(distance: u64, width: u32) -> KernelError {
+pub(super) fn too_far(distance: u64, width: u32) -> KernelError {
     KernelError::new(ErrorCode::OutOfRange, format!("a shift of {width} bits by {distance}"))
 }
 

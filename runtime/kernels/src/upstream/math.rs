@@ -3,6 +3,7 @@
 use befrost_kernel_api::{KernelError, Registry, kernel};
 
 use super::scalars::{Float, Int, mixed};
+use super::typed::typed;
 
 macro_rules! unary {
     ($registry:ident; $($name:literal => $($function:ident)::*;)*) => {$(
@@ -59,7 +60,7 @@ pub(super) fn kernels(registry: &mut Registry) {
     registry.add(kernel!("math.fma", fma));
     registry.add(kernel!("math.fpowi", fpowi));
     registry.add(kernel!("math.ipowi", ipowi));
-    registry.add(kernel!("math.absi", |x: Int| Int::new(x.width, x.value.wrapping_abs())));
+    registry.add(typed(kernel!("math.absi", |x: Int| Int::new(x.width, x.value.wrapping_abs()))));
     registry.add(kernel!("math.ctpop", |x: Int| Int::new(x.width, x.unsigned().count_ones().into())));
     registry.add(kernel!("math.ctlz", |x: Int| {
         let zeros = x.unsigned().leading_zeros() - (64 - x.width.bits());

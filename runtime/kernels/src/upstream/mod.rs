@@ -16,6 +16,7 @@ mod integers;
 mod math;
 mod scalars;
 mod tensors;
+mod typed;
 
 use befrost_kernel_api::Registry;
 

@@ -221,6 +221,9 @@ pub(crate) struct SequentialPlan {
     pub(crate) condition: Slot,
     /// Whether every argument of the next iteration is a result of this one.
     pub(crate) carries_all: bool,
+    /// The number of first steps that have no effect in another iteration, if the frame owns nothing: constants
+    /// are in their slots, and there is nothing to free. Less than the number of steps.
+    pub(crate) n_once: usize,
 }
 
 impl SequentialPlan {
@@ -234,6 +237,7 @@ impl SequentialPlan {
             carries: Box::default(),
             condition: Slot::new(0),
             carries_all: false,
+            n_once: 0,
         }
     }
 }
@@ -257,8 +261,17 @@ pub(super) fn sequential_plan(
     steps.push(Step::NONE);
     let (mut retired, mut targets, mut moves) = (Vec::new(), Vec::new(), Vec::new());
     let mut reads_chain = false;
+    let is_constant = |k: u32| {
+        let kernel = function.kernel(k);
+        let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
+        resolved.of(&kernel).is_constant
+            && kernel.operands().is_empty()
+            && results.into_iter().all(|register| inline[function.register_type(register).index()])
+    };
+    // Constants first: another iteration begins behind them.
+    let (constants, others): (Vec<u32>, Vec<u32>) = order.iter().partition(|&&k| is_constant(k));
     // Backwards, to find the last uses.
-    for &k in order.iter().rev() {
+    for &k in constants.iter().chain(&others).rev() {
         let kernel = function.kernel(k);
         let mut last_use = |register: &u32| {
             let is_inline = inline[function.register_type(*register).index()];
@@ -322,9 +335,11 @@ pub(super) fn sequential_plan(
     if reads_chain {
         steps.push(chain(n_slots));
     }
+    let mut n_once = constants.len() + usize::from(reads_chain);
     let is_inline = |register: u32| inline[function.register_type(register).index()];
     let unread: Vec<u32> = (0..plan.n_args).filter(|&r| !is_needed[r as usize] && !is_inline(r)).collect();
     if !unread.is_empty() {
+        n_once += 1;
         steps.push(retire(retired.len() as u32, n_slots));
         retired.push(Span::push(&mut lists, unread.into_iter()));
     }
@@ -345,6 +360,7 @@ pub(super) fn sequential_plan(
         carries: carries(&results[..n_carried]),
         condition: Slot::new(results.last().map_or(n_slots - 1, |&register| register as usize)),
         carries_all: n_carried == plan.n_args as usize,
+        n_once,
     }
 }
 
