@@ -147,3 +147,21 @@ func.func @cancelled() -> i32 {
   tfrt.return %r : i32
 }
 // ERR-NOT: {{.}}
+
+// Constants of a body are there in each iteration: after one that owns something, and after one that failed.
+// CHECK-LABEL: 'constants' returned 40
+func.func @constants_step(%i: i32, %t: !t.tensor) -> (i32, !t.tensor, i1) {
+  %ten = tfrt.constant.i32 10
+  %limit = tfrt.constant.i32 40
+  %next = tfrt.add.i32 %i, %ten
+  %go = tfrt.lessequal.i32 %next, %i
+  %less = arith.cmpi slt, %next, %limit : i32
+  tfrt.return %next, %t, %less : i32, !t.tensor, i1
+}
+func.func @constants() -> i32 {
+  %go = arith.constant true
+  %zero = tfrt.constant.i32 0
+  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
+  %r:2 = tfrt.while %go @constants_step(%zero, %t) parallel_iterations(1) : (i32, !t.tensor) -> (i32, !t.tensor)
+  tfrt.return %r#0 : i32
+}

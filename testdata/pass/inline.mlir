@@ -2,6 +2,7 @@
 //
 // RUN: ir-opt %s --inline --allow-unregistered-dialect --verify-each | FileCheck %s
 // RUN: ir-opt %s --inline --allow-unregistered-dialect --print-debuginfo | FileCheck %s --check-prefix=LOC
+// RUN: ir-opt %s --inline=partial-errors --allow-unregistered-dialect | FileCheck %s --check-prefix=PARTIAL
 // RUN: ir-opt %s --inline=max-new-ops=0 --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=BUDGET
 
 // BUDGET: remark[E0507]: not inlined: too many operations would be added
@@ -111,3 +112,27 @@ func.func private @unknown() {
 func.func private @native() attributes {tfrt.native}
 
 // LOC: #[[LOC]] = loc(callsite(
+
+// A result would be an error for an argument that it does not depend on: only `partial-errors` inlines that, and
+// not where the call has its place among effects.
+// PARTIAL-LABEL: func.func @partial
+// PARTIAL-NOT:     tfrt.call @independent
+// PARTIAL:         tfrt.call @ordered
+func.func private @independent(%x: i32, %y: i32) -> (i32, i32) {
+  %0 = tfrt.add.i32 %x, %x
+  %1 = tfrt.add.i32 %y, %y
+  tfrt.return %0, %1 : i32, i32
+}
+func.func private @ordered(%x: i32, %y: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {
+  %0 = tfrt.add.i32 %x, %x
+  %1 = tfrt.print.i32 %y, %ch
+  tfrt.return %0, %1 : i32, !tfrt.chain
+}
+// CHECK-LABEL: func.func @partial
+// CHECK:         tfrt.call @independent
+// CHECK:         tfrt.call @ordered
+func.func @partial(%x: i32, %y: i32, %ch: !tfrt.chain) -> (i32, i32, i32, !tfrt.chain) {
+  %0:2 = tfrt.call @independent(%x, %y) : (i32, i32) -> (i32, i32)
+  %1:2 = tfrt.call @ordered(%x, %y, %ch) : (i32, i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  tfrt.return %0#0, %0#1, %1#0, %1#1 : i32, i32, i32, !tfrt.chain
+}

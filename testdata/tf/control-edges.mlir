@@ -45,3 +45,36 @@ func.func @returned() -> !tfrt.chain {
   %w:2 = "tf.Identity"(%c) : (tensor<f32>) -> (tensor<f32>, !tfrt.chain)
   tfrt.return %w#1 : !tfrt.chain
 }
+
+// A constant that only waits for what its readers depend on anyway: directly, or on the way of a predicate.
+// CHECK-LABEL: func.func private @constants
+// CHECK: %[[ONE:.*]] = "tf.Const"() <{value = dense<1>
+// CHECK: "tf.AddV2"(%{{.*}}, %[[ONE]])
+// CHECK: %[[TWO:.*]] = "tf.Const"() <{value = dense<2>
+// CHECK: "tf.Sub"(%{{.*}}, %[[TWO]])
+func.func private @constants(%x: tensor<i32>, %p: tensor<i1>) -> (tensor<i32>, tensor<i32>) {
+  %i:2 = "tf.Identity"(%x) : (tensor<i32>) -> (tensor<i32>, !tfrt.chain)
+  %one = "tf.Const"(%i#1) {value = dense<1> : tensor<i32>} : (!tfrt.chain) -> tensor<i32>
+  %y = "tf.AddV2"(%i#0, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %pivot:2 = "tf._Switch"(%p, %p) {is_loop_cond = false} : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i1>)
+  %way:2 = "tf.Identity"(%pivot#0) : (tensor<i1>) -> (tensor<i1>, !tfrt.chain)
+  %two = "tf.Const"(%way#1) {value = dense<2> : tensor<i32>} : (!tfrt.chain) -> tensor<i32>
+  %data:2 = "tf._Switch"(%y, %p) {is_loop_cond = false} : (tensor<i32>, tensor<i1>) -> (tensor<i32>, tensor<i32>)
+  %z = "tf.Sub"(%data#0, %two) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  tfrt.return %y, %z : tensor<i32>, tensor<i32>
+}
+
+// Readers on the other way, and a reader that depends on nothing else, keep the edge.
+// CHECK-LABEL: func.func private @needed
+// CHECK: "tf.Const"(%{{.*}}) <{value = dense<2>
+// CHECK: "tf.Const"(%{{.*}}) <{value = dense<3>
+func.func private @needed(%x: tensor<i32>, %p: tensor<i1>) -> (tensor<i32>, tensor<i32>) {
+  %pivot:2 = "tf._Switch"(%p, %p) {is_loop_cond = false} : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i1>)
+  %way:2 = "tf.Identity"(%pivot#0) : (tensor<i1>) -> (tensor<i1>, !tfrt.chain)
+  %two = "tf.Const"(%way#1) {value = dense<2> : tensor<i32>} : (!tfrt.chain) -> tensor<i32>
+  %data:2 = "tf._Switch"(%x, %p) {is_loop_cond = false} : (tensor<i32>, tensor<i1>) -> (tensor<i32>, tensor<i32>)
+  %z = "tf.Sub"(%data#1, %two) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %three = "tf.Const"(%way#1) {value = dense<3> : tensor<i32>} : (!tfrt.chain) -> tensor<i32>
+  %n = "tf.Neg"(%three) : (tensor<i32>) -> tensor<i32>
+  tfrt.return %z, %n : tensor<i32>, tensor<i32>
+}

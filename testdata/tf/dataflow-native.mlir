@@ -4,6 +4,9 @@
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --seed 5 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s --no-functionalize -O2 --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s --no-functionalize -O2 --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s --no-functionalize -O2 --seed 7 2>&1 | FileCheck %s --check-prefix=EXEC
 
 // Each value goes one way; what is on the other one is dead, and does not run.
 // CHECK-LABEL: func.func @conditional

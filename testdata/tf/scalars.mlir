@@ -1,6 +1,8 @@
 // Arithmetic on tensors of rank 0 happens in registers.
 //
-// RUN: ir-opt %s --tf-outline-regions --tf-to-kernels --tf-scalars-to-arith | FileCheck %s
+// RUN: ir-opt %s --tf-functionalize-control-flow --tf-outline-regions --tf-to-kernels --tf-scalars-to-arith | FileCheck %s
+// RUN: ir-translate %s --no-functionalize --to mlir | FileCheck %s --check-prefix=NATIVE
+// RUN: bef-exec %s --no-functionalize -O2 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s -O0 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s -O2 --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s -O2 --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
@@ -124,4 +126,34 @@ func.func @division() -> (tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, te
   %six = "tf.AddV2"(%v, %rest) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %variable = "tf.FloorDiv"(%six, %divisor) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   tfrt.return %quotient, %rest, %shifted, %size, %infinite, %variable : tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>
+}
+
+// Dataflow control flow, natively: a loop on scalars, with a conditional in it.
+// NATIVE-LABEL: func.func private @native_loop(%arg0: i32
+// NATIVE-NOT: tensor.extract
+// NATIVE: arith.cmpi slt
+// NATIVE: "tf._Switch"(%{{.*}}, %{{.*}}) <{is_loop_cond = true}> : (i32, i1) -> (i32, i32)
+// NATIVE: arith.addi
+// NATIVE: "tf._IsLive"
+// EXEC-LABEL: 'native' returned
+// EXEC-SAME: array(10,
+func.func @native() -> tensor<*xi32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %n = "tf.Const"() {value = dense<10> : tensor<i32>} : () -> tensor<i32>
+  %sum = tf_executor.graph -> tensor<*xi32> {
+    %limit = tf_executor.Enter %n frame "loop" constant true : (tensor<i32>) -> tensor<*xi32>
+    %i0 = tf_executor.Enter %zero frame "loop" : (tensor<i32>) -> tensor<*xi32>
+    %ni, %ti = tf_executor.NextIteration.Source : () -> (tensor<*xi32>, !tf_executor.token)
+    %i, %from = tf_executor.Merge %i0, %ni : (tensor<*xi32>, tensor<*xi32>) -> (tensor<*xi32>, tensor<i32>)
+    %less = "tf.Less"(%i, %limit) : (tensor<*xi32>, tensor<*xi32>) -> tensor<*xi1>
+    %go = tf_executor.LoopCond %less : (tensor<*xi1>) -> tensor<*xi1>
+    %last, %i1 = tf_executor.Switch %i, %go : (tensor<*xi32>, tensor<*xi1>) -> (tensor<*xi32>, tensor<*xi32>)
+    %id, %ch = "tf.Identity"(%i1) : (tensor<*xi32>) -> (tensor<*xi32>, !tfrt.chain)
+    %one = "tf.Const"(%ch) {value = dense<1> : tensor<i32>} : (!tfrt.chain) -> tensor<i32>
+    %i2 = "tf.AddV2"(%id, %one) : (tensor<*xi32>, tensor<i32>) -> tensor<*xi32>
+    tf_executor.NextIteration.Sink %ti, %i2 : (!tf_executor.token, tensor<*xi32>) -> ()
+    %x = tf_executor.Exit %last : (tensor<*xi32>) -> tensor<*xi32>
+    tf_executor.fetch %x : tensor<*xi32>
+  }
+  func.return %sum : tensor<*xi32>
 }

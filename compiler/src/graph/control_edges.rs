@@ -13,8 +13,8 @@
 //! data and control edges. So it ends without an error, and its completion is neither an error nor dead. A
 //! function's argument may be either. Edges whose target uses the chain as data (`return`, calls) stay.
 //!
-//! An edge to a constant also goes if all that reads the constant depends on the source of the edge anyway. So
-//! do the constants in the loops and conditionals of TensorFlow 1:
+//! An edge to a constant also goes if all that reads the constant depends on the source of the edge anyway.
+//! So do the constants in the loops and conditionals of TensorFlow 1:
 //!
 //! ```text
 //! %i1, %ch = tf.Identity(%i)        dead where control flow does not come
@@ -22,8 +22,8 @@
 //! %next = tf.AddV2(%i1, %one)       because this is dead with %i1 alone
 //! ```
 //!
-//! The source of an edge may also be the predicate on its own way (`Switch(%p, %p)`), where the reader depends
-//! on another value on that way.
+//! The source of an edge may also be the predicate on its own way (`Switch(%p, %p)`), where the reader
+//! depends on another value on that way.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::FxHashSet;

@@ -4,8 +4,8 @@ use crate::dialects::{Access, EffectResource, Effects, Traits};
 use crate::ir::{Module, OpId, StrId, names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// True for an op directly in a graph whose values may be dead. It must not lose operands, from which its
-/// deadness comes.
+/// True for an op directly in a graph whose values may be dead, or in an island of one. It must not lose
+/// operands or leave the island, from which its deadness comes.
 pub fn is_in_dataflow(m: &Module, op: OpId) -> bool {
     m.parent_op(op).and_then(|parent| m.def(parent)).is_some_and(|def| def.traits.has(Traits::DATAFLOW))
 }

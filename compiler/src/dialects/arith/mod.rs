@@ -6,8 +6,8 @@
 //! overflows) is never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
 //! these flags; the attribute with the empty set is dropped when it is read.
 //!
-//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `total.rs` the ops that
-//! never fail, `crate::fold` the folders.
+//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `total.rs` the ops
+//! that never fail, `crate::fold` the folders.
 
 mod parts;
 mod total;

@@ -268,6 +268,7 @@ fn groups(r: &mut Registry) {
         group(ISLAND, "ops that live or die as one", YIELD)
             .operand_with("controls", CHAIN, Arity::Variadic, OperandMode::Required)
             .parents(&[GRAPH])
+            .traits(Traits::DATAFLOW)
             .verifier(verify_island)
             .format("(`after` $controls^)? arrow-types(results) $body attr-dict"),
     );

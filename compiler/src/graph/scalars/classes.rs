@@ -23,7 +23,7 @@ use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
 
 /// The part of an op in the rewriting.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Role {
+pub(super) enum ScalarRole {
     /// It has an equal on scalars.
     Computes(Arithmetic),
     /// It takes and gives values in either representation.
@@ -39,7 +39,7 @@ pub(super) struct Classes {
     parents: FxHashMap<ValueId, ValueId>,
     /// The roots of the scalar classes.
     scalar: FxHashSet<ValueId>,
-    roles: FxHashMap<OpId, Role>,
+    roles: FxHashMap<OpId, ScalarRole>,
     /// The bodies of the functions that take part.
     passing: FxHashSet<BlockId>,
     /// Values that operators read or compute as scalars.
@@ -83,7 +83,7 @@ impl Classes {
         }
         for &block in functions.values() {
             classes.passing.insert(block);
-            classes.roles.extend(m.last_op(block).map(|end| (end, Role::Passes)));
+            classes.roles.extend(m.last_op(block).map(|end| (end, ScalarRole::Passes)));
         }
         let (wanted, fixed) = (take(&mut classes.wanted), take(&mut classes.fixed));
         let fixed = classes.roots(fixed);
@@ -110,13 +110,13 @@ impl Classes {
         self.scalar.contains(&root)
     }
 
-    pub(super) fn role(&self, op: OpId) -> Role {
-        self.roles.get(&op).copied().unwrap_or(Role::Other)
+    pub(super) fn role(&self, op: OpId) -> ScalarRole {
+        self.roles.get(&op).copied().unwrap_or(ScalarRole::Other)
     }
 
     fn add(&mut self, m: &Module, op: OpId, functions: &FxHashMap<StrId, BlockId>) {
         if let Some(arithmetic) = Arithmetic::of(m, op) {
-            self.roles.insert(op, Role::Computes(arithmetic));
+            self.roles.insert(op, ScalarRole::Computes(arithmetic));
             let read = m.operands(op).take(arithmetic.n_read(m.n_operands(op)));
             let is_tensor = |&value: &ValueId| scalar_type(m, m.value_type(value)).is_some();
             self.wanted.extend(read.chain([m.result(op, 0)]).filter(is_tensor));
@@ -133,7 +133,7 @@ impl Classes {
             _ => return self.call(m, op, functions),
         };
         self.tie(m, &tied);
-        self.roles.insert(op, Role::Passes);
+        self.roles.insert(op, ScalarRole::Passes);
     }
 
     /// Ties the operands and results of a call to the arguments and results of its functions.
@@ -160,7 +160,7 @@ impl Classes {
         if calling == Calling::Loop {
             operands.iter().zip(&results).for_each(|(&operand, &result)| self.tie(m, &[operand, result]));
         }
-        self.roles.insert(op, Role::Passes);
+        self.roles.insert(op, ScalarRole::Passes);
     }
 
     /// Joins the classes of values. They are fixed if not all are tensors of rank 0 of one type.

@@ -29,7 +29,7 @@ mod operators;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
 
-use self::classes::{Classes, Role};
+use self::classes::{Classes, ScalarRole};
 use self::operators::Arithmetic;
 use super::effects::functions;
 use crate::dialects::tf;
@@ -138,8 +138,8 @@ impl Rewriting<'_, '_> {
         }
         for &op in &ops {
             match classes.role(op) {
-                Role::Computes(arithmetic) => self.compute_scalar(op, arithmetic),
-                Role::Passes => {
+                ScalarRole::Computes(arithmetic) => self.compute_scalar(op, arithmetic),
+                ScalarRole::Passes => {
                     let operands: Vec<ValueId> = self.r.ir().operands(op).collect();
                     let is_return = self.r.ir().last_op(block) == Some(op);
                     for (i, value) in operands.into_iter().enumerate() {
@@ -160,7 +160,7 @@ impl Rewriting<'_, '_> {
                         self.r.set_type(result, ty);
                     }
                 }
-                Role::Other => (0..self.r.ir().n_operands(op)).for_each(|i| self.read_tensor(op, i)),
+                ScalarRole::Other => (0..self.r.ir().n_operands(op)).for_each(|i| self.read_tensor(op, i)),
             }
         }
         n_ports
@@ -223,10 +223,14 @@ impl Rewriting<'_, '_> {
         self.r.set_operand(op, i, tensor);
     }
 
-    /// The scalar of a value that `user` reads.
+    /// The scalar of a value that `user` reads: of a tensor, or the value itself.
     fn scalar(&mut self, value: ValueId, user: OpId) -> ValueId {
         if let Some(&known) = self.scalars.get(&value) {
             return known;
+        }
+        let m = self.r.ir();
+        if scalar_type(m, m.value_type(value)).is_none() {
+            return value;
         }
         let scalar = self.element(value, user);
         self.scalars.insert(value, scalar);

@@ -66,8 +66,8 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
     })
 }
 
-/// True if nothing orders the call among effects, and its callee consists of ops without effects and of kernels
-/// that call functions, which are not ordered either.
+/// True if nothing orders the call among effects, and its callee consists of ops without effects and of
+/// kernels that call functions, which are not ordered either.
 pub(super) fn has_no_effects(m: &Module, call: OpId, callee: OpId) -> bool {
     let is_chain = |value: ValueId| m.value_type(value) == KnownType::Chain.id();
     let is_ordered = |op: OpId| m.operands(op).chain(m.results(op)).any(is_chain);

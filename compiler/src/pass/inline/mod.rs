@@ -203,8 +203,8 @@ fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
         && end.is_some_and(|end| m.n_operands(end) == m.n_results(call))
 }
 
-/// Clones the block of a function in front of the op that calls it, with these values for its arguments. Returns
-/// what the function returns, and the number of new ops.
+/// Clones the block of a function in front of the op that calls it, with these values for its arguments.
+/// Returns what the function returns, and the number of new ops.
 pub(crate) fn copy_block(
     r: &mut Rewriter<'_>,
     block: BlockId,

@@ -523,8 +523,8 @@ impl<'x> Stack<'x> {
         unsafe { slot.as_ref() }
     }
 
-    /// Makes the top frame's results its arguments, for another run of its function. Returns whether all other
-    /// values are as they were.
+    /// Makes the top frame's results its arguments, for another run of its function. Returns whether all
+    /// other values are as they were.
     #[inline(always)]
     fn carry(&mut self) -> bool {
         let plan = &self.plan.sequential;

@@ -259,7 +259,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             false => kernel.ready_count(),
         };
         entries.push(KernelEntry {
-            run: file.code_of(known, at),
+            run: known.code_for(&file.use_of(known.name, at)),
             operands: Span::push(&mut lists, passed),
             yields: Span::default(),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),

@@ -6,7 +6,6 @@ use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
 use super::prepare::{AnyPrepared, KernelUse};
-use super::{Kernel, KernelFn};
 use crate::context::KernelRef;
 use crate::image::SharedImage;
 
@@ -47,9 +46,9 @@ impl LoadedFile {
         self.prepared.binary_search_by_key(&at, |prepared| prepared.at).ok().map(|i| i as u32)
     }
 
-    /// The code of a kernel for the use that is its record.
-    pub fn code_of(&self, kernel: &Kernel, at: KernelRef) -> KernelFn {
-        kernel.code_for(&KernelUse::new(kernel.name, &self.image, at.function, self.kernel_view(at)))
+    /// A use of the kernel of this name.
+    pub fn use_of(&self, name: &'static str, at: KernelRef) -> KernelUse<'_> {
+        KernelUse::new(name, &self.image, at.function, self.kernel_view(at))
     }
 
     /// Prepared data by number.

@@ -97,6 +97,16 @@ pub struct Call {
 }
 
 impl Outcome {
+    /// The operand, or the outcome that tells that there is none. (`Option::ok_or` would make the outcome in any
+    /// case, and drop it again.)
+    #[inline(always)]
+    pub fn required<T>(operand: Option<T>) -> Result<T, Outcome> {
+        match operand {
+            Some(operand) => Ok(operand),
+            None => Err(Outcome::Operand),
+        }
+    }
+
     /// The outcome of a kernel that failed.
     pub fn error(error: impl Into<KernelError>) -> Outcome {
         Outcome::Error(error.into())

@@ -65,8 +65,8 @@ pub struct Kernel {
     pub is_constant: bool,
 }
 
-/// Selects code for a use of a kernel by the use's types and attributes, when a program is loaded. It must have
-/// the same results and errors as the kernel's own.
+/// Selects code for a use of a kernel by the use's types and attributes, when a program is loaded. It must
+/// have the same results and errors as the kernel's own.
 pub type SelectCode = fn(&KernelUse<'_>) -> Option<KernelFn>;
 
 /// Constructor of a signature. A closure that captures nothing is not allocated.
@@ -93,8 +93,8 @@ impl Kernel {
         Kernel { typed: Some(select), ..self }
     }
 
-    /// The kernel as a constant: its only result is a scalar that is an attribute. It need not run again in the
-    /// next iteration of a loop.
+    /// The kernel as a constant: its only result is a scalar that is an attribute. It need not run again in
+    /// the next iteration of a loop.
     pub fn constant(self) -> Kernel {
         Kernel { is_constant: true, ..self }
     }

@@ -81,7 +81,7 @@ macro_rules! scalar_param {
             }
             #[inline(always)]
             fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<$ty, Outcome> {
-                <$ty>::from_value(frame.slot(next(&mut cursor.operand))).ok_or(Outcome::Operand)
+                Outcome::required(<$ty>::from_value(frame.slot(next(&mut cursor.operand))))
             }
         }
     )*};
@@ -96,7 +96,7 @@ impl<T: Object> Param for &T {
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<&'f T, Outcome> {
-        frame.slot(next(&mut cursor.operand)).downcast_ref().ok_or(Outcome::Operand)
+        Outcome::required(frame.slot(next(&mut cursor.operand)).downcast_ref())
     }
 }
 
@@ -108,7 +108,7 @@ impl Param for &Value {
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<&'f Value, Outcome> {
-        frame.raw_operand(next(&mut cursor.operand)).ok_or(Outcome::Operand)
+        Outcome::required(frame.raw_operand(next(&mut cursor.operand)))
     }
 }
 
@@ -136,7 +136,7 @@ impl<T: Scalar> Rest<'_, T> {
     /// For each one that is not a concrete `T`. The outcome is the kernel's.
     pub fn iter(&self) -> impl Iterator<Item = Result<T, Outcome>> {
         let value = |slot: u32| self.slots.get(slot as usize).and_then(T::from_value);
-        self.operands.iter().map(move |&operand| value(operand).ok_or(Outcome::Operand))
+        self.operands.iter().map(move |&operand| Outcome::required(value(operand)))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | kernel | results |
 //! |---|---|
-//! | `tf._Switch(data, predicate)` | the data if false, that if true, completion; dead on the other side. The predicate is a tensor or an `i1` |
+//! | `tf._Switch(data, predicate)` | the data if false, that if true, completion; dead on the other side |
 //! | `tf._SwitchCase(data, index)` | the data on each way; dead on all but one |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |

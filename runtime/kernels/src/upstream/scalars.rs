@@ -94,7 +94,7 @@ impl Param for Int {
     }
     #[inline(always)]
     fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Int, Outcome> {
-        cursor.next_operand(frame).and_then(Int::of).ok_or(Outcome::Operand)
+        Outcome::required(cursor.next_operand(frame).and_then(Int::of))
     }
 }
 
@@ -248,7 +248,7 @@ impl Param for Scalar {
     #[inline]
     fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Scalar, Outcome> {
         let value = cursor.next_operand(frame).filter(|value| value.state() == State::Concrete);
-        value.cloned().map(Scalar).ok_or(Outcome::Operand)
+        Outcome::required(value.cloned().map(Scalar))
     }
 }
 

@@ -221,8 +221,8 @@ pub(crate) struct SequentialPlan {
     pub(crate) condition: Slot,
     /// Whether every argument of the next iteration is a result of this one.
     pub(crate) carries_all: bool,
-    /// The number of first steps that have no effect in another iteration, if the frame owns nothing: constants
-    /// are in their slots, and there is nothing to free. Less than the number of steps.
+    /// The number of first steps that have no effect in another iteration, if the frame owns nothing:
+    /// constants are in their slots, and there is nothing to free. Less than the number of steps.
     pub(crate) n_once: usize,
 }
 
