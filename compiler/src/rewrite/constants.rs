@@ -3,7 +3,7 @@
 //! The constants of an isolated region move to the start of its entry block, one per value, type and dialect.
 //! So folding finds them by one lookup, and equal constants need no CSE.
 
-use super::{InsertionPoint, Rewriter};
+use super::{InsertionPoint, Rewriter, is_in_dataflow};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, LocId, Module, OpId, RegionId, TypeId, names};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,8 +26,8 @@ impl ConstantUniquer {
     pub(super) fn note(&mut self, r: &mut Rewriter<'_>, op: OpId) -> bool {
         let m = r.ir();
         let (Some(value), Some(def)) = (constant_value(m, op), m.def(op)) else { return true };
-        // A constant that waits for operands stays in place.
-        if m.n_results(op) != 1 || m.n_operands(op) > 0 {
+        // A constant that waits for operands stays in place, and one that may be dead.
+        if m.n_results(op) != 1 || m.n_operands(op) > 0 || is_in_dataflow(m, op) {
             return true;
         }
         let Some(region) = home(m, op) else { return true };

@@ -10,6 +10,12 @@ pub fn is_in_dataflow(m: &Module, op: OpId) -> bool {
     m.parent_op(op).and_then(|parent| m.def(parent)).is_some_and(|def| def.traits.has(Traits::DATAFLOW))
 }
 
+/// True for an op of an island in such a graph. The island lives or dies with its inputs, so it must not lose
+/// the op.
+fn is_in_island(m: &Module, op: OpId) -> bool {
+    is_in_dataflow(m, op) && m.parent_op(op).is_some_and(|parent| is_in_dataflow(m, parent))
+}
+
 /// True if the results of `op` are unused and it has no relevant side effects.
 pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
     m.results(op).all(|r| m.is_unused(r)) && would_be_trivially_dead(m, op)
@@ -17,11 +23,11 @@ pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
 
 /// True if `op` could be erased if its results were unused: it, and all ops inside of it, have no effects,
 /// only read, or only allocate their results. (Failure of a kernel is no effect: errors are values.)
-/// Terminators, symbols and unregistered ops stay.
+/// Terminators, symbols, ops of islands and unregistered ops stay.
 pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     let stays =
         |op: OpId| m.def(op).is_none_or(|d| d.traits.has(Traits::TERMINATOR) || d.traits.has(Traits::SYMBOL));
-    if stays(op) {
+    if stays(op) || is_in_island(m, op) {
         return false;
     }
     let mut todo = vec![op];
