@@ -17,6 +17,7 @@ pub use crate::kernel::job::Place;
 pub use crate::kernel::signature::is_chain;
 pub use crate::kernel::step::{CopyStep, Slot, Step, StepKind, StraightStep};
 pub use crate::kernel::table::{KernelEntry, KernelTable, Span};
+pub use crate::queue::local::{LocalQueue, LocalTasks};
 pub use crate::queue::parking::Parking;
 pub use crate::queue::run_task;
 pub use crate::queue::task::Work;
