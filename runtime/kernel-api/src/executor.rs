@@ -14,6 +14,7 @@ pub use crate::kernel::file::{LoadedFile, PreparedUse, location_of};
 pub use crate::kernel::frame::{CallChain, CallRequest, Runs, Surroundings};
 pub use crate::kernel::functions::{FunctionCall, FunctionSource, Functions};
 pub use crate::kernel::job::Place;
+pub use crate::kernel::prepare::SharedData;
 pub use crate::kernel::signature::is_chain;
 pub use crate::kernel::step::{CopyStep, Slot, Step, StepKind, StraightStep};
 pub use crate::kernel::table::{KernelEntry, KernelTable, Span};
