@@ -7,7 +7,8 @@
 //! tasks (`local`) until it leaves.
 //!
 //! A seeded queue runs its tasks in any order, and tells the executor which of its ready kernels comes next
-//! ([`LocalQueue::pick`]). Every order that respects operands is possible; the same seed gives the same order.
+//! ([`LocalQueue::pick`]). Every order that respects operands is possible; the same seed gives the same
+//! order.
 
 use std::sync::atomic::AtomicU64;
 

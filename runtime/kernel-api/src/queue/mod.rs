@@ -3,8 +3,8 @@
 //! A [`WorkQueue`] runs [`Task`]s. Kernels add tasks of their own, [`parallel`](crate::parallel) spreads the
 //! work of one kernel over the same workers, and tasks for a later time wait in [`timers`]. The queues of the
 //! runtime are [`LocalQueue`](crate::executor::LocalQueue)s too, whose methods save the executor atomic
-//! operations; all other `WorkQueue`s get the defaults of these methods. A request holds a [`Queue`], which is
-//! either.
+//! operations; all other `WorkQueue`s get the defaults of these methods. A request holds a [`Queue`], which
+//! is either.
 
 pub(crate) mod local;
 pub(crate) mod parking;

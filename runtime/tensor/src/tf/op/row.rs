@@ -5,8 +5,8 @@
 //! Softplus "features:T -> activations:T; T:type"                          name and signature
 //!     => unary(Unary::Softplus);                                          columns
 //!
-//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles and
-//!          their cost, place in a fused product, operands that may be overwritten, cost, gradient
+//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles
+//!          and their cost, place in a fused product, operands that may be overwritten, cost, gradient
 //! ```
 //!
 //! The importer, the passes, the memory planner, the kernels and the documentation query the row; none of
@@ -194,8 +194,8 @@ enum Overwrites {
     OfClass,
 }
 
-/// A product with constant weights, by its operators: on its own, with an epilogue as TensorFlow fuses it, and
-/// with packed weights and an epilogue.
+/// A product with constant weights, by its operators: on its own, with an epilogue as TensorFlow fuses it,
+/// and with packed weights and an epilogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the enum says what they are")]
 pub struct ProductOps {
