@@ -17,3 +17,21 @@ func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<
   %5 = "tf.Maximum"(%y, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   tfrt.return %0, %1, %2, %3, %4, %5 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
+
+// Reads of a variable without a write between them are one; a read that nothing uses stays, since it may fail.
+// CHECK-LABEL: func.func @reads
+// CHECK: %[[A:.*]] = "tf.ReadVariableOp"
+// CHECK-NEXT: "tf.AssignAddVariableOp"
+// CHECK-NEXT: %[[B:.*]] = "tf.ReadVariableOp"
+// CHECK-NEXT: "tf.ReadVariableOp"(%[[W:.*]])
+// CHECK-NEXT: tfrt.return %[[A]], %[[A]], %[[B]]
+func.func @reads(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  %w = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "w"} : () -> tensor<!tf_type.resource>
+  %0 = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<f32>
+  %1 = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<f32>
+  "tf.AssignAddVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  %2 = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<f32>
+  %3 = "tf.ReadVariableOp"(%w) : (tensor<!tf_type.resource>) -> tensor<f32>
+  tfrt.return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+}

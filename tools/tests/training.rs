@@ -159,9 +159,9 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
     };
     let npy = |name: &str| befrost::npy::read_file(&case.join(name), runtime.allocator());
     for (name, value) in variable_values(&resources)? {
-        let file = format!("initial_{}.npy", name.name.replace('/', "."));
+        let file = format!("initial_{}.npy", name.name().replace('/', "."));
         if case.join(&file).is_file() && numbers(&value)? != numbers(&npy(&file)?)? {
-            return Err(format!("{} starts with other numbers", name.name).into());
+            return Err(format!("{} starts with other numbers", name.name()).into());
         }
     }
     let mut feeds: Vec<(String, HostTensor)> = Vec::new();
@@ -213,7 +213,7 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
         }
     }
     let values = variable_values(&resources)?;
-    let value = |name: &str| values.iter().find(|(of, _)| of.name == name).map(|(_, value)| value);
+    let value = |name: &str| values.iter().find(|(of, _)| of.name() == name).map(|(_, value)| value);
     let names = |key: &str| -> Vec<&str> {
         run[key].as_array().into_iter().flatten().filter_map(Json::as_str).collect()
     };

@@ -145,7 +145,8 @@ fn with_operands<R>(
     Ok(act(&facts.collect::<Result<Vec<_>, String>>()?))
 }
 
-/// The operators through which the shapes of values are looked up, where they are operands.
+/// The operators through which the shapes of values are looked up, where they are operands. No column of the
+/// rows: these are the arms of [`known_dims`] and [`known_size`], which an operator of no arm would not help.
 pub const DIMENSION_OPERATORS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
 
 /// The op that defines a value, if it is a dimension operator.

@@ -3,6 +3,7 @@
 use befrost_tensor::tf::op::{Gradient, OpRow};
 
 use super::constraint::{AttrConstraint, TypeConstraint};
+use super::effect::{Access, Effect, EffectResource, Effects};
 use super::enums::EnumDef;
 use super::format::{Format, PartRef};
 use super::types::{TypeFn, TypeRule, TypeSource};
@@ -104,69 +105,6 @@ pub struct SuccessorDef {
     /// For a variadic successor: name of the attribute `array<i32: ...>` with the number of those values per
     /// block.
     pub counts: Option<&'static str>,
-}
-
-/// The resource that an effect applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectResource {
-    /// The buffer behind operand number `0`.
-    Operand(u8),
-    /// The buffer behind result number `0`.
-    Result(u8),
-    /// The output of the program.
-    Output,
-    /// The execution context (cancellation, resources).
-    ExecutionContext,
-}
-
-/// Kind of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Read.
-    Read,
-    /// Written.
-    Write,
-    /// Allocated.
-    Alloc,
-    /// Freed.
-    Free,
-}
-
-/// One effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effect {
-    /// The resource.
-    pub on: EffectResource,
-    /// The kind.
-    pub access: Access,
-}
-
-/// All effects of an op.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub enum Effects {
-    /// Unknown: anything must be assumed.
-    #[default]
-    Unknown,
-    /// None: the op may be removed if its results are unused. (A kernel that may fail is pure too: errors are
-    /// values.)
-    Pure,
-    /// The effects of the ops in its regions.
-    Recursive,
-    /// Exactly these.
-    List(Vec<Effect>),
-}
-
-impl Effects {
-    /// Whether there are none but the allocation of results, which nothing has to wait for.
-    pub fn are_allocations(&self) -> bool {
-        match self {
-            Effects::Pure => true,
-            Effects::Unknown | Effects::Recursive => false,
-            Effects::List(effects) => effects.iter().all(|effect| {
-                matches!((effect.access, effect.on), (Access::Alloc, EffectResource::Result(_)))
-            }),
-        }
-    }
 }
 
 /// An estimate for stream analysis, in units of one trivial kernel.
@@ -561,13 +499,19 @@ impl OpDef {
         self
     }
 
+    /// The effects of the functions that the op refers to.
+    #[must_use]
+    pub fn effects_of_callees(self) -> Self {
+        OpDef { effects: Effects::OfCallees, ..self }
+    }
+
     /// One more effect.
     #[must_use]
     pub fn effect(mut self, access: Access, on: EffectResource) -> Self {
         let effect = Effect { on, access };
         match &mut self.effects {
             Effects::List(list) => list.push(effect),
-            Effects::Unknown | Effects::Pure | Effects::Recursive => {
+            Effects::Unknown | Effects::Pure | Effects::Recursive | Effects::OfCallees => {
                 self.effects = Effects::List(vec![effect]);
             }
         }

@@ -19,6 +19,7 @@
 pub(crate) mod access;
 pub mod constraint;
 pub mod def;
+mod effect;
 pub mod enums;
 pub mod format;
 mod registry;
@@ -53,9 +54,10 @@ pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OpPredicate,
-    OperandDef, OperandMode, RegionDef, ResultDef, SuccessorDef,
+    Arity, AttrDef, Cost, DefaultValue, Folded, OpDef, OpPredicate, OperandDef, OperandMode, RegionDef,
+    ResultDef, SuccessorDef,
 };
+pub use effect::{Access, Effect, EffectResource, Effects};
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;
 pub(crate) use errors::{tf_refused, tf_signature};

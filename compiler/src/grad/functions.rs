@@ -16,7 +16,7 @@ use super::errors;
 use super::keep::{self, Kept};
 use super::vjp::{At, Emit};
 use crate::dialects::{at_op, tf};
-use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
 
 /// The most functions inside of each other that are differentiated, on the machine's stack.
@@ -110,17 +110,8 @@ impl Engine<'_, '_> {
         like: OpId,
         inputs: &[TypeId],
     ) -> (OpId, BlockId, OpId) {
-        let m = self.m();
-        let (loc, func) = (m.loc(like), m.op_name(like));
-        let (sym_name, private) = (self.r.cx().str_attr(name), self.r.cx().str_attr("private"));
-        let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-        let function =
-            self.r.create(InsertionPoint::After(like), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
-        let region = self.r.add_region(function);
-        let block = self.r.add_block(region);
-        for &ty in inputs {
-            self.r.add_arg(block, ty);
-        }
+        let loc = self.m().loc(like);
+        let (function, block) = self.r.private_function_of(InsertionPoint::After(like), loc, name, inputs);
         let end = self.r.create_named(InsertionPoint::End(block), loc, "func.return", &[], &[], &[]);
         let id = self.r.cx().str_id(name);
         self.functions.insert(id, function);

@@ -1,17 +1,17 @@
 //! Effects in the op graph: functions with effects, resources that ops work on, and the chains that they wait
-//! for.
+//! for. Which ops have effects on state is in their definitions ([`state_access`]), as for all passes.
 //!
 //! Variables with different names are different resources, and so are those that different ops create. A
 //! resource that is an argument of a function may be any resource. Ops on such a resource, and effects
 //! without a known resource (printing, assertions), are ordered against all effects.
 
-use befrost_tensor::tf::op::{Effect, Op, Type};
+use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialects::tf;
 use crate::dialects::{Access, Traits};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
-use crate::rewrite::with_callers;
+use crate::rewrite::{state_access, with_callers};
 
 /// The functions of a module by name.
 pub(crate) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
@@ -40,19 +40,6 @@ pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
         }
     }
     names
-}
-
-/// The effect of a `tf` op on resources, without those of its callees: reads are ordered after writes, all
-/// else after reads too. `None` without an effect, and for an op that only allocates its result.
-pub(super) fn access(m: &Module, op: OpId) -> Option<Access> {
-    if m.op_name_str(op) == tf::READ_REF {
-        return Some(Access::Read);
-    }
-    match tf::row(m, op)?.effect() {
-        Effect::Pure | Effect::Allocate | Effect::OfCallees => None,
-        Effect::Read => Some(Access::Read),
-        Effect::Write => Some(Access::Write),
-    }
 }
 
 /// A resource that is known to differ from all others.
@@ -257,7 +244,7 @@ pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHas
     let (mut own, mut calls) = (Vec::new(), Vec::new());
     for (&name, &function) in functions {
         for op in body(m, function) {
-            if access(m, op).is_some() {
+            if state_access(m, op).is_some() {
                 own.push(name);
             }
             calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));

@@ -13,11 +13,14 @@
 //! (`effects`). A function with effects takes a chain as its last argument and returns one, final when its
 //! effects are complete. A public function with effects keeps its signature: all of its results wait for its
 //! effects, so that errors of effects are not lost.
+//!
+//! Kernels have no rows from which the typed builder ([`Builder`]) could infer their results, so they are
+//! created by the [`Rewriter`] with the types of what they replace.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{EffectState, access, body, callees, effectful, functions};
+use super::effects::{EffectState, body, callees, effectful, functions};
 use crate::build::Builder;
 use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::FRAME;
@@ -26,8 +29,8 @@ use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::InsertionPoint;
 use crate::rewrite::signatures::signature_of;
+use crate::rewrite::{InsertionPoint, state_access};
 
 pub(crate) const PASS: Pass = Pass {
     name: tf::TF_TO_KERNELS,
@@ -363,7 +366,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Orders an op with a kernel among the effects.
     fn ordered(&mut self, op: OpId, state: &mut EffectState) {
-        let Some(access) = access(self.m(), op) else { return };
+        let Some(access) = state_access(self.m(), op) else { return };
         let resources = state.resources(self.m(), op);
         let mut operands: Vec<ValueId> = self.m().operands(op).collect();
         operands.extend(state.waits(access, resources.as_deref()));
@@ -462,43 +465,28 @@ impl Lowering<'_, '_, '_> {
         let text = self.m().cx.str(callee).to_owned();
         let name = self.free_name(&format!("{text}_chained"));
         let (inputs, results) = signature_of(self.m(), function);
-        let (mut all_inputs, mut all_results) = (inputs.clone(), results.clone());
-        all_inputs.push(CHAIN);
-        all_results.push(CHAIN);
         let loc = self.m().loc(function);
-        let (block, args) = self.new_function(name, function, loc, &all_inputs, &all_results);
+        let (chained, block, args) =
+            self.new_function(name, function, loc, &[&inputs[..], &[CHAIN]].concat());
         let call = self.call_kernel(InsertionPoint::End(block), loc, callee, &args[..inputs.len()], &results);
         let mut values: Vec<ValueId> = self.m().results(call).collect();
         values.extend(args.last());
-        self.r.create_named(InsertionPoint::End(block), loc, "func.return", &values, &[], &[]);
+        self.r.finish_function(chained, loc, &values);
         name
     }
 
-    /// An empty private function after another.
+    /// A private function without ops after another.
     fn new_function(
         &mut self,
         name: StrId,
         behind: OpId,
         loc: LocId,
         inputs: &[TypeId],
-        results: &[TypeId],
-    ) -> (BlockId, Vec<ValueId>) {
+    ) -> (OpId, BlockId, Vec<ValueId>) {
         let text = self.m().cx.str(name).to_owned();
-        let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
-        let op = self.r.create_named(
-            InsertionPoint::After(behind),
-            loc,
-            "func.func",
-            &[],
-            &[],
-            &[("sym_name", sym_name), ("sym_visibility", private)],
-        );
-        self.r.set_signature(op, inputs, results);
-        let region = self.r.add_region(op);
-        let block = self.r.add_block(region);
-        let args = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
+        let (op, block) = self.r.private_function_of(InsertionPoint::After(behind), loc, &text, inputs);
         self.functions.insert(name, op);
-        (block, args)
+        (op, block, self.m().args(block).to_vec())
     }
 
     /// Creates the call for a control flow op; `before` are the operands in front of the arguments.
@@ -632,7 +620,7 @@ impl Lowering<'_, '_, '_> {
         let callees = self.with_equal_signatures(&[then, otherwise]);
         let has_effects = self.have_effects(&[then, otherwise]);
         let symbols: Vec<AttrId> = callees.into_iter().map(|name| self.symbol(name)).collect();
-        let predicate = self.scalar(op, "tf._Predicate", cond, KnownType::I1, &[]);
+        let predicate = self.scalar(op, tf::PREDICATE, cond, KnownType::I1, &[]);
         let types = self.data_types(op);
         let attrs = [("a_true_fn", symbols[0]), ("b_false_fn", symbols[1])];
         let called =
@@ -664,7 +652,7 @@ impl Lowering<'_, '_, '_> {
         let symbols: Vec<AttrId> =
             self.with_equal_signatures(&callees).into_iter().map(|name| self.symbol(name)).collect();
         let (n, symbols) = (self.r.cx().int_attr(KnownType::I64.id(), n), self.r.cx().array_attr(&symbols));
-        let number = self.scalar(op, "tf._BranchIndex", index, KnownType::I32, &[("branches", n)]);
+        let number = self.scalar(op, tf::BRANCH_INDEX, index, KnownType::I32, &[("branches", n)]);
         let types = self.data_types(op);
         let attrs = [("branches", symbols)];
         let called =
@@ -690,7 +678,7 @@ impl Lowering<'_, '_, '_> {
             chain = Some(self.chain(op, &waits));
         }
         let (answer, chain) = self.call_condition(InsertionPoint::Before(op), loc, cond, &args, chain);
-        let predicate = self.scalar(op, "tf._Predicate", answer, KnownType::I1, &[]);
+        let predicate = self.scalar(op, tf::PREDICATE, answer, KnownType::I1, &[]);
         let limit = self.m().attr_named(op, "parallel_iterations").and_then(|attr| self.m().cx.as_int(attr));
         let limit = self.r.cx().int_attr(KnownType::I64.id(), limit.filter(|&n| n > 0).unwrap_or(10));
         let symbol = self.symbol(step);
@@ -757,9 +745,7 @@ impl Lowering<'_, '_, '_> {
         let loc = self.m().loc(op);
         let mut inputs = types.to_vec();
         inputs.extend(has_effects.then_some(CHAIN));
-        let mut outputs = inputs.clone();
-        outputs.push(KnownType::I1.id());
-        let (block, args) = self.new_function(name, function, loc, &inputs, &outputs);
+        let (step, block, args) = self.new_function(name, function, loc, &inputs);
         let mut chain = if has_effects { args.last().copied() } else { None };
         let mut operands = args[..types.len()].to_vec();
         let mut results = types.to_vec();
@@ -777,14 +763,14 @@ impl Lowering<'_, '_, '_> {
         let predicate = self.r.create_named(
             InsertionPoint::End(block),
             loc,
-            "tf._Predicate",
+            tf::PREDICATE,
             &[answer],
             &[KnownType::I1.id()],
             &[],
         );
         let predicate = self.m().result(predicate, 0);
         let values: Vec<ValueId> = values.into_iter().chain(chain).chain([predicate]).collect();
-        self.r.create_named(InsertionPoint::End(block), loc, "func.return", &values, &[], &[]);
+        self.r.finish_function(step, loc, &values);
         name
     }
 }

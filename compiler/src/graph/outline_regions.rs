@@ -8,6 +8,9 @@
 //!
 //! Captured values, here `x`, become arguments of the functions, and loop-carried values that do not change.
 //! A captured chain becomes a control edge of the new op, so the whole op waits for it.
+//!
+//! The new op keeps the types of the old one's results. The typed builder would infer nothing: control flow
+//! has the types that it is given.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::effects::functions;
 use crate::build::query::flag;
 use crate::dialects::tf::{self, Control};
-use crate::ir::{AttrId, KnownType, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrId, KnownType, Module, OpId, RegionId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
@@ -157,10 +160,8 @@ fn function_of(
     captured: &Captured,
     is_loop_body: bool,
 ) {
-    let (loc, func) = (r.ir().loc(parent), r.ir().op_name(parent));
-    let (sym_name, private) = (r.cx().str_attr(name), r.cx().str_attr("private"));
-    let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-    let function = r.create(InsertionPoint::Before(parent), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
+    let loc = r.ir().loc(parent);
+    let function = r.private_function(InsertionPoint::Before(parent), loc, name);
     let body = r.add_region(function);
     r.move_blocks(region, body);
     let Some(block) = r.ir().entry(body) else { return };
@@ -185,11 +186,6 @@ fn function_of(
         returned.extend(args);
     }
     let loc = m.loc(end);
-    let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-    let results: Vec<TypeId> = returned.iter().map(|&value| m.value_type(value)).collect();
     r.erase(end);
-    r.create_named(InsertionPoint::End(block), loc, "func.return", &returned, &[], &[]);
-    let ty = r.cx().function_type(&inputs, &results);
-    let ty = r.cx().type_attr(ty);
-    r.set_attr(function, names::FUNCTION_TYPE, ty);
+    r.finish_function(function, loc, &returned);
 }

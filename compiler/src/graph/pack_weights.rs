@@ -12,7 +12,7 @@
 //! once. Filters are transformed for Winograd's convolution where that is faster. `winograd=false` and the op
 //! attribute `_no_winograd` disable the transform.
 
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Fusion, Op, ProductForm, ProductOps};
 use std::sync::Arc;
 
 use bef_format::write::Pieces;
@@ -88,14 +88,14 @@ struct Packed {
 impl Packed {
     fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         let m = r.ir();
-        let (kept, attr_of_shape): (&[&str], &str) = match operator(m, op)? {
-            Op::MatMul
-            | Op::_FusedMatMul
-            | Op::BatchMatMul
-            | Op::BatchMatMulV2
-            | Op::BatchMatMulV3
-            | Op::Einsum => (&["fused_ops", "leakyrelu_alpha"], "shape"),
-            Op::Conv2D | Op::_FusedConv2D | Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => (
+        let Fusion::Product(product, ProductForm::Plain | ProductForm::Fused | ProductForm::General) =
+            tf::row(m, op)?.fusion()
+        else {
+            return None;
+        };
+        let (kept, attr_of_shape): (&[&str], &str) = match product {
+            ProductOps::MATMUL => (&["fused_ops", "leakyrelu_alpha"], "shape"),
+            _ => (
                 &[
                     "data_format",
                     "dilations",
@@ -107,7 +107,6 @@ impl Packed {
                 ],
                 "filter_shape",
             ),
-            _ => return None,
         };
         if tf::n_data_operands(m, op) < 2 {
             return None;
@@ -118,20 +117,15 @@ impl Packed {
             return None;
         }
         let mut contracted = None;
-        let (packed_operator, packing, shape) = match operator(m, op)? {
-            Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?.to_vec()),
-            Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
-                (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
-            }
-            Op::Einsum => {
+        let (packing, shape) = match (product, operator(m, op)?) {
+            (ProductOps::CONV2D, _) => (self.filters(m, op)?, dims(m, w)?.to_vec()),
+            (ProductOps::DEPTHWISE, _) => (depthwise(m, op)?, dims(m, w)?.to_vec()),
+            (_, Op::Einsum) => {
                 let (packing, shape, n) = contraction(m, op)?;
                 contracted = Some(n as i64);
-                (Op::_PackedMatMul, packing, shape)
+                (packing, shape)
             }
-            _ => {
-                let (packing, shape) = matrix(m, op)?;
-                (Op::_PackedMatMul, packing, shape)
-            }
+            _ => matrix(m, op)?,
         };
         let packed = self.weights(r, weights, packing)?;
         let m = r.ir();
@@ -142,7 +136,7 @@ impl Packed {
         let mut b = Builder::before(r, op);
         operands[1] = b.constant(packed);
         let mut new = b
-            .op(packed_operator, &operands)
+            .op(product.packed, &operands)
             .attrs_of(op, |name| kept.contains(&name))
             .ints(attr_of_shape, &shape)
             .int("num_args", n_args)
@@ -205,7 +199,7 @@ impl Packed {
 
 /// The packing of the right operand of a product, if it is one matrix, with its rows and columns.
 fn matrix(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>)> {
-    let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
+    let is_batch = tf::row(m, op)?.signature().attr("adj_x").is_some();
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
     let &[a, b] = dims(m, m.operand(op, 1))? else { return None };
     let is_transposed = flag(m, op, right);

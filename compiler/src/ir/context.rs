@@ -116,6 +116,17 @@ pub struct Context {
     table: &'static dyn OpTable,
 }
 
+/// A name that is not taken: `text`, or `text` with a number.
+pub(crate) fn free_name(text: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
+    let mut name = text.to_owned();
+    let mut n = 0;
+    while !is_free(&name) {
+        n += 1;
+        name = format!("{text}_{n}");
+    }
+    name
+}
+
 impl Context {
     /// An empty context whose op names are looked up in `table`.
     pub(super) fn new(table: &'static dyn OpTable) -> Self {
@@ -189,15 +200,9 @@ impl Context {
         StrId(self.strings.get_or_intern(text).to_usize() as u32)
     }
 
-    /// A name that is not taken: `text`, or `text` with a number.
+    /// [`free_name`] among interned names.
     pub fn free_name(&mut self, text: &str, mut is_free: impl FnMut(StrId) -> bool) -> String {
-        let mut name = text.to_owned();
-        let mut n = 0;
-        while !is_free(self.str_id(&name)) {
-            n += 1;
-            name = format!("{text}_{n}");
-        }
-        name
+        free_name(text, |name| is_free(self.str_id(name)))
     }
 
     /// The id of `text` if it was ever interned.

@@ -42,6 +42,7 @@ mod walk;
 
 pub use affine::{AffineExpr, AffineId, AffineMap, AffineOp, IntegerSet};
 pub use attrs::{AttrKind, Blob};
+pub(crate) use context::free_name;
 pub use context::{Context, KnownType, OpNameData};
 pub use edit::NewOp;
 pub use float::FloatKind;

@@ -9,7 +9,7 @@
 //! dominator trees and deep nests need no stack.
 
 use super::{Change, Pass, PassCx, Rewriter};
-use crate::dialects::{Access, Effects, Traits};
+use crate::dialects::{Effects, Traits};
 use crate::ir::dominance;
 use crate::ir::{BlockId, LocId, LocKind, Module, OpId, RegionId, ValueId};
 use crate::rewrite::is_trivially_dead;
@@ -210,9 +210,9 @@ impl Cse<'_, '_> {
         let Some(def) = self.r.ir().def(op) else { return Class::Other };
         match &def.effects {
             Effects::Pure => Class::Pure,
-            Effects::Unknown => Class::Other,
+            Effects::Unknown | Effects::OfCallees => Class::Other,
             Effects::Recursive => self.classes.get(&op).copied().unwrap_or(Class::Pure),
-            Effects::List(effects) if effects.iter().all(|e| e.access == Access::Read) => Class::Reads,
+            effects @ Effects::List(_) if effects.are_reads() => Class::Reads,
             Effects::List(_) => Class::Other,
         }
     }

@@ -181,7 +181,7 @@ impl Run<'_, '_> {
 
     fn pass(&mut self, instance: &mut Instance, root: OpId) -> Result<Change, Failed> {
         let pass = instance.pass;
-        self.tell(Event::Before(pass), root);
+        self.notify(Event::Before(pass), root);
         let start = Instant::now();
         let cx = PassCx::new(pass, &instance.options);
         let module = &mut *self.module;
@@ -196,7 +196,7 @@ impl Run<'_, '_> {
         let failed = diag::has_errors(&diagnostics);
         self.manager.diagnostics.extend(diagnostics);
         if !text.is_empty() {
-            self.tell(Event::Text(&text), root);
+            self.notify(Event::Text(&text), root);
         }
         for (sum, n) in instance.counters.iter_mut().zip(counters) {
             *sum += n;
@@ -210,11 +210,11 @@ impl Run<'_, '_> {
             }
         };
         if failed || !self.is_well_formed(pass, change) {
-            self.tell(Event::Failed(pass), root);
+            self.notify(Event::Failed(pass), root);
             return Err(Failed);
         }
         self.module.drop_dead_constants();
-        self.tell(Event::After(pass, change), root);
+        self.notify(Event::After(pass, change), root);
         Ok(change)
     }
 
@@ -233,7 +233,7 @@ impl Run<'_, '_> {
         good
     }
 
-    fn tell(&mut self, event: Event<'_>, op: OpId) {
+    fn notify(&mut self, event: Event<'_>, op: OpId) {
         if let Some(observer) = &mut self.options.observer {
             observer(event, self.module, op);
         }

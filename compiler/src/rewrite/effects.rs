@@ -22,7 +22,8 @@ pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
 }
 
 /// True if `op` could be erased if its results were unused: it, and all ops inside of it, have no effects,
-/// only read, or only allocate their results. (Failure of a kernel is no effect: errors are values.)
+/// only read, or only allocate their results. (Failure of a kernel is no effect: errors are values. Failure
+/// of an access to state is one.)
 /// Terminators, symbols, ops of islands and unregistered ops stay.
 pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     let stays =
@@ -35,13 +36,15 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
         let Some(def) = m.def(op) else { return false };
         match &def.effects {
             Effects::Pure => {}
-            Effects::Unknown => return false,
+            Effects::Unknown | Effects::OfCallees => return false,
             Effects::Recursive => {
                 let inside = m.regions_of(op).iter().flat_map(|r| m.blocks_of(*r));
                 todo.extend(inside.flat_map(|b| m.ops_in(*b)));
             }
             Effects::List(effects) => {
                 let harmless = effects.iter().all(|e| match (e.access, e.on) {
+                    // A variable may have no value, which is an error of the function that reads it.
+                    (Access::Read, EffectResource::State) => false,
                     (Access::Read, _) | (Access::Alloc, EffectResource::Result(_)) => true,
                     (Access::Write | Access::Alloc | Access::Free, _) => false,
                 });
@@ -52,6 +55,11 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
         }
     }
     true
+}
+
+/// The access of an op to the state of the op graph, apart from those in its regions and callees.
+pub fn state_access(m: &Module, op: OpId) -> Option<Access> {
+    m.def(op)?.effects.of_state()
 }
 
 /// These functions, and those that call one of them, also through others. `calls` are callers and callees.

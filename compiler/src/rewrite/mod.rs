@@ -21,6 +21,7 @@ mod clone;
 mod constants;
 mod effects;
 mod greedy;
+mod order;
 pub(crate) mod signatures;
 mod simplify;
 #[cfg(test)]
@@ -28,9 +29,11 @@ mod tests;
 
 pub use clone::IrMapping;
 pub use effects::{
-    is_in_dataflow, is_speculatable, is_total, is_trivially_dead, with_callers, would_be_trivially_dead,
+    is_in_dataflow, is_speculatable, is_total, is_trivially_dead, state_access, with_callers,
+    would_be_trivially_dead,
 };
 pub use greedy::{Fold, GreedyConfig, Materialize, Outcome, fold_with_table, greedy};
+pub(crate) use order::TopologicalOrder;
 pub use simplify::simplify_regions;
 
 use crate::ir::{

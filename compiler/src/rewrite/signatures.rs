@@ -1,8 +1,8 @@
-//! The types of functions, and their update to the types of arguments and results.
+//! Functions that passes make, and the types of functions, updated to those of arguments and results.
 
-use super::Rewriter;
+use super::{InsertionPoint, Rewriter};
 use crate::dialects::Traits;
-use crate::ir::{Module, OpId, TypeId, names};
+use crate::ir::{BlockId, LocId, Module, NewOp, OpId, TypeId, ValueId, names};
 
 /// Sets the type of each single-block function to that of its body.
 pub(crate) fn refresh(r: &mut Rewriter<'_>) {
@@ -24,6 +24,42 @@ pub(crate) fn refresh(r: &mut Rewriter<'_>) {
 }
 
 impl Rewriter<'_> {
+    /// Creates a private function without a body and without a type.
+    pub fn private_function(&mut self, at: InsertionPoint, loc: LocId, name: &str) -> OpId {
+        let (sym_name, private) = (self.cx().str_attr(name), self.cx().str_attr("private"));
+        let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
+        let func = self.cx().op_name(names::FUNC_FUNC);
+        self.create(at, NewOp { loc, attrs: &attrs, ..NewOp::new(func) })
+    }
+
+    /// Creates a private function with a block without ops, whose arguments have these types.
+    pub fn private_function_of(
+        &mut self,
+        at: InsertionPoint,
+        loc: LocId,
+        name: &str,
+        inputs: &[TypeId],
+    ) -> (OpId, BlockId) {
+        let function = self.private_function(at, loc, name);
+        let region = self.add_region(function);
+        let block = self.add_block(region);
+        for &ty in inputs {
+            self.add_arg(block, ty);
+        }
+        (function, block)
+    }
+
+    /// Ends the only block of a function with a return, and sets the function's type.
+    pub fn finish_function(&mut self, function: OpId, loc: LocId, results: &[ValueId]) {
+        let m = self.ir();
+        let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else { return };
+        let types =
+            |m: &Module, values: &[ValueId]| values.iter().map(|&value| m.value_type(value)).collect();
+        let (inputs, outputs): (Vec<TypeId>, Vec<TypeId>) = (types(m, m.args(block)), types(m, results));
+        self.create_named(InsertionPoint::End(block), loc, "func.return", results, &[], &[]);
+        self.set_signature(function, &inputs, &outputs);
+    }
+
     /// Sets the type of a function.
     pub fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
         let ty = self.cx().function_type(inputs, results);

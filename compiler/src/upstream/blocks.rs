@@ -76,7 +76,7 @@ impl UpstreamLowering<'_, '_, '_> {
                 self.m().args(block).iter().map(|arg| args[blocks.slot_of[arg]]).collect();
             self.r.merge_block(block, *body, &of_block);
             let returned = [&[number], &values[..], &[condition]].concat();
-            self.finish_function(*callee, *body, loc, &returned);
+            self.r.finish_function(*callee, loc, &returned);
         }
 
         let symbols: Vec<AttrId> = made.iter().map(|&(_, symbol, _, _)| symbol).collect();
@@ -297,7 +297,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let at = InsertionPoint::End(block);
         let made = self.r.create_named(at, loc, "tfrt.case", &operands, &results, &[("branches", branches)]);
         let values: Vec<ValueId> = self.m().results(made).collect();
-        self.finish_function(step, block, loc, &values);
+        self.r.finish_function(step, loc, &values);
         symbol
     }
 }

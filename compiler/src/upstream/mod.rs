@@ -23,10 +23,7 @@ use rustc_hash::FxHashSet;
 
 use crate::diag::Diagnostic;
 use crate::dialects::UPSTREAM_TO_KERNELS;
-use crate::ir::{
-    AttrId, BlockId, FloatKind, KnownType, LocId, Module, NewOp, OpId, Signedness, StrId, TypeId, TypeKind,
-    ValueId, names,
-};
+use crate::ir::{AttrId, FloatKind, KnownType, Module, OpId, Signedness, StrId, TypeId, TypeKind, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::print::type_text;
 use crate::rewrite::InsertionPoint;
@@ -202,21 +199,10 @@ impl UpstreamLowering<'_, '_, '_> {
         let stem =
             self.m().symbol_name(parent).map_or_else(String::new, |name| self.m().cx.str(name).to_owned());
         let name = self.free_name(&format!("{stem}_{what}"));
-        let (loc, func) = (self.m().loc(parent), self.m().op_name(parent));
-        let (sym_name, private) = (self.r.cx().str_attr(&name), self.r.cx().str_attr("private"));
-        let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-        let new = NewOp { loc, attrs: &attrs, ..NewOp::new(func) };
-        let function = self.r.create(InsertionPoint::Before(parent), new);
+        let loc = self.m().loc(parent);
+        let function = self.r.private_function(InsertionPoint::Before(parent), loc, &name);
         let symbol = self.r.cx().symbol_attr(&name);
         (function, symbol)
-    }
-
-    /// Ends a function's only block with the return of `values`, and sets the function's type.
-    fn finish_function(&mut self, function: OpId, block: BlockId, loc: LocId, values: &[ValueId]) {
-        self.r.create_named(InsertionPoint::End(block), loc, "func.return", values, &[], &[]);
-        let args = self.m().args(block).to_vec();
-        let (inputs, results) = (self.types(&args), self.types(values));
-        self.r.set_signature(function, &inputs, &results);
     }
 
     /// The function that contains an op.

@@ -7,6 +7,7 @@
 //! arith.constant : tensor   tf.Const
 //! ```
 
+use befrost_tensor::tf::op::Op;
 use std::ops::Range;
 
 use super::UpstreamLowering;
@@ -58,7 +59,7 @@ impl UpstreamLowering<'_, '_, '_> {
     fn tensor_constant(&mut self, op: OpId) {
         let Some(value) = self.m().attr_named(op, "value") else { return };
         let ty = self.m().value_type(self.m().result(op, 0));
-        let constant = self.value(op, "tf.Const", &[], ty, &[("value", value)]);
+        let constant = self.value(op, Op::Const.op_name(), &[], ty, &[("value", value)]);
         self.r.replace_op(op, &[constant]);
     }
 

@@ -188,7 +188,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let goes_on = self.after_chains(InsertionPoint::End(block), op, goes_on, &yielded);
         let unchanged = &args[1 + inits.len()..];
         let returned = [&[next], &yielded[..], unchanged, &[goes_on]].concat();
-        self.finish_function(function, block, loc, &returned);
+        self.r.finish_function(function, loc, &returned);
         let carried = [&[lower], inits, &passed[..], &bounds[..]].concat();
         self.make_while(op, enters, symbol, &carried, 1);
     }
@@ -230,7 +230,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let (condition, values) = (tested[0], &tested[1..]);
         let condition = self.after_chains(InsertionPoint::End(body), op, condition, values);
         let returned = [values, &unchanged[..], &[condition]].concat();
-        self.finish_function(function, body, loc, &returned);
+        self.r.finish_function(function, loc, &returned);
 
         let carried = [&first[1..], &passed[..]].concat();
         self.make_while(op, first[0], symbol, &carried, 0);
@@ -250,7 +250,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let tested = self.take_end(test);
         let results = self.types(&tested);
         self.r.move_blocks(before, to);
-        self.finish_function(function, test, loc, &tested);
+        self.r.finish_function(function, loc, &tested);
         let block = self.r.add_block(before);
         let args: Vec<ValueId> = types.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
         let operands = [&args[..], &passed[..]].concat();

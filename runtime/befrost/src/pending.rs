@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use befrost_kernel_api::queue::{Task, WhenFull, WorkQueue};
+use befrost_kernel_api::queue::{Queue, Task, WhenFull};
 use befrost_kernel_api::{Error, ErrorCode};
 
 use crate::datum::Datum;
@@ -75,7 +75,7 @@ impl PendingCall {
     /// # Errors
     /// If too many such tasks are waiting.
     pub(crate) fn begin(
-        queue: &Arc<dyn WorkQueue>,
+        queue: &Queue,
         call: impl FnOnce() -> PendingResults + Send + 'static,
     ) -> Result<PendingCall, Error> {
         let shared = Arc::new(Shared::default());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceTextError};
 use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
-use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::{Error, ErrorCode, Limits, Registry, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 
@@ -17,7 +17,7 @@ use crate::program::Program;
 /// A work queue, an allocator and kernels. Clones share them.
 #[derive(Clone)]
 pub struct Runtime {
-    pub(crate) queue: Arc<dyn WorkQueue>,
+    pub(crate) queue: Queue,
     pub(crate) allocator: Arc<dyn Allocator>,
     pub(crate) limits: Limits,
     registry: Arc<Registry>,

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
-use befrost_kernel_api::context::{Cancellation, ResourceName, Resources};
+use befrost_kernel_api::context::{Cancellation, Resources};
 use befrost_kernel_api::{Error, ErrorCode, KernelError};
 use befrost_kernels::{assign_variable_values, variable_values};
 use befrost_tensor::HostTensor;
@@ -488,7 +488,7 @@ impl Variables {
     /// If an update panicked.
     pub fn snapshot(&self) -> Result<Vec<(String, HostTensor)>, Error> {
         let values = variable_values(&self.resources).map_err(failed)?;
-        Ok(values.into_iter().map(|(ResourceName { name, .. }, value)| (name, value)).collect())
+        Ok(values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect())
     }
 
     /// Gives variables the values of a snapshot, all at once, or after an error none.
@@ -498,7 +498,7 @@ impl Variables {
     pub fn restore(&self, values: impl IntoIterator<Item = (String, HostTensor)>) -> Result<(), Error> {
         let all = variable_values(&self.resources).map_err(failed)?;
         let named = values.into_iter().map(|(name, value)| {
-            let known = all.iter().find(|(known, _)| known.name == name).map(|(known, _)| known.clone());
+            let known = all.iter().find(|(known, _)| known.name() == name).map(|(known, _)| known.clone());
             let missing = || refused(ErrorCode::NotFound, format!("there is no variable '{name}'"));
             Ok((known.ok_or_else(missing)?, value))
         });

@@ -17,7 +17,7 @@ use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::context::Cancellation;
 use befrost_kernel_api::kernel::{Deferred, Rest};
 use befrost_kernel_api::parallel::parallel_for;
-use befrost_kernel_api::queue::{Latch, Task, WorkQueue};
+use befrost_kernel_api::queue::{Latch, Queue, Task};
 use befrost_kernel_api::{ExecContext, Registry, Request, Value, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -28,16 +28,16 @@ fn main() {
     divan::main();
 }
 
-fn queue(spec: &str) -> Arc<dyn WorkQueue> {
+fn queue(spec: &str) -> Queue {
     queue::from_spec(spec).expect("the queue exists")
 }
 
 /// Each task adds the next one.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn chain_of_tasks(bencher: Bencher, spec: &str) {
-    fn next(queue: &Arc<dyn WorkQueue>, left: u32, latch: &Arc<Latch>) {
+    fn next(queue: &Queue, left: u32, latch: &Arc<Latch>) {
         let (queue_in, latch) = (queue.clone(), latch.clone());
-        queue.add_soon(Task::new(move || match left {
+        queue.local().add_soon(Task::new(move || match left {
             0 => latch.count_down(),
             _ => next(&queue_in, left - 1, &latch),
         }));

@@ -24,7 +24,7 @@ pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::parallel::parallel_for;
-use crate::queue::WorkQueue;
+use crate::queue::Queue;
 pub use crate::resources::{Resource, ResourceName, Resources};
 use crate::value::Value;
 
@@ -104,7 +104,7 @@ pub struct Request {
     /// Allocator of tensors.
     pub allocator: Arc<dyn Allocator>,
     /// The queue of its tasks.
-    pub queue: Arc<dyn WorkQueue>,
+    pub queue: Queue,
     /// Bounds on nested calls.
     pub limits: Limits,
     /// Sink of printed text.
@@ -118,7 +118,7 @@ static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
 impl Request {
     /// A request on `queue` with defaults: step 0, the system's allocator, standard output, the default
     /// limits, no resources, no deadline.
-    pub fn new(queue: Arc<dyn WorkQueue>) -> Request {
+    pub fn new(queue: impl Into<Queue>) -> Request {
         Request {
             // Relaxed: only uniqueness matters.
             id: NEXT_REQUEST.fetch_add(1, Ordering::Relaxed),
@@ -126,7 +126,7 @@ impl Request {
             cancellation: Cancellation::default(),
             resources: Resources::default(),
             allocator: Malloc::shared(),
-            queue,
+            queue: queue.into(),
             limits: Limits::default(),
             output: Arc::new(Stdout),
             diagnostics: None,
@@ -237,7 +237,7 @@ impl ExecContext {
     }
 
     /// The queue of the execution.
-    pub fn queue(&self) -> &Arc<dyn WorkQueue> {
+    pub fn queue(&self) -> &Queue {
         &self.request.queue
     }
 

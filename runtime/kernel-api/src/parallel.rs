@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crate::cancellation::Cancellation;
 use crate::error::KernelError;
-use crate::queue::{Task, WorkQueue};
+use crate::queue::{Queue, Task};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// Code that runs consecutive blocks which one thread has taken. It stops at the first failure and returns
@@ -116,7 +116,7 @@ impl Shared {
 /// # Errors
 /// The error of the lowest-numbered block that failed, or of the cancellation.
 pub fn parallel_for(
-    queue: &Arc<dyn WorkQueue>,
+    queue: &Queue,
     cancellation: &Cancellation,
     n: usize,
     block: usize,
@@ -151,7 +151,7 @@ pub(crate) fn before_block(cancellation: &Cancellation) -> Result<(), KernelErro
 ///
 /// # Errors
 /// The error of the lowest-numbered block that failed.
-pub(crate) fn share_out(queue: &Arc<dyn WorkQueue>, n: usize, share: &Share<'_>) -> Result<(), KernelError> {
+pub(crate) fn share_out(queue: &Queue, n: usize, share: &Share<'_>) -> Result<(), KernelError> {
     let workers = queue.parallelism().min(n);
     if n == 0 {
         return Ok(());
@@ -172,7 +172,7 @@ pub(crate) fn share_out(queue: &Arc<dyn WorkQueue>, n: usize, share: &Share<'_>)
         let shared = shared.clone();
         Task::new(move || shared.work())
     });
-    queue.add_helpers(&mut helpers);
+    queue.local().add_helpers(&mut helpers);
     shared.work();
     let mut looks = 0;
     while !shared.is_done() {

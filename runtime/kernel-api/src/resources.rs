@@ -26,25 +26,49 @@ pub trait Resource: Any + Send + Sync {
     const TYPE: &'static str;
 }
 
-/// The name of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ResourceName {
-    /// TensorFlow's container, often empty.
-    pub container: String,
+/// The name of a resource. Clones share the text and are equal without a look at it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceName(Arc<NameParts>);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct NameParts {
+    container: Box<str>,
+    name: Box<str>,
+}
+
+impl ResourceName {
+    /// A name in a container of TensorFlow's, which often has the empty name.
+    pub fn new(container: &str, name: &str) -> ResourceName {
+        ResourceName(Arc::new(NameParts { container: container.into(), name: name.into() }))
+    }
+
+    /// The container.
+    pub fn container(&self) -> &str {
+        &self.0.container
+    }
+
     /// The name in the container.
-    pub name: String,
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
 }
 
 impl From<&str> for ResourceName {
     /// The name, in the container whose name is empty.
     fn from(name: &str) -> ResourceName {
-        ResourceName { container: String::new(), name: name.to_owned() }
+        ResourceName::new("", name)
+    }
+}
+
+impl fmt::Debug for ResourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{self}'")
     }
 }
 
 impl fmt::Display for ResourceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ResourceName { container, name } = self;
+        let (container, name) = (self.container(), self.name());
         if container.is_empty() { f.write_str(name) } else { write!(f, "{container}/{name}") }
     }
 }
@@ -159,7 +183,7 @@ mod tests {
     }
 
     fn named(container: &str, name: &str) -> ResourceName {
-        ResourceName { container: container.to_owned(), name: name.to_owned() }
+        ResourceName::new(container, name)
     }
 
     #[test]

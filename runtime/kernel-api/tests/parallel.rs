@@ -2,18 +2,17 @@
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use befrost_host::queue::from_spec;
 use befrost_kernel_api::context::Cancellation;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::parallel::parallel_for;
-use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::queue::Queue;
 
 const SPECS: [&str; 5] = ["s", "seeded:1", "mstd:1", "mstd:2", "mstd:4"];
 
-fn each(f: impl Fn(&Arc<dyn WorkQueue>, &Cancellation)) {
+fn each(f: impl Fn(&Queue, &Cancellation)) {
     for spec in SPECS {
         f(&from_spec(spec).unwrap(), &Cancellation::default());
     }

@@ -60,7 +60,7 @@ struct Workers<'a> {
 
 impl Parallel for Workers<'_> {
     fn workers(&self, work: u64) -> usize {
-        self.cx.queue().workers_for(Duration::from_nanos(work))
+        self.cx.queue().local().workers_for(Duration::from_nanos(work))
     }
 
     fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {

@@ -31,7 +31,7 @@ impl Snapshot {
     /// If a variable was half updated.
     pub fn of(resources: &Resources) -> Result<Snapshot, TrainError> {
         let values = variable_values(resources).map_err(|error| TrainError::new(error.to_string()))?;
-        let tensors = values.into_iter().map(|(name, value)| (name.name, value)).collect();
+        let tensors = values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect();
         Ok(Snapshot { tensors, notes: BTreeMap::new() })
     }
 }
@@ -175,26 +175,26 @@ impl Checkpoint {
         let mut wrong = Vec::new();
         let mut found: Vec<(ResourceName, HostTensor)> = Vec::new();
         let mut known = BTreeSet::new();
-        for (name, value) in variables.into_iter().filter(|(name, _)| is_chosen(&name.name)) {
-            known.insert(name.name.clone());
-            let Some((dtype, dims)) = self.describe(&name.name) else {
-                if name.name == "befrost/step" {
+        for (name, value) in variables.into_iter().filter(|(name, _)| is_chosen(name.name())) {
+            known.insert(name.name().to_owned());
+            let Some((dtype, dims)) = self.describe(name.name()) else {
+                if name.name() == "befrost/step" {
                     if let Some(step) = self.step()? {
                         let step = HostTensor::from_vec([], vec![step]);
                         found.push((name, step.map_err(|error| TrainError::new(error.to_string()))?));
                     }
-                } else if !name.name.starts_with(OWN) {
-                    wrong.push(format!("'{}' is not in it", name.name));
+                } else if !name.name().starts_with(OWN) {
+                    wrong.push(format!("'{}' is not in it", name.name()));
                 }
                 continue;
             };
             if (dtype, &dims[..]) != (value.dtype(), value.shape().dims()) {
                 let (want, shape) = (value.dtype(), value.shape().dims());
-                wrong.push(format!("'{}' is {want} {shape:?}, and {dtype} {dims:?} in it", name.name));
+                wrong.push(format!("'{}' is {want} {shape:?}, and {dtype} {dims:?} in it", name.name()));
                 continue;
             }
             if wrong.is_empty() {
-                let value = self.read(&name.name)?;
+                let value = self.read(name.name())?;
                 found.extend(value.map(|value| (name, value)));
             }
         }

@@ -252,7 +252,8 @@ impl Trainer {
     pub fn steps(&self) -> Result<u64, TrainError> {
         let none = || TrainError::new("the program does not count its steps in 'befrost/step'");
         let values = variable_values(&self.resources).map_err(|error| TrainError::new(error.to_string()))?;
-        let (_, step) = values.into_iter().find(|(name, _)| name.name == "befrost/step").ok_or_else(none)?;
+        let (_, step) =
+            values.into_iter().find(|(name, _)| name.name() == "befrost/step").ok_or_else(none)?;
         let step = step.to_vec::<i64>().ok().and_then(|step| step.first().copied());
         step.and_then(|step| u64::try_from(step).ok()).ok_or_else(none)
     }
@@ -562,7 +563,10 @@ impl Trainer {
     fn not_finite(&self, steps: u64, loss: f64) -> TrainError {
         let mut first = None;
         if let Ok(values) = variable_values(&self.resources) {
-            first = values.into_iter().find(|(_, value)| !is_finite(value)).map(|(name, _)| name.name);
+            first = values
+                .into_iter()
+                .find(|(_, value)| !is_finite(value))
+                .map(|(name, _)| name.name().to_owned());
         }
         let variable = match first {
             Some(name) => format!("the first variable that is not finite is '{name}'"),

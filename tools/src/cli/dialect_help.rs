@@ -183,6 +183,7 @@ fn effects(effects: &Effects) -> Vec<String> {
         Effects::Unknown => vec!["unknown".to_owned()],
         Effects::Pure => vec!["none".to_owned()],
         Effects::Recursive => vec!["those of the operations inside".to_owned()],
+        Effects::OfCallees => vec!["those of the functions that it calls".to_owned()],
         Effects::List(list) => list.iter().map(effect).collect(),
     }
 }
@@ -200,5 +201,6 @@ fn effect(effect: &Effect) -> String {
         EffectResource::Result(i) => format!("{verb} result #{i}"),
         EffectResource::Output => format!("{verb} the output"),
         EffectResource::ExecutionContext => format!("{verb} the execution context"),
+        EffectResource::State => format!("{verb} state"),
     }
 }

@@ -25,10 +25,10 @@ use crate::filecheck::regex::{Node, Regex, parse};
 /// The required agreement with the comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Verify {
-    /// What is said is expected, and what is expected is said
+    /// Each diagnostic is expected, and each expected one is there
     #[value(alias = "")]
     All,
-    /// What is expected is said; what else is said does not matter
+    /// Each expected diagnostic is there; there may be others
     OnlyExpected,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct PartArgs {
     #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = MARKER)]
     split_input_file: Option<String>,
 
-    /// What separates the parts of the output
+    /// The separator of the parts of the output
     #[arg(long, value_name = "MARKER", default_value = MARKER)]
     pub(super) output_split_marker: String,
 

@@ -51,7 +51,7 @@ Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
 #[derive(Parser)]
 #[command(name = "ir-translate", version, after_help = EXAMPLES)]
 struct TranslateArgs {
-    /// What to translate; `-` is standard input
+    /// The input; `-` is standard input
     #[arg(value_name = "INPUT", default_value = "-", value_parser = place())]
     input: Place,
 

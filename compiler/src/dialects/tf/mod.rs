@@ -30,6 +30,7 @@ pub use attrs::{
 pub use total::{MAX_SHAPE_CONSTANT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
+use bef_format::is_own_attr;
 use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::{
     ArgType, AttrKind, Attrs, Effect, Gradient, Op, OpRow, Signature, Traits as RowTraits, rows,
@@ -51,6 +52,12 @@ pub const TF_TO_KERNELS: &str = "tf-to-kernels";
 
 /// The pass that turns regions of operators into functions.
 pub const OUTLINE_REGIONS: &str = "tf-outline-regions";
+
+/// The op that reads the truth of a tensor.
+pub const PREDICATE: &str = "tf._Predicate";
+
+/// The op that reads the number of a branch.
+pub const BRANCH_INDEX: &str = "tf._BranchIndex";
 
 /// The pass that replaces requests for gradients.
 pub const GRADIENTS: &str = "tf-gradients";
@@ -174,7 +181,7 @@ pub(super) fn ops(r: &mut Registry) {
     );
     r.add(
         OpDef::new(
-            "tf._Predicate",
+            PREDICATE,
             "whether a tensor is true: a number that is not 0, or a tensor of other ranks that is not empty",
         )
         .operand("x", T::AnyTensor)
@@ -183,19 +190,17 @@ pub(super) fn ops(r: &mut Registry) {
         .kernel(),
     );
     r.add(
-        OpDef::new(
-            "tf._BranchIndex",
-            "the number of a branch; that of the last one if there is no such branch",
-        )
-        .operand("index", T::AnyTensor)
-        .attr("branches", A::Int(KnownType::I64))
-        .result("number", T::Is(KnownType::I32))
-        .pure()
-        .kernel(),
+        OpDef::new(BRANCH_INDEX, "the number of a branch; that of the last one if there is no such branch")
+            .operand("index", T::AnyTensor)
+            .attr("branches", A::Int(KnownType::I64))
+            .result("number", T::Is(KnownType::I32))
+            .pure()
+            .kernel(),
     );
     r.add(
         blank(READ_REF, "what a reference to a variable refers to")
             .result_with("outputs", T::Any, Arity::Variadic)
+            .effect(Access::Read, EffectResource::State)
             .gradient(Gradient::Rule)
             .kernel(),
     );
@@ -344,7 +349,9 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
     let def = match row.effect() {
         Effect::Pure => def.pure(),
         Effect::Allocate => def.effect(Access::Alloc, EffectResource::Result(0)),
-        Effect::Read | Effect::Write | Effect::OfCallees => def,
+        Effect::Read => def.effect(Access::Read, EffectResource::State),
+        Effect::Write => def.effect(Access::Write, EffectResource::State),
+        Effect::OfCallees => def.effects_of_callees(),
     };
     let def = [(RowTraits::CONSTANT, Traits::CONSTANT), (RowTraits::COMMUTATIVE, Traits::COMMUTATIVE)]
         .into_iter()
@@ -384,7 +391,7 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let own = m.attrs(op).iter().map(|&(name, _)| m.cx.str(name));
     // Other attributes belong to a dialect, to the compiler, or say where the op runs.
     let is_placement = |name: &str| [names::DEVICE, names::COLOCATE].iter().any(|&id| m.cx.str(id) == name);
-    for name in own.filter(|name| !name.contains('.') && !name.starts_with('_') && !is_placement(name)) {
+    for name in own.filter(|name| is_own_attr(name) && !is_placement(name)) {
         if !known().any(|attr| attr == name) {
             let near =
                 nearest(name, known()).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));

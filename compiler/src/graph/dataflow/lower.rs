@@ -15,6 +15,7 @@
 //! Left as they are: functions with effects, whose order primitives would lose; ops that something waits for;
 //! conditions that are no `i1`; functions that call themselves.
 
+use befrost_tensor::tf::op::Op;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -213,7 +214,7 @@ impl ToPrimitives<'_, '_> {
     /// The completion of an Identity of a value.
     fn pivot(&mut self, before: OpId, value: ValueId) -> ValueId {
         let ty = self.m().value_type(value);
-        self.make(before, "tf.Identity", &[value], &[ty, CHAIN])[1]
+        self.make(before, Op::Identity.op_name(), &[value], &[ty, CHAIN])[1]
     }
 
     /// Copies a function's ops in front of an op. Returns its results and the copies.

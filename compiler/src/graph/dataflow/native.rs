@@ -21,8 +21,6 @@
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::dialects::tf_executor::frames::{
     FrameData, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant,
@@ -30,9 +28,9 @@ use crate::dialects::tf_executor::frames::{
 use crate::dialects::tf_executor::{
     self, FRAME, GRAPH, ISLAND, Primitive, block_of, data_operands, is_chain,
 };
-use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::InsertionPoint;
+use crate::rewrite::{InsertionPoint, TopologicalOrder};
 
 use crate::graph::effects::functions;
 
@@ -186,31 +184,16 @@ impl NativeLowering<'_, '_, '_> {
                 frames.frame(inner).enters.iter().flat_map(|&enter| m.operands(enter)).collect()
             }
         };
-        let (mut users, mut missing) = (FxHashMap::<Unit, Vec<Unit>>::default(), FxHashMap::default());
-        let mut ready = BinaryHeap::new();
+        let mut users = FxHashMap::<Unit, Vec<(usize, Unit)>>::default();
+        let mut order = TopologicalOrder::new();
         for (&unit, &at) in &position {
             let from: Vec<Unit> = operands(unit).into_iter().filter_map(producer).collect();
-            if from.is_empty() {
-                ready.push(Reverse((at, unit)));
-            }
-            missing.insert(unit, from.len());
-            from.into_iter().for_each(|from| users.entry(from).or_default().push(unit));
+            order.add((at, unit), from.len());
+            from.into_iter().for_each(|from| users.entry(from).or_default().push((at, unit)));
         }
-        let mut order = Vec::with_capacity(position.len());
-        while let Some(Reverse((_, unit))) = ready.pop() {
-            order.push(unit);
-            missing.remove(&unit);
-            for user in users.get(&unit).into_iter().flatten() {
-                if let Some(n) = missing.get_mut(user) {
-                    *n -= 1;
-                    if *n == 0 {
-                        ready.push(Reverse((position[user], *user)));
-                    }
-                }
-            }
-        }
+        let units = order.take_all(|(_, unit)| users.get(&unit).into_iter().flatten().copied());
         // A block is in order, so that a cycle goes through a loop.
-        let left = missing.keys().find_map(|&unit| match unit {
+        let left = order.waiting().find_map(|(_, unit)| match unit {
             Unit::Loop(inner) => Some(inner),
             Unit::Op(_) => None,
         });
@@ -219,7 +202,7 @@ impl NativeLowering<'_, '_, '_> {
             self.cx.report(tf_executor::enters_itself(m, enter));
             return None;
         }
-        Some(order)
+        Some(units.into_iter().map(|(_, unit)| unit).collect())
     }
 
     /// Makes a function of a frame.
@@ -229,13 +212,8 @@ impl NativeLowering<'_, '_, '_> {
         let frame_name = known.name.map_or("loop", |name| m.cx.str(name));
         let stem = format!("{}_{}", self.stem, frame_name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
         let name = self.r.cx().free_name(&stem, |name| self.taken.insert(name));
-        let (loc, func) = (self.m().loc(self.function), self.m().op_name(self.function));
-        let (sym_name, private) = (self.r.cx().str_attr(&name), self.r.cx().str_attr("private"));
-        let attrs = [(names::SYM_NAME, sym_name), (names::SYM_VISIBILITY, private)];
-        let before = InsertionPoint::Before(self.function);
-        let function = self.r.create(before, NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
-        let region = self.r.add_region(function);
-        let block = self.r.add_block(region);
+        let (loc, before) = (self.m().loc(self.function), InsertionPoint::Before(self.function));
+        let (function, block) = self.r.private_function_of(before, loc, &name, &[]);
         let args = self.arguments(&known, block);
         let end = InsertionPoint::End(block);
         for &unit in order {
@@ -268,10 +246,7 @@ impl NativeLowering<'_, '_, '_> {
             self.r.erase(variable.sink);
             self.r.erase(variable.source);
         }
-        self.r.create_named(end, loc, "func.return", &returned, &[], &[]);
-        let types = |values: &[ValueId]| values.iter().map(|&value| self.m().value_type(value)).collect();
-        let (inputs, results): (Vec<TypeId>, Vec<TypeId>) = (types(self.m().args(block)), types(&returned));
-        self.r.set_signature(function, &inputs, &results);
+        self.r.finish_function(function, loc, &returned);
         self.mark(function, "loop");
         let symbol = self.r.cx().symbol_attr(&name);
         self.loops.insert(frame, Loop { symbol, args });

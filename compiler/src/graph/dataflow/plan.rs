@@ -12,16 +12,13 @@
 //!
 //! Left out is what neither has effects nor is used. A plan changes nothing; `build` executes it.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::condition::{Chosen, Conditions, Literal, Literals, Refused, Replaced};
 use crate::dialects::tf_executor::frames::inputs;
 use crate::dialects::tf_executor::{FETCH, Primitive, is_chain};
 use crate::ir::{Module, OpId, Traits, ValueId};
-use crate::rewrite::would_be_trivially_dead;
+use crate::rewrite::{TopologicalOrder, would_be_trivially_dead};
 
 /// An element of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,22 +137,12 @@ impl<'a> Nodes<'a> {
     /// The numbers of these nodes in the order of their dependencies, else in the given one.
     fn order(&self, needed: &FxHashSet<usize>) -> Result<Vec<usize>, Refused> {
         let n_missing = |i: usize| self.uses[i].iter().filter(|(_, from)| from.is_some()).count();
-        let mut missing: Vec<usize> = (0..self.list.len()).map(n_missing).collect();
-        let mut ready: BinaryHeap<Reverse<usize>> =
-            needed.iter().copied().filter(|&i| missing[i] == 0).map(Reverse).collect();
-        let mut order = Vec::with_capacity(needed.len());
-        while let Some(Reverse(i)) = ready.pop() {
-            order.push(i);
-            for &(user, _) in &self.users[i] {
-                missing[user] -= 1;
-                if missing[user] == 0 && needed.contains(&user) {
-                    ready.push(Reverse(user));
-                }
-            }
-        }
-        match needed.iter().filter(|&&i| missing[i] > 0).min() {
-            None => Ok(order),
-            Some(&i) => Err((self.op(i), "it waits for itself when its loop is one operation".to_owned())),
+        let mut order = TopologicalOrder::new();
+        needed.iter().for_each(|&i| order.add(i, n_missing(i)));
+        let found = order.take_all(|i| self.users[i].iter().map(|&(user, _)| user));
+        match order.waiting().min() {
+            None => Ok(found),
+            Some(i) => Err((self.op(i), "it waits for itself when its loop is one operation".to_owned())),
         }
     }
 
@@ -242,34 +229,14 @@ struct Planner<'n, 'a> {
     is_left: Vec<bool>,
 }
 
-/// The nodes of a region that are no part of a conditional, and what each still waits for.
-#[derive(Default)]
-struct Ready {
-    missing: FxHashMap<usize, usize>,
-    ready: BinaryHeap<Reverse<usize>>,
-}
-
-impl Ready {
-    /// Counts a node as placed.
-    fn placed(&mut self, users: &[(usize, ValueId)]) {
-        for (user, _) in users {
-            if let Some(n) = self.missing.get_mut(user) {
-                *n -= 1;
-                if *n == 0 {
-                    self.ready.push(Reverse(*user));
-                }
-            }
-        }
-    }
-}
-
 impl Planner<'_, '_> {
     fn region(&mut self, nodes: &[usize], region: &Literals) -> Result<Vec<PlanStep>, Refused> {
         let of = self.nodes;
         // The nodes by the predicates of their further literals; a choice also counts for its own predicate.
         let mut by_predicate: Vec<(ValueId, Vec<usize>)> = Vec::new();
         let mut at: FxHashMap<ValueId, usize> = FxHashMap::default();
-        let mut ready = Ready::default();
+        // The nodes that are no part of a conditional.
+        let mut ready = TopologicalOrder::new();
         for &i in nodes {
             let literals = of.literals[i].iter().filter(|literal| !region.contains(literal));
             let own = self.choice(i);
@@ -281,26 +248,22 @@ impl Planner<'_, '_> {
                 by_predicate[n].1.push(i);
             }
             if own.is_none() && of.literals[i].len() == region.len() {
-                let n = self.left(i).count();
-                ready.missing.insert(i, n);
-                if n == 0 {
-                    ready.ready.push(Reverse(i));
-                }
+                ready.add(i, self.left(i).count());
             }
         }
         let mut steps = Vec::new();
         loop {
-            while let Some(Reverse(i)) = ready.ready.pop() {
+            while let Some(i) = ready.take() {
                 steps.push(PlanStep::PlanNode(of.list[i]));
                 self.is_left[i] = false;
-                ready.placed(&of.users[i]);
+                ready.placed(of.users[i].iter().map(|&(user, _)| user));
             }
             by_predicate.retain(|(_, nodes)| nodes.iter().any(|&i| self.is_left[i]));
             let Some((predicate, closure)) = self.next(&by_predicate, region) else { break };
             let branch = self.branch(predicate, &closure, region)?;
             for &i in &closure {
                 self.is_left[i] = false;
-                ready.placed(&of.users[i]);
+                ready.placed(of.users[i].iter().map(|&(user, _)| user));
             }
             steps.push(PlanStep::Branch(branch));
         }

@@ -2,7 +2,7 @@
 //!
 //! A cost is additional data movement, in quarters of one pass over the operator's images. A kernel that
 //! transposes its operand and its result internally costs 4. An explicit transposition passes over the image
-//! once.
+//! once. The costs of the CPU functions are a column of the operators' rows.
 
 use befrost_tensor::tf::op::Op;
 
@@ -18,23 +18,7 @@ pub(super) struct Device {
 const NEVER: u64 = 1 << 16;
 
 /// Our CPU kernels: a vector register holds adjacent channels.
-const CPU: Device = Device {
-    nchw: |op| match op {
-        // In addition to the internal transpositions these cannot be fused, and their weights cannot be
-        // packed.
-        Op::Conv2D
-        | Op::DepthwiseConv2dNative
-        | Op::_FusedConv2D
-        | Op::_FusedDepthwiseConv2dNative
-        | Op::Conv2DBackpropFilter
-        | Op::Conv2DBackpropInput
-        | Op::DepthwiseConv2dNativeBackpropFilter
-        | Op::DepthwiseConv2dNativeBackpropInput => 16,
-        Op::BiasAdd | Op::BiasAddGrad => 1,
-        _ => 4,
-    },
-    nhwc: |_| 0,
-};
+const CPU: Device = Device { nchw: |op| op.row().nchw_cost(), nhwc: |_| 0 };
 
 const ALWAYS_NCHW: Device = Device { nchw: |_| 0, nhwc: |_| NEVER };
 const ALWAYS_NHWC: Device = Device { nchw: |_| NEVER, nhwc: |_| 0 };

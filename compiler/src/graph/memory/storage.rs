@@ -15,8 +15,8 @@ const HEADER: usize = 64;
 /// Limit on planned sizes, so that sums cannot overflow.
 const MAX_BYTES: usize = 1 << 40;
 
-/// Ops that read an operand and retain nothing.
-const READ_ONLY: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
+/// Ops without a row that read an operand and retain nothing: their results are scalars.
+const READ_ONLY: &[&str] = &[tf::BRANCH_INDEX, tf::PREDICATE];
 
 /// The memory of one tensor, or of several in sequence.
 pub(super) struct Storage {

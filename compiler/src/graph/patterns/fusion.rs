@@ -17,12 +17,12 @@ use super::layers::{
 use super::rule::{apply, operand_orders, patterns, same_type};
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, flag, is_used_once, producer_if, shape};
-use crate::dialects::tf::operator;
+use crate::dialects::tf::{operator, row};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Activates, Fusion, Op, ProductForm, ProductOps};
 
 /// The patterns of an operator.
 pub(super) fn of(operator: Op) -> &'static [Pattern] {
@@ -34,17 +34,6 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
-        Op::Relu
-        | Op::Relu6
-        | Op::Elu
-        | Op::Tanh
-        | Op::Sigmoid
-        | Op::LeakyRelu
-        | Op::_Gelu
-        | Op::Selu
-        | Op::Softplus => {
-            patterns! { "tf-fuse-activation" 8 fuse_activation; }
-        }
         Op::Mul => patterns! {
             "tf-gelu" 9 gelu;
             "tf-fuse-silu" 8 fuse_silu;
@@ -58,36 +47,41 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         Op::FusedBatchNorm | Op::FusedBatchNormV2 | Op::FusedBatchNormV3 => {
             patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }
         }
+        _ if matches!(operator.row().fusion(), Fusion::Activation(_)) => {
+            patterns! { "tf-fuse-activation" 8 fuse_activation; }
+        }
         _ => &[],
     }
 }
 
-/// The word for an activation in `fused_ops`. `None` if it cannot be fused with the product: packed products
-/// take any supported activation, others the ones that TensorFlow fuses.
-fn activation(m: &Module, op: OpId, product: Op) -> Option<&'static str> {
-    let is_packed = PACKED.contains(&product);
-    let operator = operator(m, op)?;
-    let fits = match operator {
-        Op::Relu | Op::Relu6 | Op::Elu | Op::LeakyRelu => true,
-        Op::Tanh | Op::Sigmoid | Op::_Gelu => is_packed || product == Op::_FusedMatMul,
-        Op::Selu | Op::Softplus => is_packed,
-        _ => false,
+/// The product that an op computes, and the form of its operator.
+fn product_of(m: &Module, op: OpId) -> Option<(ProductOps, ProductForm)> {
+    match row(m, op)?.fusion() {
+        Fusion::Product(product, form) => Some((product, form)),
+        Fusion::Activation(_) | Fusion::None => None,
+    }
+}
+
+/// The word for an activation in `fused_ops`. `None` if it cannot be fused with the product.
+fn activation(m: &Module, op: OpId, (product, form): (ProductOps, ProductForm)) -> Option<&'static str> {
+    let row = row(m, op)?;
+    let is_packed = form == ProductForm::Packed;
+    let fits = match row.fusion() {
+        Fusion::Activation(Activates::All) => true,
+        Fusion::Activation(Activates::Matrices) => is_packed || product == ProductOps::MATMUL,
+        Fusion::Activation(Activates::Packed) => is_packed,
+        Fusion::Product(..) | Fusion::None => false,
     };
-    fits.then(|| match operator {
-        Op::_Gelu if flag(m, op, "approximate") => "GeluApproximate",
-        Op::_Gelu => "GeluExact",
-        _ => operator.name(),
+    fits.then(|| match row.op {
+        Some(Op::_Gelu) if flag(m, op, "approximate") => "GeluApproximate",
+        Some(Op::_Gelu) => "GeluExact",
+        _ => row.name,
     })
 }
 
 /// The words for a bias and a residual in `fused_ops`.
 const BIAS: &str = "BiasAdd";
 const ADDEND: &str = "Add";
-
-/// The products that TensorFlow fuses; their fused forms and their packed forms follow in the same order.
-const PLAIN: [Op; 3] = [Op::Conv2D, Op::MatMul, Op::DepthwiseConv2dNative];
-const FUSED: [Op; 3] = [Op::_FusedConv2D, Op::_FusedMatMul, Op::_FusedDepthwiseConv2dNative];
-const PACKED: [Op; 3] = [Op::_PackedConv2D, Op::_PackedMatMul, Op::_PackedDepthwiseConv2dNative];
 
 /// The strings of an array attribute.
 fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
@@ -97,9 +91,12 @@ fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
     items.iter().filter_map(|&item| m.cx.as_str(item).map(str::to_owned)).collect()
 }
 
-/// The producer of an f32 value, if it is one of `kinds` and the value has one use.
-fn fusable(m: &Module, value: ValueId, kinds: &[Op]) -> Option<OpId> {
-    producer_if(m, value, kinds).filter(|_| is_used_once(m, value) && dtype(m, value) == Some(DType::F32))
+/// The producer of an f32 value, if it is a product in one of `forms` and the value has one use.
+fn fusable(m: &Module, value: ValueId, forms: &[ProductForm]) -> Option<OpId> {
+    let op = m.defining_op(value)?;
+    let (_, form) = product_of(m, op)?;
+    let fits = forms.contains(&form) && is_used_once(m, value) && dtype(m, value) == Some(DType::F32);
+    fits.then_some(op)
 }
 
 /// Rebuilds the product `inner` with one more fused op, `does`.
@@ -112,8 +109,8 @@ fn extend(
     alpha: Option<AttrId>,
 ) -> Option<ValueId> {
     let m = b.ir();
-    let product = operator(m, inner)?;
-    let fused = PLAIN.iter().position(|&plain| plain == product).map_or(product, |at| FUSED[at]);
+    let (product, form) = product_of(m, inner)?;
+    let fused = if form == ProductForm::Packed { product.packed } else { product.fused };
     let operands: Vec<ValueId> = m.operands(inner).chain(arg).collect();
     let (done, result) = (words(m, inner, "fused_ops"), m.result(op, 0));
     let all: Vec<&str> = done.iter().map(String::as_str).chain([does]).collect();
@@ -129,7 +126,7 @@ fn extend(
 
 /// True for a product with packed weights.
 fn is_packed(m: &Module, op: OpId) -> bool {
-    operator(m, op).is_some_and(|operator| PACKED.contains(&operator))
+    product_of(m, op).is_some_and(|(_, form)| form == ProductForm::Packed)
 }
 
 /// A product, then a bias.
@@ -139,7 +136,7 @@ fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let pairs = operand_orders(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
     let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
-        let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
+        let inner = fusable(m, x, &[ProductForm::Plain, ProductForm::Packed])?;
         // TensorFlow's fused depthwise convolution has no explicit paddings.
         let is_known = operator(m, inner) != Some(Op::DepthwiseConv2dNative)
             || m.attr_named(inner, "explicit_paddings").is_none();
@@ -185,7 +182,11 @@ fn columns(m: &Module, op: OpId) -> usize {
 fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (inner, residual) = operand_orders(m, op).into_iter().find_map(|(x, residual)| {
-        let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
+        let inner = fusable(m, x, &[ProductForm::Fused, ProductForm::Packed])?;
+        // TensorFlow's fused depthwise convolution adds no residual.
+        if product_of(m, inner)? == (ProductOps::DEPTHWISE, ProductForm::Fused) {
+            return None;
+        }
         let done = words(m, inner, "fused_ops");
         let is_first = done.is_empty() && is_packed(m, inner) || done == [BIAS];
         (is_first && same_type(m, x, residual) && x != residual).then_some((inner, residual))
@@ -197,9 +198,9 @@ fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let x = m.operand(op, 0);
-    let inner = fusable(m, x, &FUSED).or_else(|| fusable(m, x, &PACKED))?;
+    let inner = fusable(m, x, &[ProductForm::Fused, ProductForm::Packed])?;
     let done = words(m, inner, "fused_ops");
-    let what = activation(m, op, operator(m, inner)?)?;
+    let what = activation(m, op, product_of(m, inner)?)?;
     let is_next = match done.last() {
         Some(last) => last == BIAS || last == ADDEND,
         None => is_packed(m, inner),
@@ -216,7 +217,7 @@ fn fuse_silu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let inner = operand_orders(m, op).into_iter().find_map(|(x, other)| {
         let sigmoid = producer_if(m, other, &[Op::Sigmoid])?;
-        let inner = producer_if(m, x, &PACKED)?;
+        let inner = m.defining_op(x).filter(|&inner| is_packed(m, inner))?;
         let are_all = m.operand(sigmoid, 0) == x && is_used_once(m, other) && m.users(x).take(3).count() == 2;
         let done = words(m, inner, "fused_ops");
         let is_next = done.last().is_none_or(|last| last == BIAS || last == ADDEND);
@@ -236,21 +237,24 @@ fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if trains || !others_unused || constants.iter().any(|&value| constant_of(m, value).is_none()) {
         return None;
     }
-    let convolutions = [Op::Conv2D, Op::DepthwiseConv2dNative];
+    let is_convolution = |&conv: &OpId| product_of(m, conv).is_some_and(|(of, _)| of != ProductOps::MATMUL);
     let x = m.operand(op, 0);
-    let (conv, bias) = match fusable(m, x, &[Op::_FusedConv2D, Op::_FusedDepthwiseConv2dNative, Op::BiasAdd])
-    {
-        Some(sum) if operator(m, sum) == Some(Op::BiasAdd) => {
-            if data_format(m, sum) != data_format(m, op) {
+    let sum = producer_if(m, x, &[Op::BiasAdd]).filter(|_| is_used_once(m, x));
+    let (conv, bias) = match (sum, fusable(m, x, &[ProductForm::Fused]).filter(is_convolution)) {
+        (Some(sum), _) => {
+            if data_format(m, sum) != data_format(m, op) || dtype(m, x) != Some(DType::F32) {
                 return None;
             }
-            (fusable(m, m.operand(sum, 0), &convolutions)?, Some(m.operand(sum, 1)))
+            (fusable(m, m.operand(sum, 0), &[ProductForm::Plain])?, Some(m.operand(sum, 1)))
         }
-        Some(fused) => {
+        (None, Some(fused)) => {
             (words(m, fused, "fused_ops") == [BIAS]).then_some((fused, Some(m.operand(fused, 2))))?
         }
-        None => (fusable(m, x, &convolutions)?, None),
+        (None, None) => (fusable(m, x, &[ProductForm::Plain])?, None),
     };
+    if !is_convolution(&conv) {
+        return None;
+    }
     let filter = m.operand(conv, 1);
     let filter_dims = dims(m, filter)?.to_vec();
     let are_constants =
@@ -264,8 +268,7 @@ fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         _ => 1e-4,
     });
     let (image, result) = (m.operand(conv, 0), m.result(op, 0));
-    let conv_operator = operator(m, conv)?;
-    let plain = FUSED.iter().position(|&fused| fused == conv_operator).map_or(conv_operator, |at| PLAIN[at]);
+    let plain = product_of(m, conv)?.0.plain;
     let format = m.attr_named(op, "data_format");
     let fused_only = ["fused_ops", "num_args", "epsilon", "leakyrelu_alpha", "TArgs", "num_host_args"];
     let epsilon = b.scalar(epsilon, DType::F32).ok()?;

@@ -4,14 +4,14 @@
 //! `name:out:2` is number 2 of its output `out`, and a name alone is an argument; `^name` is a control edge
 //! in both.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{EntryPoint, Feed, Refusal, devices, errors};
 use crate::diag::factory::nearest;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
+use crate::rewrite::TopologicalOrder;
 
 /// The nodes of a graph or a function.
 pub(super) struct GraphBody<'g> {
@@ -200,39 +200,26 @@ impl<'g> GraphBody<'g> {
 
     /// Topological order of these nodes; else the order of the file.
     pub(super) fn order(&self, inputs: &Needed) -> Result<Vec<usize>, Refusal> {
-        let mut missing: HashMap<usize, usize> =
-            inputs.iter().map(|(&node, from)| (node, from.len())).collect();
+        let mut order = TopologicalOrder::new();
         let mut users: HashMap<usize, Vec<usize>> = HashMap::new();
         for (&node, from) in inputs {
+            order.add(node, from.len());
             from.iter().for_each(|&from| users.entry(from).or_default().push(node));
         }
-        let ready = missing.iter().filter(|(_, n)| **n == 0).map(|(&node, _)| Reverse(node));
-        let mut ready: BinaryHeap<Reverse<usize>> = ready.collect();
-        let mut order = Vec::with_capacity(inputs.len());
-        while let Some(Reverse(node)) = ready.pop() {
-            order.push(node);
-            missing.remove(&node);
-            for user in users.get(&node).into_iter().flatten() {
-                if let Some(n) = missing.get_mut(user) {
-                    *n -= 1;
-                    if *n == 0 {
-                        ready.push(Reverse(*user));
-                    }
-                }
-            }
-        }
-        match missing.keys().min() {
-            None => Ok(order),
-            Some(&first) => Err(self.cycle(first, inputs, &missing)),
+        let found = order.take_all(|node| users.get(&node).into_iter().flatten().copied());
+        let left: BTreeSet<usize> = order.waiting().collect();
+        match left.first() {
+            None => Ok(found),
+            Some(&first) => Err(self.cycle(first, inputs, &left)),
         }
     }
 
     /// The error with the nodes of a cycle: every remaining node has a remaining input.
-    fn cycle(&self, first: usize, inputs: &Needed, left: &HashMap<usize, usize>) -> Refusal {
+    fn cycle(&self, first: usize, inputs: &Needed, left: &BTreeSet<usize>) -> Refusal {
         let (mut path, mut node) = (Vec::new(), first);
         while !path.contains(&node) && path.len() < 64 {
             path.push(node);
-            let next = inputs.get(&node).into_iter().flatten().find(|from| left.contains_key(from));
+            let next = inputs.get(&node).into_iter().flatten().find(|from| left.contains(from));
             node = next.copied().unwrap_or(first);
         }
         let from = path.iter().position(|&on| on == node).unwrap_or(0);

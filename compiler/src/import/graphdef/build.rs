@@ -1,8 +1,12 @@
 //! Translation of nodes to ops.
+//!
+//! Result types are those that the attributes of a node say, without shapes, which `tf-shape-inference` finds
+//! once for graph and functions together. So the ops are not made by the typed builder, which would infer
+//! shapes op by op; nor could it make references, islands and the tokens of a body with dataflow.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
+use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, Op, OpRow, Signature, Type, row};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
 use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors, gradients};
@@ -13,7 +17,9 @@ use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
 use crate::import::{Feed, names_attr, narrowed};
-use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{
+    AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, free_name, names,
+};
 
 /// The most outputs of a node.
 const MAX_OUTPUTS: usize = 1 << 16;
@@ -282,13 +288,7 @@ impl<'g> Importer<'g> {
             operands = rest;
             results.extend(made.iter().map(|(value, _)| *value));
             for (_, name) in made {
-                let mut free = name.clone();
-                let mut n = 0;
-                while result_names.contains(&free) {
-                    n += 1;
-                    free = format!("{name}_{n}");
-                }
-                result_names.push(free);
+                result_names.push(free_name(&name, |name| result_names.iter().all(|taken| taken != name)));
             }
         }
         let (m, block) = (&mut self.m, block.function);
@@ -552,7 +552,7 @@ impl<'g> Importer<'g> {
         }
         let symbol = self.m.cx.symbol_attr(&symbol);
         let attrs = vec![(self.m.cx.str_id("f"), symbol)];
-        Ok(NodePlan { name: "tf.StatefulPartitionedCall".into(), attrs, takes, outputs, ranges })
+        Ok(NodePlan { name: Op::StatefulPartitionedCall.op_name().to_owned(), attrs, takes, outputs, ranges })
     }
 
     fn attr(&mut self, body: &GraphBody<'g>, value: &AttrValue) -> Result<AttrId, String> {

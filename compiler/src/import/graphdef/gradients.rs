@@ -7,7 +7,7 @@
 //!
 //! The pass `tf-gradients` replaces them, and leaves out results that do not exist.
 
-use befrost_tensor::tf::op::Type;
+use befrost_tensor::tf::op::{Op, Type};
 
 use super::body::{GraphBody, Reference};
 use super::build::{Block, canonical};
@@ -151,7 +151,8 @@ impl<'g> Importer<'g> {
             Some((Type::Dense(_), false)) => return Ok(ty),
             Some((element @ Type::Dense(_), true)) => tf::element(&mut self.m.cx, element, false),
             Some((Type::Resource, false)) => {
-                let op = self.m.defining_op(x).filter(|&op| self.m.op_name_str(op) == "tf.VarHandleOp");
+                let op =
+                    self.m.defining_op(x).filter(|&op| tf::operator(&self.m, op) == Some(Op::VarHandleOp));
                 let element = op.and_then(|op| self.m.cx.as_type(self.m.attr_named(op, "dtype")?));
                 element.ok_or_else(|| {
                     errors::no_such_tensor("differentiate by", name, "it is the handle of no variable")

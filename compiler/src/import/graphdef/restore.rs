@@ -5,7 +5,7 @@
 //! was in them, so it needs none. Only restored tensors that are used are read.
 
 use befrost_tensor::bundle::{BundleData, BundleTensor};
-use befrost_tensor::tf::op::{Signature, Type};
+use befrost_tensor::tf::op::{Op, Signature, Type};
 use prost::bytes::Bytes;
 
 use super::body::{GraphBody, Reference, resolved};
@@ -51,7 +51,7 @@ impl<'g> Importer<'g> {
         let cx = &mut self.m.cx;
         let name = cx.str_id(&def.name);
         let loc = cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
-        let (op, attr) = (cx.str_id("tf.Const"), cx.str_id("value"));
+        let (op, attr) = (cx.str_id(Op::Const.op_name()), cx.str_id("value"));
         let op = cx.op_name(op);
         let result = cx.attr_type(value).into_iter().collect::<Vec<_>>();
         let op = self.m.create(NewOp { results: &result, attrs: &[(attr, value)], loc, ..NewOp::new(op) });

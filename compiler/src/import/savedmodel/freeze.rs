@@ -7,16 +7,17 @@
 use std::collections::BTreeMap;
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::{Effect, Op};
+use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashSet;
 
 use super::origins::{Origins, VariableKey, is_handle};
 use crate::build::Builder;
+use crate::dialects::Access;
 use crate::dialects::tf::{self, Control};
 use crate::graph::callees;
 use crate::import::errors::{self, Refusal};
 use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId};
-use crate::rewrite::Rewriter;
+use crate::rewrite::{Rewriter, state_access};
 
 /// The uses of a variable.
 #[derive(Default)]
@@ -125,10 +126,8 @@ enum Use {
 
 /// How an op uses the handles among its operands; `None` if it passes them on.
 fn use_of(m: &Module, op: OpId) -> Option<Use> {
-    if m.op_name_str(op) == tf::READ_REF {
-        return Some(Use::Read);
-    }
-    let operator = tf::operator(m, op)?;
+    let access = state_access(m, op);
+    let Some(operator) = tf::operator(m, op) else { return access.map(|_| Use::Read) };
     if Control::of(m, op).is_some() {
         return None;
     }
@@ -136,10 +135,8 @@ fn use_of(m: &Module, op: OpId) -> Option<Use> {
         Op::Identity => None,
         Op::AssignVariableOp | Op::Assign => Some(Use::Assign),
         Op::ReadVariableOp | Op::ResourceGather => Some(Use::Read),
-        _ => match tf::row(m, op)?.effect() {
-            Effect::Write => Some(Use::Change),
-            _ => Some(Use::Other),
-        },
+        _ if access == Some(Access::Write) => Some(Use::Change),
+        _ => Some(Use::Other),
     }
 }
 
@@ -192,8 +189,7 @@ pub(super) fn remove_without_effects(m: &mut Module, name: &str) -> bool {
     let (mut todo, mut seen) = (vec![init], FxHashSet::from_iter([init]));
     while let Some(function) = todo.pop() {
         for op in m.walk(function) {
-            let effect = tf::row(m, op).map(|row| row.effect());
-            if matches!(effect, Some(Effect::Write | Effect::Read)) || m.op_name_str(op) == tf::READ_REF {
+            if state_access(m, op).is_some() {
                 return false;
             }
             todo.extend(callees(m, op).into_iter().filter_map(named).filter(|&callee| seen.insert(callee)));

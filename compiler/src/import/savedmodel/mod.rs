@@ -34,7 +34,7 @@ use super::graphdef::{EntryPoint, Surroundings, import};
 use super::proto::{AssetFileDef, GraphDef, MetaGraphDef, NodeDef, SavedModel, SignatureDef};
 use super::{Feed, ImportOptions, text};
 use crate::diag::Diagnostic;
-use crate::ir::Module;
+use crate::ir::{Module, free_name};
 
 /// The kinds of TensorFlow's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ impl TensorFlowModel {
             // What a session runs first, then what the caller names.
             own.targets.splice(0..0, std::mem::take(&mut targets));
         }
-        let init = (!targets.is_empty()).then(|| free_name(INIT, &entries));
+        let init = (!targets.is_empty()).then(|| free_symbol(INIT, &entries));
         if let Some(symbol) = &init {
             let fetches = Some(Vec::new());
             entries.push(EntryPoint { symbol: symbol.clone(), targets, fetches, ..EntryPoint::default() });
@@ -316,10 +316,8 @@ fn texts(meta: &MetaGraphDef, variables: &str) -> Result<BTreeMap<String, String
 }
 
 /// A name that no entry point has.
-fn free_name(name: &str, entries: &[EntryPoint]) -> String {
-    let is_free = |name: &String| entries.iter().all(|entry| entry.symbol != *name);
-    let numbered = (1..).map(|n| format!("{name}_{n}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+fn free_symbol(name: &str, entries: &[EntryPoint]) -> String {
+    free_name(name, |name| entries.iter().all(|entry| entry.symbol != name))
 }
 
 /// The nodes of a graph and of its functions.

@@ -89,7 +89,7 @@ impl<'p> PreparedCall<'p> {
     ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let has_sequential_plan = plan.runs_sequentially(context.queue().is_seeded());
+        let has_sequential_plan = plan.runs_sequentially(context.queue().local().is_seeded());
         let sequential = has_sequential_plan
             .then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
         Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
@@ -139,7 +139,7 @@ impl<'p> PreparedCall<'p> {
     ) -> Option<NewFrame> {
         let &PreparedCall { program, plan, context, iteration, sequential: _ } = self;
         let iteration = iteration.into();
-        let (is_seeded, values) = (context.queue().is_seeded(), AtomicUsize::new(0));
+        let (is_seeded, values) = (context.queue().local().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
         let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });
         if let Err(error) = execution.reserve(plan.n_registers as usize, 0) {

@@ -21,7 +21,7 @@ use befrost_kernel_api::kernel::control;
 use befrost_kernel_api::kernel::{
     Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, Outcome, Rest, Signature,
 };
-use befrost_kernel_api::queue::WorkQueue;
+use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::registry::Registry;
 use befrost_kernel_api::value::{Chain, Value};
 
@@ -235,12 +235,7 @@ impl Output for Sink {
 }
 
 /// Calls the last function with `argument` on `queue`. Returns its results and what it printed.
-fn run_on(
-    queue: Arc<dyn WorkQueue>,
-    program: &Arc<Program>,
-    argument: Value,
-    limits: Limits,
-) -> (Vec<String>, String) {
+fn run_on(queue: Queue, program: &Arc<Program>, argument: Value, limits: Limits) -> (Vec<String>, String) {
     let sink = Arc::new(Sink::default());
     let request = Request { output: sink.clone(), limits, ..Request::new(queue) };
     let context = ExecContext::new(Arc::new(request));

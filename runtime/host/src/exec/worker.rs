@@ -40,7 +40,7 @@ use super::frame::{
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::kernel::Job;
-use befrost_kernel_api::queue::{Task, WorkQueue};
+use befrost_kernel_api::queue::{Queue, Task};
 use befrost_kernel_api::value::Value;
 
 use self::invoke::{DeferredTask, may_run_now};
@@ -271,13 +271,13 @@ impl Agenda {
     /// Hands the top activation's kernels of other streams to the queue: one task per stream, in ascending
     /// order.
     #[inline]
-    fn enqueue_outline(&mut self, queue: &Arc<dyn WorkQueue>) {
+    fn enqueue_outline(&mut self, queue: &Queue) {
         if self.activations.last().is_some_and(|activation| self.outline.len() > activation.outline) {
             self.enqueue_outline_slow(queue);
         }
     }
 
-    fn enqueue_outline_slow(&mut self, queue: &Arc<dyn WorkQueue>) {
+    fn enqueue_outline_slow(&mut self, queue: &Queue) {
         let Some(activation) = self.activations.last() else { return };
         let (outline, frame) = (&mut self.outline, activation.frame);
         outline[activation.outline..].sort_by_key(Ready::stream);
@@ -416,7 +416,7 @@ impl Worker {
             deferred.is_some_and(|running| running.frame().address() == frame)
         };
         let context = &activation.done.as_ref()?.frame().execution.context;
-        let Some(task) = context.queue().take_next(&is_here) else {
+        let Some(task) = context.queue().local().take_next(&is_here) else {
             self.n_kept_tasks += 1;
             return None;
         };
@@ -466,7 +466,7 @@ fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
     if last > first {
         let execution = &inline[last].frame().execution;
         if execution.is_seeded {
-            let at = first + execution.context.queue().pick(inline.len() - first);
+            let at = first + execution.context.queue().local().pick(inline.len() - first);
             inline.swap(at.min(last), last);
         }
     }

@@ -23,7 +23,9 @@ use bef_format::{FunctionId, FunctionKind, FunctionView, Image};
 
 use self::kernels::Kernels;
 use crate::mapping::Bytes;
-use befrost_kernel_api::executor::{KernelRef, LoadedFile, PreparedUse, SharedImage, location_of};
+use befrost_kernel_api::executor::{
+    KernelRef, LoadedFile, PreparedUse, SharedData, SharedImage, location_of,
+};
 use befrost_kernel_api::kernel::{Kernel, KernelUse};
 use befrost_kernel_api::registry::Registry;
 use befrost_mem::Frozen;
@@ -116,11 +118,12 @@ fn prepare(file: &SharedImage, kernels: &Kernels) -> Result<Box<[PreparedUse]>, 
     if !kernels.by_code.iter().chain(kernels.native.values()).any(wants) {
         return Ok(Box::default());
     }
+    let shared = SharedData::default();
     for function in file.image().functions() {
         for (i, kernel) in function.kernels().enumerate() {
             let known = kernels.of(&kernel);
             let Some(prepare) = &known.signature.prepare else { continue };
-            match prepare.call(&KernelUse::new(known.name, file, function.index(), kernel)) {
+            match prepare.call(&KernelUse::new(known.name, file, function.index(), kernel, &shared)) {
                 Ok(made) => {
                     let at = KernelRef { function: function.index(), kernel: i as u32 };
                     prepared.push(PreparedUse { at, made });

@@ -261,7 +261,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         entries.push(KernelEntry {
             run: known.code_for(&file.use_of(known.name, at)),
             operands: Span::push(&mut lists, passed),
-            yields: Span::default(),
+            last_uses: Span::default(),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),
             attrs: Span::push(&mut lists, kernel.attrs().iter().map(|id| id.0)),
             immediates: Span::push(

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::shared_tasks::Deque;
-use super::{LocalQueue, Task};
+use super::{LocalTasks, Task};
 use befrost_kernel_api::executor::sync::thread_local_const;
 
 struct ThreadState {
@@ -123,8 +123,8 @@ pub(super) fn is_last_in(queue: usize) -> bool {
 /// The calling thread's list of tasks of a queue; `None` if the thread runs no tasks of this queue.
 /// `must_share` says whether other threads could run them.
 #[inline]
-pub(super) fn local_queue(queue: usize, must_share: bool) -> Option<LocalQueue> {
-    is_in(queue).then(|| LocalQueue::new(push, must_share))
+pub(super) fn tasks_of(queue: usize, must_share: bool) -> Option<LocalTasks> {
+    is_in(queue).then(|| LocalTasks::new(push, must_share))
 }
 
 fn push(task: Task) {

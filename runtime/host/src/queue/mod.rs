@@ -22,11 +22,10 @@ mod single;
 mod sleepers;
 
 use std::fmt;
-use std::sync::Arc;
 
 use befrost_kernel_api::error::{ErrorCode, KernelError};
-use befrost_kernel_api::executor::run_task;
-use befrost_kernel_api::queue::{Latch, LocalQueue, Task, WhenFull, WorkQueue};
+use befrost_kernel_api::executor::{LocalQueue, LocalTasks, run_task};
+use befrost_kernel_api::queue::{Latch, Queue, Task, WhenFull, WorkQueue};
 
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
@@ -82,7 +81,7 @@ const MAX_THREADS: usize = 4096;
 ///
 /// # Errors
 /// If there is no such queue, its numbers are out of range, or the system refuses threads.
-pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
+pub fn from_spec(spec: &str) -> Result<Queue, QueueError> {
     from_spec_as(spec, |queue| queue)
 }
 
@@ -91,14 +90,11 @@ pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
 ///
 /// # Errors
 /// As [`from_spec`].
-pub fn from_spec_with_idle_callers(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
+pub fn from_spec_with_idle_callers(spec: &str) -> Result<Queue, QueueError> {
     from_spec_as(spec, MultiThreaded::with_idle_callers)
 }
 
-fn from_spec_as(
-    spec: &str,
-    adapt: impl FnOnce(MultiThreaded) -> MultiThreaded,
-) -> Result<Arc<dyn WorkQueue>, QueueError> {
+fn from_spec_as(spec: &str, adapt: impl FnOnce(MultiThreaded) -> MultiThreaded) -> Result<Queue, QueueError> {
     let bad = || QueueError::BadArguments(spec.to_owned());
     let count = |text: &str| match text.parse::<usize>() {
         Ok(n) if (1..=MAX_THREADS).contains(&n) => Ok(n),
@@ -109,11 +105,11 @@ fn from_spec_as(
         None => (spec, None),
     };
     match (name, arguments) {
-        ("s", None) => Ok(Arc::new(SingleThreaded::new())),
+        ("s", None) => Ok(SingleThreaded::new().into()),
         ("s", Some(_)) => Err(bad()),
         ("seeded", seed) => {
             let seed = seed.and_then(|text| text.parse().ok()).ok_or_else(bad)?;
-            Ok(Arc::new(SingleThreaded::seeded(seed)))
+            Ok(SingleThreaded::seeded(seed).into())
         }
         ("mstd", arguments) => {
             let (workers, blocking) = match arguments.map(|text| text.split_once(',').unwrap_or((text, ""))) {
@@ -124,7 +120,7 @@ fn from_spec_as(
             let workers =
                 workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
             let queue = MultiThreaded::new(workers, blocking.unwrap_or(256)).map_err(QueueError::Threads)?;
-            Ok(Arc::new(adapt(queue)))
+            Ok(adapt(queue).into())
         }
         _ => Err(QueueError::UnknownName(spec.to_owned())),
     }

@@ -33,7 +33,7 @@ use super::local::{self, NestedWait, QueueScope};
 use super::permits::Permits;
 use super::shared_tasks::{FirstSource, SearchResult, SharedTasks};
 use super::sleepers::Sleepers;
-use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, check_may_wait, run_task};
+use super::{Latch, LocalQueue, LocalTasks, Task, WhenFull, WorkQueue, check_may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -290,57 +290,9 @@ impl WorkQueue for MultiThreaded {
         self.state.permits.limit()
     }
 
-    fn workers_for(&self, work: Duration) -> usize {
-        let (state, limit) = (&self.state, self.parallelism());
-        if work < MIN_SHARED || limit == 1 {
-            return 1;
-        }
-        if work >= WORTH_WAKING {
-            return limit;
-        }
-        match state.tasks.n_searching() {
-            0 => {
-                let work = work.as_nanos() as u64;
-                // Relaxed: an estimate. A sum that is lost delays a wake-up.
-                let sum = state.not_shared.load(Ordering::Relaxed) + work;
-                let wakes = u128::from(sum) >= WORTH_WAKING.as_nanos();
-                state.not_shared.store(if wakes { 0 } else { sum }, Ordering::Relaxed);
-                if wakes { 2 } else { 1 }
-            }
-            searching => limit.min(1 + searching),
-        }
-    }
-
     fn add_task(&self, task: Task) {
         self.state.tasks.push(task);
         self.state.wake_one();
-    }
-
-    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
-        let state = &self.state;
-        let n = helpers.len();
-        helpers.for_each(|helper| state.tasks.push(helper));
-        for _ in 0..state.permits.acquire_after_pushes(n, || state.tasks.n_searching()) {
-            state.wake_sleeper();
-        }
-    }
-
-    #[inline]
-    fn local_queue(&self) -> Option<LocalQueue> {
-        local::local_queue(self.state.id(), true)
-    }
-
-    #[inline]
-    fn runs_next(&self) -> bool {
-        local::is_last_in(self.state.id())
-    }
-
-    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        self.state.tasks.take_next(self.state.id(), wants)
-    }
-
-    fn hand_over(&self) {
-        self.state.hand_over();
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
@@ -393,6 +345,56 @@ impl WorkQueue for MultiThreaded {
             if !state.is_idle() {
                 std::thread::park();
             }
+        }
+    }
+}
+
+impl LocalQueue for MultiThreaded {
+    #[inline]
+    fn local_tasks(&self) -> Option<LocalTasks> {
+        local::tasks_of(self.state.id(), true)
+    }
+
+    #[inline]
+    fn runs_next(&self) -> bool {
+        local::is_last_in(self.state.id())
+    }
+
+    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        self.state.tasks.take_next(self.state.id(), wants)
+    }
+
+    fn hand_over(&self) {
+        self.state.hand_over();
+    }
+
+    fn workers_for(&self, work: Duration) -> usize {
+        let (state, limit) = (&self.state, self.parallelism());
+        if work < MIN_SHARED || limit == 1 {
+            return 1;
+        }
+        if work >= WORTH_WAKING {
+            return limit;
+        }
+        match state.tasks.n_searching() {
+            0 => {
+                let work = work.as_nanos() as u64;
+                // Relaxed: an estimate. A sum that is lost delays a wake-up.
+                let sum = state.not_shared.load(Ordering::Relaxed) + work;
+                let wakes = u128::from(sum) >= WORTH_WAKING.as_nanos();
+                state.not_shared.store(if wakes { 0 } else { sum }, Ordering::Relaxed);
+                if wakes { 2 } else { 1 }
+            }
+            searching => limit.min(1 + searching),
+        }
+    }
+
+    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
+        let state = &self.state;
+        let n = helpers.len();
+        helpers.for_each(|helper| state.tasks.push(helper));
+        for _ in 0..state.permits.acquire_after_pushes(n, || state.tasks.n_searching()) {
+            state.wake_sleeper();
         }
     }
 }

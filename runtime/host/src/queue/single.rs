@@ -7,14 +7,15 @@
 //! tasks (`local`) until it leaves.
 //!
 //! A seeded queue runs its tasks in any order, and tells the executor which of its ready kernels comes next
-//! ([`WorkQueue::pick`]). Every order that respects operands is possible; the same seed gives the same order.
+//! ([`LocalQueue::pick`]). Every order that respects operands is possible; the same seed gives the same
+//! order.
 
 use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
 use super::local::{self, NestedWait, QueueScope};
-use super::{Latch, LocalQueue, Task, WhenFull, WorkQueue, check_may_wait, run_task};
+use super::{Latch, LocalQueue, LocalTasks, Task, WhenFull, WorkQueue, check_may_wait, run_task};
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
@@ -65,7 +66,7 @@ impl SingleThreaded {
         while !self.tasks.is_empty()
             && let Some(task) = self.tasks.pop()
         {
-            match self.local_queue() {
+            match self.local_tasks() {
                 Some(local) => _ = local.push(task),
                 None => return Some(task),
             }
@@ -104,29 +105,10 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn add_task(&self, task: Task) {
-        match self.local_queue() {
+        match self.local_tasks() {
             Some(local) => _ = local.push(task),
             None => self.share(task),
         }
-    }
-
-    #[inline]
-    fn local_queue(&self) -> Option<LocalQueue> {
-        local::local_queue(self.id(), false)
-    }
-
-    #[inline]
-    fn runs_next(&self) -> bool {
-        // Tasks added by other threads come after the local ones, except that a seed could choose them.
-        self.seed.is_none() && local::is_last_in(self.id())
-    }
-
-    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        if self.seed.is_some() {
-            return None;
-        }
-        // Tasks added by other threads come after it.
-        local::take_if(self.id(), wants)
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
@@ -174,6 +156,27 @@ impl WorkQueue for SingleThreaded {
         while let Some(task) = self.next() {
             run_task(task);
         }
+    }
+}
+
+impl LocalQueue for SingleThreaded {
+    #[inline]
+    fn local_tasks(&self) -> Option<LocalTasks> {
+        local::tasks_of(self.id(), false)
+    }
+
+    #[inline]
+    fn runs_next(&self) -> bool {
+        // Tasks added by other threads come after the local ones, except that a seed could choose them.
+        self.seed.is_none() && local::is_last_in(self.id())
+    }
+
+    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        if self.seed.is_some() {
+            return None;
+        }
+        // Tasks added by other threads come after it.
+        local::take_if(self.id(), wants)
     }
 
     fn pick(&self, n: usize) -> usize {

@@ -1,8 +1,8 @@
 //! Tests of the queues, through the trait.
 
 use super::*;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn specs_name_queues() {
@@ -33,7 +33,7 @@ fn specs_name_queues() {
 
 #[test]
 fn tasks_of_the_single_queue_run_in_order_on_the_waiting_thread() {
-    let queue = Arc::new(SingleThreaded::new());
+    let queue = Queue::from(SingleThreaded::new());
     let order = Arc::new(Mutex::new(Vec::new()));
     let latch = Latch::new(4);
     for i in 0..2 {
@@ -56,7 +56,7 @@ fn tasks_of_the_single_queue_run_in_order_on_the_waiting_thread() {
 
 #[test]
 fn the_single_queue_wakes_for_tasks_from_other_threads() {
-    let queue = Arc::new(SingleThreaded::new());
+    let queue = Queue::from(SingleThreaded::new());
     let latch = Latch::new(100);
     let adder = {
         let (queue, latch) = (queue.clone(), latch.clone());
@@ -74,7 +74,7 @@ fn the_single_queue_wakes_for_tasks_from_other_threads() {
 
 #[test]
 fn a_thread_that_has_left_the_single_queue_is_not_taken_for_a_donor() {
-    let queue = Arc::new(SingleThreaded::new());
+    let queue = Queue::from(SingleThreaded::new());
     let (first, opened) = (Latch::new(1), std::sync::mpsc::channel());
     // The latch is opened from outside: the thread sleeps in the queue and leaves without having run a task.
     let opener = {
@@ -109,7 +109,7 @@ fn a_thread_that_has_left_the_single_queue_is_not_taken_for_a_donor() {
 #[test]
 fn the_multi_queue_runs_everything_and_survives_panics() {
     for workers in [1, 2, 4] {
-        let queue = Arc::new(MultiThreaded::new(workers, 2).unwrap());
+        let queue = Queue::from(MultiThreaded::new(workers, 2).unwrap());
         let latch = Latch::new(10_000);
         for i in 0..1000 {
             let (queue_in, latch) = (queue.clone(), latch.clone());
@@ -119,7 +119,7 @@ fn the_multi_queue_runs_everything_and_survives_panics() {
                     let task = Task::new(move || latch.count_down());
                     match i % 10 {
                         0 => queue_in.add_blocking_task(task, WhenFull::Wait).unwrap(),
-                        1 => queue_in.add_soon(task),
+                        1 => queue_in.local().add_soon(task),
                         _ => queue_in.add_task(task),
                     }
                 }
@@ -141,7 +141,7 @@ fn opens(latch: &Arc<Latch>) -> Task {
 #[test]
 fn a_seed_chooses_an_order_and_always_the_same() {
     let order = |seed: u64| {
-        let queue = Arc::new(SingleThreaded::seeded(seed));
+        let queue = Queue::from(SingleThreaded::seeded(seed));
         let order = Arc::new(Mutex::new(Vec::new()));
         let latch = Latch::new(20);
         for i in 0..10 {
@@ -149,7 +149,7 @@ fn a_seed_chooses_an_order_and_always_the_same() {
             queue.add_task(Task::new(move || {
                 order.lock().unwrap().push(i);
                 let (order, latch_in) = (order.clone(), latch.clone());
-                queue_in.add_soon(Task::new(move || {
+                queue_in.local().add_soon(Task::new(move || {
                     order.lock().unwrap().push(i + 10);
                     latch_in.count_down();
                 }));
@@ -196,7 +196,7 @@ fn a_wait_inside_a_task_runs_other_tasks() {
 
 #[test]
 fn waits_do_not_nest_without_end() {
-    fn nest(queue: &Arc<dyn WorkQueue>, deepest: &Arc<Mutex<u32>>, depth: u32) {
+    fn nest(queue: &Queue, deepest: &Arc<Mutex<u32>>, depth: u32) {
         if check_may_wait().is_err() {
             *deepest.lock().unwrap() = depth;
             return;
@@ -220,14 +220,14 @@ fn waits_do_not_nest_without_end() {
 
 #[test]
 fn a_task_that_goes_on_hands_over_what_it_added() {
-    let queue: Arc<dyn WorkQueue> = Arc::new(MultiThreaded::new(2, 1).unwrap());
+    let queue = Queue::from(MultiThreaded::new(2, 1).unwrap());
     let (done, seen) = (Latch::new(1), Latch::new(1));
     let (queue_in, done_in) = (queue.clone(), done.clone());
     queue.add_task(Task::new(move || {
         // The other worker has to run it while this one continues.
         let (sender, receiver) = std::sync::mpsc::channel();
-        queue_in.add_soon(Task::new(move || sender.send(()).unwrap()));
-        queue_in.hand_over();
+        queue_in.local().add_soon(Task::new(move || sender.send(()).unwrap()));
+        queue_in.local().hand_over();
         receiver.recv().unwrap();
         done_in.count_down();
     }));
@@ -243,16 +243,16 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
 #[test]
 fn what_a_worker_has_opened_is_stolen() {
     for workers in [2, 3] {
-        let queue: Arc<dyn WorkQueue> = Arc::new(MultiThreaded::new(workers, 1).unwrap());
+        let queue = Queue::from(MultiThreaded::new(workers, 1).unwrap());
         for n in [1, 2, 31, 200, crate::fewer(3000)] {
             let (left, latch) = (Arc::new(AtomicUsize::new(n)), Latch::new(1));
             let (queue_in, latch_in) = (queue.clone(), latch.clone());
             queue.add_task(Task::new(move || {
                 for _ in 0..n {
                     let left = left.clone();
-                    queue_in.add_soon(Task::new(move || _ = left.fetch_sub(1, Ordering::Relaxed)));
+                    queue_in.local().add_soon(Task::new(move || _ = left.fetch_sub(1, Ordering::Relaxed)));
                 }
-                queue_in.hand_over();
+                queue_in.local().hand_over();
                 while left.load(Ordering::Relaxed) > 0 {
                     std::thread::yield_now();
                 }
@@ -266,13 +266,13 @@ fn what_a_worker_has_opened_is_stolen() {
 /// Neither tasks that a worker has shared, nor tasks from elsewhere, wait for the end of a chain of tasks.
 #[test]
 fn a_chain_of_tasks_keeps_nobody_waiting() {
-    fn chain(queue: Arc<dyn WorkQueue>, is_over: Arc<AtomicUsize>, latch: Arc<Latch>) {
+    fn chain(queue: Queue, is_over: Arc<AtomicUsize>, latch: Arc<Latch>) {
         if is_over.load(Ordering::Relaxed) == 0 {
             return latch.count_down();
         }
-        queue.clone().add_soon(Task::new(move || chain(queue, is_over, latch)));
+        queue.clone().local().add_soon(Task::new(move || chain(queue, is_over, latch)));
     }
-    let queue: Arc<dyn WorkQueue> = Arc::new(MultiThreaded::new(1, 1).unwrap());
+    let queue = Queue::from(MultiThreaded::new(1, 1).unwrap());
     let (left, latch) = (Arc::new(AtomicUsize::new(200)), Latch::new(1));
     let counts = |left: &Arc<AtomicUsize>| {
         let left = left.clone();
@@ -281,8 +281,8 @@ fn a_chain_of_tasks_keeps_nobody_waiting() {
     let first = {
         let (queue, left, latch) = (queue.clone(), left.clone(), latch.clone());
         Task::new(move || {
-            (0..100).for_each(|_| queue.add_soon(counts(&left)));
-            queue.hand_over();
+            (0..100).for_each(|_| queue.local().add_soon(counts(&left)));
+            queue.local().hand_over();
             chain(queue, left, latch);
         })
     };

@@ -122,7 +122,8 @@ struct Key(ResourceName);
 impl Prepare for Key {
     fn prepare(site: &KernelUse<'_>) -> Result<Key, String> {
         let function = site.function_name(0).unwrap_or_default();
-        Ok(Key(ResourceName::from(&*format!("tfrt.once @{function}"))))
+        // One name for all uses of a function, so that they are equal without a look at their texts.
+        Ok(Key(site.shared(function, || ResourceName::from(&*format!("tfrt.once @{function}")))))
     }
 }
 
@@ -177,7 +178,7 @@ pub fn once(name: &'static str) -> Kernel {
 
 fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
     let Prepared(Key(name)) = frame.prepared()?;
-    let (entry, key) = (frame.context().request.resources.or_insert_with(name, Once::default), &name.name);
+    let (entry, key) = (frame.context().request.resources.or_insert_with(name, Once::default), name.name());
     let n_results = frame.n_results();
     let mut promises: Option<Vec<Promise>> = None;
     let values = entry.0.get_or_init(|| {
@@ -241,7 +242,7 @@ fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>
 /// The key of a kernel that calls its function once.
 fn key_of<'p>(file: &'p LoadedFile, step: &FrameStep) -> Option<&'p str> {
     let prepared = file.prepared_at(KernelRef { function: step.caller, kernel: step.kernel })?;
-    file.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name.as_str())
+    file.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name())
 }
 
 /// An error if the function `key` would wait for the kernel itself.

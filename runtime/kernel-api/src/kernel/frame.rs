@@ -229,9 +229,9 @@ impl<'f> KernelFrame<'f> {
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
         let moves = match self.operands {
-            Operands::Planned => is_in(self.kernel().yields.of(&self.table.lists), i),
+            Operands::Planned => is_in(self.kernel().last_uses.of(&self.table.lists), i),
             Operands::Copies(_) => true,
-            Operands::Straight(step, lists) => is_in(step.yields(lists), i),
+            Operands::Straight(step, lists) => is_in(step.last_uses(lists), i),
             Operands::Gone => false,
         };
         let value = self.slots_mut().get_mut(slot)?;

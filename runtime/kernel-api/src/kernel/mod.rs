@@ -29,7 +29,7 @@ mod frame_cx;
 pub(crate) mod functions;
 pub(crate) mod job;
 mod param;
-mod prepare;
+pub(crate) mod prepare;
 mod result;
 mod returns;
 pub(crate) mod signature;

@@ -4,12 +4,14 @@
 //! selected by types and by the features of the processor, constants in their final layout. Faults of a use
 //! are found then, and the file is refused.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
+use rustc_hash::FxHashMap;
 
 use super::attr::RawAttr;
 use crate::image::SharedImage;
@@ -60,7 +62,13 @@ pub struct KernelUse<'p> {
     file: &'p SharedImage,
     function: u32,
     kernel: KernelView<'p, 'p>,
+    shared: &'p SharedData,
 }
+
+/// Data that uses of kernels share while a program is loaded.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct SharedData(RefCell<FxHashMap<(TypeId, String), Box<dyn Any>>>);
 
 impl<'p> KernelUse<'p> {
     /// The kernel's name.
@@ -123,6 +131,17 @@ impl<'p> KernelUse<'p> {
         self.file.image()
     }
 
+    /// A clone of the data with this key, which the first use in the program that asks for it makes.
+    pub fn shared<T: Clone + 'static>(&self, key: &str, make: impl FnOnce() -> T) -> T {
+        let key = (TypeId::of::<T>(), key.to_owned());
+        if let Some(known) = self.shared.0.borrow().get(&key).and_then(|data| data.downcast_ref::<T>()) {
+            return known.clone();
+        }
+        let made = make();
+        self.shared.0.borrow_mut().insert(key, Box::new(made.clone()));
+        made
+    }
+
     /// A part of the file, such as the elements of a tensor, as a buffer that keeps the file alive. No copy.
     ///
     /// # Errors
@@ -139,8 +158,9 @@ impl<'p> KernelUse<'p> {
         file: &'p SharedImage,
         function: u32,
         kernel: KernelView<'p, 'p>,
+        shared: &'p SharedData,
     ) -> KernelUse<'p> {
-        KernelUse { name, file, function, kernel }
+        KernelUse { name, file, function, kernel, shared }
     }
 }
 

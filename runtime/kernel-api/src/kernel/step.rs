@@ -190,8 +190,8 @@ pub struct StraightStep {
     n_slots: usize,
     /// The slots of the operands.
     passed: Span,
-    /// The operands that the kernel may keep, as in [`KernelEntry::yields`](super::table::KernelEntry).
-    yields: Span,
+    /// The operands that the kernel may keep, as in [`KernelEntry::last_uses`](super::table::KernelEntry).
+    last_uses: Span,
 }
 
 impl StraightStep {
@@ -199,9 +199,9 @@ impl StraightStep {
     ///
     /// # Panics
     /// If the line does not have the slots that the step names.
-    pub fn new(step: Step, n_slots: usize, passed: Span, yields: Span) -> StraightStep {
+    pub fn new(step: Step, n_slots: usize, passed: Span, last_uses: Span) -> StraightStep {
         assert!(step.fits(n_slots), "a slot that the line does not have");
-        StraightStep { step, n_slots, passed, yields }
+        StraightStep { step, n_slots, passed, last_uses }
     }
 
     /// The step.
@@ -222,7 +222,7 @@ impl StraightStep {
     }
 
     /// The operands that the kernel may keep, in the lists of the line.
-    pub fn yields<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
-        self.yields.of(lists)
+    pub fn last_uses<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
+        self.last_uses.of(lists)
     }
 }

@@ -69,7 +69,7 @@ pub struct KernelEntry {
     pub operands: Span,
     /// In the sequential plan: the operands that the kernel may keep, as a set with 32 bits per word; in
     /// `lists`.
-    pub yields: Span,
+    pub last_uses: Span,
     /// The registers that must not be an error or dead; none if the kernel checks all of them by reading; in
     /// `lists`.
     pub checked: Span,

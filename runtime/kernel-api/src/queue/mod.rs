@@ -1,21 +1,23 @@
 //! The port to work queues.
 //!
 //! A [`WorkQueue`] runs [`Task`]s. Kernels add tasks of their own, [`parallel`](crate::parallel) spreads the
-//! work of one kernel over the same workers, and tasks for a later time wait in [`timers`]. The
-//! implementations belong to the runtime.
+//! work of one kernel over the same workers, and tasks for a later time wait in [`timers`]. The queues of the
+//! runtime are [`LocalQueue`](crate::executor::LocalQueue)s too, whose methods save the executor atomic
+//! operations; all other `WorkQueue`s get the defaults of these methods. A request holds a [`Queue`], which
+//! is either.
 
+pub(crate) mod local;
 pub(crate) mod parking;
 pub(crate) mod task;
 pub mod timers;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
-use std::time::Duration;
 
 use crate::error::KernelError;
 
+pub use local::Queue;
 pub(crate) use parking::Parking;
 pub use task::Task;
 
@@ -36,18 +38,6 @@ pub trait WorkQueue: Send + Sync {
     /// Number of tasks that can run at the same time.
     fn parallelism(&self) -> usize;
 
-    /// Number of threads worth using now for a kernel that takes one thread the time `work`; at least 1.
-    /// Short work does not pay for waking a thread.
-    fn workers_for(&self, _work: Duration) -> usize {
-        self.parallelism()
-    }
-
-    /// Adds tasks that help the calling one. Nothing waits for their start. Workers that search for tasks get
-    /// them first; sleeping ones are woken for the rest.
-    fn add_helpers(&self, helpers: &mut dyn ExactSizeIterator<Item = Task>) {
-        helpers.for_each(|helper| self.add_task(helper));
-    }
-
     /// True if the queue has threads of its own. Otherwise tasks run while a caller waits.
     fn has_threads(&self) -> bool {
         true
@@ -55,37 +45,6 @@ pub trait WorkQueue: Send + Sync {
 
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
-
-    /// The calling thread's local queue, if it runs tasks of this queue. Only for a task that is about to
-    /// end, or that calls [`WorkQueue::hand_over`] otherwise.
-    fn local_queue(&self) -> Option<LocalQueue> {
-        None
-    }
-
-    /// Whether a task that the calling thread added to its local queue now would be the next one that it
-    /// runs, whatever other threads do.
-    fn runs_next(&self) -> bool {
-        false
-    }
-
-    /// Takes the task that the calling thread would run next, if `wants` accepts it, so that the current task
-    /// runs it instead of ending. A task that is not accepted may stay in the local queue, as with
-    /// [`WorkQueue::local_queue`].
-    fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        None
-    }
-
-    /// Adds a task to the local queue if there is a [`WorkQueue::local_queue`], else as with
-    /// [`WorkQueue::add_task`].
-    fn add_soon(&self, task: Task) {
-        match self.local_queue() {
-            Some(local) => _ = local.push(task),
-            None => self.add_task(task),
-        }
-    }
-
-    /// Shares the local queue with other threads, before the current task does something long.
-    fn hand_over(&self) {}
 
     /// Adds a task that may block, for example on input and output.
     ///
@@ -115,17 +74,6 @@ pub trait WorkQueue: Send + Sync {
     /// Waits until no task waits or runs. For callers outside of the queue. Inside of a task it does not
     /// wait, because the task would wait for itself.
     fn quiesce(&self);
-
-    /// Index of the ready kernel that runs next, of `n`, which is not 0. The last one, except for seeded
-    /// queues.
-    fn pick(&self, n: usize) -> usize {
-        n - 1
-    }
-
-    /// Whether [`WorkQueue::pick`] is to be called.
-    fn is_seeded(&self) -> bool {
-        false
-    }
 }
 
 /// Runs a task. A panic ends the task, not the thread.
@@ -134,31 +82,6 @@ pub fn run_task(task: Task) {
     // The panic hook has reported the panic. The values that the task owned were dropped; promises among them
     // became errors.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.run()));
-}
-
-/// The calling thread's list of tasks of the queue whose tasks it runs.
-#[derive(Debug)]
-pub struct LocalQueue {
-    push: fn(Task),
-    must_share: bool,
-    /// Belongs to this thread.
-    _not_send: PhantomData<*const ()>,
-}
-
-impl LocalQueue {
-    /// The list to which `push` adds a task. `must_share` says whether other threads could run its tasks.
-    #[inline]
-    pub fn new(push: fn(Task), must_share: bool) -> LocalQueue {
-        LocalQueue { push, must_share, _not_send: PhantomData }
-    }
-
-    /// Adds a task to the list. Returns whether the list has to be handed over before the thread does
-    /// unrelated work.
-    #[inline]
-    pub fn push(self, task: Task) -> bool {
-        (self.push)(task);
-        self.must_share
-    }
 }
 
 /// A counter that wakes one waiting thread when it reaches zero.

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Wake;
 
-use super::{Task, WorkQueue};
+use super::{Queue, Task};
 
 /// Waker of a task, such as that of a future.
 pub struct Parking {
-    queue: Arc<dyn WorkQueue>,
+    queue: Queue,
     task: Mutex<Parked>,
 }
 
@@ -23,7 +23,7 @@ enum Parked {
 
 impl Parking {
     /// A waker for a task of this queue.
-    pub fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
+    pub fn new(queue: Queue) -> Arc<Parking> {
         Arc::new(Parking { queue, task: Mutex::default() })
     }
 

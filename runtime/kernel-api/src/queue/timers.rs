@@ -5,10 +5,10 @@
 //! [`Timer`] cancels it and leaves nothing behind.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Task, WorkQueue, run_task};
+use super::{Queue, Task, run_task};
 
 /// Time for which the thread waits for a further timer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -75,8 +75,8 @@ impl Drop for Timer {
 ///
 /// # Errors
 /// If the system refuses a thread.
-pub fn add_task_at(queue: &Arc<dyn WorkQueue>, when: Instant, task: Task) -> std::io::Result<Timer> {
-    let queue = Arc::downgrade(queue);
+pub fn add_task_at(queue: &Queue, when: Instant, task: Task) -> std::io::Result<Timer> {
+    let queue = queue.downgrade();
     Timer::new(when, move || {
         if let Some(queue) = queue.upgrade() {
             queue.add_task(task);

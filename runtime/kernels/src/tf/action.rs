@@ -5,6 +5,9 @@
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
 //!            tables of lists, variables, updates, arrays, stacks: operator ──▶ ActionBuilder
 //! ```
+//!
+//! The tables are here and not in the operators' rows, since actions work on values of the runtime, which the
+//! tensor library does not know. The contract test compares them with the rows: one kernel for each.
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::scratch::collected;

@@ -146,13 +146,13 @@ fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Ac
         let problem = format!("tables from {key} to {value} of shape {element} are not supported");
         return Err(TensorError::Invalid { op: attrs.op(), problem });
     }
-    let name = ResourceName { container: attrs.string("container")?, name: attrs.string("shared_name")? };
+    let name = ResourceName::new(&attrs.string("container")?, &attrs.string("shared_name")?);
     let make = move |name: &ResourceName, reserved| {
         let rows = Rows { is_initialized: is_mutable, ..Rows::default() };
         let (name, element, rows) = (name.clone(), element.clone(), RwLock::new(rows));
         LookupTable { name, key, value, element, reserved, is_mutable, rows }
     };
-    let own = name.name.is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
+    let own = name.name().is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
     variadic_action(move |reserved: &[&Value], cx: &ExecContext| {
         let reserved = reserved.iter().map(|of| reserved_key(key, of)).collect::<Result<Vec<_>, _>>()?;
         let found = match &own {

@@ -65,7 +65,7 @@ impl Attrs for Text {
 }
 
 fn context() -> ExecContext {
-    ExecContext::new(Arc::new(Request::new(Arc::new(SingleThreaded::new()))))
+    ExecContext::new(Arc::new(Request::new(SingleThreaded::new())))
 }
 
 /// The attributes that most operators here have in common.
@@ -356,7 +356,7 @@ fn variable_of(c: &Caller, name: &'static str, n: usize, x: f32) -> Value {
 #[test]
 fn updates_write_in_place() {
     const N: usize = 1000;
-    let mut request = Request::new(Arc::new(SingleThreaded::new()));
+    let mut request = Request::new(SingleThreaded::new());
     request.allocator = Arc::new(Limited::new(Malloc::shared(), N));
     let c = Caller(ExecContext::new(Arc::new(request)));
     let state = ["a", "b", "c", "d"].map(|name| variable_of(&c, name, N, 0.5));

@@ -269,8 +269,8 @@ pub(super) fn update_one(
 
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
-    let name = ResourceName { container: attrs.string("container")?, name: attrs.string("shared_name")? };
-    let own = name.name.is_empty().then(|| {
+    let name = ResourceName::new(&attrs.string("container")?, &attrs.string("shared_name")?);
+    let own = name.name().is_empty().then(|| {
         let name = ResourceName::from(attrs.op());
         Arc::new(Variable::new(name, false, dtype, shape.clone()))
     });

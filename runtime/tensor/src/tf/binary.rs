@@ -19,13 +19,13 @@ named_ops! {
     /// An elementwise function of two tensors of one dtype; the result has the same dtype. Gradients have
     /// TensorFlow's operand order.
     Binary {
-        Add = "AddV2" | "Add"; Sub = "Sub"; Mul = "Mul"; RealDiv = "RealDiv"; Div = "Div"; DivNoNan = "DivNoNan"; MulNoNan = "MulNoNan";
-        FloorDiv = "FloorDiv"; FloorMod = "FloorMod"; TruncateDiv = "TruncateDiv"; TruncateMod = "TruncateMod" | "Mod"; Pow = "Pow";
+        Add = "AddV2"; Sub = "Sub"; Mul = "Mul"; RealDiv = "RealDiv"; Div = "Div"; DivNoNan = "DivNoNan"; MulNoNan = "MulNoNan";
+        FloorDiv = "FloorDiv"; FloorMod = "FloorMod"; TruncateDiv = "TruncateDiv"; TruncateMod = "TruncateMod"; Pow = "Pow";
         Maximum = "Maximum"; Minimum = "Minimum"; SquaredDifference = "SquaredDifference"; Atan2 = "Atan2"; Xdivy = "Xdivy";
         Xlogy = "Xlogy"; Xlog1py = "Xlog1py"; BitwiseAnd = "BitwiseAnd"; BitwiseOr = "BitwiseOr"; BitwiseXor = "BitwiseXor";
         LeftShift = "LeftShift"; RightShift = "RightShift"; LogicalAnd = "LogicalAnd"; LogicalOr = "LogicalOr";
         ReluGrad = "ReluGrad"; Relu6Grad = "Relu6Grad"; EluGrad = "EluGrad"; SeluGrad = "SeluGrad"; SigmoidGrad = "SigmoidGrad";
-        TanhGrad = "TanhGrad"; SqrtGrad = "SqrtGrad"; RsqrtGrad = "RsqrtGrad"; ReciprocalGrad = "ReciprocalGrad" | "InvGrad";
+        TanhGrad = "TanhGrad"; SqrtGrad = "SqrtGrad"; RsqrtGrad = "RsqrtGrad"; ReciprocalGrad = "ReciprocalGrad";
         SoftplusGrad = "SoftplusGrad"; SoftsignGrad = "SoftsignGrad";
         Igamma = "Igamma"; Igammac = "Igammac"; Zeta = "Zeta"; Polygamma = "Polygamma";
     }

@@ -326,25 +326,21 @@ impl Number for Complex64 {
     }
 }
 
-/// Defines an enum of operators with TensorFlow's names; the first name is the one in messages.
+/// Defines an enum of functions with the operators' names in messages. The row of an operator names its
+/// function ([`Class`](super::op::Class)); no function knows its operators.
 macro_rules! named_ops {
-    ($(#[$meta:meta])* $enum:ident { $($(#[$variant_meta:meta])* $variant:ident = $name:literal $(| $alias:literal)*;)* }) => {
+    ($(#[$meta:meta])* $enum:ident { $($(#[$variant_meta:meta])* $variant:ident = $name:literal;)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $enum { $($(#[$variant_meta])* #[doc = concat!("`", $name, "`.")] $variant,)* }
 
         impl $enum {
-            /// All operators.
+            /// All functions.
             pub const ALL: &[$enum] = &[$($enum::$variant),*];
 
-            /// TensorFlow's name.
+            /// The name in messages, TensorFlow's.
             pub const fn name(self) -> &'static str {
                 match self { $($enum::$variant => $name,)* }
-            }
-
-            /// The operator with this TensorFlow name.
-            pub fn named(name: &str) -> Option<$enum> {
-                match name { $($name $(| $alias)* => Some($enum::$variant),)* _ => None }
             }
         }
     };

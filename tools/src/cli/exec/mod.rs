@@ -216,7 +216,7 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     enable_tracing: bool,
 
-    /// What to trace: the run and its functions; kernels too at the level debug only
+    /// Scopes to trace: the run and its functions; kernels too at the level debug only
     #[arg(long, value_name = "LEVEL", default_value = "default", value_parser = ["default", "verbose", "debug"])]
     tracing_level: String,
 

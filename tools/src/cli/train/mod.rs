@@ -241,7 +241,7 @@ fn begin(args: &TrainCommand, trainer: &mut Trainer) -> Result<u64, Failure> {
 fn values(trainer: &Trainer) -> Result<Vec<(String, HostTensor)>, Failure> {
     let values = variable_values(trainer.resources());
     let values = values.map_err(|error| Failure::Refused(error.to_string()))?;
-    Ok(values.into_iter().map(|(name, value)| (name.name, value)).collect())
+    Ok(values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect())
 }
 
 /// Writes each variable of the model to a file; `/` in names is `.`.

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::op::{self, Attributes};
+use befrost_tensor::tf::op::{self, Attributes, Class};
 use befrost_tensor::tf::reference::{
-    self, BatchNorm, BatchNormAttrs, Binary, Compare, Conv2dAttrs, ImageFormat, Padding, Pool, Pool2dAttrs,
-    Reduce, Transposition, Unary,
+    self, BatchNorm, BatchNormAttrs, Compare, Conv2dAttrs, ImageFormat, Padding, Pool, Pool2dAttrs,
+    Transposition,
 };
 use befrost_tensor::{HostTensor, I1, Shape, TensorError};
 
@@ -53,24 +53,25 @@ fn one(x: Result<HostTensor, TensorError>) -> FunctionResults {
 }
 
 fn elementwise(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> FunctionResults {
-    if let (Some(op), [x]) = (Unary::named(name), xs) {
-        return one(reference::unary(op, x, m));
-    }
-    if let (Some(op), [a, b]) = (Binary::named(name), xs) {
-        return one(reference::binary(op, a, b, m));
-    }
-    if let (Some(op), [a, b]) = (Compare::named(name), xs) {
-        let answer = reference::compare(op, a, b, m);
-        let is_lenient = matches!(name, "Equal" | "NotEqual") && !attrs.bool("incompatible_shape_error")?;
-        return match answer {
-            Err(TensorError::Broadcast { .. }) if is_lenient => {
-                one(HostTensor::from_slice(Shape::scalar(), &[I1::from(name == "NotEqual")], m))
-            }
-            answer => one(answer),
-        };
-    }
-    if let (Some(op), [x, axes]) = (Reduce::named(name), xs) {
-        return one(reference::reduce(op, x, &ints(axes)?, attrs.bool("keep_dims")?, m));
+    match (op::row(name).map_or(Class::Other, op::OpRow::class), xs) {
+        (Class::Unary(op), [x]) => return one(reference::unary(op, x, m)),
+        (Class::Binary(op), [a, b]) => return one(reference::binary(op, a, b, m)),
+        (Class::Compare(op), [a, b]) => {
+            let answer = reference::compare(op, a, b, m);
+            let is_equality = matches!(op, Compare::Equal | Compare::NotEqual);
+            let is_lenient = is_equality && !attrs.bool("incompatible_shape_error")?;
+            return match answer {
+                Err(TensorError::Broadcast { .. }) if is_lenient => {
+                    let differ = I1::from(op == Compare::NotEqual);
+                    one(HostTensor::from_slice(Shape::scalar(), &[differ], m))
+                }
+                answer => one(answer),
+            };
+        }
+        (Class::Reduce(op), [x, axes]) => {
+            return one(reference::reduce(op, x, &ints(axes)?, attrs.bool("keep_dims")?, m));
+        }
+        _ => {}
     }
     match (name, xs) {
         ("AddN" | "AccumulateNV2", [_, ..]) => one(reference::add_n(xs, m)),

@@ -1,7 +1,7 @@
 //! The executor under loom: small programs, all interleavings of their threads with a few preemptions.
 
 use super::*;
-use befrost_kernel_api::queue::{Latch, Task, WhenFull};
+use befrost_kernel_api::queue::{Latch, Task, WhenFull, WorkQueue};
 use loom::thread::JoinHandle;
 
 /// A queue that runs every task on a thread of its own. Waiting joins them all.
@@ -53,7 +53,7 @@ fn loom_registers_are_published_across_streams() {
     let bytes = source.bytes(&[c]);
     bounded().check(move || {
         let program = load(&bytes);
-        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        let (results, _) = run_on(Queue::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["4"]);
     });
 }
@@ -67,7 +67,7 @@ fn loom_asynchronous_results_meet() {
     let bytes = source.bytes(&[c]);
     bounded().check(move || {
         let program = load(&bytes);
-        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        let (results, _) = run_on(Queue::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["2"]);
     });
 }
@@ -81,7 +81,7 @@ fn loom_a_called_frame_ends_before_its_caller() {
     let bytes = source.bytes(&[called]);
     bounded().check(move || {
         let program = load(&bytes);
-        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        let (results, _) = run_on(Queue::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["1"]);
         // The thread that freed the last frame has dropped the program.
         assert_eq!(Arc::strong_count(&program), 1);
@@ -102,7 +102,7 @@ fn loom_iterations_overlap_and_the_loop_ends_after_them() {
     let bytes = source.bytes(&[last]);
     bounded().check(move || {
         let program = load(&bytes);
-        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        let (results, _) = run_on(Queue::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["4"]);
         assert_eq!(Arc::strong_count(&program), 1);
     });
@@ -121,7 +121,7 @@ fn loom_a_straight_line_publishes_to_another_stream() {
         let program = load(&bytes);
         let plan = program.plans().last().expect("there is a main");
         assert_eq!(plan.general(program.image(), false).members.len(), 2);
-        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        let (results, _) = run_on(Queue::new(Threads::default()), &program, Value::I32(1), Limits::default());
         assert_eq!(results, ["7"]);
     });
 }

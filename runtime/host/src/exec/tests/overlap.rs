@@ -92,7 +92,7 @@ fn more(registry: &mut Registry) {
     }));
     // Random duration: as many tasks as the hash of the number says.
     registry.add(kernel!("wander", |x: i32, cx: &ExecContext| {
-        fn hop(left: u32, x: i32, promise: Promise, queue: Arc<dyn WorkQueue>) {
+        fn hop(left: u32, x: i32, promise: Promise, queue: Queue) {
             if left == 0 {
                 return promise.set(Value::I32(x));
             }

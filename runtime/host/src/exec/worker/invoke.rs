@@ -61,7 +61,7 @@ impl Worker {
             return self.settle_with(running, &value);
         }
         if std::mem::take(&mut self.n_kept_tasks) > 0 {
-            context.queue().hand_over();
+            context.queue().local().hand_over();
         }
         let run = running.info().step().step().run;
         self.invoke(running, run);
@@ -211,7 +211,7 @@ impl Worker {
     pub(super) fn enqueue_deferred(&mut self) {
         let Some((running, job)) = self.deferred.take() else { return };
         let queue = running.frame().execution.context.queue();
-        match queue.local_queue() {
+        match queue.local().local_tasks() {
             Some(local) => {
                 self.n_kept_tasks += u32::from(local.push(DeferredTask(Some((running, job))).task()));
             }
@@ -238,7 +238,7 @@ impl Worker {
 pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &ExecContext) -> bool {
     let may = *n_immediate < MAX_IMMEDIATE
         && agenda.is_idle()
-        && context.queue().runs_next()
+        && context.queue().local().runs_next()
         && !context.request.cancellation.is_cancelled();
     *n_immediate += u32::from(may);
     may
@@ -250,7 +250,7 @@ fn defer_at(place: &Place, running: Running, job: Job) {
     let queue = running.frame().execution.context.queue().clone();
     let task = DeferredTask(Some((running, job))).task();
     match place {
-        Place::Queue => queue.add_soon(task),
+        Place::Queue => queue.local().add_soon(task),
         Place::Parked(parking) => parking.park(task),
         // A refused task is dropped, which sets the kernel's results to errors.
         Place::Blocking(when_full) => drop(queue.add_blocking_task(task, *when_full)),
@@ -294,7 +294,7 @@ impl Drop for DeferredTask {
         drop(job);
         let queue = running.frame().execution.context.queue().clone();
         // In a task, because the caller may be in the middle of other work.
-        queue.add_soon(Task::new(move || {
+        queue.local().add_soon(Task::new(move || {
             Worker::resume(running, |worker, running| {
                 let message = "there is no thread to run it: too many tasks block";
                 let error = KernelError::new(ErrorCode::ResourceExhausted, message);

@@ -287,7 +287,7 @@ pub(super) fn sequential_plan(
         freed.extend(&read);
         let (entry, known) = (&mut plan.table.kernels[k as usize], &mut plan.kernels[k as usize]);
         let operands = entry.operands.of(&lists).to_vec();
-        entry.yields = last_uses(&mut lists, &operands, &read);
+        entry.last_uses = last_uses(&mut lists, &operands, &read);
         reads_chain |= operands.contains(&plan.n_registers);
         // A kernel that calls passes the values of its last uses on to its callee.
         if let Some(shape) = calls {

@@ -28,28 +28,12 @@ pub use weights::{Algorithm, Weights, WeightsKind};
 
 use super::conv::{ConvGeometry, grouped};
 use super::fast::{self, Cx, from_nhwc, to_nhwc};
-use super::{Binary, Conv2dAttrs, ImageFormat, Unary};
+use super::{Conv2dAttrs, ImageFormat};
 use crate::conv::Conv2d;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, matmul_packed};
-use crate::simd::{Arithmetic, Function};
+use crate::simd::Function;
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
-
-/// The function of an elementwise operator of one operand, by TensorFlow's name. Gelu and silu have the names
-/// in `fused_ops`.
-pub fn function(op: &str) -> Option<Function> {
-    match op {
-        "GeluExact" => Some(Function::Gelu),
-        "GeluApproximate" => Some(Function::GeluTanh),
-        "Silu" => Some(Function::Silu),
-        _ => Unary::named(op).and_then(fast::function_of),
-    }
-}
-
-/// The arithmetic of an elementwise operator of two operands, by TensorFlow's name.
-pub fn arithmetic(op: &str) -> Option<Arithmetic> {
-    Binary::named(op).and_then(fast::arithmetic_of)
-}
 
 /// The epilogue of a product: `function(result * scale + bias + residual)`.
 ///

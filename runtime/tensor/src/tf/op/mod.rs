@@ -32,7 +32,7 @@ pub use derive::Derived;
 pub use eval::{of, of_many, owning, owning_many};
 pub use function::{Eval, Made, Operands, OwnedEval, Results};
 pub use infer::{Dim, Inferred, Node, Operand, Rule, Shapes};
-pub use row::{Class, Effect, Gradient, Op, OpRow, Traits};
+pub use row::{Activates, Class, Effect, Fusion, Gradient, Op, OpRow, ProductForm, ProductOps, Traits};
 pub use rows::{row, rows};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature};
 pub use types::{RefusedType, Type};
@@ -44,6 +44,7 @@ pub mod shape {
 
 use crate::TensorError;
 use crate::tf::fast::Cx;
+use row::Cpu;
 
 impl OpRow {
     /// The function of the operator with these attributes; `None` for operators that are not functions of
@@ -67,7 +68,8 @@ impl OpRow {
     pub fn prepare_owned(&self, attrs: &dyn Attrs) -> Result<Option<OwnedEval>, TensorError> {
         let attrs = &Attributes::new(self.signature(), attrs);
         match (self.cpu(), self.class()) {
-            (Some(make), _) => make(attrs).map(Some),
+            (Some(Cpu::Alone(make)), _) => make(attrs).map(Some),
+            (Some(Cpu::Composed(make)), _) => make(attrs, row).map(Some),
             (None, Class::Other) => Ok(None),
             (None, class) => eval::elementwise::of_class(class, attrs).map(Some),
         }

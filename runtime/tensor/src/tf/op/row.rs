@@ -5,8 +5,8 @@
 //! Softplus "features:T -> activations:T; T:type"                          name and signature
 //!     => unary(Unary::Softplus);                                          columns
 //!
-//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles,
-//!          operands that may be overwritten, cost, gradient
+//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles
+//!          and their cost, place in a fused product, operands that may be overwritten, cost, gradient
 //! ```
 //!
 //! The importer, the passes, the memory planner, the kernels and the documentation query the row; none of
@@ -52,18 +52,33 @@ pub struct OpRow {
 /// A constructor of an operator's function from its attributes.
 pub type Make = fn(&Attributes<'_>) -> Made;
 
+/// The row of an operator, by its name.
+pub(super) type Lookup = fn(&str) -> Option<&'static OpRow>;
+
+/// A constructor of a function that is composed of the functions of operators which its attributes name.
+pub(super) type Compose = fn(&Attributes<'_>, Lookup) -> Made;
+
+/// The constructor of a CPU function.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cpu {
+    Alone(Make),
+    Composed(Compose),
+}
+
 /// The columns of a row besides name, summary and signature.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
     shape: Rule,
     /// The function on the CPU, with operands and results in host memory. Another device kind would have a
     /// column of its own.
-    cpu: Option<Make>,
+    cpu: Option<Cpu>,
     class: Class,
     traits: Traits,
     effect: Effect,
     total: Total,
     layout: Option<&'static str>,
+    nchw_cost: u8,
+    fusion: Fusion,
     overwrites: Overwrites,
     cost: Cost,
     gradient: Gradient,
@@ -179,6 +194,66 @@ enum Overwrites {
     OfClass,
 }
 
+/// A product with constant weights, by its operators: on its own, with an epilogue as TensorFlow fuses it,
+/// and with packed weights and an epilogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the enum says what they are")]
+pub struct ProductOps {
+    pub plain: Op,
+    pub fused: Op,
+    pub packed: Op,
+}
+
+impl ProductOps {
+    /// A product of images and filters.
+    pub const CONV2D: ProductOps =
+        ProductOps { plain: Op::Conv2D, fused: Op::_FusedConv2D, packed: Op::_PackedConv2D };
+    /// A product of each channel of images with filters of its own.
+    pub const DEPTHWISE: ProductOps = ProductOps {
+        plain: Op::DepthwiseConv2dNative,
+        fused: Op::_FusedDepthwiseConv2dNative,
+        packed: Op::_PackedDepthwiseConv2dNative,
+    };
+    /// A product of matrices.
+    pub const MATMUL: ProductOps =
+        ProductOps { plain: Op::MatMul, fused: Op::_FusedMatMul, packed: Op::_PackedMatMul };
+}
+
+/// The operator of a [`ProductOps`] that a row belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProductForm {
+    /// The product alone.
+    Plain,
+    /// With an epilogue, as TensorFlow fuses it.
+    Fused,
+    /// With packed weights and an epilogue.
+    Packed,
+    /// A more general operator, which is the product for some attributes and shapes.
+    General,
+}
+
+/// The products whose epilogue may end with an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activates {
+    /// All products.
+    All,
+    /// Products of matrices, and those with packed weights.
+    Matrices,
+    /// Products with packed weights.
+    Packed,
+}
+
+/// The place of an operator in a fused product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusion {
+    /// It has none, or patterns of their own place it.
+    None,
+    /// The product.
+    Product(ProductOps, ProductForm),
+    /// The end of the epilogue.
+    Activation(Activates),
+}
+
 /// The differentiation of an operator. The compiler has the rules, and a test that there is one for each row
 /// that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,7 +339,7 @@ impl OpRow {
     }
 
     /// The operator's own CPU function; `None` for an operator of a class.
-    pub(super) fn cpu(&self) -> Option<Make> {
+    pub(super) fn cpu(&self) -> Option<Cpu> {
         self.columns.cpu
     }
 
@@ -313,6 +388,17 @@ impl OpRow {
         self.columns.layout
     }
 
+    /// The cost of images in NCHW for the CPU function, which computes in NHWC, in quarters of one pass over
+    /// them. A function that transposes its operand and its result itself costs 4.
+    pub fn nchw_cost(&self) -> u64 {
+        self.columns.nchw_cost.into()
+    }
+
+    /// The place in a fused product.
+    pub fn fusion(&self) -> Fusion {
+        self.columns.fusion
+    }
+
     /// True if the CPU function may overwrite operand `i` with its result.
     pub fn overwrites(&self, i: usize) -> bool {
         match self.columns.overwrites {
@@ -359,6 +445,8 @@ const BASE: Columns = Columns {
     effect: Effect::Pure,
     total: NONE,
     layout: None,
+    nchw_cost: 4,
+    fusion: Fusion::None,
     overwrites: Overwrites::Operands(&[]),
     cost: Cost::Free,
     gradient: Gradient::Rule,
@@ -366,7 +454,12 @@ const BASE: Columns = Columns {
 
 /// A pure function of dense tensors.
 pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
-    Columns { cpu: Some(cpu), shape, cost, ..BASE }
+    Columns { cpu: Some(Cpu::Alone(cpu)), shape, cost, ..BASE }
+}
+
+/// A pure function of dense tensors that is composed of those of other operators.
+pub(super) const fn composed(cpu: Compose, shape: Rule, cost: Cost) -> Columns {
+    Columns { cpu: Some(Cpu::Composed(cpu)), shape, cost, ..BASE }
 }
 
 /// A function of dense tensors that runs even if no result is used: it may fail on purpose, or its results
@@ -494,6 +587,21 @@ impl Columns {
     /// Sets the layout roles.
     pub const fn layout(self, letters: &'static str) -> Columns {
         Columns { layout: Some(letters), ..self }
+    }
+
+    /// Sets the cost of images in NCHW.
+    pub(super) const fn nchw_cost(self, nchw_cost: u8) -> Columns {
+        Columns { nchw_cost, ..self }
+    }
+
+    /// Sets the product of which it is a form.
+    pub(super) const fn product(self, product: ProductOps, form: ProductForm) -> Columns {
+        Columns { fusion: Fusion::Product(product, form), ..self }
+    }
+
+    /// Sets the products whose epilogue it may end.
+    pub(super) const fn activates(self, products: Activates) -> Columns {
+        Columns { fusion: Fusion::Activation(products), ..self }
     }
 
     /// Sets the operands that may be overwritten.

@@ -4,7 +4,7 @@ use super::{count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::op::row::Class;
+use crate::tf::op::row::{Class, Lookup, OpRow};
 use crate::tf::{
     self, Binary, Compare, Part, Test, Unary, binary, cast_truncated, compare, fast, part, scan, segment,
     select_slices, test, unary, unsorted_segment,
@@ -134,11 +134,11 @@ pub(in crate::tf::op) fn check_numerics(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let names = attrs.strings("op_names")?;
-    let ops = names.iter().map(|name| match Unary::named(name) {
-        Some(op) => Ok(op),
-        None => invalid(attrs.op(), format!("`{name}` is no elementwise function")),
+    let ops = names.iter().map(|name| match row(name).map(OpRow::class) {
+        Some(Class::Unary(op)) => Ok(op),
+        _ => invalid(attrs.op(), format!("`{name}` is no elementwise function")),
     });
     let ops = ops.collect::<Result<Vec<_>, _>>()?;
     owning(attrs, move |[x], cx| ops.iter().try_fold(x, |x, op| fast::unary(*op, x, cx)))

@@ -17,36 +17,37 @@ use crate::tf::fast::Cx;
 use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
+use crate::tf::op::row::Lookup;
 use crate::{HostTensor, Shape, TensorError};
 
-pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
     let Some((inner, columns)) = shape.split_at_checked(contracted) else {
         return invalid("_PackedMatMul", format!("{contracted} axes contracted of weights {shape:?}"));
     };
     let (inner, columns) = (inner.to_vec(), columns.to_vec());
     let both = [&inner, &columns].map(|dims| dims.iter().product());
-    packed(attrs, &[[1, 1], both].concat(), move |x, weights, after, cx| {
+    packed(attrs, row, &[[1, 1], both].concat(), move |x, weights, after, cx| {
         product(x, (&inner, &columns), weights, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn packed_conv2d(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn packed_conv2d(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let conv = conv(attrs)?;
-    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+    packed(attrs, row, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
         fused::conv2d(x, weights, &conv, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let conv = conv(attrs)?;
-    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+    packed(attrs, row, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
         fused::depthwise_conv2d(x, weights, &conv, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn fused_elementwise(attrs: &Attributes<'_>) -> Made {
-    let program = program(attrs)?;
+pub(in crate::tf::op) fn fused_elementwise(attrs: &Attributes<'_>, row: Lookup) -> Made {
+    let program = program(attrs, row)?;
     owning_many(attrs, 0, move |operands, cx| program.run(operands.into_vec(), cx))
 }
 
@@ -70,6 +71,16 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
 }
 
+/// The function of an elementwise operator of one operand. Gelu and silu have the names in `fused_ops`.
+fn function(name: &str, row: Lookup) -> Option<Function> {
+    match name {
+        "GeluExact" => Some(Function::Gelu),
+        "GeluApproximate" => Some(Function::GeluTanh),
+        "Silu" => Some(Function::Silu),
+        _ => row(name)?.vector_function(),
+    }
+}
+
 /// The epilogue described by `fused_ops`: an optional bias, an optional addend, a function.
 struct EpilogueSpec {
     has_bias: bool,
@@ -78,7 +89,7 @@ struct EpilogueSpec {
 }
 
 impl EpilogueSpec {
-    fn new(attrs: &Attributes<'_>) -> Result<EpilogueSpec, TensorError> {
+    fn new(attrs: &Attributes<'_>, row: Lookup) -> Result<EpilogueSpec, TensorError> {
         let names = attrs.strings("fused_ops")?;
         let mut rest = &names[..];
         let mut take = |name: &str| match rest.split_first() {
@@ -94,7 +105,7 @@ impl EpilogueSpec {
             [name] if name == "LeakyRelu" => {
                 Some(Function::LeakyRelu(attrs.float("leakyrelu_alpha")? as f32))
             }
-            [name] => fused::function(name),
+            [name] => function(name, row),
             _ => None,
         };
         match function {
@@ -115,6 +126,7 @@ fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> 
 /// A product with packed weights of these dimensions.
 fn packed(
     attrs: &Attributes<'_>,
+    row: Lookup,
     dims: &[usize],
     product: impl Fn(&HostTensor, &Weights, &After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>
     + Send
@@ -122,7 +134,7 @@ fn packed(
     + 'static,
 ) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
-    let epilogue = EpilogueSpec::new(attrs)?;
+    let epilogue = EpilogueSpec::new(attrs, row)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
@@ -176,7 +188,7 @@ fn product(
     fused::matmul(&flat, weights, &after, cx)?.reshaped(shape)
 }
 
-fn program(attrs: &Attributes<'_>) -> Result<Program, TensorError> {
+fn program(attrs: &Attributes<'_>, row: Lookup) -> Result<Program, TensorError> {
     let op = attrs.op();
     let (n, names, numbers) = (attrs.count("num_args")?, attrs.strings("ops")?, attrs.floats("numbers")?);
     let mut values = attrs.ints("values")?.into_iter();
@@ -189,10 +201,10 @@ fn program(attrs: &Attributes<'_>) -> Result<Program, TensorError> {
         Some(if at < n { Value::Operand(at) } else { Value::Step(at - n) })
     };
     let mut step = |name: &str| {
-        if let Some(function) = fused::function(name) {
+        if let Some(function) = function(name, row) {
             return Some(Step::Map(function, next()?));
         }
-        Some(Step::Arithmetic(fused::arithmetic(name)?, next()?, next()?))
+        Some(Step::Arithmetic(row(name)?.vector_arithmetic()?, next()?, next()?))
     };
     let steps: Option<Vec<Step>> = names.iter().map(|name| step(name)).collect();
     match steps {

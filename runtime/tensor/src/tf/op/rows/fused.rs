@@ -4,7 +4,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{layers, rules};
-use super::super::row::{Cost, Gradient, function};
+use super::super::row::{Activates, Cost, Gradient, ProductForm, ProductOps, composed, function};
 use super::operators::operators;
 
 operators! { 6:
@@ -26,7 +26,7 @@ operators! { 6:
             eval::fused::fused_conv2d,
             layers::conv2d,
             Cost::By(cost::conv2d),
-        ).layout("i.g*>i").differentiated(Gradient::Expands);
+        ).layout("i.g*>i").differentiated(Gradient::Expands).nchw_cost(16).product(ProductOps::CONV2D, ProductForm::Fused);
     /// `DepthwiseConv2dNative` and the operators that follow it.
     _FusedDepthwiseConv2dNative
         "input:T filter:T args:num_args*T -> output:T; T:type data_format:string='NHWC' \
@@ -36,12 +36,12 @@ operators! { 6:
             eval::fused::fused_depthwise_conv2d_native,
             layers::depthwise_conv2d_native,
             Cost::By(cost::depthwise),
-        ).layout("i.g*>i").differentiated(Gradient::Expands);
+        ).layout("i.g*>i").differentiated(Gradient::Expands).nchw_cost(16).product(ProductOps::DEPTHWISE, ProductForm::Fused);
     /// `MatMul` and the operators that follow it.
     _FusedMatMul
         "a:T b:T args:num_args*T -> product:T; T:type epsilon:float=1e-04 fused_ops:list(string)=[] \
          leakyrelu_alpha:float=0.2 num_args:int transpose_a:bool=false transpose_b:bool=false"
-        => function(eval::fused::fused_matmul, layers::matmul, Cost::By(cost::matmul)).differentiated(Gradient::Expands);
+        => function(eval::fused::fused_matmul, layers::matmul, Cost::By(cost::matmul)).differentiated(Gradient::Expands).product(ProductOps::MATMUL, ProductForm::Fused);
     /// The attention of queries to keys and values, head by head.
     _FusedAttention
         "q:float k:float v:float mask:num_masks*float -> y:float; heads_inside:bool=false num_masks:int=0 \
@@ -55,7 +55,7 @@ operators! { 6:
     _FusedElementwise
         "args:num_args*float -> y:float; num_args:int numbers:list(float)=[] ops:list(string) \
          values:list(int)"
-        => function(
+        => composed(
             eval::packed::fused_elementwise,
             layers::fused_elementwise,
             Cost::By(cost::elementwise_program),
@@ -66,7 +66,7 @@ operators! { 6:
             eval::packed::gelu,
             rules::same,
             Cost::PerResult(16),
-        ).overwrites(&[0]).layout("i>i").differentiated(Gradient::Expands);
+        ).overwrites(&[0]).layout("i>i").differentiated(Gradient::Expands).activates(Activates::Matrices);
     /// The normalization of each row by its own moments.
     _LayerNorm "x:T scale:T offset:T -> y:T; T:type epsilon:float"
         => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).differentiated(Gradient::Expands);
@@ -76,29 +76,29 @@ operators! { 6:
          dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
          fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
          strides:list(int)"
-        => function(
+        => composed(
             eval::packed::packed_conv2d,
             layers::packed_conv2d,
             Cost::By(cost::packed_conv2d),
-        ).differentiated(Gradient::Missing);
+        ).differentiated(Gradient::Missing).product(ProductOps::CONV2D, ProductForm::Packed);
     /// `DepthwiseConv2dNative` with packed filters, and the operators that follow it.
     _PackedDepthwiseConv2dNative
         "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
          dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
          fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
          strides:list(int)"
-        => function(
+        => composed(
             eval::packed::packed_depthwise_conv2d_native,
             layers::packed_depthwise_conv2d_native,
             Cost::By(cost::packed_depthwise),
-        ).differentiated(Gradient::Missing);
+        ).differentiated(Gradient::Missing).product(ProductOps::DEPTHWISE, ProductForm::Packed);
     /// A product with packed weights, and the operators that follow it.
     _PackedMatMul
         "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
          fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int shape:list(int)"
-        => function(
+        => composed(
             eval::packed::packed_matmul,
             layers::packed_matmul,
             Cost::By(cost::packed_matmul),
-        ).differentiated(Gradient::Missing);
+        ).differentiated(Gradient::Missing).product(ProductOps::MATMUL, ProductForm::Packed);
 }

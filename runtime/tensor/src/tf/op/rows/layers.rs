@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{arrays, layers, rules};
-use super::super::row::{Cost, FLOATS, Gradient, function};
+use super::super::row::{Cost, FLOATS, Gradient, ProductForm, ProductOps, function};
 use super::operators::operators;
 
 operators! { 5:
@@ -11,25 +11,25 @@ operators! { 5:
     BatchMatMul
         "x:T y:T -> output:T; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false \
          grad_y:bool=false"
-        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul));
+        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul)).product(ProductOps::MATMUL, ProductForm::General);
     /// The products of matrices, with batches that broadcast.
     BatchMatMulV2
         "x:T y:T -> output:T; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false \
          grad_y:bool=false"
-        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul));
+        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul)).product(ProductOps::MATMUL, ProductForm::General);
     /// The products of matrices, with batches that broadcast and a result of another type.
     BatchMatMulV3
         "x:Ta y:Tb -> output:Tout; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false \
          grad_x:bool=false grad_y:bool=false"
-        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul));
+        => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul)).product(ProductOps::MATMUL, ProductForm::General);
     /// The sum of products that an equation of axes says.
     Einsum "inputs:N*T -> output:T; N:int T:type equation:string"
-        => function(eval::layers::einsum, layers::einsum, Cost::By(cost::einsum));
+        => function(eval::layers::einsum, layers::einsum, Cost::By(cost::einsum)).product(ProductOps::MATMUL, ProductForm::General);
     /// The product of two matrices, each transposed if asked for.
     MatMul
         "a:T b:T -> product:T; T:type grad_a:bool=false grad_b:bool=false transpose_a:bool=false \
          transpose_b:bool=false"
-        => function(eval::layers::matmul, layers::matmul, Cost::By(cost::matmul)).total(FLOATS);
+        => function(eval::layers::matmul, layers::matmul, Cost::By(cost::matmul)).total(FLOATS).product(ProductOps::MATMUL, ProductForm::Plain);
     /// The mean of each window of an image.
     AvgPool
         "value:T -> output:T; T:type data_format:string='NHWC' ksize:list(int) padding:string \
@@ -46,10 +46,10 @@ operators! { 5:
             eval::layers::bias_add,
             layers::bias_add,
             Cost::PerResult(1),
-        ).total(FLOATS).overwrites(&[0]).layout("i.>i");
+        ).total(FLOATS).overwrites(&[0]).layout("i.>i").nchw_cost(1);
     /// The gradient of `BiasAdd` for the vector.
     BiasAddGrad "out_backprop:T -> output:T; T:type data_format:string='NHWC'"
-        => function(eval::layers::bias_add_grad, layers::bias_add_grad, Cost::PerOperand(1)).layout("i>.");
+        => function(eval::layers::bias_add_grad, layers::bias_add_grad, Cost::PerOperand(1)).layout("i>.").nchw_cost(1);
     /// A vector added along the last axis.
     BiasAddV1 "value:T bias:T -> output:T; T:type"
         => function(eval::layers::bias_add_v1, layers::bias_add_v1, Cost::PerResult(1));
@@ -57,7 +57,7 @@ operators! { 5:
     Conv2D
         "input:T filter:T -> output:T; T:type data_format:string='NHWC' dilations:list(int)=[1,1,1,1] \
          explicit_paddings:list(int)=[] padding:string strides:list(int) use_cudnn_on_gpu:bool=true"
-        => function(eval::layers::conv2d, layers::conv2d, Cost::By(cost::conv2d)).layout("i.>i");
+        => function(eval::layers::conv2d, layers::conv2d, Cost::By(cost::conv2d)).layout("i.>i").nchw_cost(16).product(ProductOps::CONV2D, ProductForm::Plain);
     /// The gradient of `Conv2D` for the filters.
     Conv2DBackpropFilter
         "input:T filter_sizes:int32 out_backprop:T -> output:T; T:type data_format:string='NHWC' \
@@ -67,7 +67,7 @@ operators! { 5:
             eval::layers::conv2d_backprop_filter,
             layers::conv2d_backprop_filter,
             Cost::By(cost::conv2d_backprop_filter),
-        ).layout("i.i>.");
+        ).layout("i.i>.").nchw_cost(16);
     /// The gradient of `Conv2D` for the images; a transposed convolution.
     Conv2DBackpropInput
         "input_sizes:int32 filter:T out_backprop:T -> output:T; T:type data_format:string='NHWC' \
@@ -77,7 +77,7 @@ operators! { 5:
             eval::layers::conv2d_backprop_input,
             layers::conv2d_backprop_input,
             Cost::By(cost::conv2d_backprop_input),
-        ).layout("r.i>i");
+        ).layout("r.i>i").nchw_cost(16);
     /// The convolution of each channel with filters of its own.
     DepthwiseConv2dNative
         "input:T filter:T -> output:T; T:type data_format:string='NHWC' dilations:list(int)=[1,1,1,1] \
@@ -86,7 +86,7 @@ operators! { 5:
             eval::layers::depthwise_conv2d_native,
             layers::depthwise_conv2d_native,
             Cost::By(cost::depthwise),
-        ).layout("i.>i");
+        ).layout("i.>i").nchw_cost(16).product(ProductOps::DEPTHWISE, ProductForm::Plain);
     /// The gradient of `DepthwiseConv2dNative` for the filters.
     DepthwiseConv2dNativeBackpropFilter
         "input:T filter_sizes:int32 out_backprop:T -> output:T; T:type data_format:string='NHWC' \
@@ -95,7 +95,7 @@ operators! { 5:
             eval::layers::depthwise_conv2d_native_backprop_filter,
             layers::conv2d_backprop_filter,
             Cost::By(cost::depthwise_backprop_filter),
-        ).layout("i.i>.");
+        ).layout("i.i>.").nchw_cost(16);
     /// The gradient of `DepthwiseConv2dNative` for the images.
     DepthwiseConv2dNativeBackpropInput
         "input_sizes:int32 filter:T out_backprop:T -> output:T; T:type data_format:string='NHWC' \
@@ -104,7 +104,7 @@ operators! { 5:
             eval::layers::depthwise_conv2d_native_backprop_input,
             layers::depthwise_conv2d_native_backprop_input,
             Cost::By(cost::depthwise_backprop_input),
-        ).layout("r.i>i");
+        ).layout("r.i>i").nchw_cost(16);
     /// The batch normalization of images, in training or inference.
     FusedBatchNorm
         "x:T scale:T offset:T mean:T variance:T -> y:T batch_mean:T batch_variance:T reserve_space_1:T \

@@ -3,7 +3,10 @@
 use super::*;
 use crate::tf::PartialShape;
 use crate::tf::op::tests::attrs;
-use crate::tf::op::{Arg, ArgType, AttrKind, Class, DefaultValue, Effect, Operand, Traits, Type, Work};
+use crate::tf::op::{
+    Arg, ArgType, AttrKind, Class, DefaultValue, Effect, Fusion, Operand, ProductForm, ProductOps, Traits,
+    Type, Work,
+};
 use crate::{DType, Shape};
 
 #[test]
@@ -82,6 +85,42 @@ fn every_class_has_its_row() {
         .chain(SortedSegment::ALL.iter().map(|&op| (op.name(), Class::SortedSegment(op))));
     for (name, class) in classes {
         assert_eq!(row(name).map(OpRow::class), Some(class), "{name}");
+    }
+}
+
+/// The forms of a product refer to one another, and a packed form replaces any other.
+#[test]
+fn products_have_three_forms() {
+    for product in [ProductOps::CONV2D, ProductOps::DEPTHWISE, ProductOps::MATMUL] {
+        for (op, form) in [
+            (product.plain, ProductForm::Plain),
+            (product.fused, ProductForm::Fused),
+            (product.packed, ProductForm::Packed),
+        ] {
+            assert_eq!(op.row().fusion(), Fusion::Product(product, form), "{op:?}");
+        }
+    }
+    for row in rows() {
+        match row.fusion() {
+            Fusion::None => {}
+            Fusion::Product(product, ProductForm::General) => {
+                assert_ne!(Some(product.plain), row.op, "{}", row.name)
+            }
+            Fusion::Product(product, _) => {
+                assert!(
+                    [product.plain, product.fused, product.packed].map(Some).contains(&row.op),
+                    "{}",
+                    row.name
+                );
+            }
+            // The epilogue computes with the operator's vectorized function, or one of its own.
+            Fusion::Activation(_) => assert!(
+                row.vector_function().is_some() || [Some(Op::_Gelu), Some(Op::LeakyRelu)].contains(&row.op),
+                "{}",
+                row.name
+            ),
+        }
+        assert!(row.nchw_cost() == 4 || row.layout().is_some(), "{}: costs of no layout", row.name);
     }
 }
 

@@ -3,7 +3,8 @@
 use super::super::eval;
 use super::super::infer::rules;
 use super::super::row::{
-    ALL, BOOLS, Cost, FLOATS, Gradient, INTS, NONE, NUMBERS, function, impure, part, test, unary,
+    ALL, Activates, BOOLS, Cost, FLOATS, Gradient, INTS, NONE, NUMBERS, composed, function, impure, part,
+    test, unary,
 };
 use super::operators::operators;
 use crate::tf::{Part, Test, Unary};
@@ -42,7 +43,7 @@ operators! { 0:
     /// The derivative of the logarithm of the gamma function.
     Digamma "x:T -> y:T; T:type" => unary(Unary::Digamma);
     /// The exponential linear unit: x where x > 0, else exp(x) - 1.
-    Elu "features:T -> activations:T; T:type" => unary(Unary::Elu);
+    Elu "features:T -> activations:T; T:type" => unary(Unary::Elu).activates(Activates::All);
     /// The error function.
     Erf "x:T -> y:T; T:type" => unary(Unary::Erf);
     /// The complementary error function, 1 - erf(x).
@@ -74,9 +75,9 @@ operators! { 0:
     /// 1 / x.
     Reciprocal "x:T -> y:T; T:type" => unary(Unary::Reciprocal);
     /// The rectified linear unit, max(x, 0).
-    Relu "features:T -> activations:T; T:type" => unary(Unary::Relu);
+    Relu "features:T -> activations:T; T:type" => unary(Unary::Relu).activates(Activates::All);
     /// The rectified linear unit with an upper bound, min(max(x, 0), 6).
-    Relu6 "features:T -> activations:T; T:type" => unary(Unary::Relu6);
+    Relu6 "features:T -> activations:T; T:type" => unary(Unary::Relu6).activates(Activates::All);
     /// The nearest integer, of two the even one.
     Rint "x:T -> y:T; T:type" => unary(Unary::Round).no_gradient();
     /// The nearest integer, of two the even one.
@@ -84,9 +85,9 @@ operators! { 0:
     /// 1 / sqrt(x).
     Rsqrt "x:T -> y:T; T:type" => unary(Unary::Rsqrt);
     /// The scaled exponential linear unit.
-    Selu "features:T -> activations:T; T:type" => unary(Unary::Selu);
+    Selu "features:T -> activations:T; T:type" => unary(Unary::Selu).activates(Activates::Packed);
     /// The logistic function, 1 / (1 + exp(-x)).
-    Sigmoid "x:T -> y:T; T:type" => unary(Unary::Sigmoid);
+    Sigmoid "x:T -> y:T; T:type" => unary(Unary::Sigmoid).activates(Activates::Matrices);
     /// -1, 0 or 1 by the sign; of a complex number, x / abs(x).
     Sign "x:T -> y:T; T:type" => unary(Unary::Sign).total(NUMBERS);
     /// The sine.
@@ -94,7 +95,7 @@ operators! { 0:
     /// The hyperbolic sine.
     Sinh "x:T -> y:T; T:type" => unary(Unary::Sinh);
     /// log(exp(x) + 1).
-    Softplus "features:T -> activations:T; T:type" => unary(Unary::Softplus);
+    Softplus "features:T -> activations:T; T:type" => unary(Unary::Softplus).activates(Activates::Packed);
     /// x / (abs(x) + 1).
     Softsign "features:T -> activations:T; T:type" => unary(Unary::Softsign);
     /// The square root.
@@ -104,7 +105,7 @@ operators! { 0:
     /// The tangent.
     Tan "x:T -> y:T; T:type" => unary(Unary::Tan);
     /// The hyperbolic tangent.
-    Tanh "x:T -> y:T; T:type" => unary(Unary::Tanh);
+    Tanh "x:T -> y:T; T:type" => unary(Unary::Tanh).activates(Activates::Matrices);
     /// Whether an element is neither infinite nor NaN.
     IsFinite "x:T -> y:bool; T:type" => test(Test::IsFinite);
     /// Whether an element is infinite.
@@ -137,7 +138,7 @@ operators! { 0:
             eval::elementwise::leaky_relu,
             rules::same,
             Cost::PerResult(2),
-        ).total(FLOATS).layout("i>i");
+        ).total(FLOATS).layout("i>i").activates(Activates::All);
     /// Ones in the shape of the operand.
     OnesLike "x:T -> y:T; T:type"
         => function(eval::shaping::ones_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
@@ -149,5 +150,5 @@ operators! { 0:
         => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
     /// Several elementwise functions applied one after the other.
     _UnaryOpsComposition "x:T -> y:T; T:type op_names:list(string)"
-        => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
+        => composed(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
 }
