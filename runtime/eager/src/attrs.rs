@@ -94,6 +94,10 @@ impl From<HostTensor> for AttrValue {
     }
 }
 
+/// Limits of the lists in an attribute. A small file may have lists of lists that are large when written out.
+const MAX_DEPTH: u32 = 8;
+const MAX_LISTED: u32 = 1 << 16;
+
 /// The element type of the tensor library.
 fn dtype(dtype: bef_format::DType) -> Option<DType> {
     DType::from_code(dtype as u8)
@@ -102,10 +106,16 @@ fn dtype(dtype: bef_format::DType) -> Option<DType> {
 impl AttrValue {
     /// The value in a file.
     pub(crate) fn decode(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> AttrValue {
-        AttrValue::known(attr, site).unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+        AttrValue::decode_within(attr, site, MAX_DEPTH, &mut { MAX_LISTED })
     }
 
-    fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> Option<AttrValue> {
+    /// The value in a file, of at most this depth and so many elements of lists.
+    fn decode_within(attr: &RawAttr<'_>, site: &KernelUse<'_>, depth: u32, left: &mut u32) -> AttrValue {
+        AttrValue::known(attr, site, depth, left)
+            .unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+    }
+
+    fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>, depth: u32, left: &mut u32) -> Option<AttrValue> {
         Some(match attr.view {
             AttrView::Bool(value) => AttrValue::Bool(value),
             AttrView::Int { dtype: Some(of), value, ty: _ } => AttrValue::Int(dtype(of)?, value),
@@ -116,8 +126,11 @@ impl AttrValue {
             AttrView::Shape(dims) => AttrValue::Shape(PartialShape::from_i64(dims).ok()?),
             AttrView::UnrankedShape => AttrValue::Shape(PartialShape::unknown()),
             AttrView::Scalars { dtype: of, bytes, n, .. } => numbers(dtype(of)?, bytes, n)?,
-            AttrView::Array(_) => {
-                AttrValue::List(attr.elements().map(|element| AttrValue::decode(&element, site)).collect())
+            AttrView::Array(elements) => {
+                let depth = depth.checked_sub(1)?;
+                *left = left.checked_sub(u32::try_from(elements.len()).ok()?)?;
+                let one = |element: RawAttr<'_>| AttrValue::decode_within(&element, site, depth, left);
+                AttrValue::List(attr.elements().map(one).collect())
             }
             AttrView::Dense { dtype: of, shape, data, splat, ty: _ } => {
                 let (shape, data) = (Shape::from_i64(shape).ok()?, site.mapped(data).ok()?);
