@@ -294,3 +294,41 @@ func.func @kept() -> (!tfrt.chain, !corert.tensorhandle) {
   %ch3 = corert.executeop.seq(%cpu, %ch2) "tfrt_test.print_address"(%b)
   tfrt.return %ch3, %a : !tfrt.chain, !corert.tensorhandle
 }
+
+// CHECK-LABEL: --- Running 'long_chain'
+// CHECK-NEXT: 'long_chain' returned <<error: op handlers nest too deeply: at most 64 may ask each other>>
+func.func @long_chain() -> !corert.ophandler {
+  %n = tfrt.constant.i32 100
+  %null = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  %h = tfrt.repeat.i32 %n, %null : !corert.ophandler {
+    // expected-error @+1 {{op handlers nest too deeply}}
+    %cpu = "corert.create_cpu_op_handler"(%null) : (!corert.ophandler) -> !corert.ophandler
+    tfrt.return %cpu : !corert.ophandler
+  }
+  tfrt.return %h : !corert.ophandler
+}
+
+// CHECK-LABEL: --- Running 'large'
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [5, 8], values = [7, 7, {{(7, ){29}}}7, ...]
+// CHECK-NEXT: 'large' returned
+func.func @large() -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [5, 8], values = [7 : i32]} : 1
+  %ch1 = "corert.print_tensorhandle"(%a, %ch) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// State works as in compiled programs.
+// CHECK-LABEL: --- Running 'variables'
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2], values = [3, 3]
+func.func @variables() -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2], values = [3 : i32]} : 1
+  %v = corert.executeop(%cpu) "tf.VarHandleOp"() {dtype = i32, shape = #corert.shape<2>, shared_name = "v"} : 1
+  %ch1 = corert.executeop.seq(%cpu, %ch) "tf.AssignVariableOp"(%v, %a)
+  %ch2, %r = corert.executeop.seq(%cpu, %ch1) "tf.ReadVariableOp"(%v) {dtype = i32} : 1
+  %ch3 = corert.executeop.seq(%cpu, %ch2) "tfrt_test.print"(%r)
+  tfrt.return %ch3 : !tfrt.chain
+}

@@ -164,6 +164,15 @@ impl CoreRuntime {
         self.op(name, attrs)?.call(args)
     }
 
+    /// A function on handles as an operator. The errors that it returns are those of the results.
+    pub fn composite(
+        &self,
+        name: &str,
+        function: impl Fn(&[TensorHandle]) -> Result<Vec<TensorHandle>, Error> + Send + Sync + 'static,
+    ) -> Op {
+        Op { name: name.into(), dispatch: Arc::new(Composite(Box::new(function))), core: self.clone() }
+    }
+
     /// The number of operators in the cache.
     pub fn n_cached(&self) -> usize {
         self.cache().ops.len()
@@ -177,6 +186,22 @@ impl CoreRuntime {
 impl fmt::Debug for CoreRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CoreRuntime").field("handler", &self.0.handler.name()).finish_non_exhaustive()
+    }
+}
+
+/// A function on handles.
+type CompositeFn = Box<dyn Fn(&[TensorHandle]) -> Result<Vec<TensorHandle>, Error> + Send + Sync>;
+
+/// A function on handles as an operator.
+struct Composite(CompositeFn);
+
+impl Dispatch for Composite {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+        match (self.0)(&call.args) {
+            Ok(results) => call.results = results.into(),
+            Err(error) => call.fail(&error),
+        }
+        Ok(())
     }
 }
 

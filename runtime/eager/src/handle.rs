@@ -9,6 +9,10 @@
 //! of operators are data, which a program can print.
 
 use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use befrost_kernel_api::async_value::{AsyncRef, Promise};
 use befrost_kernel_api::error::ErrorCode;
@@ -17,8 +21,9 @@ use befrost_kernel_api::queue::Latch;
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
 use befrost_kernels::{AnyTensor, Tensor, refused};
+use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::Type;
-use befrost_tensor::{HostTensor, Shape};
+use befrost_tensor::{HostTensor, Shape, TensorError, print};
 
 /// Element type and shape of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +48,7 @@ impl fmt::Display for Metadata {
 #[derive(Clone, Debug)]
 pub struct TensorHandle {
     /// Of a tensor that was not there when the handle was made.
-    metadata: Option<Metadata>,
+    metadata: Option<Box<Metadata>>,
     value: Value,
 }
 
@@ -59,7 +64,7 @@ impl TensorHandle {
     /// A handle of a tensor that the promise gives.
     pub fn pending(metadata: Option<Metadata>) -> (Promise, TensorHandle) {
         let (promise, value) = AsyncRef::pending();
-        (promise, TensorHandle { metadata, value: Value::Async(value) })
+        (promise, TensorHandle { metadata: metadata.map(Box::new), value: Value::Async(value) })
     }
 
     /// A handle of an error.
@@ -105,7 +110,17 @@ impl TensorHandle {
     pub fn metadata(&self) -> Option<Metadata> {
         match self.value() {
             Some(value) => metadata_of(value),
-            None => self.metadata.clone(),
+            None => self.metadata.as_deref().cloned(),
+        }
+    }
+
+    /// True if its metadata is known to be this.
+    pub(crate) fn is_of(&self, metadata: &Metadata) -> bool {
+        match self.value() {
+            Some(value) => AnyTensor::of(value).is_some_and(|tensor| {
+                element_type(&tensor) == metadata.ty && *tensor.shape() == metadata.shape
+            }),
+            None => self.metadata.as_deref() == Some(metadata),
         }
     }
 
@@ -153,16 +168,25 @@ impl From<HostTensor> for TensorHandle {
     }
 }
 
-/// Element type and shape of a tensor.
-pub(crate) fn metadata_of(value: &Value) -> Option<Metadata> {
-    let tensor = AnyTensor::of(value)?;
-    let ty = match &tensor {
+/// The element type of a tensor.
+fn element_type(tensor: &AnyTensor<'_>) -> Type {
+    match tensor {
         AnyTensor::Dense(tensor) => Type::Dense(tensor.0.dtype()),
         AnyTensor::Coo(tensor) => Type::Dense(tensor.0.dtype()),
         AnyTensor::Scalar(tensor) => Type::Dense(tensor.value.dtype()),
         AnyTensor::Strings(_) => Type::String,
-    };
-    Some(Metadata { ty, shape: tensor.shape().clone() })
+    }
+}
+
+/// The element type of a value that is a tensor.
+pub(crate) fn type_of(value: &Value) -> Option<Type> {
+    AnyTensor::of(value).as_ref().map(element_type)
+}
+
+/// Element type and shape of a tensor.
+pub(crate) fn metadata_of(value: &Value) -> Option<Metadata> {
+    let tensor = AnyTensor::of(value)?;
+    Some(Metadata { ty: element_type(&tensor), shape: tensor.shape().clone() })
 }
 
 /// The name of a tensor's representation.
@@ -189,13 +213,34 @@ pub(crate) fn dense(value: &Value, cx: &ExecContext) -> Result<HostTensor, Kerne
     }
 }
 
+/// At most so many elements of a dense tensor are printed.
+const MAX_PRINTED: usize = 32;
+
 /// The text of a value that is a tensor or an error.
 pub(crate) fn text(value: &Value) -> String {
-    match (value, AnyTensor::of(value)) {
-        (Value::Error(error), _) => format!("Error TensorHandle: '{}'", error.message()),
-        (_, Some(tensor)) => tensor.text().unwrap_or_else(|error| format!("<<unreadable: {error}>>")),
-        (_, None) => value.to_string(),
-    }
+    let text = match (value, AnyTensor::of(value)) {
+        (Value::Error(error), _) => return format!("Error TensorHandle: '{}'", error.message()),
+        (_, Some(AnyTensor::Dense(tensor))) if tensor.num_elements() > MAX_PRINTED => beginning(tensor),
+        (_, Some(tensor)) => tensor.text(),
+        (_, None) => return value.to_string(),
+    };
+    text.unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+}
+
+/// The text of a large tensor.
+fn beginning(tensor: &HostTensor) -> Result<String, TensorError> {
+    let (dtype, shape) = (tensor.dtype(), tensor.shape());
+    let malloc: Arc<dyn Allocator> = Malloc::shared();
+    let first = HostTensor::allocate(dtype, Shape::new(&[MAX_PRINTED])?, &malloc)?;
+    let n_bytes = MAX_PRINTED * dtype.size();
+    first
+        .write_bytes()?
+        .iter_mut()
+        .zip(tensor.read_bytes()?.iter())
+        .take(n_bytes)
+        .for_each(|(to, from)| *to = *from);
+    let values = print::elements(&first)?;
+    Ok(format!("DenseHostTensor dtype = {dtype}, shape = {shape}, values = [{values}, ...]"))
 }
 
 impl fmt::Display for TensorHandle {
@@ -213,6 +258,35 @@ impl Object for TensorHandle {
 
     fn display(&self) -> String {
         self.to_string()
+    }
+}
+
+impl IntoFuture for TensorHandle {
+    /// The tensor or the error.
+    type Output = Value;
+    type IntoFuture = Settled;
+
+    fn into_future(self) -> Settled {
+        Settled(self)
+    }
+}
+
+/// The future of a handle's value.
+#[derive(Debug)]
+pub struct Settled(TensorHandle);
+
+impl Future for Settled {
+    type Output = Value;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Value> {
+        match self.0.value() {
+            Some(value) => Poll::Ready(value.clone()),
+            None => {
+                let waker = cx.waker().clone();
+                self.0.and_then(move |_| waker.wake());
+                Poll::Pending
+            }
+        }
     }
 }
 

@@ -41,13 +41,15 @@ mod handle;
 mod handler;
 mod kernels;
 mod logging;
+mod recording;
 mod trace;
 
 pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
 pub use core::{CoreRuntime, Op};
 pub use cpu::CpuOpHandler;
-pub use handle::{Metadata, TensorHandle};
+pub use handle::{Metadata, Settled, TensorHandle};
 pub use handler::{Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey};
 pub use kernels::corert;
 pub use logging::LoggingOpHandler;
+pub use recording::{Recorded, RecordingOpHandler};
 pub use trace::{Tracer, trace_with};

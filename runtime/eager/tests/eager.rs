@@ -257,3 +257,81 @@ fn operators_run_where_the_mode_says() {
     assert_eq!(state(Mode::Auto, 1), State::Concrete);
     assert_eq!(state(Mode::Auto, 1 << 20), State::Unavailable);
 }
+
+#[test]
+fn dispatches_are_recorded() {
+    use befrost_eager::RecordingOpHandler;
+    let core = core();
+    let cpu = core.handler("cpu").unwrap();
+    let recording = Arc::new(RecordingOpHandler::new(cpu));
+    core.register("recording", recording.clone());
+    let own = core.with_handler("recording").unwrap();
+    let y = own.execute("Neg", &[floats(&[1.0])], OpAttrs::new()).unwrap();
+    let _ = own.execute("Exp", &y, OpAttrs::new()).unwrap();
+    assert!(own.execute("AddV2", &[], OpAttrs::new()).is_err());
+    let tape = recording.take();
+    assert_eq!(tape.iter().map(|op| &*op.name).collect::<Vec<_>>(), ["tf.Neg", "tf.Exp"]);
+    assert_eq!(read(&own, &tape[1].args[0]), [-1.0]);
+    assert_eq!((tape[1].results.len(), recording.take().len()), (1, 0));
+}
+
+#[test]
+fn functions_are_operators() {
+    let core = core();
+    let (neg, exp) = (core.op("Neg", OpAttrs::new()).unwrap(), core.op("Exp", OpAttrs::new()).unwrap());
+    let both = core.composite("my.both", move |args| exp.call(&neg.call(args)?));
+    assert_eq!(read(&core, &both.call(&[floats(&[0.0])]).unwrap()[0]), [1.0]);
+    let failed = both.call(&[]).unwrap();
+    assert_eq!(failed[0].state(), State::Error);
+}
+
+#[test]
+fn a_handle_is_a_future() {
+    use std::future::{Future, IntoFuture};
+    use std::task::{Context, Poll, Waker};
+    let (promise, later) = TensorHandle::pending(None);
+    let mut future = later.into_future();
+    let mut poll = || std::pin::Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(poll().is_pending());
+    promise.set(Value::I32(1));
+    assert!(matches!(poll(), Poll::Ready(Value::I32(1))));
+}
+
+/// Whatever the operands are, a row is executed or refused.
+#[test]
+fn no_operator_panics_on_operands_of_any_kind() {
+    use befrost_kernels::Strings;
+    use befrost_tensor::mem::{Allocator, Malloc};
+    use befrost_tensor::tf::op::rows;
+    use befrost_tensor::{Shape, StringTensor};
+    let core = core();
+    let malloc: Arc<dyn Allocator> = Malloc::shared();
+    let strings = StringTensor::new(Shape::new(&[2]).unwrap(), &["a", "b"], &malloc).unwrap();
+    let kinds = [
+        floats(&[1.0, 2.0]),
+        TensorHandle::from(HostTensor::from_vec([2, 2], vec![1.0f32; 4]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([], vec![1i32]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([2], vec![1i64, 2]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([0], Vec::<f32>::new()).unwrap()),
+        TensorHandle::new(Value::object(Strings(strings))),
+        TensorHandle::new(Value::I1(true)),
+        TensorHandle::failed(Error::new(ErrorCode::Unknown, "x", Vec::new())),
+    ];
+    let mut executed = 0;
+    for row in rows() {
+        let Ok(op) = core.op(row.name, OpAttrs::new()) else { continue };
+        for n in 0..=3 {
+            for (i, kind) in kinds.iter().enumerate() {
+                let mut args = vec![kind.clone(); n];
+                if let Some(last) = args.last_mut() {
+                    *last = kinds[(i + n) % kinds.len()].clone();
+                }
+                let called = op.call(&args);
+                let results = called.into_iter().flatten();
+                executed +=
+                    usize::from(results.filter(|result| result.state() == State::Concrete).count() > 0);
+            }
+        }
+    }
+    assert!(executed > 300, "{executed} calls gave results");
+}

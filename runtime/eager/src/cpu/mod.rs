@@ -68,7 +68,7 @@ struct InferredResults {
 trait CpuOp: Send + Sync {
     /// The results, as far as they follow from the operands. `None` if there is no metadata function, or not
     /// enough is known.
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError>;
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError>;
 
     /// Computes the results from final values.
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError>;
@@ -136,7 +136,9 @@ impl Dispatch for CpuDispatch {
         }
         let mut waits: Vec<AsyncRef> =
             call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
+        // Without an effect the chain goes on at once.
         if let Some(Value::Async(chain)) = &call.chain
+            && self.flags.effect
             && chain.value().is_none()
         {
             waits.push(chain.clone());
@@ -159,12 +161,12 @@ impl Dispatch for CpuDispatch {
             return Ok(());
         }
         let n = call.n_results.or(inferred).unwrap_or(1);
-        let mut known = known.unwrap_or_default().metadata;
+        let mut known = known.map(|known| known.metadata.clone()).unwrap_or_default();
         known.resize(n, None);
         let (promises, handles): (Vec<Promise>, _) = known.into_iter().map(TensorHandle::pending).unzip();
         call.results = handles;
         let mut done = None;
-        let before = call.chain.take();
+        let before = if self.flags.effect { call.chain.take() } else { None };
         if before.is_some() {
             let (promise, chain) = AsyncRef::pending();
             (done, call.chain) = (Some(promise), Some(Value::Async(chain)));
@@ -226,8 +228,15 @@ fn run(
     wanted: Option<usize>,
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
-    let args = args.into_iter().map(|value| converted(value.resolved(), flags, cx));
-    let results = op.run(args.collect::<Result<_, _>>()?, cx)?;
+    let is_dense = |value: &Value| value.downcast_ref::<Tensor>().is_some();
+    let args = match args.iter().all(is_dense) {
+        true => args,
+        false => {
+            let args = args.into_iter().map(|value| converted(value.resolved(), flags, cx));
+            args.collect::<Result<_, _>>()?
+        }
+    };
+    let results = op.run(args, cx)?;
     match wanted {
         Some(wanted) if wanted != results.len() => Err(wrong_count(results.len(), wanted)),
         _ => Ok(results),

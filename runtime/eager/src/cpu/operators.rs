@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{CpuOp, Flags, InferredResults, Operands, Results};
 use crate::attrs::{AttrValue, OpAttrsRef};
-use crate::handle::{Metadata, TensorHandle, metadata_of};
+use crate::handle::{Metadata, TensorHandle, metadata_of, type_of};
 use crate::handler::OpKey;
 
 /// The operator of this name, with or without `tf.`.
@@ -55,10 +55,10 @@ impl ConstantOp {
 }
 
 impl CpuOp for ConstantOp {
-    fn infer(&self, _: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, _: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         let tensor = self.tensor()?;
         let metadata = Metadata { ty: Type::Dense(tensor.dtype()), shape: tensor.shape().clone() };
-        Ok(Some(InferredResults { metadata: smallvec![Some(metadata)], is_long: false }))
+        Ok(Some(Arc::new(InferredResults { metadata: smallvec![Some(metadata)], is_long: false })))
     }
 
     fn run(&self, _: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
@@ -67,9 +67,12 @@ impl CpuOp for ConstantOp {
     }
 }
 
+/// The types of operands, as far as they are tensors.
+type InputTypes = SmallVec<[Option<Type>; 4]>;
+
 /// An operator for operands of certain types.
 struct Made {
-    inputs: Vec<Option<Type>>,
+    inputs: InputTypes,
     operator: Operator,
 }
 
@@ -79,7 +82,7 @@ type ArgsMetadata = SmallVec<[Metadata; 2]>;
 /// The results for operands of certain types and shapes.
 struct Known {
     args: ArgsMetadata,
-    results: InferredResults,
+    results: Arc<InferredResults>,
 }
 
 /// An operator keeps the results for so many different operands.
@@ -124,8 +127,7 @@ impl RowOp {
     }
 
     fn operator(&self, args: &[Value]) -> Result<Arc<Made>, KernelError> {
-        let ty = |value: &Value| metadata_of(value).map(|metadata| metadata.ty);
-        let inputs: Vec<Option<Type>> = args.iter().map(ty).collect();
+        let inputs: InputTypes = args.iter().map(type_of).collect();
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.as_ref().filter(|made| made.inputs == inputs) {
             return Ok(made.clone());
@@ -136,7 +138,7 @@ impl RowOp {
             }
             None => vec![None; self.row.signature().outputs.len()],
         };
-        let operator = Operator::new(self.row, &self.attrs, inputs.clone(), outputs);
+        let operator = Operator::new(self.row, &self.attrs, inputs.to_vec(), outputs);
         let operator =
             operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
         let new = Arc::new(Made { inputs, operator });
@@ -169,12 +171,12 @@ fn operands<'a>(
 }
 
 impl CpuOp for RowOp {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
-        let metadata: Option<ArgsMetadata> = args.iter().map(TensorHandle::metadata).collect();
-        let Some(metadata) = metadata else { return Ok(None) };
-        let is_kept = metadata.iter().all(|metadata| self.is_value_free(metadata));
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = memo.iter().find(|known| is_kept && known.args == metadata) {
+        let is_for = |known: &&Known| {
+            known.args.len() == args.len() && known.args.iter().zip(args).all(|(of, arg)| arg.is_of(of))
+        };
+        if let Some(known) = memo.iter().find(is_for) {
             return Ok(Some(known.results.clone()));
         }
         let Some(operands) = operands(args.iter().map(|arg| (arg.metadata(), arg.value()))) else {
@@ -186,11 +188,12 @@ impl CpuOp for RowOp {
             |result: &op::Inferred| Some(Metadata { ty: result.ty, shape: result.shape.shape()? });
         let attrs = Derived::new(self.row.signature(), &self.attrs, inputs, Vec::new());
         let work = self.row.work(&attrs, &operands).ok().flatten().unwrap_or_default();
-        let results = InferredResults {
+        let results = Arc::new(InferredResults {
             metadata: results.iter().map(metadata_of).collect(),
             is_long: work.flops / FLOPS_PER_NANOSECOND + work.bytes / BYTES_PER_NANOSECOND > LONG,
-        };
-        if is_kept {
+        });
+        let metadata: ArgsMetadata = args.iter().filter_map(TensorHandle::metadata).collect();
+        if metadata.iter().all(|metadata| self.is_value_free(metadata)) {
             memo.truncate(KEPT - 1);
             memo.insert(0, Known { args: metadata, results: results.clone() });
         }
@@ -198,6 +201,9 @@ impl CpuOp for RowOp {
     }
 
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        if !args.iter().any(|value| value.downcast_ref::<ScalarTensor>().is_some()) {
+            return self.operator(&args)?.operator.call(args, cx);
+        }
         let args = match scalars(&args) {
             Some((shape, numbers)) => {
                 let results = self.operator(&numbers)?.operator.call(numbers, cx)?;

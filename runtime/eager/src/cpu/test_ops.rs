@@ -97,7 +97,7 @@ struct Checked {
 }
 
 impl CpuOp for Checked {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         infer_one(self.check, &self.attrs, args)
     }
 
@@ -112,12 +112,12 @@ fn infer_one(
     infer: Infer,
     attrs: &OpAttrsRef,
     args: &[TensorHandle],
-) -> Result<Option<InferredResults>, KernelError> {
+) -> Result<Option<Arc<InferredResults>>, KernelError> {
     let Some(metadata) = args.iter().map(TensorHandle::metadata).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
     let metadata = infer(attrs, &metadata)?;
-    Ok(Some(InferredResults { metadata: smallvec![Some(metadata)], is_long: false }))
+    Ok(Some(Arc::new(InferredResults { metadata: smallvec![Some(metadata)], is_long: false })))
 }
 
 struct TestOp {
@@ -126,14 +126,14 @@ struct TestOp {
 }
 
 impl CpuOp for TestOp {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         let Row { name, n_args, infer, .. } = self.row;
         if args.len() != *n_args {
             return Err(KernelError::invalid(format!("{name}: {} operands, expected {n_args}", args.len())));
         }
         match infer {
             Some(infer) => infer_one(*infer, &self.attrs, args),
-            None if self.row.flags.effect => Ok(Some(InferredResults::default())),
+            None if self.row.flags.effect => Ok(Some(Arc::default())),
             None => Ok(None),
         }
     }

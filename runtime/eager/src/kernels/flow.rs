@@ -3,10 +3,6 @@
 //! The functions take and give a chain first. A condition is decided when its handle is final; no thread
 //! waits for it.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::control::decide_later;
 use befrost_kernel_api::kernel::{
@@ -168,7 +164,7 @@ async fn turns(
             check(given.last())?;
             return Err(KernelError::invalid("the condition of a loop is no tensor handle").into());
         };
-        let truth = Settled(handle.clone()).await;
+        let truth = handle.clone().await;
         check(Some(&truth))?;
         if let (Some(chain), Some(Value::Chain)) = (values.first_mut(), given.first()) {
             *chain = Value::Chain;
@@ -178,24 +174,6 @@ async fn turns(
         }
         values = body.call(values, cx)?;
         check(values.first())?;
-    }
-}
-
-/// A future of the value of a handle.
-struct Settled(TensorHandle);
-
-impl Future for Settled {
-    type Output = Value;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Value> {
-        match self.0.value() {
-            Some(value) => Poll::Ready(value.clone()),
-            None => {
-                let waker = cx.waker().clone();
-                self.0.and_then(move |_| waker.wake());
-                Poll::Pending
-            }
-        }
     }
 }
 
