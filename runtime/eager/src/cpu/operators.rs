@@ -3,12 +3,12 @@
 //! The attributes of an operator that follow from its operands (`T`, `N`) are found at its first call, and
 //! again when the types of the operands change.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_kernels::{Operator, ScalarTensor, Tensor, refused};
-use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{self, Derived, Op, OpRow, Operand, Traits, Type};
+use befrost_tensor::tf::{PartialShape, Small};
 use befrost_tensor::{DType, HostTensor};
 use smallvec::{SmallVec, smallvec};
 
@@ -37,7 +37,20 @@ pub(super) fn of_row(row: &'static OpRow, attrs: OpAttrsRef) -> Option<(Flags, A
         scalars: row.op == Some(Op::AddV2),
         ..Flags::NONE
     };
-    Some((flags, Arc::new(RowOp { row, attrs, made: Mutex::default(), memo: Mutex::default() })))
+    let small = row.is_pure_function().then(|| row.small(&&attrs)).flatten();
+    let (made, known) = (OnceLock::new(), std::array::from_fn(|_| OnceLock::new()));
+    let (others, memo) = (Mutex::default(), Mutex::default());
+    Some((flags, Arc::new(RowOp { row, attrs, small, made, others, known, memo })))
+}
+
+/// The number of results of an operator with these attributes, if it does not depend on its operands.
+pub(crate) fn declared_results(row: &OpRow, attrs: &OpAttrsRef) -> Option<usize> {
+    let n = |arg: &op::Arg| match (arg.number, arg.ty) {
+        (Some(number), _) => usize::try_from(op::Attrs::int(&attrs, number)?).ok(),
+        (None, op::ArgType::List(types)) => Some(op::Attrs::types(&attrs, types)?.len()),
+        (None, _) => Some(1),
+    };
+    row.signature().outputs.iter().map(n).sum()
 }
 
 /// `tf.Const`.
@@ -99,9 +112,15 @@ const BYTES_PER_NANOSECOND: u64 = 8;
 struct RowOp {
     row: &'static OpRow,
     attrs: OpAttrsRef,
-    /// The operator of the last call.
-    made: Mutex<Option<Arc<Made>>>,
-    /// Results that follow from the metadata of the operands alone, the newest first.
+    /// Its code for small operands.
+    small: Option<Small>,
+    /// The operator for the types of the first call.
+    made: OnceLock<Made>,
+    /// The operator of the last call with other types.
+    others: Mutex<Option<Arc<Made>>>,
+    /// Results that follow from the metadata of the operands alone: the first ones.
+    known: [OnceLock<Known>; KEPT],
+    /// The last ones, the newest first.
     memo: Mutex<SmallVec<[Known; KEPT]>>,
 }
 
@@ -111,6 +130,18 @@ impl RowOp {
         let is_index =
             matches!(metadata.ty, Type::Dense(DType::I32 | DType::I64)) && metadata.shape.rank() < 2;
         !is_index || self.row.has(Traits::ELEMENTWISE)
+    }
+
+    fn keep(&self, mut new: Known) {
+        for slot in &self.known {
+            match slot.set(new) {
+                Ok(()) => return,
+                Err(back) => new = back,
+            }
+        }
+        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        memo.truncate(KEPT - 1);
+        memo.insert(0, new);
     }
 
     /// The types of the results, and their shapes as far as they are known.
@@ -123,15 +154,66 @@ impl RowOp {
             only_nhwc(&self.attrs)?;
         }
         let attrs = Derived::new(self.row.signature(), &self.attrs, inputs.to_vec(), Vec::new());
-        self.row.infer(&attrs, operands).map_err(refused)
+        self.row
+            .infer(&attrs, operands)
+            .map_err(|error| self.in_upstream_words(operands).unwrap_or(refused(error)))
     }
 
-    fn operator(&self, args: &[Value]) -> Result<Arc<Made>, KernelError> {
-        let inputs: InputTypes = args.iter().map(type_of).collect();
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = made.as_ref().filter(|made| made.inputs == inputs) {
-            return Ok(made.clone());
+    /// The refusal in TFRT's words, of the operators for which its handler has some.
+    fn in_upstream_words(&self, operands: &[Operand<'_>]) -> Option<KernelError> {
+        let is_product = matches!(self.row.op, Some(Op::MatMul | Op::_FusedMatMul));
+        let is_binary = matches!(self.row.class(), op::Class::Binary(_) | op::Class::Compare(_));
+        let [a, b, ..] = operands else { return None };
+        let (x, y) = (a.ty.name(), b.ty.name());
+        let message = match (is_product, is_binary) {
+            (true, _) if a.ty != b.ty => format!("incompatible dtypes for MatMul: In[0]: {x}, In[1]: {y}"),
+            (true, _) => match [a, b].iter().position(|operand| operand.shape.rank() != Some(2)) {
+                Some(i) => format!(
+                    "argument {i} of matmul op is not a rank-2 tensor: its shape is {}",
+                    if i == 0 { &a.shape } else { &b.shape }
+                ),
+                None => format!(
+                    "matmul arguments have incompatible shapes: In[0]: {}, In[1]: {}",
+                    a.shape, b.shape
+                ),
+            },
+            (_, true) if a.ty != b.ty => {
+                format!("incompatible dtypes for binary operation: {} of {x} and {y}", self.row.name)
+            }
+            _ => return None,
+        };
+        Some(KernelError::invalid(message))
+    }
+
+    /// Executes the operator for operands of these types.
+    fn call(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        let is_for = |made: &&Made| {
+            made.inputs.len() == args.len()
+                && made.inputs.iter().zip(&args).all(|(ty, arg)| *ty == type_of(arg))
+        };
+        if let Some(made) = self.made.get().filter(is_for) {
+            return made.operator.call(args, cx);
         }
+        let other = self.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(made) = other.filter(|made| is_for(&&**made)) {
+            return made.operator.call(args, cx);
+        }
+        let new = match self.made.set(self.made_for(&args)?) {
+            Ok(()) => None,
+            Err(new) => Some(Arc::new(new)),
+        };
+        match (new, self.made.get()) {
+            (None, Some(made)) => made.operator.call(args, cx),
+            (new, _) => {
+                let new = new.map_or_else(|| self.made_for(&args).map(Arc::new), Ok)?;
+                *self.others.lock().unwrap_or_else(PoisonError::into_inner) = Some(new.clone());
+                new.operator.call(args, cx)
+            }
+        }
+    }
+
+    fn made_for(&self, args: &[Value]) -> Result<Made, KernelError> {
+        let inputs: InputTypes = args.iter().map(type_of).collect();
         let outputs = match operands(args.iter().map(|value| (metadata_of(value), Some(value)))) {
             Some(operands) => {
                 self.inferred(&inputs, &operands)?.iter().map(|result| Some(result.ty)).collect()
@@ -141,9 +223,7 @@ impl RowOp {
         let operator = Operator::new(self.row, &self.attrs, inputs.to_vec(), outputs);
         let operator =
             operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
-        let new = Arc::new(Made { inputs, operator });
-        *made = Some(new.clone());
-        Ok(new)
+        Ok(Made { inputs, operator })
     }
 }
 
@@ -172,11 +252,17 @@ fn operands<'a>(
 
 impl CpuOp for RowOp {
     fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
-        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
         let is_for = |known: &&Known| {
             known.args.len() == args.len() && known.args.iter().zip(args).all(|(of, arg)| arg.is_of(of))
         };
-        if let Some(known) = memo.iter().find(is_for) {
+        let first = self.known.iter().map_while(OnceLock::get);
+        if let Some(known) = first.clone().find(is_for) {
+            return Ok(Some(known.results.clone()));
+        }
+        if first.count() == KEPT
+            && let memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner)
+            && let Some(known) = memo.iter().find(is_for)
+        {
             return Ok(Some(known.results.clone()));
         }
         let Some(operands) = operands(args.iter().map(|arg| (arg.metadata(), arg.value()))) else {
@@ -194,24 +280,42 @@ impl CpuOp for RowOp {
         });
         let metadata: ArgsMetadata = args.iter().filter_map(TensorHandle::metadata).collect();
         if metadata.iter().all(|metadata| self.is_value_free(metadata)) {
-            memo.truncate(KEPT - 1);
-            memo.insert(0, Known { args: metadata, results: results.clone() });
+            self.keep(Known { args: metadata, results: results.clone() });
         }
         Ok(Some(results))
     }
 
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
         if !args.iter().any(|value| value.downcast_ref::<ScalarTensor>().is_some()) {
-            return self.operator(&args)?.operator.call(args, cx);
+            return self.call(args, cx);
         }
         let args = match scalars(&args) {
             Some((shape, numbers)) => {
-                let results = self.operator(&numbers)?.operator.call(numbers, cx)?;
+                let results = self.call(numbers, cx)?;
                 return Ok(results.into_iter().map(|result| of_shape(result, &shape)).collect());
             }
             None => args.into_iter().map(|value| as_dense(value, cx)).collect::<Result<Operands, _>>()?,
         };
-        self.operator(&args)?.operator.call(args, cx)
+        self.call(args, cx)
+    }
+
+    fn n_results(&self) -> Option<usize> {
+        declared_results(self.row, &self.attrs)
+    }
+
+    #[inline]
+    fn quick(&self, args: &[&TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
+        let small = self.small.as_ref()?;
+        let result = match args {
+            [a, b] => small.call(&[a.dense()?, b.dense()?], cx.allocator()),
+            [x] => small.call(&[x.dense()?], cx.allocator()),
+            _ => None,
+        };
+        result.map(TensorHandle::from)
+    }
+
+    fn may_overwrite(&self) -> bool {
+        self.small.as_ref().is_none_or(Small::may_overwrite)
     }
 }
 

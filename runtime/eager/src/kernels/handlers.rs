@@ -23,12 +23,12 @@ impl Prepare for Names {
 }
 
 fn register(handler: &HandlerValue, names: Prepared<'_, Names>, name: StrAttr<'_>) -> Chain {
-    names.0.0.register(name.0, handler.0.clone());
+    names.0.0.register_first(name.0, handler.0.clone());
     Chain
 }
 
 fn register_now(handler: &HandlerValue, names: Prepared<'_, Names>, name: StrAttr<'_>) {
-    names.0.0.register(name.0, handler.0.clone());
+    names.0.0.register_first(name.0, handler.0.clone());
 }
 
 fn find(_: Chain, names: Prepared<'_, Names>, name: StrAttr<'_>) -> Result<HandlerValue, KernelError> {
@@ -67,7 +67,7 @@ pub(super) fn add(registry: &mut Registry, handlers: &Handlers) {
                     return Err(KernelError::invalid(message));
                 }
             };
-            Ok(HandlerValue(Arc::new(LoggingOpHandler::new(fallback_in(fallback)?, sync_results))))
+            Ok(HandlerValue(Arc::new(LoggingOpHandler::new(fallback_in(fallback)?, sync_results)?)))
         }
     ));
 }
