@@ -14,19 +14,19 @@ func.func @empty() -> !tfrt.chain {
 
 // CHECK-LABEL: --- Running 'all'
 // CHECK-NEXT: OpAttrs contains 11 entries:
-// CHECK-NEXT:   'aggregate' type=AGGREGATE value=elt_count=2 [{type=I32 value=1}, {type=CHAR value="x"}]
+// CHECK-NEXT:   'aggregate' type=AGGREGATE value=elt_count=2 [{1}, {{{\[x\]}}}]
 // CHECK-NEXT:   'bool' type=BOOL value=0
 // CHECK-NEXT:   'dense' type=DENSE value=dtype=I32, rank=2, elt_count=4
 // CHECK-NEXT:   'dtype' type=DTYPE value=F32
-// CHECK-NEXT:   'f32' type=F32 value=1.0
-// CHECK-NEXT:   'floats' type=F32 value=[0.5, 1.0]
+// CHECK-NEXT:   'f32' type=F32 value=1.000000e+00
+// CHECK-NEXT:   'floats' type=F32 value=[5.000000e-01, 1.000000e+00]
 // CHECK-NEXT:   'i32' type=I32 value=-1
 // CHECK-NEXT:   'long' type=I32 value=[1, 2, 3, 4, 5...]
-// CHECK-NEXT:   'partial' type=SHAPE value=<?x2>
+// CHECK-NEXT:   'partial' type=SHAPE value=<-1x2>
 // CHECK-NEXT:   'shape' type=SHAPE value=<1x2>
-// CHECK-NEXT:   'str' type=CHAR value="text"
+// CHECK-NEXT:   'str' type=CHAR value=[t, e, x, t]
 // CHECK-EMPTY:
-// CHECK-NEXT: OpAttrs contains 1 entry:
+// CHECK-NEXT: OpAttrs contains 1 entries:
 // CHECK-NEXT:   'i32' type=I32 value=-1
 // CHECK-EMPTY:
 // CHECK-NEXT: 'all' returned

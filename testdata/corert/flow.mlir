@@ -138,7 +138,7 @@ func.func @failed_loop() -> !tfrt.chain {
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [2]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [4]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [4]
-// CHECK-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
+// CHECK-NEXT: 'composite' returned <<error: error from test.error.tensor implementation>>
 func.func @composite() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
@@ -154,4 +154,23 @@ func.func @composite() -> !tfrt.chain {
   %ch3 = "corert.print_tensorhandle"(%d, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   %ch4 = "corert.print_tensorhandle"(%e, %ch3) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch4 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'no_composite'
+// CHECK-NEXT: 'no_composite' returned <<error: {{.*}}should only takes type [!corert.tensorhandle] as input{{.*}}>>,<<error: {{.*}}should only returns type [!corert.tensorhandle]{{.*}}>>
+func.func @no_composite() -> (!corert.op, !corert.op) {
+  // expected-error @+1 {{The function should only takes type [!corert.tensorhandle] as input. But the 0-th argument is type [i32].}}
+  %a = "corert.make_composite_op"() {fn = @takes_number} : () -> !corert.op
+  // expected-error @+1 {{The function should only returns type [!corert.tensorhandle]. But the 0-th results is type [i32].}}
+  %b = "corert.make_composite_op"() {fn = @gives_number} : () -> !corert.op
+  tfrt.return %a, %b : !corert.op, !corert.op
+}
+
+func.func @takes_number(%ch: !tfrt.chain, %a: i32) -> !tfrt.chain {
+  tfrt.return %ch : !tfrt.chain
+}
+
+func.func @gives_number(%ch: !tfrt.chain) -> (!tfrt.chain, i32) {
+  %a = tfrt.constant.i32 1
+  tfrt.return %ch, %a : !tfrt.chain, i32
 }

@@ -94,7 +94,7 @@ func.func @scalars() -> !tfrt.chain {
 }
 
 // CHECK-LABEL: --- Running 'missing_attribute'
-// CHECK-NEXT: Error TensorHandle: 'test.create_from_scalar must have 'value' attribute'
+// CHECK-NEXT: 'missing_attribute' returned <<error: tfrt_test.create_from_scalar must have 'value' attribute>>
 func.func @missing_attribute() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
@@ -105,11 +105,10 @@ func.func @missing_attribute() -> !tfrt.chain {
 }
 
 // CHECK-LABEL: --- Running 'shapes'
-// CHECK-NEXT: Error TensorHandle: 'matmul arguments have incompatible shapes'
-// CHECK-NEXT: 'shapes' returned <<error: matmul arguments have incompatible shapes>>
+// CHECK-NEXT: 'shapes' returned <<error: matmul arguments have incompatible shapes>>, <<error: matmul arguments have incompatible shapes>>
 // SOME-LABEL: --- Running 'shapes'
-// SOME-NEXT: Error TensorHandle: 'matmul arguments have incompatible shapes'
-func.func @shapes() -> !tfrt.chain {
+// SOME-NEXT: 'shapes' returned
+func.func @shapes() -> (!tfrt.chain, !tfrt.chain) {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
   %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2, 3], values = [1.0 : f32]} : 1
@@ -117,16 +116,15 @@ func.func @shapes() -> !tfrt.chain {
   %b = corert.executeop(%cpu) "tfrt_test.matmul"(%a, %a) {transpose_a = false, transpose_b = false} : 1
   %ch1 = "corert.print_tensorhandle"(%b, %ch) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   // expected-error @+1 {{matmul arguments have incompatible shapes}}
-  %ch2, %c = corert.executeop.seq(%cpu, %ch1) "tfrt_test.matmul"(%a, %a) {transpose_a = true, transpose_b = true} : 1
-  tfrt.return %ch2 : !tfrt.chain
+  %ch2, %c = corert.executeop.seq(%cpu, %ch) "tfrt_test.matmul"(%a, %a) {transpose_a = true, transpose_b = true} : 1
+  tfrt.return %ch1, %ch2 : !tfrt.chain, !tfrt.chain
 }
 
 // The operator is skipped, and nothing is said.
 // CHECK-LABEL: --- Running 'error_of_operand'
-// CHECK-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
 // CHECK-NEXT: 'error_of_operand' returned <<error: error from test.error.tensor implementation>>
 // SOME-LABEL: --- Running 'error_of_operand'
-// SOME-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
+// SOME-NEXT: 'error_of_operand' returned
 func.func @error_of_operand() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
@@ -173,10 +171,10 @@ func.func @cancelled() -> !corert.tensorhandle {
   tfrt.return %a : !corert.tensorhandle
 }
 
-// With one thread the tensors are not there when they are printed first.
+// What is printed is waited for.
 // CHECK-LABEL: --- Running 'futures'
-// CHECK-NEXT: future TensorHandle with metadata i32 shape = [2, 2]
-// CHECK-NEXT: fully future TensorHandle with unresolved metadata
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [1, 1, 1, 1]
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [1, 1, 1, 1]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [2, 2, 2, 2]
 // CHECK-NEXT: 'futures' returned !tfrt.chain value
 func.func @futures() -> !tfrt.chain {
@@ -194,14 +192,14 @@ func.func @futures() -> !tfrt.chain {
 
 // A future becomes an error.
 // CHECK-LABEL: --- Running 'future_errors'
-// CHECK: 'future_errors' returned <<error: {{.*}}do not match{{.*}}>>,<<error: {{.*}}do not match{{.*}}>>
+// CHECK: 'future_errors' returned <<error: {{.*}}must have same shape{{.*}}>>,<<error: {{.*}}must have same shape{{.*}}>>
 func.func @future_errors() -> (!tfrt.chain, i32) {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
   %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2, 2], values = [1 : i32]} : 1
   %b = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2], values = [1 : i32]} : 1
   %c = corert.executeop(%cpu) "tfrt_test.async.noop_no_md"(%a) : 1
-  // expected-error @+1 {{do not match}}
+  // expected-error @+1 {{arguments of test.add must have same shape}}
   %d = corert.executeop(%cpu) "tfrt_test.add"(%b, %c) : 1
   %ch1 = corert.executeop.seq(%cpu, %ch) "tfrt_test.print"(%d)
   %x = corert.tensorhandle_to_int32 %d
@@ -245,7 +243,7 @@ func.func @several() -> !tfrt.chain {
 // CHECK-LABEL: --- Running 'strings'
 // CHECK-NEXT: StringHostTensor shape = [2], values = ["a", "b"]
 // CHECK-NEXT: StringHostTensor shape = [2, 2], values = ["c", "c", "c", "c"]
-// CHECK-NEXT: Error TensorHandle: 'Cannot implictly convert StringHost to DenseHost'
+// CHECK-NEXT: 'strings' returned <<error: Cannot implictly convert StringHost to DenseHost>>
 func.func @strings() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
@@ -293,4 +291,95 @@ func.func @kept() -> (!tfrt.chain, !corert.tensorhandle) {
   %ch2, %b = corert.executeop.seq(%cpu, %ch1) "tf.Relu"(%a) : 1
   %ch3 = corert.executeop.seq(%cpu, %ch2) "tfrt_test.print_address"(%b)
   tfrt.return %ch3, %a : !tfrt.chain, !corert.tensorhandle
+}
+
+// CHECK-LABEL: --- Running 'long_chain'
+// CHECK-NEXT: 'long_chain' returned <<error: op handlers nest too deeply: at most 64 may ask each other>>
+func.func @long_chain() -> !corert.ophandler {
+  %n = tfrt.constant.i32 100
+  %null = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  %h = tfrt.repeat.i32 %n, %null : !corert.ophandler {
+    // expected-error @+1 {{op handlers nest too deeply}}
+    %cpu = "corert.create_cpu_op_handler"(%null) : (!corert.ophandler) -> !corert.ophandler
+    tfrt.return %cpu : !corert.ophandler
+  }
+  tfrt.return %h : !corert.ophandler
+}
+
+// CHECK-LABEL: --- Running 'large'
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [5, 8], values = [7, 7, {{(7, ){29}}}7, ...]
+// CHECK-NEXT: 'large' returned
+func.func @large() -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [5, 8], values = [7 : i32]} : 1
+  %ch1 = "corert.print_tensorhandle"(%a, %ch) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// State works as in compiled programs.
+// CHECK-LABEL: --- Running 'variables'
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2], values = [3, 3]
+func.func @variables() -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2], values = [3 : i32]} : 1
+  %v = corert.executeop(%cpu) "tf.VarHandleOp"() {dtype = i32, shape = #corert.shape<2>, shared_name = "v"} : 1
+  %ch1 = corert.executeop.seq(%cpu, %ch) "tf.AssignVariableOp"(%v, %a)
+  %ch2, %r = corert.executeop.seq(%cpu, %ch1) "tf.ReadVariableOp"(%v) {dtype = i32} : 1
+  %ch3 = corert.executeop.seq(%cpu, %ch2) "tfrt_test.print"(%r)
+  tfrt.return %ch3 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'wrong_operands'
+// CHECK-NEXT: 'wrong_operands' returned <<error: missing 'values' attribute>>,<<error: size of 'values' must either be 1 or match num of elements.{{.*}}>>,<<error: incompatible dtypes for test.add{{.*}}>>,<<error: argument 1 of matmul op is not a rank-2 tensor>>,<<error: axis must less than input rank{{.*}}>>,<<error: expected a 1D tensor input>>,<<error: missing 'axis' attribute>>,<<error: missing 'type' attribute>>,<<error: each test.create_coo_tensor index must have the same size as shape attribute>>
+func.func @wrong_operands() -> (!corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle) {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %x = corert.const_dense_tensor dense<1.0> : tensor<2x2xf32>
+  %v = corert.const_dense_tensor dense<1.0> : tensor<2xf32>
+  %n = corert.const_dense_tensor dense<1> : tensor<2x2xi32>
+  // expected-error @+1 {{missing 'values' attribute}}
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [2]} : 1
+  // expected-error @+1 {{size of 'values' must either be 1 or match num of elements.}}
+  %b = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [3], values = [1 : i32, 2 : i32]} : 1
+  // expected-error @+1 {{incompatible dtypes for test.add}}
+  %c = corert.executeop(%cpu) "tfrt_test.add"(%x, %n) : 1
+  // expected-error @+1 {{argument 1 of matmul op is not a rank-2 tensor}}
+  %d = corert.executeop(%cpu) "tfrt_test.matmul"(%x, %v) {transpose_a = false, transpose_b = false} : 1
+  // expected-error @+1 {{axis must less than input rank}}
+  %e = corert.executeop(%cpu) "tfrt_test.argmax"(%x) {axis = 2 : i32} : 1
+  // expected-error @+1 {{expected a 1D tensor input}}
+  %f = corert.executeop(%cpu) "tfrt_test.odd_collector"(%n) : 1
+  // expected-error @+1 {{missing 'axis' attribute}}
+  %g = corert.executeop(%cpu) "tfrt_test.reduce_mean"(%x) : 1
+  // expected-error @+1 {{missing 'type' attribute}}
+  %h = corert.executeop(%cpu) "tfrt_test.cast"(%x) : 1
+  // expected-error @+1 {{each test.create_coo_tensor index must have the same size as shape attribute}}
+  %i = corert.executeop(%cpu) "tfrt_test.create_coo_tensor"(%n, %v) {shape = [2]} : 1
+  tfrt.return %a, %b, %c, %d, %e, %f, %g, %h, %i : !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle
+}
+
+// The type of a cast is also given by its name.
+// CHECK-LABEL: --- Running 'cast_by_name'
+// CHECK-NEXT: DenseHostTensor dtype = f32, shape = [2], values = [
+func.func @cast_by_name() -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %n = corert.const_dense_tensor dense<1> : tensor<2xi32>
+  %x = corert.executeop(%cpu) "tfrt_test.cast"(%n) {type = "f32"} : 1
+  %ch1 = corert.executeop.seq(%cpu, %ch) "tfrt_test.print"(%x)
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// The first handler of a name stays.
+// CHECK-LABEL: --- Running 'registered_twice'
+// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2], values = [1, 1]
+func.func @registered_twice() -> !tfrt.chain {
+  %null = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  %ch = corert.register_op_handler %null "cpu"
+  %cpu = corert.get_op_handler %ch "cpu"
+  %n = corert.const_dense_tensor dense<1> : tensor<2xi32>
+  %ch1 = corert.executeop.seq(%cpu, %ch) "tfrt_test.print"(%n)
+  tfrt.return %ch1 : !tfrt.chain
 }

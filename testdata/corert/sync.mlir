@@ -25,6 +25,28 @@ func.func @sync() -> !corert.tensorhandle attributes {tfrt.sync} {
   tfrt.return %b : !corert.tensorhandle
 }
 
+// With one thread the tensors are not there when they are printed; nothing waits for them.
+// CHECK-LABEL: --- Running 'futures'
+// CHECK-NEXT: future TensorHandle with metadata i32 shape = [2, 2]
+// CHECK-NEXT: fully future TensorHandle with unresolved metadata
+// CHECK-NEXT: future TensorHandle with metadata i32 shape = [2, 2]
+// CHECK-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
+// CHECK-NEXT: 'futures' returned
+func.func @futures() attributes {tfrt.sync} {
+  %cpu = corert_sync.get_op_handler "cpu"
+  %a = corert_sync.const_dense_tensor dense<1> : tensor<2x2xi32>
+  %b = corert_sync.executeop(%cpu) "tfrt_test.async.noop"(%a) : 1
+  %c = corert_sync.executeop(%cpu) "tfrt_test.async.noop_no_md"(%a) : 1
+  %d = corert_sync.executeop(%cpu) "tfrt_test.add"(%b, %a) : 1
+  // expected-error @+1 {{error from test.error.tensor implementation}}
+  %e = corert_sync.executeop(%cpu) "tfrt_test.error.tensor"(%a) : 1
+  "corert_sync.print_tensorhandle"(%b) : (!corert.tensorhandle) -> ()
+  "corert_sync.print_tensorhandle"(%c) : (!corert.tensorhandle) -> ()
+  "corert_sync.print_tensorhandle"(%d) : (!corert.tensorhandle) -> ()
+  "corert_sync.print_tensorhandle"(%e) : (!corert.tensorhandle) -> ()
+  tfrt.return
+}
+
 // CHECK-LABEL: --- Running 'unknown'
 // CHECK-NEXT: 'unknown' returned <<error: tf.invalidop was not supported by NullOpHandler>>
 func.func @unknown() -> !corert.tensorhandle attributes {tfrt.sync} {

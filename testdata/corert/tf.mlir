@@ -131,16 +131,15 @@ func.func @several_results() -> !tfrt.chain {
 }
 
 // CHECK-LABEL: --- Running 'refused'
-// CHECK-NEXT: Error TensorHandle: 'invalid data format. Currently only support NHWC'
-// CHECK-NEXT: Error TensorHandle: {{.*}}[2]{{.*}}[3]
-// CHECK-NEXT: Error TensorHandle: {{.*}}gives 1 results, used with 2
-// CHECK-NEXT: Error TensorHandle: {{.*}}'value'
-func.func @refused() -> !tfrt.chain {
+// CHECK-NEXT: 'refused' returned <<error: invalid data format. Currently only support NHWC>>,<<error: {{.*}}[2]{{.*}}[3]{{.*}}>>,<<error: {{.*}}gives 1 results, used with 2>>,<<error: {{.*}}'value'{{.*}}>>,<<error: matmul arguments have incompatible shapes: In[0]: [2, 3], In[1]: [2, 3]{{.*}}>>,<<error: incompatible dtypes for binary operation{{.*}}>>
+func.func @refused() -> (!corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle) {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
   %x = corert.const_dense_tensor dense<1.0> : tensor<1x2x1x1xf32>
   %a = corert.const_dense_tensor dense<1.0> : tensor<2xf32>
   %b = corert.const_dense_tensor dense<1.0> : tensor<3xf32>
+  %m = corert.const_dense_tensor dense<1.0> : tensor<2x3xf32>
+  %n = corert.const_dense_tensor dense<1> : tensor<2xi32>
   // expected-error @+1 {{invalid data format. Currently only support NHWC}}
   %r = corert.executeop(%cpu) "tf.BiasAdd"(%x, %a) {data_format = "NCHW"} : 1
   // expected-error @+1 {{[3]}}
@@ -149,9 +148,9 @@ func.func @refused() -> !tfrt.chain {
   %t:2 = corert.executeop(%cpu) "tf.Relu"(%a) : 2
   // expected-error @+1 {{'value'}}
   %u = corert.executeop(%cpu) "tf.Const"() : 1
-  %ch1 = "corert.print_tensorhandle"(%r, %ch) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
-  %ch2 = "corert.print_tensorhandle"(%s, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
-  %ch3 = "corert.print_tensorhandle"(%t#1, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
-  %ch4 = "corert.print_tensorhandle"(%u, %ch3) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
-  tfrt.return %ch4 : !tfrt.chain
+  // expected-error @+1 {{matmul arguments have incompatible shapes}}
+  %v = corert.executeop(%cpu) "tf.MatMul"(%m, %m) {transpose_a = false, transpose_b = false} : 1
+  // expected-error @+1 {{incompatible dtypes for binary operation}}
+  %w = corert.executeop(%cpu) "tf.Mul"(%a, %n) : 1
+  tfrt.return %r, %s, %t#1, %u, %v, %w : !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle
 }

@@ -32,6 +32,9 @@ const FROZEN_ATTRS: T = T::Opaque("!corert.opattrs_ref");
 /// The attributes with the operator's own attributes, in the order in which their dictionaries are written.
 pub(crate) const OP_ATTRS: [&str; 2] = ["op_attrs", "op_func_attrs"];
 
+/// Limit of the number of results in the custom form.
+pub(crate) const MAX_RESULTS: usize = 1 << 16;
+
 /// Element types of `create_dense_tensor`: the suffix, and the type of a number. A complex number is written
 /// as two.
 const TYPES: [(&str, K); 14] = [

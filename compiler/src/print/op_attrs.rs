@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::text::{put, write_dict};
-use crate::dialects::corert::{OP_ATTRS, pairs};
+use crate::dialects::corert::{MAX_RESULTS, OP_ATTRS, pairs};
 use crate::dialects::{Arity, OpDef};
 use crate::ir::{AttrId, OpId, StrId};
 
@@ -18,7 +18,8 @@ impl Printer<'_, '_> {
         names.map(move |name| pairs(cx, m.attr_named(op, name)?))
     }
 
-    /// True if the attributes of the operator can be written as dictionaries, and there are no others.
+    /// True if the attributes of the operator can be written as dictionaries, there are no others, and the
+    /// results are those that the form implies.
     pub(super) fn op_attrs_fit(&self, op: OpId, def: &OpDef) -> bool {
         let distinct = |pairs: &Vec<(StrId, AttrId)>| {
             let mut names: Vec<StrId> = pairs.iter().map(|&(name, _)| name).collect();
@@ -33,6 +34,7 @@ impl Printer<'_, '_> {
             range.all(|at| Some(self.m.value_type(self.m.result(op, at))) == result.ty.only())
         });
         self.pairs(op, def).all(|pairs| pairs.as_ref().is_some_and(distinct))
+            && self.m.n_results(op) <= MAX_RESULTS
             && self.m.attrs(op).len() == def.attrs.len()
             && are_declared
     }

@@ -31,6 +31,7 @@ pub mod build;
 #[cfg(feature = "compile")]
 mod compile;
 mod datum;
+pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
 mod folder;

@@ -272,6 +272,12 @@ impl Function {
         Ok(values)
     }
 
+    /// Calls the function as part of an execution. Chains among the arguments may be left out.
+    pub(crate) fn call_in(&self, arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, Error> {
+        let arguments = self.checked(arguments.into_iter().map(Datum::from))?;
+        Ok(call(&self.owner.program, self.id, arguments, cx)?)
+    }
+
     fn refuse(&self, what: &str) -> Error {
         Error::new(ErrorCode::InvalidArgument, format!("{what}; the function is {self:?}"), Vec::new())
     }

@@ -32,7 +32,8 @@ fn tensor(dims: &[usize]) -> HostTensor {
 
 fn call(bencher: Bencher<'_, '_>, op: &Op, x: &TensorHandle, n: usize) {
     let args: Vec<TensorHandle> = (0..n).map(|_| x.clone()).collect();
-    bencher.bench_local(|| op.call(black_box(&args)));
+    // Divan would keep the results.
+    bencher.bench_local(|| drop(black_box(op.call(black_box(&args)))));
 }
 
 fn op(name: &str) -> Op {
@@ -63,7 +64,7 @@ fn add_1024(bencher: Bencher<'_, '_>) {
 fn add_scalars_by_name(bencher: Bencher<'_, '_>) {
     let (core, x) = (core(), TensorHandle::from(tensor(&[])));
     let args = [x.clone(), x];
-    bencher.bench_local(|| core.execute("AddV2", black_box(&args), OpAttrs::new()));
+    bencher.bench_local(|| drop(black_box(core.execute("AddV2", black_box(&args), OpAttrs::new()))));
 }
 
 fn function(bencher: Bencher<'_, '_>, name: &str, dims: &[usize]) {
@@ -72,7 +73,7 @@ fn function(bencher: Bencher<'_, '_>, name: &str, dims: &[usize]) {
     let made = row.prepare(&&OpAttrs::new().freeze()).unwrap_or_else(|error| panic!("{error}"));
     let made = made.unwrap_or_else(|| panic!("{name} has no function"));
     let x = tensor(dims);
-    bencher.bench_local(|| made(black_box(&[&x, &x]), &allocator));
+    bencher.bench_local(|| drop(black_box(made(black_box(&[&x, &x]), &allocator))));
 }
 
 #[divan::bench]

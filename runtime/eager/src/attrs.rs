@@ -94,6 +94,10 @@ impl From<HostTensor> for AttrValue {
     }
 }
 
+/// Limits of the lists in an attribute. A small file may have lists of lists that are large when written out.
+const MAX_DEPTH: u32 = 8;
+const MAX_LISTED: u32 = 1 << 16;
+
 /// The element type of the tensor library.
 fn dtype(dtype: bef_format::DType) -> Option<DType> {
     DType::from_code(dtype as u8)
@@ -102,10 +106,16 @@ fn dtype(dtype: bef_format::DType) -> Option<DType> {
 impl AttrValue {
     /// The value in a file.
     pub(crate) fn decode(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> AttrValue {
-        AttrValue::known(attr, site).unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+        AttrValue::decode_within(attr, site, MAX_DEPTH, &mut { MAX_LISTED })
     }
 
-    fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>) -> Option<AttrValue> {
+    /// The value in a file, of at most this depth and so many elements of lists.
+    fn decode_within(attr: &RawAttr<'_>, site: &KernelUse<'_>, depth: u32, left: &mut u32) -> AttrValue {
+        AttrValue::known(attr, site, depth, left)
+            .unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
+    }
+
+    fn known(attr: &RawAttr<'_>, site: &KernelUse<'_>, depth: u32, left: &mut u32) -> Option<AttrValue> {
         Some(match attr.view {
             AttrView::Bool(value) => AttrValue::Bool(value),
             AttrView::Int { dtype: Some(of), value, ty: _ } => AttrValue::Int(dtype(of)?, value),
@@ -116,8 +126,11 @@ impl AttrValue {
             AttrView::Shape(dims) => AttrValue::Shape(PartialShape::from_i64(dims).ok()?),
             AttrView::UnrankedShape => AttrValue::Shape(PartialShape::unknown()),
             AttrView::Scalars { dtype: of, bytes, n, .. } => numbers(dtype(of)?, bytes, n)?,
-            AttrView::Array(_) => {
-                AttrValue::List(attr.elements().map(|element| AttrValue::decode(&element, site)).collect())
+            AttrView::Array(elements) => {
+                let depth = depth.checked_sub(1)?;
+                *left = left.checked_sub(u32::try_from(elements.len()).ok()?)?;
+                let one = |element: RawAttr<'_>| AttrValue::decode_within(&element, site, depth, left);
+                AttrValue::List(attr.elements().map(one).collect())
             }
             AttrView::Dense { dtype: of, shape, data, splat, ty: _ } => {
                 let (shape, data) = (Shape::from_i64(shape).ok()?, site.mapped(data).ok()?);
@@ -220,40 +233,58 @@ impl OpAttrs {
 
     /// An immutable copy.
     pub fn freeze(&self) -> OpAttrsRef {
-        OpAttrsRef(self.0.as_slice().into())
+        OpAttrsRef((!self.0.is_empty()).then(|| self.0.as_slice().into()))
     }
 }
 
 impl From<OpAttrs> for OpAttrsRef {
     fn from(attrs: OpAttrs) -> OpAttrsRef {
-        OpAttrsRef(attrs.0.into())
+        OpAttrsRef((!attrs.0.is_empty()).then(|| attrs.0.into()))
+    }
+}
+
+impl From<&OpAttrs> for OpAttrsRef {
+    fn from(attrs: &OpAttrs) -> OpAttrsRef {
+        attrs.freeze()
+    }
+}
+
+impl From<&OpAttrsRef> for OpAttrsRef {
+    fn from(attrs: &OpAttrsRef) -> OpAttrsRef {
+        attrs.clone()
     }
 }
 
 /// Attributes that no longer change, sorted by name.
-#[derive(Clone, Debug)]
-pub struct OpAttrsRef(Arc<[(Arc<str>, AttrValue)]>);
+#[derive(Clone, Debug, Default)]
+pub struct OpAttrsRef(Option<Arc<[(Arc<str>, AttrValue)]>>);
 
 impl OpAttrsRef {
     /// The attribute of this name.
     pub fn get(&self, name: &str) -> Option<&AttrValue> {
-        let at = self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
-        self.0.get(at).map(|(_, value)| value)
+        let all = self.0.as_deref()?;
+        let at = all.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        all.get(at).map(|(_, value)| value)
+    }
+
+    /// All attributes, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &AttrValue)> {
+        self.0.as_deref().unwrap_or_default().iter().map(|(name, value)| (&**name, value))
     }
 
     /// The number of attributes.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.as_deref().map_or(0, <[_]>::len)
     }
 
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// True if one holds a tensor, so that the text does not tell the attributes.
     pub(crate) fn has_tensors(&self) -> bool {
-        self.0.iter().any(|(_, value)| value.has_tensor())
+        self.iter().any(|(_, value)| value.has_tensor())
     }
 }
 
@@ -288,49 +319,82 @@ fn capital(dtype: DType) -> String {
     dtype.to_string().to_uppercase()
 }
 
-impl fmt::Display for AttrValue {
-    /// `type=I32 value=1`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// A float as LLVM prints it: `1.000000e+00`.
+fn float(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
+    if !value.is_finite() {
+        return f.write_str(&value.to_string().to_uppercase());
+    }
+    let text = format!("{value:.6e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    write!(f, "{digits}e{sign}{exponent:0>2}")
+}
+
+impl AttrValue {
+    /// The name of the kind.
+    fn kind(&self) -> String {
         match self {
-            AttrValue::Bool(value) => write!(f, "type=BOOL value={}", u8::from(*value)),
-            AttrValue::Int(dtype, value) => {
-                write!(f, "type={} value=", capital(*dtype))?;
-                int(f, *dtype, *value)
+            AttrValue::Bool(_) => "BOOL".to_owned(),
+            AttrValue::Int(dtype, _) | AttrValue::Ints(dtype, _) => capital(*dtype),
+            AttrValue::Float(dtype, _) | AttrValue::Floats(dtype, _) => capital(*dtype),
+            // The elements of an array.
+            AttrValue::Str(_) => "CHAR".to_owned(),
+            AttrValue::Type(_) => "DTYPE".to_owned(),
+            AttrValue::List(_) => "AGGREGATE".to_owned(),
+            AttrValue::Shape(_) => "SHAPE".to_owned(),
+            AttrValue::Dense(_) => "DENSE".to_owned(),
+            AttrValue::Func(_) => "FUNC".to_owned(),
+            AttrValue::Other(_) => "UNSUPPORTED".to_owned(),
+        }
+    }
+
+    fn value(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttrValue::Bool(value) => write!(f, "{}", u8::from(*value)),
+            AttrValue::Int(dtype, value) => int(f, *dtype, *value),
+            AttrValue::Float(_, value) => float(f, *value),
+            AttrValue::Str(text) => {
+                let chars: Vec<char> = text.chars().take(MAX_PRINTED + 1).collect();
+                list(f, &chars, |f, char| write!(f, "{char}"))
             }
-            AttrValue::Float(dtype, value) => write!(f, "type={} value={value:?}", capital(*dtype)),
-            AttrValue::Str(text) => write!(f, "type=CHAR value=\"{text}\""),
-            AttrValue::Type(Type::Dense(dtype)) => write!(f, "type=DTYPE value={}", capital(*dtype)),
-            AttrValue::Type(ty) => write!(f, "type=DTYPE value={}", ty.name().to_uppercase()),
-            AttrValue::Ints(dtype, values) => {
-                write!(f, "type={} value=", capital(*dtype))?;
-                list(f, values, |f, value| int(f, *dtype, *value))
-            }
-            AttrValue::Floats(dtype, values) => {
-                write!(f, "type={} value=", capital(*dtype))?;
-                list(f, values, |f, value| write!(f, "{value:?}"))
-            }
+            AttrValue::Type(Type::Dense(dtype)) => f.write_str(&capital(*dtype)),
+            AttrValue::Type(ty) => f.write_str(&ty.name().to_uppercase()),
+            AttrValue::Ints(dtype, values) => list(f, values, |f, value| int(f, *dtype, *value)),
+            AttrValue::Floats(_, values) => list(f, values, |f, value| float(f, *value)),
             AttrValue::List(values) => {
-                write!(f, "type=AGGREGATE value=elt_count={} ", values.len())?;
-                list(f, values, |f, value| write!(f, "{{{value}}}"))
+                write!(f, "elt_count={} [", values.len())?;
+                for (i, value) in values.iter().enumerate() {
+                    f.write_str(if i > 0 { ", {" } else { "{" })?;
+                    value.value(f)?;
+                    f.write_str("}")?;
+                }
+                f.write_str("]")
             }
-            AttrValue::Shape(shape) => match shape.as_slice() {
-                None => f.write_str("type=SHAPE value=<*>"),
+            AttrValue::Shape(shape) => match shape.dims() {
+                None => f.write_str("<*>"),
                 Some(dims) => {
-                    let dim = |dim: &Option<usize>| dim.map_or("?".to_owned(), |dim| dim.to_string());
-                    let dims: Vec<String> = dims.iter().map(dim).collect();
-                    write!(f, "type=SHAPE value=<{}>", dims.join("x"))
+                    let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
+                    write!(f, "<{}>", dims.join("x"))
                 }
             },
             AttrValue::Dense(tensor) => write!(
                 f,
-                "type=DENSE value=dtype={}, rank={}, elt_count={}",
+                "dtype={}, rank={}, elt_count={}",
                 capital(tensor.dtype()),
                 tensor.shape().rank(),
                 tensor.num_elements()
             ),
-            AttrValue::Func(name) => write!(f, "type=FUNC value=@{name}"),
-            AttrValue::Other(text) => write!(f, "type=UNSUPPORTED value={text}"),
+            AttrValue::Func(name) => write!(f, "FUNC function_name: {name}"),
+            AttrValue::Other(text) => f.write_str(text),
         }
+    }
+}
+
+impl fmt::Display for AttrValue {
+    /// `type=I32 value=1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "type={} value=", self.kind())?;
+        self.value(f)
     }
 }
 
@@ -340,9 +404,8 @@ impl fmt::Display for OpAttrsRef {
         if self.is_empty() {
             return f.write_str("OpAttrs is empty\n");
         }
-        let n = self.len();
-        writeln!(f, "OpAttrs contains {n} {}:", if n == 1 { "entry" } else { "entries" })?;
-        for (name, value) in self.0.iter() {
+        writeln!(f, "OpAttrs contains {} entries:", self.len())?;
+        for (name, value) in self.iter() {
             writeln!(f, "  '{name}' {value}")?;
         }
         f.write_str("\n")

@@ -1,20 +1,20 @@
 //! The core runtime: handlers by name, operators by name, and a cache of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
-use smallvec::SmallVec;
 
-use crate::attrs::{OpAttrs, OpAttrsRef};
+use crate::attrs::OpAttrsRef;
+use crate::cache::{Cache, CacheStats};
+use crate::compile::{Compile, CompiledFunction, CompilingOpHandler, function_op};
 use crate::cpu::CpuOpHandler;
 use crate::handle::TensorHandle;
-use crate::handler::{Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey};
-
-/// Limit of the operators in the cache.
-const MAX_CACHED: usize = 4096;
+use crate::handler::{Mode, NullOpHandler, OpHandler, OpKey, Results};
+use crate::op::{Op, closure_op};
 
 /// Handlers by name. Clones share them.
 #[derive(Clone, Default)]
@@ -30,67 +30,63 @@ impl Handlers {
         self.lock().insert(name.to_owned(), handler);
     }
 
+    /// Registers a handler unless there is one of this name, which stays, as in TFRT.
+    pub(crate) fn register_first(&self, name: &str, handler: Arc<dyn OpHandler>) {
+        self.lock().entry(name.to_owned()).or_insert(handler);
+    }
+
     pub(crate) fn find(&self, name: &str) -> Result<Arc<dyn OpHandler>, KernelError> {
         let missing = || KernelError::new(ErrorCode::NotFound, format!("op_handler not found: {name}"));
         self.lock().get(name).cloned().ok_or_else(missing)
     }
 }
 
-/// Key of an operator in the cache: its name and the text of its attributes.
-type CacheKey = (String, String);
-
-/// The operators that were made, with the time of their last use.
-#[derive(Default)]
-struct Cache {
-    ops: BTreeMap<CacheKey, (Arc<dyn Dispatch>, u64)>,
-    time: u64,
-}
-
-impl Cache {
-    fn get(&mut self, key: &CacheKey) -> Option<Arc<dyn Dispatch>> {
-        self.time += 1;
-        let (op, used) = self.ops.get_mut(key)?;
-        *used = self.time;
-        Some(op.clone())
-    }
-
-    fn insert(&mut self, key: CacheKey, op: Arc<dyn Dispatch>) {
-        if self.ops.len() >= MAX_CACHED {
-            let oldest = self.ops.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-            oldest.into_iter().for_each(|key| _ = self.ops.remove(&key));
-        }
-        self.ops.insert(key, (op, self.time));
-    }
-}
-
 /// Operators by name, executed one by one. Clones share everything.
 #[derive(Clone)]
-pub struct CoreRuntime(Arc<Core>);
+pub struct CoreRuntime(pub(crate) Arc<Core>);
 
-struct Core {
-    cx: ExecContext,
+pub(crate) struct Core {
+    pub(crate) cx: ExecContext,
     handlers: Handlers,
     /// The handler of [`CoreRuntime::op`].
     handler: Arc<dyn OpHandler>,
-    mode: Mode,
-    cache: Mutex<Cache>,
+    pub(crate) mode: Mode,
+    cache: Cache,
     /// The chain that orders effects.
-    effects: Mutex<Value>,
+    pub(crate) effects: Mutex<Value>,
 }
 
 impl CoreRuntime {
     /// A core runtime with the handler `cpu`, whose fallback is `null`.
-    pub fn new(cx: ExecContext) -> CoreRuntime {
+    pub fn new(cx: impl Into<ExecContext>) -> CoreRuntime {
+        CoreRuntime::with_last(cx.into(), Handlers::default(), Arc::new(NullOpHandler))
+    }
+
+    /// A core runtime with the handlers `cpu`, `compiling`, which executes what the first one cannot by
+    /// compilation, and `null`. `functions` is text with the functions that attributes may name; it may be
+    /// empty.
+    pub fn with_compiler(
+        cx: impl Into<ExecContext>,
+        compiler: Arc<dyn Compile>,
+        functions: &str,
+    ) -> CoreRuntime {
         let handlers = Handlers::default();
-        let null: Arc<dyn OpHandler> = Arc::new(NullOpHandler);
-        let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(null.clone()));
-        handlers.register("null", null);
+        let compiling = CompilingOpHandler::new(Arc::new(NullOpHandler), compiler, functions);
+        let compiling: Arc<dyn OpHandler> = Arc::new(compiling);
+        handlers.register("compiling", compiling.clone());
+        CoreRuntime::with_last(cx.into(), handlers, compiling)
+    }
+
+    /// A core runtime whose handler `cpu` asks `last`.
+    fn with_last(cx: ExecContext, handlers: Handlers, last: Arc<dyn OpHandler>) -> CoreRuntime {
+        let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(last));
+        handlers.register("null", Arc::new(NullOpHandler));
         handlers.register("cpu", cpu.clone());
         CoreRuntime::of(cx, handlers, cpu, Mode::Auto)
     }
 
     fn of(cx: ExecContext, handlers: Handlers, handler: Arc<dyn OpHandler>, mode: Mode) -> CoreRuntime {
-        let (cache, effects) = (Mutex::default(), Mutex::new(Value::Chain));
+        let (cache, effects) = (Cache::new(), Mutex::new(Value::Chain));
         CoreRuntime(Arc::new(Core { cx, handlers, handler, mode, cache, effects }))
     }
 
@@ -130,25 +126,22 @@ impl CoreRuntime {
     /// # Errors
     /// If no handler knows it.
     pub fn op(&self, name: &str, attrs: impl Into<OpAttrsRef>) -> Result<Op, Error> {
-        let full = if name.contains('.') { name.to_owned() } else { format!("tf.{name}") };
         let attrs = attrs.into();
-        let make = || self.0.handler.make(&OpKey { name: &full, attrs: &attrs });
-        // The text of a tensor does not tell its elements.
-        let dispatch = if attrs.has_tensors() {
-            make()?
-        } else {
-            let key = (full.clone(), attrs.to_string());
-            let found = self.cache().get(&key);
-            match found {
-                Some(op) => op,
-                None => {
-                    let op = make()?;
-                    self.cache().insert(key, op.clone());
-                    op
-                }
-            }
-        };
-        Ok(Op { name: full.into(), dispatch, core: self.clone() })
+        let core = &*self.0;
+        if attrs.is_empty()
+            && let Some(dispatch) = core.cache.recent(name)
+        {
+            return Ok(Op::new(name, dispatch, self));
+        }
+        let full = full_name(name);
+        let dispatch = core
+            .cache
+            .get_or_make(&full, &attrs, || core.handler.make(&OpKey { name: &full, attrs: &attrs }));
+        let dispatch = dispatch?;
+        if attrs.is_empty() {
+            core.cache.remember(name, &dispatch);
+        }
+        Ok(Op::new(&full, dispatch, self))
     }
 
     /// Executes an operator by name.
@@ -159,96 +152,44 @@ impl CoreRuntime {
         &self,
         name: &str,
         args: &[TensorHandle],
-        attrs: OpAttrs,
-    ) -> Result<Vec<TensorHandle>, Error> {
+        attrs: impl Into<OpAttrsRef>,
+    ) -> Result<Results, Error> {
+        let attrs = attrs.into();
+        if attrs.is_empty()
+            && let Some(dispatch) = self.0.cache.recent(name)
+        {
+            return crate::op::call(&*dispatch, args, &self.0);
+        }
         self.op(name, attrs)?.call(args)
     }
 
-    /// The number of operators in the cache.
-    pub fn n_cached(&self) -> usize {
-        self.cache().ops.len()
+    /// A closure on handles as an operator. The errors that it returns are those of the results.
+    pub fn composite(
+        &self,
+        name: &str,
+        function: impl Fn(&[TensorHandle]) -> Result<Results, Error> + Send + Sync + 'static,
+    ) -> Op {
+        closure_op(name, function, self)
     }
 
-    fn cache(&self) -> MutexGuard<'_, Cache> {
-        self.0.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A function of a program as an operator. Calls are ordered like effects.
+    pub fn function(&self, name: &str, function: Arc<dyn CompiledFunction>) -> Op {
+        Op::new(name, function_op(name, function), self)
     }
+
+    /// Counts of the operators that were made.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.0.cache.stats()
+    }
+}
+
+/// The name with its dialect, which is TensorFlow's if none is given.
+fn full_name(name: &str) -> Cow<'_, str> {
+    if name.contains('.') { Cow::Borrowed(name) } else { Cow::Owned(format!("tf.{name}")) }
 }
 
 impl fmt::Debug for CoreRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CoreRuntime").field("handler", &self.0.handler.name()).finish_non_exhaustive()
-    }
-}
-
-/// An operator that was made once, to be called often.
-#[derive(Clone)]
-pub struct Op {
-    name: Arc<str>,
-    dispatch: Arc<dyn Dispatch>,
-    core: CoreRuntime,
-}
-
-impl Op {
-    /// Its full name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Executes it. What fails later is an error in the handles.
-    ///
-    /// # Errors
-    /// If it refuses the operands.
-    pub fn call(&self, args: &[TensorHandle]) -> Result<Vec<TensorHandle>, Error> {
-        self.call_owned(args.iter().cloned().collect())
-    }
-
-    /// [`Op::call`] with operands that are given up: a tensor whose last handle this is may be overwritten.
-    ///
-    /// # Errors
-    /// If it refuses the operands.
-    pub fn call_owned(&self, args: SmallVec<[TensorHandle; 4]>) -> Result<Vec<TensorHandle>, Error> {
-        let core = &self.core.0;
-        if !self.dispatch.has_effect() {
-            return self.begin(args, &mut None);
-        }
-        // Effects begin in the order of the calls.
-        let mut effects = core.effects.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = effects.clone();
-        let mut chain = Some(before.resolved());
-        // The error of one effect does not end all others.
-        if matches!(chain, Some(Value::Error(_))) {
-            chain = Some(Value::Chain);
-        }
-        let results = self.begin(args, &mut chain);
-        *effects = chain.unwrap_or(Value::Chain);
-        results
-    }
-
-    fn begin(
-        &self,
-        args: SmallVec<[TensorHandle; 4]>,
-        chain: &mut Option<Value>,
-    ) -> Result<Vec<TensorHandle>, Error> {
-        let mut call = Invocation {
-            cx: &self.core.0.cx,
-            site: None,
-            args,
-            n_results: None,
-            results: SmallVec::new(),
-            chain: chain.clone(),
-            mode: self.core.0.mode,
-        };
-        let done = self.dispatch.dispatch(&mut call);
-        if done.is_ok() {
-            *chain = call.chain;
-        }
-        done.map_err(|error| self.core.0.cx.raise(&error, Vec::new()))?;
-        Ok(call.results.into_vec())
-    }
-}
-
-impl fmt::Debug for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Op").field(&self.name).finish()
     }
 }

@@ -9,6 +9,10 @@
 //! of operators are data, which a program can print.
 
 use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use befrost_kernel_api::async_value::{AsyncRef, Promise};
 use befrost_kernel_api::error::ErrorCode;
@@ -17,8 +21,9 @@ use befrost_kernel_api::queue::Latch;
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
 use befrost_kernels::{AnyTensor, Tensor, refused};
+use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::Type;
-use befrost_tensor::{HostTensor, Shape};
+use befrost_tensor::{HostTensor, Shape, TensorError, print};
 
 /// Element type and shape of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +48,25 @@ impl fmt::Display for Metadata {
 #[derive(Clone, Debug)]
 pub struct TensorHandle {
     /// Of a tensor that was not there when the handle was made.
-    metadata: Option<Metadata>,
+    later: Option<Box<Later>>,
     value: Value,
 }
+
+/// The knowledge about a tensor that is not there yet.
+#[derive(Clone, Default)]
+struct Later {
+    metadata: Option<Metadata>,
+    /// The execution that makes it, whose queue a thread that waits helps.
+    cx: Option<ExecContext>,
+}
+
+impl fmt::Debug for Later {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.metadata.fmt(f)
+    }
+}
+
+const _: () = assert!(size_of::<TensorHandle>() == 24);
 
 impl TensorHandle {
     /// The name of the only device.
@@ -53,13 +74,22 @@ impl TensorHandle {
 
     /// A handle of a value: a tensor, an error, or an AsyncValue of one.
     pub fn new(value: Value) -> TensorHandle {
-        TensorHandle { metadata: None, value: value.resolved() }
+        TensorHandle { later: None, value: value.resolved() }
     }
 
-    /// A handle of a tensor that the promise gives.
+    /// A handle of a tensor that the promise gives, from any thread.
     pub fn pending(metadata: Option<Metadata>) -> (Promise, TensorHandle) {
+        TensorHandle::pending_of(Later { metadata, cx: None })
+    }
+
+    /// A handle of a tensor that an execution makes.
+    pub(crate) fn pending_in(metadata: Option<Metadata>, cx: &ExecContext) -> (Promise, TensorHandle) {
+        TensorHandle::pending_of(Later { metadata, cx: Some(cx.clone()) })
+    }
+
+    fn pending_of(later: Later) -> (Promise, TensorHandle) {
         let (promise, value) = AsyncRef::pending();
-        (promise, TensorHandle { metadata, value: Value::Async(value) })
+        (promise, TensorHandle { later: Some(Box::new(later)), value: Value::Async(value) })
     }
 
     /// A handle of an error.
@@ -105,7 +135,22 @@ impl TensorHandle {
     pub fn metadata(&self) -> Option<Metadata> {
         match self.value() {
             Some(value) => metadata_of(value),
-            None => self.metadata.clone(),
+            None => self.later.as_ref()?.metadata.clone(),
+        }
+    }
+
+    /// The dense tensor, if it is there.
+    pub fn dense(&self) -> Option<&HostTensor> {
+        self.value()?.downcast_ref::<Tensor>().map(|tensor| &tensor.0)
+    }
+
+    /// True if its metadata is known to be this.
+    pub(crate) fn is_of(&self, metadata: &Metadata) -> bool {
+        match self.value() {
+            Some(value) => AnyTensor::of(value).is_some_and(|tensor| {
+                element_type(&tensor) == metadata.ty && *tensor.shape() == metadata.shape
+            }),
+            None => self.later.as_ref().is_some_and(|later| later.metadata.as_ref() == Some(metadata)),
         }
     }
 
@@ -127,42 +172,65 @@ impl TensorHandle {
         }
     }
 
-    /// The tensor in dense form. The calling thread runs tasks of the queue until it is there.
+    /// The tensor in dense form. A thread that waits for an operator runs tasks of the operator's queue
+    /// meanwhile; one that waits for a promise of [`TensorHandle::pending`] does nothing else.
     ///
     /// # Errors
     /// The error that the handle is, and those of a conversion.
-    pub fn wait(&self, cx: &ExecContext) -> Result<HostTensor, Error> {
+    pub fn wait(&self) -> Result<HostTensor, Error> {
+        let cx = self.later.as_ref().and_then(|later| later.cx.as_ref());
         if let Some(value) = self.unavailable() {
-            cx.queue().check_may_wait()?;
-            let latch = Latch::new(1);
-            let opens = latch.clone();
-            value.and_then(move |_| opens.count_down());
-            cx.queue().wait(&latch);
+            wait_for(value, cx)?;
         }
         match self.value() {
             Some(Value::Error(error)) => Err(error.clone()),
-            Some(value) => Ok(dense(value, cx)?),
+            Some(value) => match cx {
+                Some(cx) => Ok(dense(value, cx)?),
+                None => Ok(dense_in(value, &(Malloc::shared() as Arc<dyn Allocator>))?),
+            },
             None => Err(KernelError::new(ErrorCode::Internal, "the tensor is not there").into()),
         }
     }
 }
 
+/// Waits until a value is final.
+pub(crate) fn wait_for(value: &AsyncRef, cx: Option<&ExecContext>) -> Result<(), KernelError> {
+    cx.map_or(Ok(()), |cx| cx.queue().check_may_wait())?;
+    let latch = Latch::new(1);
+    let opens = latch.clone();
+    value.and_then(move |_| opens.count_down());
+    match cx {
+        Some(cx) => cx.queue().wait(&latch),
+        None => latch.park_until_open(),
+    }
+    Ok(())
+}
+
 impl From<HostTensor> for TensorHandle {
     fn from(tensor: HostTensor) -> TensorHandle {
-        TensorHandle::new(Value::object(Tensor(tensor)))
+        TensorHandle { later: None, value: Value::object(Tensor(tensor)) }
     }
+}
+
+/// The element type of a tensor.
+fn element_type(tensor: &AnyTensor<'_>) -> Type {
+    match tensor {
+        AnyTensor::Dense(tensor) => Type::Dense(tensor.0.dtype()),
+        AnyTensor::Coo(tensor) => Type::Dense(tensor.0.dtype()),
+        AnyTensor::Scalar(tensor) => Type::Dense(tensor.value.dtype()),
+        AnyTensor::Strings(_) => Type::String,
+    }
+}
+
+/// The element type of a value that is a tensor.
+pub(crate) fn type_of(value: &Value) -> Option<Type> {
+    AnyTensor::of(value).as_ref().map(element_type)
 }
 
 /// Element type and shape of a tensor.
 pub(crate) fn metadata_of(value: &Value) -> Option<Metadata> {
     let tensor = AnyTensor::of(value)?;
-    let ty = match &tensor {
-        AnyTensor::Dense(tensor) => Type::Dense(tensor.0.dtype()),
-        AnyTensor::Coo(tensor) => Type::Dense(tensor.0.dtype()),
-        AnyTensor::Scalar(tensor) => Type::Dense(tensor.value.dtype()),
-        AnyTensor::Strings(_) => Type::String,
-    };
-    Some(Metadata { ty, shape: tensor.shape().clone() })
+    Some(Metadata { ty: element_type(&tensor), shape: tensor.shape().clone() })
 }
 
 /// The name of a tensor's representation.
@@ -177,10 +245,15 @@ pub(crate) fn representation(value: &Value) -> Option<&'static str> {
 
 /// The tensor in a value, in dense form.
 pub(crate) fn dense(value: &Value, cx: &ExecContext) -> Result<HostTensor, KernelError> {
+    dense_in(value, cx.allocator())
+}
+
+/// [`dense`] with memory of an allocator.
+fn dense_in(value: &Value, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
     match AnyTensor::of(value) {
         Some(AnyTensor::Dense(tensor)) => Ok(tensor.0.clone()),
-        Some(AnyTensor::Coo(tensor)) => tensor.0.to_dense(cx.allocator()).map_err(refused),
-        Some(AnyTensor::Scalar(tensor)) => tensor.to_dense(cx.allocator()).map_err(refused),
+        Some(AnyTensor::Coo(tensor)) => tensor.0.to_dense(allocator).map_err(refused),
+        Some(AnyTensor::Scalar(tensor)) => tensor.to_dense(allocator).map_err(refused),
         // TFRT's spelling.
         Some(AnyTensor::Strings(_)) => {
             Err(KernelError::invalid("Cannot implictly convert StringHost to DenseHost"))
@@ -189,18 +262,39 @@ pub(crate) fn dense(value: &Value, cx: &ExecContext) -> Result<HostTensor, Kerne
     }
 }
 
+/// At most so many elements of a dense tensor are printed.
+const MAX_PRINTED: usize = 32;
+
 /// The text of a value that is a tensor or an error.
 pub(crate) fn text(value: &Value) -> String {
-    match (value, AnyTensor::of(value)) {
-        (Value::Error(error), _) => format!("Error TensorHandle: '{}'", error.message()),
-        (_, Some(tensor)) => tensor.text().unwrap_or_else(|error| format!("<<unreadable: {error}>>")),
-        (_, None) => value.to_string(),
-    }
+    let text = match (value, AnyTensor::of(value)) {
+        (Value::Error(error), _) => return format!("Error TensorHandle: '{}'", error.message()),
+        (_, Some(AnyTensor::Dense(tensor))) if tensor.num_elements() > MAX_PRINTED => beginning(tensor),
+        (_, Some(tensor)) => tensor.text(),
+        (_, None) => return value.to_string(),
+    };
+    text.unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+}
+
+/// The text of a large tensor.
+fn beginning(tensor: &HostTensor) -> Result<String, TensorError> {
+    let (dtype, shape) = (tensor.dtype(), tensor.shape());
+    let malloc: Arc<dyn Allocator> = Malloc::shared();
+    let first = HostTensor::allocate(dtype, Shape::new(&[MAX_PRINTED])?, &malloc)?;
+    let n_bytes = MAX_PRINTED * dtype.size();
+    first
+        .write_bytes()?
+        .iter_mut()
+        .zip(tensor.read_bytes()?.iter())
+        .take(n_bytes)
+        .for_each(|(to, from)| *to = *from);
+    let values = print::elements(&first)?;
+    Ok(format!("DenseHostTensor dtype = {dtype}, shape = {shape}, values = [{values}, ...]"))
 }
 
 impl fmt::Display for TensorHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.value(), &self.metadata) {
+        match (self.value(), self.later.as_ref().and_then(|later| later.metadata.as_ref())) {
             (Some(value), _) => f.write_str(&text(value)),
             (None, Some(metadata)) => write!(f, "future TensorHandle with metadata {metadata}"),
             (None, None) => f.write_str("fully future TensorHandle with unresolved metadata"),
@@ -213,6 +307,35 @@ impl Object for TensorHandle {
 
     fn display(&self) -> String {
         self.to_string()
+    }
+}
+
+impl IntoFuture for TensorHandle {
+    /// The tensor or the error.
+    type Output = Value;
+    type IntoFuture = Settled;
+
+    fn into_future(self) -> Settled {
+        Settled(self)
+    }
+}
+
+/// The future of a handle's value.
+#[derive(Debug)]
+pub struct Settled(TensorHandle);
+
+impl Future for Settled {
+    type Output = Value;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Value> {
+        match self.0.value() {
+            Some(value) => Poll::Ready(value.clone()),
+            None => {
+                let waker = cx.waker().clone();
+                self.0.and_then(move |_| waker.wake());
+                Poll::Pending
+            }
+        }
     }
 }
 

@@ -41,6 +41,12 @@ pub trait OpHandler: Send + Sync {
     fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError>;
 }
 
+/// Operands of an operator, given up by the caller.
+pub type Args = SmallVec<[TensorHandle; 4]>;
+
+/// Results of an operator.
+pub type Results = SmallVec<[TensorHandle; 2]>;
+
 /// An operator that is ready to be called.
 pub trait Dispatch: Send + Sync {
     /// Executes the operator, or begins to. Sets the results and the chain.
@@ -48,6 +54,17 @@ pub trait Dispatch: Send + Sync {
     /// # Errors
     /// If the operator refuses its operands or attributes: then nothing of it happens.
     fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError>;
+
+    /// The only result of a short operator without an effect, if all operands are there. `None`: nothing
+    /// happened, and [`Dispatch::dispatch`] is to be called. No operand is overwritten.
+    fn quick(&self, _args: &[&TensorHandle], _cx: &ExecContext) -> Option<TensorHandle> {
+        None
+    }
+
+    /// True if the result may lie where an operand that is given up lies.
+    fn may_overwrite(&self) -> bool {
+        true
+    }
 
     /// True if it has an effect, so that chains order it.
     fn has_effect(&self) -> bool {
@@ -74,11 +91,11 @@ pub struct Invocation<'a> {
     /// The kernel that calls, for the location of errors.
     pub site: Option<Site>,
     /// The operands. They may be taken; a tensor that nobody else holds may be overwritten.
-    pub args: SmallVec<[TensorHandle; 4]>,
+    pub args: Args,
     /// The number of results, if the caller knows it.
     pub n_results: Option<usize>,
     /// The results.
-    pub results: SmallVec<[TensorHandle; 2]>,
+    pub results: Results,
     /// The chain that orders effects, in any state. It becomes the operator's.
     pub chain: Option<Value>,
     /// Where it runs.
@@ -88,7 +105,12 @@ pub struct Invocation<'a> {
 impl Invocation<'_> {
     /// Makes all results, and the chain, this error.
     pub fn fail(&mut self, error: &Error) {
-        let n = self.n_results.unwrap_or(1);
+        self.fail_all(error, None);
+    }
+
+    /// [`Invocation::fail`] of an operator with this number of results.
+    pub(crate) fn fail_all(&mut self, error: &Error, n: Option<usize>) {
+        let n = self.n_results.or(n).unwrap_or(1);
         self.results = (0..n).map(|_| TensorHandle::failed(error.clone())).collect();
         if let Some(chain) = &mut self.chain {
             *chain = Value::Error(error.clone());

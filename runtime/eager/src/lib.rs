@@ -23,11 +23,11 @@
 //!
 //! let queue = befrost_host::queue::from_spec("s").unwrap();
 //! let core = CoreRuntime::new(ExecContext::new(Arc::new(Request::new(queue))));
-//! let add = core.op("AddV2", OpAttrs::default()).unwrap();
+//! let add = core.op("AddV2", &OpAttrs::new()).unwrap();
 //! let x = TensorHandle::from(HostTensor::from_vec([2], vec![1.0f32, 2.0]).unwrap());
 //! let y = add.call(&[x.clone(), x]).unwrap().remove(0);
 //! assert_eq!(y.shape().unwrap().dims(), [2]);
-//! assert_eq!(y.wait(core.context()).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+//! assert_eq!(y.wait().unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
 //!
 //! let short = TensorHandle::from(HostTensor::from_vec([3], vec![0.0f32; 3]).unwrap());
 //! assert!(add.call(&[y, short]).is_err());
@@ -35,19 +35,31 @@
 #![forbid(unsafe_code)]
 
 mod attrs;
+mod cache;
+mod chain;
+mod compile;
 mod core;
 mod cpu;
 mod handle;
 mod handler;
 mod kernels;
 mod logging;
+mod op;
+mod recording;
+mod text;
 mod trace;
 
 pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
-pub use core::{CoreRuntime, Op};
+pub use cache::CacheStats;
+pub use chain::ChainHandle;
+pub use compile::{Compile, CompiledFunction, CompilingOpHandler};
+pub use core::CoreRuntime;
 pub use cpu::CpuOpHandler;
-pub use handle::{Metadata, TensorHandle};
-pub use handler::{Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey};
+pub use handle::{Metadata, Settled, TensorHandle};
+pub use handler::{Args, Dispatch, Invocation, Mode, NullOpHandler, OpHandler, OpKey, Results};
 pub use kernels::corert;
 pub use logging::LoggingOpHandler;
+pub use op::Op;
+pub use recording::{Recorded, RecordingOpHandler};
+pub use text::function_of_op;
 pub use trace::{Tracer, trace_with};

@@ -6,11 +6,11 @@
 //!   Input for [0] tensor 0: DenseHostTensor dtype = i32, shape = [1], values = [1]
 //! ```
 //!
-//! Operands are reported when they are there. The report goes to standard error, or to the file
-//! `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`. With
-//! `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers with commas.
+//! Operands are reported in dense form, when they are there. The report goes to standard error, or to the file
+//! `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`, which begins anew with each handler.
+//! With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with commas.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::queue::Latch;
-use befrost_kernel_api::{ExecContext, KernelError};
+use befrost_kernel_api::{ExecContext, KernelError, Value};
+use befrost_kernels::{AnyTensor, Tensor};
 use befrost_tensor::print;
 
 use crate::attrs::OpAttrsRef;
@@ -30,19 +31,16 @@ use crate::handler::{Dispatch, Invocation, OpHandler, OpKey};
 struct Log {
     /// The number of dispatches.
     count: AtomicU64,
-    metadata_prefix: Option<String>,
+    /// The file of the report.
+    metadata: Option<File>,
     tensor_prefix: Option<String>,
 }
 
 impl Log {
     fn write(&self, text: &str) -> Result<(), KernelError> {
-        let written = match &self.metadata_prefix {
+        let written = match &self.metadata {
             None => std::io::stderr().lock().write_all(text.as_bytes()),
-            Some(prefix) => OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(format!("{prefix}metadata.log"))
-                .and_then(|mut file| file.write_all(text.as_bytes())),
+            Some(file) => (&mut &*file).write_all(text.as_bytes()),
         };
         written.map_err(|error| KernelError::new(ErrorCode::Unavailable, format!("cannot log: {error}")))
     }
@@ -52,14 +50,17 @@ impl Log {
         let (many, one, word) = what.words();
         let mut text = format!("{many} for [{n}]: '{op}':\n");
         for (i, tensor) in tensors.iter().enumerate() {
-            text.push_str(&format!("  {one} for [{n}] tensor {i}: {tensor}\n"));
+            let shown = match tensor.value().map(|value| converted(value, cx)) {
+                Some(value) => crate::handle::text(&value),
+                None => tensor.to_string(),
+            };
+            text.push_str(&format!("  {one} for [{n}] tensor {i}: {shown}\n"));
             if let Some(prefix) = &self.tensor_prefix {
                 // A name of an operator may have anything in it.
                 let name = op.replace(['/', '\\', '\0'], "_");
-                let numbers = tensor.value().and_then(|value| dense(value, cx).ok());
-                let numbers = numbers.and_then(|tensor| print::elements(&tensor).ok()).unwrap_or_default();
+                let elements = tensor.value().and_then(|value| elements(value, cx)).unwrap_or_default();
                 let file = format!("{prefix}op_{n}_{name}_{word}_{i}");
-                if let Err(error) = std::fs::write(&file, numbers) {
+                if let Err(error) = std::fs::write(&file, elements) {
                     text.push_str(&format!("  cannot write {file}: {error}\n"));
                 }
             }
@@ -67,6 +68,26 @@ impl Log {
         text.push('\n');
         // Nobody waits for the report.
         _ = self.write(&text);
+    }
+}
+
+/// A tensor in dense form, unless it is one of strings.
+fn converted(value: &Value, cx: &ExecContext) -> Value {
+    match dense(value, cx) {
+        Ok(tensor) => Value::object(Tensor(tensor)),
+        Err(_) => value.clone(),
+    }
+}
+
+/// The elements of a tensor, with commas.
+fn elements(value: &Value, cx: &ExecContext) -> Option<String> {
+    match AnyTensor::of(value)? {
+        AnyTensor::Strings(strings) => {
+            let read = strings.read().ok()?;
+            let texts: Vec<_> = read.iter().map(String::from_utf8_lossy).collect();
+            Some(texts.join(", "))
+        }
+        _ => print::elements(&dense(value, cx).ok()?).ok(),
     }
 }
 
@@ -94,14 +115,23 @@ pub struct LoggingOpHandler {
 
 impl LoggingOpHandler {
     /// A handler in front of another one. `sync_results`: it waits for the results and reports them.
-    pub fn new(fallback: Arc<dyn OpHandler>, sync_results: bool) -> LoggingOpHandler {
+    ///
+    /// # Errors
+    /// If the file of the report cannot be written.
+    pub fn new(fallback: Arc<dyn OpHandler>, sync_results: bool) -> Result<LoggingOpHandler, KernelError> {
         let prefix = |name| std::env::var(name).ok();
+        let metadata = prefix("LOGGING_DEV_METADATA_DUMP_PREFIX").map(|prefix| {
+            let path = format!("{prefix}metadata.log");
+            File::create(&path).map_err(|error| {
+                KernelError::new(ErrorCode::Unavailable, format!("error opening file {path}: {error}"))
+            })
+        });
         let log = Log {
             count: AtomicU64::new(0),
-            metadata_prefix: prefix("LOGGING_DEV_METADATA_DUMP_PREFIX"),
+            metadata: metadata.transpose()?,
             tensor_prefix: prefix("LOGGING_DEV_TENSOR_DUMP_PREFIX"),
         };
-        LoggingOpHandler { fallback, sync_results, log: Arc::new(log) }
+        Ok(LoggingOpHandler { fallback, sync_results, log: Arc::new(log) })
     }
 }
 
@@ -169,7 +199,7 @@ impl Dispatch for LoggingDispatch {
         ))?;
         self.report(n, What::Inputs, call.args.to_vec(), call.cx);
         self.inner.dispatch(call)?;
-        if self.sync_results {
+        if self.sync_results && !call.results.is_empty() {
             let waits = unavailable(&call.results);
             if !waits.is_empty() {
                 call.cx.queue().check_may_wait()?;

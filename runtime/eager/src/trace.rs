@@ -27,6 +27,11 @@ pub fn trace_with(tracer: Tracer) -> bool {
     TRACER.set(tracer).is_ok()
 }
 
+/// True if there is a receiver.
+pub(crate) fn is_on() -> bool {
+    TRACER.get().is_some()
+}
+
 /// A scope, until it is dropped.
 pub(crate) struct OpScope(Option<&'static Tracer>);
 

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use befrost_eager::{
-    CoreRuntime, CpuOpHandler, Dispatch, Invocation, LoggingOpHandler, NullOpHandler, OpAttrs, OpHandler,
-    OpKey, TensorHandle,
+    AttrValue, ChainHandle, Compile, CompiledFunction, CoreRuntime, CpuOpHandler, Dispatch, Invocation,
+    LoggingOpHandler, Mode, NullOpHandler, OpAttrs, OpHandler, OpKey, Results, TensorHandle,
 };
 use befrost_kernel_api::context::Output;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Request, Value};
-use befrost_tensor::HostTensor;
+use befrost_tensor::tf::op::Type;
+use befrost_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
 /// The text that operators print.
@@ -41,8 +42,8 @@ fn floats(values: &[f32]) -> TensorHandle {
     TensorHandle::from(HostTensor::from_vec([values.len()], values.to_vec()).unwrap())
 }
 
-fn read(core: &CoreRuntime, handle: &TensorHandle) -> Vec<f32> {
-    handle.wait(core.context()).unwrap().to_vec().unwrap()
+fn read(_: &CoreRuntime, handle: &TensorHandle) -> Vec<f32> {
+    handle.wait().unwrap().to_vec().unwrap()
 }
 
 #[test]
@@ -51,11 +52,11 @@ fn operators_are_found_by_name_and_kept() {
     let y = core.execute("AddV2", &[floats(&[1.0]), floats(&[2.0])], OpAttrs::new()).unwrap();
     assert_eq!(read(&core, &y[0]), [3.0]);
     let y = core.execute("tf.AddV2", &[floats(&[1.0]), floats(&[2.0])], OpAttrs::new()).unwrap();
-    assert_eq!((read(&core, &y[0]), core.n_cached()), (vec![3.0], 1));
+    assert_eq!((read(&core, &y[0]), core.cache_stats().entries), (vec![3.0], 1));
     let attrs = || OpAttrs::new().set("transpose_b", true);
     let x = TensorHandle::from(HostTensor::from_vec([1, 2], vec![1.0f32, 2.0]).unwrap());
     let y = core.execute("MatMul", &[x.clone(), x], attrs()).unwrap();
-    assert_eq!((read(&core, &y[0]), core.n_cached()), (vec![5.0], 2));
+    assert_eq!((read(&core, &y[0]), core.cache_stats().entries), (vec![5.0], 2));
 }
 
 #[test]
@@ -65,14 +66,14 @@ fn an_op_takes_operands_of_other_types_after_another() {
     assert_eq!(read(&core, &op.call(&[floats(&[1.0])]).unwrap()[0]), [-1.0]);
     let ints = TensorHandle::from(HostTensor::from_vec([1], vec![7i32]).unwrap());
     let y = op.call(&[ints]).unwrap();
-    assert_eq!(y[0].wait(core.context()).unwrap().to_vec::<i32>().unwrap(), [-7]);
+    assert_eq!(y[0].wait().unwrap().to_vec::<i32>().unwrap(), [-7]);
     assert_eq!(read(&core, &op.call(&[floats(&[2.0])]).unwrap()[0]), [-2.0]);
 }
 
 #[test]
 fn refusals_come_at_once_and_say_the_shapes() {
     let core = core();
-    let check = |result: Result<Vec<TensorHandle>, Error>, code: ErrorCode, words: &[&str]| {
+    let check = |result: Result<Results, Error>, code: ErrorCode, words: &[&str]| {
         let error = result.unwrap_err();
         assert_eq!(error.code(), code, "{error}");
         words.iter().for_each(|word| assert!(error.message().contains(word), "{error}: no {word}"));
@@ -91,7 +92,7 @@ fn an_error_of_an_operand_is_one_of_the_results() {
     let core = core();
     let failed = TensorHandle::failed(Error::new(ErrorCode::Unavailable, "gone", Vec::new()));
     let y = core.execute("Relu", &[failed], OpAttrs::new()).unwrap();
-    assert_eq!(y[0].wait(core.context()).unwrap_err().message(), "gone");
+    assert_eq!(y[0].wait().unwrap_err().message(), "gone");
     assert_eq!(y[0].to_string(), "Error TensorHandle: 'gone'");
 }
 
@@ -116,7 +117,7 @@ fn what_is_promised_and_never_comes_is_an_error() {
     let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);
     assert_eq!((y.shape(), y.dtype()), (None, None));
     drop(promise);
-    assert_eq!(y.wait(core.context()).unwrap_err().code(), ErrorCode::Internal);
+    assert_eq!(y.wait().unwrap_err().code(), ErrorCode::Internal);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn a_tensor_that_is_given_up_is_overwritten() {
     let relu = core.op("Relu", OpAttrs::new()).unwrap();
     let x = floats(&[-1.0; 64]);
     let address = |handle: &TensorHandle| {
-        let tensor = handle.wait(core.context()).unwrap();
+        let tensor = handle.wait().unwrap();
         tensor.read::<f32>().unwrap().as_ptr() as usize
     };
     let before = address(&x);
@@ -158,7 +159,7 @@ fn a_cancelled_call_gives_the_cancellation() {
     let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);
     core.context().request.cancellation.cancel();
     promise.set(floats(&[1.0]).into_value());
-    assert_eq!(y.wait(core.context()).unwrap_err().code(), ErrorCode::Cancelled);
+    assert_eq!(y.wait().unwrap_err().code(), ErrorCode::Cancelled);
 }
 
 /// A handler that counts and asks the next one.
@@ -199,7 +200,7 @@ fn handlers_are_a_chain() {
     let null: Arc<dyn OpHandler> = Arc::new(NullOpHandler);
     let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(null));
     let counting = Arc::new(Counting { next: cpu, made: AtomicUsize::new(0) });
-    core.register("counting", Arc::new(LoggingOpHandler::new(counting.clone(), false)));
+    core.register("counting", Arc::new(LoggingOpHandler::new(counting.clone(), false).unwrap()));
     assert!(core.with_handler("nobody").is_err());
     let own = core.with_handler("counting").unwrap();
     let seven = own.execute("my.seven", &[], OpAttrs::new()).unwrap();
@@ -237,23 +238,257 @@ fn threads_share_a_core() {
 fn the_value_of_a_handle_is_a_tensor_or_an_error() {
     let handle = TensorHandle::new(Value::I32(3));
     assert_eq!((handle.metadata(), handle.device()), (None, "CPU:0"));
-    assert!(handle.wait(core().context()).is_err());
+    assert!(handle.wait().is_err());
 }
 
 #[test]
 fn operators_run_where_the_mode_says() {
-    use befrost_eager::Mode;
     let (core, _) = core_on("s");
     let state = |mode, n: usize| {
         let core = core.with_mode(mode);
         let x = TensorHandle::from(HostTensor::from_vec([n], vec![1.0f32; n]).unwrap());
         let y = core.execute("Exp", &[x], OpAttrs::new()).unwrap().remove(0);
         let state = y.state();
-        assert_eq!(y.wait(core.context()).unwrap().num_elements(), n);
+        assert_eq!(y.wait().unwrap().num_elements(), n);
         state
     };
     assert_eq!(state(Mode::Inline, 1 << 20), State::Concrete);
     assert_eq!(state(Mode::Queued, 1), State::Unavailable);
     assert_eq!(state(Mode::Auto, 1), State::Concrete);
     assert_eq!(state(Mode::Auto, 1 << 20), State::Unavailable);
+}
+
+#[test]
+fn dispatches_are_recorded() {
+    use befrost_eager::RecordingOpHandler;
+    let core = core();
+    let cpu = core.handler("cpu").unwrap();
+    let recording = Arc::new(RecordingOpHandler::new(cpu));
+    core.register("recording", recording.clone());
+    let own = core.with_handler("recording").unwrap();
+    let y = own.execute("Neg", &[floats(&[1.0])], OpAttrs::new()).unwrap();
+    let _ = own.execute("Exp", &y, OpAttrs::new()).unwrap();
+    assert!(own.execute("AddV2", &[], OpAttrs::new()).is_err());
+    let tape = recording.take();
+    assert_eq!(tape.iter().map(|op| &*op.name).collect::<Vec<_>>(), ["tf.Neg", "tf.Exp"]);
+    assert_eq!(read(&own, &tape[1].args[0]), [-1.0]);
+    assert_eq!((tape[1].results.len(), recording.take().len()), (1, 0));
+}
+
+#[test]
+fn functions_are_operators() {
+    let core = core();
+    let (neg, exp) = (core.op("Neg", OpAttrs::new()).unwrap(), core.op("Exp", OpAttrs::new()).unwrap());
+    let both = core.composite("my.both", move |args| exp.call(&neg.call(args)?));
+    assert_eq!(read(&core, &both.call(&[floats(&[0.0])]).unwrap()[0]), [1.0]);
+    let failed = both.call(&[]).unwrap();
+    assert_eq!(failed[0].state(), State::Error);
+}
+
+#[test]
+fn a_handle_is_a_future() {
+    use std::future::{Future, IntoFuture};
+    use std::task::{Context, Poll, Waker};
+    let (promise, later) = TensorHandle::pending(None);
+    let mut future = later.into_future();
+    let mut poll = || std::pin::Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(poll().is_pending());
+    promise.set(Value::I32(1));
+    assert!(matches!(poll(), Poll::Ready(Value::I32(1))));
+}
+
+#[test]
+fn explicit_chains_order_effects_and_pass_errors_on() {
+    let (core, printed) = core_on("mstd:2");
+    let print = core.op("tfrt_test.print", OpAttrs::new()).unwrap();
+    let number = |i: i32| TensorHandle::from(HostTensor::from_vec([1], vec![i]).unwrap());
+    let (mut a, mut b) = (ChainHandle::new(), ChainHandle::new());
+    let (promise, later) = TensorHandle::pending(None);
+    print.call_after(&mut a, smallvec![later]).unwrap();
+    print.call_after(&mut a, smallvec![number(1)]).unwrap();
+    print.call_after(&mut b, smallvec![number(2)]).unwrap();
+    b.wait().unwrap();
+    assert_eq!((a.state(), b.state()), (State::Unavailable, State::Concrete));
+    let text = || printed.0.lock().unwrap().clone();
+    assert!(text().contains("values = [2]") && !text().contains("values = [1]"));
+    promise.fail(Error::new(ErrorCode::Unavailable, "gone", Vec::new()));
+    assert_eq!(a.wait().unwrap_err().message(), "gone");
+    print.call_after(&mut a, smallvec![number(3)]).unwrap();
+    assert_eq!(a.error().map(|error| error.message().to_owned()).as_deref(), Some("gone"));
+    // Pure operators neither wait for a chain nor advance it, but a failed one stops them too.
+    let neg = core.op("Neg", OpAttrs::new()).unwrap();
+    let y = neg.call_after(&mut b, smallvec![floats(&[1.0])]).unwrap();
+    assert_eq!(read(&core, &y[0]), [-1.0]);
+    assert_eq!(neg.call_after(&mut a, smallvec![floats(&[1.0])]).unwrap()[0].state(), State::Error);
+    assert!(!text().contains("values = [3]"));
+}
+
+#[test]
+fn an_effect_may_call_operators_with_effects() {
+    let (core, printed) = core_on("s");
+    let print = core.op("tfrt_test.print", OpAttrs::new()).unwrap();
+    let both = core.composite("my.both", move |args| {
+        print.call(args)?;
+        print.call(args)
+    });
+    both.call(&[floats(&[1.0])]).unwrap();
+    assert_eq!(printed.0.lock().unwrap().lines().count(), 2);
+}
+
+#[test]
+fn operators_are_cached_by_all_of_their_attributes() {
+    let core = core();
+    let x = TensorHandle::from(HostTensor::from_vec([1, 1, 1, 1, 1, 2], vec![1.0f32, 2.0]).unwrap());
+    let dims = |axis: i64| OpAttrs::new().set("squeeze_dims", &[0, 1, 2, 3, axis][..]);
+    let y = core.execute("Squeeze", &[x.clone()], &dims(4)).unwrap();
+    assert_eq!(y[0].shape().unwrap().dims(), [2]);
+    // The text of attributes has five numbers at most.
+    let long = |last: i64| OpAttrs::new().set("Tout", &[1, 2, 3, 4, 5, last][..]);
+    core.op("AddV2", &long(6)).unwrap();
+    core.op("AddV2", &long(7)).unwrap();
+    let before = core.cache_stats();
+    assert_eq!((before.entries, before.misses, before.hits), (3, 3, 0));
+    core.op("AddV2", &long(7)).unwrap();
+    for _ in 0..3 {
+        core.op("AddV2", OpAttrs::new()).unwrap();
+        core.execute("Neg", &[x.clone()], OpAttrs::new()).unwrap();
+    }
+    let after = core.cache_stats();
+    assert_eq!((after.entries, after.misses, after.hits, after.evictions), (5, 5, 1, 0));
+}
+
+#[test]
+fn a_core_that_is_gone_leaves_no_operators_to_a_thread() {
+    for i in 0..3 {
+        let core = core();
+        let y = core.execute("Neg", &[floats(&[i as f32])], OpAttrs::new()).unwrap();
+        assert_eq!(read(&core, &y[0]), [-(i as f32)]);
+        assert_eq!(core.cache_stats().misses, 1);
+    }
+}
+
+#[test]
+fn cancelled_operators_do_not_run() {
+    let (core, printed) = core_on("s");
+    core.context().request.cancellation.cancel();
+    for name in ["AddV2", "MatMul", "tfrt_test.add"] {
+        let x = TensorHandle::from(HostTensor::from_vec([1, 1], vec![1.0f32]).unwrap());
+        let y = core.execute(name, &[x.clone(), x], OpAttrs::new()).unwrap();
+        assert_eq!(y[0].wait().unwrap_err().code(), ErrorCode::Cancelled, "{name}");
+    }
+    core.execute("tfrt_test.print", &[floats(&[1.0])], OpAttrs::new()).unwrap();
+    assert_eq!(*printed.0.lock().unwrap(), "");
+}
+
+#[test]
+fn results_that_are_several_come_later_too() {
+    let core = core_on("s").0.with_mode(Mode::Queued);
+    let (axis, x) = (TensorHandle::from(HostTensor::from_vec([], vec![0i32]).unwrap()), floats(&[1.0, 2.0]));
+    let (promise, later) = TensorHandle::pending(None);
+    let halves = core.execute("Split", &[axis, later], &OpAttrs::new().set("num_split", 2i64)).unwrap();
+    promise.set(x.into_value());
+    assert_eq!(halves.len(), 2);
+    assert_eq!((read(&core, &halves[0]), read(&core, &halves[1])), (vec![1.0], vec![2.0]));
+}
+
+/// A function that adds one to each tensor.
+struct PlusOne;
+
+impl CompiledFunction for PlusOne {
+    fn n_results(&self) -> usize {
+        2
+    }
+    fn call(&self, args: Vec<Value>, _: &ExecContext) -> Result<Vec<Value>, Error> {
+        let plus = |value: Value| -> Result<Value, Error> {
+            let x: Vec<f32> = TensorHandle::new(value).wait()?.to_vec().unwrap();
+            Ok(floats(&x.iter().map(|x| x + 1.0).collect::<Vec<_>>()).into_value())
+        };
+        args.into_iter().map(plus).collect()
+    }
+}
+
+/// A compiler that knows one function.
+#[derive(Default)]
+struct OneFunction(Mutex<Vec<String>>);
+
+impl Compile for OneFunction {
+    fn compile(&self, module: &str, _: &str) -> Result<Arc<dyn CompiledFunction>, Error> {
+        self.0.lock().unwrap().push(module.to_owned());
+        Ok(Arc::new(PlusOne))
+    }
+}
+
+#[test]
+fn functions_of_programs_are_operators() {
+    for queue in ["s", "mstd:2"] {
+        let core = core_on(queue).0;
+        let plus = core.function("my.plus", Arc::new(PlusOne));
+        let y = plus.call(&[floats(&[1.0]), floats(&[2.0])]).unwrap();
+        let z = plus.call(&[y[0].clone(), y[1].clone()]).unwrap();
+        assert_eq!((read(&core, &z[0]), read(&core, &z[1])), (vec![3.0], vec![4.0]));
+    }
+}
+
+#[test]
+fn operators_without_kernels_are_compiled_once_per_shapes() {
+    let compiler = Arc::new(OneFunction::default());
+    let queue = befrost_host::queue::from_spec("s").unwrap();
+    let cx = ExecContext::new(Arc::new(Request::new(queue)));
+    let core = CoreRuntime::with_compiler(cx, compiler.clone(), "func.func @f() { return }");
+    let attrs = OpAttrs::new()
+        .set("Tout", AttrValue::List([Type::Dense(DType::F32).into(), Type::Dense(DType::F32).into()].into()))
+        .set("f", AttrValue::Func("f".into()));
+    let call = core.op("PartitionedCall", &attrs).unwrap();
+    for n in [1, 1, 2, 1] {
+        let x = floats(&vec![1.0; n]);
+        let y = call.call(&[x.clone(), x]).unwrap();
+        assert_eq!(read(&core, &y[1]), vec![2.0; n]);
+    }
+    let texts = compiler.0.lock().unwrap();
+    assert_eq!(texts.len(), 2);
+    assert!(texts[0].starts_with("func.func @f()"), "{}", texts[0]);
+    let line = "%r:2 = \"tf.PartitionedCall\"(%a0, %a1) {Tout = [f32, f32], f = @\"f\"} : \
+                (tensor<1xf32>, tensor<1xf32>) -> (tensor<*xf32>, tensor<*xf32>)";
+    assert!(texts[0].contains(line), "{}", texts[0]);
+    let missing = core.execute("tf.Nothing", &[], OpAttrs::new()).unwrap_err();
+    assert!(missing.message().contains("NullOpHandler"));
+}
+
+/// Whatever the operands are, a row is executed or refused.
+#[test]
+fn no_operator_panics_on_operands_of_any_kind() {
+    use befrost_kernels::Strings;
+    use befrost_tensor::mem::{Allocator, Malloc};
+    use befrost_tensor::tf::op::rows;
+    use befrost_tensor::{Shape, StringTensor};
+    let core = core();
+    let malloc: Arc<dyn Allocator> = Malloc::shared();
+    let strings = StringTensor::new(Shape::new(&[2]).unwrap(), &["a", "b"], &malloc).unwrap();
+    let kinds = [
+        floats(&[1.0, 2.0]),
+        TensorHandle::from(HostTensor::from_vec([2, 2], vec![1.0f32; 4]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([], vec![1i32]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([2], vec![1i64, 2]).unwrap()),
+        TensorHandle::from(HostTensor::from_vec([0], Vec::<f32>::new()).unwrap()),
+        TensorHandle::new(Value::object(Strings(strings))),
+        TensorHandle::new(Value::I1(true)),
+        TensorHandle::failed(Error::new(ErrorCode::Unknown, "x", Vec::new())),
+    ];
+    let mut executed = 0;
+    for row in rows() {
+        let Ok(op) = core.op(row.name, OpAttrs::new()) else { continue };
+        for n in 0..=3 {
+            for (i, kind) in kinds.iter().enumerate() {
+                let mut args = vec![kind.clone(); n];
+                if let Some(last) = args.last_mut() {
+                    *last = kinds[(i + n) % kinds.len()].clone();
+                }
+                let called = op.call(&args);
+                let results = called.into_iter().flatten();
+                executed +=
+                    usize::from(results.filter(|result| result.state() == State::Concrete).count() > 0);
+            }
+        }
+    }
+    assert!(executed > 300, "{executed} calls gave results");
 }

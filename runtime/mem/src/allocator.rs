@@ -71,6 +71,11 @@ pub trait Allocator: Send + Sync {
 
     /// Takes back a block of this allocator.
     fn release(&self, block: Block);
+
+    /// True if it does nothing but pass blocks from and to the system, so that nothing has to remember it.
+    fn is_system(&self) -> bool {
+        false
+    }
 }
 
 /// The system's allocator. Its blocks are zeroed.
@@ -91,6 +96,10 @@ impl Allocator for Malloc {
 
     fn release(&self, block: Block) {
         drop(block);
+    }
+
+    fn is_system(&self) -> bool {
+        true
     }
 }
 

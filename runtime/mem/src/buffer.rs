@@ -54,7 +54,8 @@ struct Header {
 
 enum Owner {
     /// This header and its bytes lie in `block`, the bytes DATA_AT after its start.
-    Allocated { block: Block, allocator: Arc<dyn Allocator> },
+    /// The allocator is that of the block, unless it is the system's.
+    Allocated { block: Block, allocator: Option<Arc<dyn Allocator>> },
     /// The bytes belong to `_keep`, which never changes them.
     Foreign { data: NonNull<u8>, _keep: Arc<dyn Any + Send + Sync> },
     /// The bytes are inside those of `root`, which is not a view, and which is allocated if the bytes are
@@ -118,15 +119,20 @@ impl Buffer {
     /// A writable buffer of `len` initialized bytes; zeros if the allocator does not reuse memory.
     pub fn allocate(len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let size = len.checked_add(DATA_AT).ok_or(AllocError::TooLarge { size: len })?;
-        let block = allocator.allocate(size, ALIGNMENT)?;
+        Buffer::of_block(allocator.allocate(size, ALIGNMENT)?, len, allocator)
+    }
+
+    /// A buffer in a block with room for a header and `len` bytes.
+    fn of_block(block: Block, len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let start = block.start();
         // The trait is safe to implement, so its result is checked.
-        if block.size() < size || !start.as_ptr().addr().is_multiple_of(ALIGNMENT) {
+        if block.size().saturating_sub(DATA_AT) < len || !start.as_ptr().addr().is_multiple_of(ALIGNMENT) {
             allocator.release(block);
             return Err(AllocError::Alignment { align: ALIGNMENT });
         }
         let header = start.cast::<Header>();
-        let owner = Owner::Allocated { block, allocator: allocator.clone() };
+        let allocator = (!allocator.is_system()).then(|| allocator.clone());
+        let owner = Owner::Allocated { block, allocator };
         // SAFETY: the block is exclusively ours, aligned, and holds at least DATA_AT bytes, room for a
         // header.
         unsafe { header.write(Header { refs: RefCount::one(), borrows: Borrows::free(), len, owner }) };
@@ -135,6 +141,9 @@ impl Buffer {
 
     /// A writable buffer with these bytes.
     pub fn copy_of(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
+        if allocator.is_system() {
+            return Buffer::of_block(Block::copied(DATA_AT, bytes, ALIGNMENT)?, bytes.len(), allocator);
+        }
         let buffer = Buffer::allocate(bytes.len(), allocator)?;
         if let Ok(mut guard) = buffer.try_write() {
             guard.copy_from_slice(bytes); // no other handle exists yet
@@ -307,8 +316,9 @@ impl Drop for Buffer {
         }
         // SAFETY: this was the last reference; the header is moved out of the block and not accessed again.
         let Header { refs: _, borrows: _, len: _, owner } = unsafe { self.header.read() };
-        if let Owner::Allocated { block, allocator } = owner {
-            allocator.release(block);
+        match owner {
+            Owner::Allocated { block, allocator: Some(allocator) } => allocator.release(block),
+            owner => drop(owner),
         }
     }
 }

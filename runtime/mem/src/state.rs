@@ -51,6 +51,10 @@ impl RefCount {
 
     /// Removes a handle.
     pub(crate) fn release(&self) -> Dropped {
+        // The only handle needs no decrement, because no other thread can clone it.
+        if self.is_unique() {
+            return Dropped::LastRef;
+        }
         // Release publishes this handle's accesses; pairs with the Acquire load below in the thread that
         // frees, and with the one in `is_unique`.
         if self.0.fetch_sub(1, Release) != 1 {

@@ -9,7 +9,7 @@
 //!
 //! Not here: counting, budgets and reuse (`allocator.rs`), sharing (`buffer.rs`).
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::{NonNull, without_provenance};
 use std::sync::Arc;
@@ -22,6 +22,9 @@ const NATURAL_ALIGN: usize = 16;
 
 /// The maximal alignment of a block.
 const MAX_ALIGN: usize = 4096;
+
+/// Up to this size memory is zeroed here: the system's zeroing allocation has no fast path for small blocks.
+const SMALL: usize = 512;
 
 /// Owned, initialized memory.
 ///
@@ -46,6 +49,17 @@ fn layout_of(size: usize, slack: u16) -> Option<Layout> {
     Layout::from_size_align(total, NATURAL_ALIGN).ok()
 }
 
+/// A zeroed allocation of a small layout; null if there is no memory.
+fn small_zeroed(layout: Layout) -> *mut u8 {
+    // SAFETY: the layout's size is at least one.
+    let base = unsafe { alloc(layout) };
+    if !base.is_null() {
+        // SAFETY: the allocation has this size.
+        unsafe { base.write_bytes(0, layout.size()) };
+    }
+    base
+}
+
 // SAFETY: a block owns its memory exclusively, and the system's allocator serves all threads.
 unsafe impl Send for Block {}
 
@@ -55,14 +69,36 @@ unsafe impl Sync for Block {}
 impl Block {
     /// `size` zeroed bytes at a multiple of `align`, a power of two up to 4096.
     pub fn zeroed(size: usize, align: usize) -> Result<Block, AllocError> {
+        Block::made(size, align, |layout| {
+            if layout.size() <= SMALL {
+                small_zeroed(layout)
+            } else {
+                // SAFETY: the layout's size is at least one.
+                unsafe { alloc_zeroed(layout) }
+            }
+        })
+    }
+
+    /// `head` zeroed bytes at a multiple of `align`, and a copy of `tail` behind them.
+    pub(crate) fn copied(head: usize, tail: &[u8], align: usize) -> Result<Block, AllocError> {
+        let size = head.checked_add(tail.len()).ok_or(AllocError::TooLarge { size: tail.len() })?;
+        // SAFETY: the layout's size is at least one. All bytes of the block are written below.
+        let block = Block::made(size, align, |layout| unsafe { alloc(layout) })?;
+        // SAFETY: the block has `size` bytes, which are not less than `head`.
+        unsafe { block.start.as_ptr().write_bytes(0, head) };
+        // SAFETY: the block has `tail.len()` bytes behind the first `head`, and is new, so nothing overlaps.
+        unsafe { block.start.as_ptr().add(head).copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
+        Ok(block)
+    }
+
+    /// A block of memory from `alloc`, which may be null.
+    fn made(size: usize, align: usize, alloc: impl FnOnce(Layout) -> *mut u8) -> Result<Block, AllocError> {
         if !align.is_power_of_two() || align > MAX_ALIGN {
             return Err(AllocError::Alignment { align });
         }
         let slack = align.saturating_sub(NATURAL_ALIGN) as u16; // below MAX_ALIGN
         let layout = layout_of(size, slack).ok_or(AllocError::TooLarge { size })?;
-        // SAFETY: the layout's size is at least one.
-        let base = unsafe { alloc_zeroed(layout) };
-        let base = NonNull::new(base).ok_or(AllocError::OutOfMemory { size })?;
+        let base = NonNull::new(alloc(layout)).ok_or(AllocError::OutOfMemory { size })?;
         let skip = base.as_ptr().addr().wrapping_neg() & (align - 1);
         // SAFETY: `base` is a multiple of NATURAL_ALIGN, hence `skip <= slack` (0 when align <=
         // NATURAL_ALIGN): inside the allocation.
@@ -139,6 +175,15 @@ mod tests {
                 assert!(bytes.iter().all(|&b| b == 0));
             }
         }
+    }
+
+    #[test]
+    fn a_copy_has_a_zeroed_head() {
+        let block = Block::copied(64, &[7; 100], 64).unwrap();
+        // SAFETY: the block has this many initialized bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(block.start().as_ptr(), 164) };
+        assert!(bytes[..64].iter().all(|&b| b == 0) && bytes[64..].iter().all(|&b| b == 7));
+        assert!(Block::copied(usize::MAX, &[0], 64).is_err());
     }
 
     #[test]

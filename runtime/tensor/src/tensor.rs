@@ -215,6 +215,12 @@ impl HostTensor {
         Ok(HostTensor { shape, ..self.clone() })
     }
 
+    /// A writable copy.
+    pub(crate) fn copied(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        let buffer = Buffer::copy_of(&self.buffer()?.try_read()?, allocator)?;
+        HostTensor::from_buffer(self.dtype, self.shape.clone(), buffer)
+    }
+
     /// True if both are handles of the same bytes of the same buffer.
     pub fn shares_buffer(&self, other: &HostTensor) -> bool {
         self.buffer.is_same(&other.buffer)
@@ -236,10 +242,7 @@ impl HostTensor {
                 Some(_) => {
                     HostTensor::splat(self.dtype, self.shape.clone(), &self.buffer.try_read()?, allocator)?
                 }
-                None => {
-                    let buffer = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
-                    HostTensor::from_buffer(self.dtype, self.shape.clone(), buffer)?
-                }
+                None => self.copied(allocator)?,
             };
         }
         Ok(())

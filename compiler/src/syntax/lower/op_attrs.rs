@@ -4,15 +4,12 @@ use super::Lower;
 use super::custom::Form;
 use super::errors;
 use super::pieces::Cursor;
-use crate::dialects::corert::OP_ATTRS;
+use crate::dialects::corert::{MAX_RESULTS, OP_ATTRS};
 use crate::dialects::format::PartRef;
 use crate::dialects::{Arity, OpDef};
 use crate::ir::{AttrId, AttrKind, KnownType, StrId};
 use crate::syntax::token::Kind;
 use smallvec::smallvec;
-
-/// Limit of the number of results.
-const MAX_RESULTS: usize = 1 << 16;
 
 impl Lower<'_> {
     /// The arrays of pairs of the declared attributes, and the results.

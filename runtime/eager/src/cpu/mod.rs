@@ -26,13 +26,14 @@ use crate::handle::{Metadata, TensorHandle, dense, when_final};
 use crate::handler::{Dispatch, Invocation, Mode, OpHandler, OpKey, raise};
 use crate::trace::OpScope;
 
+pub(crate) use operators::declared_results;
 pub(crate) use test_ops::tensor_of;
 
 /// The values of a call.
-type Operands = SmallVec<[Value; 4]>;
+pub(crate) type Operands = SmallVec<[Value; 4]>;
 
 /// The values that an operator gives.
-type Results = SmallVec<[Value; 2]>;
+pub(crate) type Results = SmallVec<[Value; 2]>;
 
 /// Properties of an operator, and the tensors that it takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,21 +58,42 @@ impl Flags {
 
 /// The knowledge about the results of a call.
 #[derive(Clone, Debug, Default)]
-struct InferredResults {
+pub(crate) struct InferredResults {
     /// For each result its metadata, if that follows from the operands.
-    metadata: SmallVec<[Option<Metadata>; 1]>,
+    pub(crate) metadata: SmallVec<[Option<Metadata>; 1]>,
     /// True if the operator is estimated to take longer than a task is worth.
-    is_long: bool,
+    pub(crate) is_long: bool,
 }
 
 /// The code of an operator.
-trait CpuOp: Send + Sync {
+pub(crate) trait CpuOp: Send + Sync {
     /// The results, as far as they follow from the operands. `None` if there is no metadata function, or not
     /// enough is known.
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError>;
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError>;
 
     /// Computes the results from final values.
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError>;
+
+    /// The number of results, if it does not depend on the operands.
+    fn n_results(&self) -> Option<usize> {
+        None
+    }
+
+    /// The only result, if the operator is a short one on operands that are there; see [`Dispatch::quick`].
+    fn quick(&self, _args: &[&TensorHandle], _cx: &ExecContext) -> Option<TensorHandle> {
+        None
+    }
+
+    /// See [`Dispatch::may_overwrite`].
+    fn may_overwrite(&self) -> bool {
+        true
+    }
+}
+
+/// An operator of this code that takes any tensors.
+pub(crate) fn dispatch_of(name: &str, effect: bool, op: Arc<dyn CpuOp>) -> Arc<dyn Dispatch> {
+    let flags = Flags { effect, strings: true, ..Flags::NONE };
+    Arc::new(CpuDispatch { name: name.into(), flags, op })
 }
 
 /// The handler of operators on the CPU.
@@ -120,7 +142,13 @@ impl Dispatch for CpuDispatch {
     fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
         let of_chain = call.chain.as_ref().and_then(Value::error);
         if let Some(error) = call.args.iter().find_map(TensorHandle::error).or(of_chain).cloned() {
-            call.fail(&error);
+            call.fail_all(&error, self.op.n_results());
+            return Ok(());
+        }
+        if call.cx.request.cancellation.is_cancelled()
+            && let Value::Error(error) = call.cx.cancelled()
+        {
+            call.fail_all(&error, self.op.n_results());
             return Ok(());
         }
         let _op = OpScope::begin(|| format!("{}#op_handler=cpu#", self.name));
@@ -136,7 +164,9 @@ impl Dispatch for CpuDispatch {
         }
         let mut waits: Vec<AsyncRef> =
             call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
+        // Without an effect the chain goes on at once.
         if let Some(Value::Async(chain)) = &call.chain
+            && self.flags.effect
             && chain.value().is_none()
         {
             waits.push(chain.clone());
@@ -153,18 +183,19 @@ impl Dispatch for CpuDispatch {
                 Ok(results) => call.results = results.into_iter().map(TensorHandle::new).collect(),
                 Err(error) => {
                     let error = call.raise(&error);
-                    call.fail(&error);
+                    call.fail_all(&error, inferred.or_else(|| self.op.n_results()));
                 }
             }
             return Ok(());
         }
-        let n = call.n_results.or(inferred).unwrap_or(1);
-        let mut known = known.unwrap_or_default().metadata;
+        let n = call.n_results.or(inferred).or_else(|| self.op.n_results()).unwrap_or(1);
+        let mut known = known.map(|known| known.metadata.clone()).unwrap_or_default();
         known.resize(n, None);
-        let (promises, handles): (Vec<Promise>, _) = known.into_iter().map(TensorHandle::pending).unzip();
+        let pending = known.into_iter().map(|metadata| TensorHandle::pending_in(metadata, call.cx));
+        let (promises, handles): (Vec<Promise>, _) = pending.unzip();
         call.results = handles;
         let mut done = None;
-        let before = call.chain.take();
+        let before = if self.flags.effect { call.chain.take() } else { None };
         if before.is_some() {
             let (promise, chain) = AsyncRef::pending();
             (done, call.chain) = (Some(promise), Some(Value::Async(chain)));
@@ -186,6 +217,18 @@ impl Dispatch for CpuDispatch {
             false => when_final(waits, Box::new(work)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn quick(&self, args: &[&TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
+        if self.flags.effect || crate::trace::is_on() || cx.request.cancellation.is_cancelled() {
+            return None;
+        }
+        self.op.quick(args, cx)
+    }
+
+    fn may_overwrite(&self) -> bool {
+        self.op.may_overwrite()
     }
 
     fn has_effect(&self) -> bool {
@@ -226,8 +269,15 @@ fn run(
     wanted: Option<usize>,
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
-    let args = args.into_iter().map(|value| converted(value.resolved(), flags, cx));
-    let results = op.run(args.collect::<Result<_, _>>()?, cx)?;
+    let is_dense = |value: &Value| value.downcast_ref::<Tensor>().is_some();
+    let args = match args.iter().all(is_dense) {
+        true => args,
+        false => {
+            let args = args.into_iter().map(|value| converted(value.resolved(), flags, cx));
+            args.collect::<Result<_, _>>()?
+        }
+    };
+    let results = op.run(args, cx)?;
     match wanted {
         Some(wanted) if wanted != results.len() => Err(wrong_count(results.len(), wanted)),
         _ => Ok(results),

@@ -3,18 +3,18 @@
 //! The attributes of an operator that follow from its operands (`T`, `N`) are found at its first call, and
 //! again when the types of the operands change.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_kernels::{Operator, ScalarTensor, Tensor, refused};
-use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{self, Derived, Op, OpRow, Operand, Traits, Type};
+use befrost_tensor::tf::{PartialShape, Small};
 use befrost_tensor::{DType, HostTensor};
 use smallvec::{SmallVec, smallvec};
 
 use super::{CpuOp, Flags, InferredResults, Operands, Results};
 use crate::attrs::{AttrValue, OpAttrsRef};
-use crate::handle::{Metadata, TensorHandle, metadata_of};
+use crate::handle::{Metadata, TensorHandle, metadata_of, type_of};
 use crate::handler::OpKey;
 
 /// The operator of this name, with or without `tf.`.
@@ -37,7 +37,20 @@ pub(super) fn of_row(row: &'static OpRow, attrs: OpAttrsRef) -> Option<(Flags, A
         scalars: row.op == Some(Op::AddV2),
         ..Flags::NONE
     };
-    Some((flags, Arc::new(RowOp { row, attrs, made: Mutex::default(), memo: Mutex::default() })))
+    let small = row.is_pure_function().then(|| row.small(&&attrs)).flatten();
+    let (made, known) = (OnceLock::new(), std::array::from_fn(|_| OnceLock::new()));
+    let (others, memo) = (Mutex::default(), Mutex::default());
+    Some((flags, Arc::new(RowOp { row, attrs, small, made, others, known, memo })))
+}
+
+/// The number of results of an operator with these attributes, if it does not depend on its operands.
+pub(crate) fn declared_results(row: &OpRow, attrs: &OpAttrsRef) -> Option<usize> {
+    let n = |arg: &op::Arg| match (arg.number, arg.ty) {
+        (Some(number), _) => usize::try_from(op::Attrs::int(&attrs, number)?).ok(),
+        (None, op::ArgType::List(types)) => Some(op::Attrs::types(&attrs, types)?.len()),
+        (None, _) => Some(1),
+    };
+    row.signature().outputs.iter().map(n).sum()
 }
 
 /// `tf.Const`.
@@ -55,10 +68,10 @@ impl ConstantOp {
 }
 
 impl CpuOp for ConstantOp {
-    fn infer(&self, _: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, _: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         let tensor = self.tensor()?;
         let metadata = Metadata { ty: Type::Dense(tensor.dtype()), shape: tensor.shape().clone() };
-        Ok(Some(InferredResults { metadata: smallvec![Some(metadata)], is_long: false }))
+        Ok(Some(Arc::new(InferredResults { metadata: smallvec![Some(metadata)], is_long: false })))
     }
 
     fn run(&self, _: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
@@ -67,9 +80,12 @@ impl CpuOp for ConstantOp {
     }
 }
 
+/// The types of operands, as far as they are tensors.
+type InputTypes = SmallVec<[Option<Type>; 4]>;
+
 /// An operator for operands of certain types.
 struct Made {
-    inputs: Vec<Option<Type>>,
+    inputs: InputTypes,
     operator: Operator,
 }
 
@@ -79,7 +95,7 @@ type ArgsMetadata = SmallVec<[Metadata; 2]>;
 /// The results for operands of certain types and shapes.
 struct Known {
     args: ArgsMetadata,
-    results: InferredResults,
+    results: Arc<InferredResults>,
 }
 
 /// An operator keeps the results for so many different operands.
@@ -96,9 +112,15 @@ const BYTES_PER_NANOSECOND: u64 = 8;
 struct RowOp {
     row: &'static OpRow,
     attrs: OpAttrsRef,
-    /// The operator of the last call.
-    made: Mutex<Option<Arc<Made>>>,
-    /// Results that follow from the metadata of the operands alone, the newest first.
+    /// Its code for small operands.
+    small: Option<Small>,
+    /// The operator for the types of the first call.
+    made: OnceLock<Made>,
+    /// The operator of the last call with other types.
+    others: Mutex<Option<Arc<Made>>>,
+    /// Results that follow from the metadata of the operands alone: the first ones.
+    known: [OnceLock<Known>; KEPT],
+    /// The last ones, the newest first.
     memo: Mutex<SmallVec<[Known; KEPT]>>,
 }
 
@@ -108,6 +130,18 @@ impl RowOp {
         let is_index =
             matches!(metadata.ty, Type::Dense(DType::I32 | DType::I64)) && metadata.shape.rank() < 2;
         !is_index || self.row.has(Traits::ELEMENTWISE)
+    }
+
+    fn keep(&self, mut new: Known) {
+        for slot in &self.known {
+            match slot.set(new) {
+                Ok(()) => return,
+                Err(back) => new = back,
+            }
+        }
+        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        memo.truncate(KEPT - 1);
+        memo.insert(0, new);
     }
 
     /// The types of the results, and their shapes as far as they are known.
@@ -120,28 +154,76 @@ impl RowOp {
             only_nhwc(&self.attrs)?;
         }
         let attrs = Derived::new(self.row.signature(), &self.attrs, inputs.to_vec(), Vec::new());
-        self.row.infer(&attrs, operands).map_err(refused)
+        self.row
+            .infer(&attrs, operands)
+            .map_err(|error| self.in_upstream_words(operands).unwrap_or(refused(error)))
     }
 
-    fn operator(&self, args: &[Value]) -> Result<Arc<Made>, KernelError> {
-        let ty = |value: &Value| metadata_of(value).map(|metadata| metadata.ty);
-        let inputs: Vec<Option<Type>> = args.iter().map(ty).collect();
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = made.as_ref().filter(|made| made.inputs == inputs) {
-            return Ok(made.clone());
+    /// The refusal in TFRT's words, of the operators for which its handler has some.
+    fn in_upstream_words(&self, operands: &[Operand<'_>]) -> Option<KernelError> {
+        let is_product = matches!(self.row.op, Some(Op::MatMul | Op::_FusedMatMul));
+        let is_binary = matches!(self.row.class(), op::Class::Binary(_) | op::Class::Compare(_));
+        let [a, b, ..] = operands else { return None };
+        let (x, y) = (a.ty.name(), b.ty.name());
+        let message = match (is_product, is_binary) {
+            (true, _) if a.ty != b.ty => format!("incompatible dtypes for MatMul: In[0]: {x}, In[1]: {y}"),
+            (true, _) => match [a, b].iter().position(|operand| operand.shape.rank() != Some(2)) {
+                Some(i) => format!(
+                    "argument {i} of matmul op is not a rank-2 tensor: its shape is {}",
+                    if i == 0 { &a.shape } else { &b.shape }
+                ),
+                None => format!(
+                    "matmul arguments have incompatible shapes: In[0]: {}, In[1]: {}",
+                    a.shape, b.shape
+                ),
+            },
+            (_, true) if a.ty != b.ty => {
+                format!("incompatible dtypes for binary operation: {} of {x} and {y}", self.row.name)
+            }
+            _ => return None,
+        };
+        Some(KernelError::invalid(message))
+    }
+
+    /// Executes the operator for operands of these types.
+    fn call(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        let is_for = |made: &&Made| {
+            made.inputs.len() == args.len()
+                && made.inputs.iter().zip(&args).all(|(ty, arg)| *ty == type_of(arg))
+        };
+        if let Some(made) = self.made.get().filter(is_for) {
+            return made.operator.call(args, cx);
         }
+        let other = self.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(made) = other.filter(|made| is_for(&&**made)) {
+            return made.operator.call(args, cx);
+        }
+        let new = match self.made.set(self.made_for(&args)?) {
+            Ok(()) => None,
+            Err(new) => Some(Arc::new(new)),
+        };
+        match (new, self.made.get()) {
+            (None, Some(made)) => made.operator.call(args, cx),
+            (new, _) => {
+                let new = new.map_or_else(|| self.made_for(&args).map(Arc::new), Ok)?;
+                *self.others.lock().unwrap_or_else(PoisonError::into_inner) = Some(new.clone());
+                new.operator.call(args, cx)
+            }
+        }
+    }
+
+    fn made_for(&self, args: &[Value]) -> Result<Made, KernelError> {
+        let inputs: InputTypes = args.iter().map(type_of).collect();
         let outputs = match operands(args.iter().map(|value| (metadata_of(value), Some(value)))) {
             Some(operands) => {
                 self.inferred(&inputs, &operands)?.iter().map(|result| Some(result.ty)).collect()
             }
             None => vec![None; self.row.signature().outputs.len()],
         };
-        let operator = Operator::new(self.row, &self.attrs, inputs.clone(), outputs);
+        let operator = Operator::new(self.row, &self.attrs, inputs.to_vec(), outputs);
         let operator =
             operator.map_err(|why| KernelError::invalid(format!("{}: {why}", self.row.op_name)))?;
-        let new = Arc::new(Made { inputs, operator });
-        *made = Some(new.clone());
-        Ok(new)
+        Ok(Made { inputs, operator })
     }
 }
 
@@ -169,12 +251,18 @@ fn operands<'a>(
 }
 
 impl CpuOp for RowOp {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
-        let metadata: Option<ArgsMetadata> = args.iter().map(TensorHandle::metadata).collect();
-        let Some(metadata) = metadata else { return Ok(None) };
-        let is_kept = metadata.iter().all(|metadata| self.is_value_free(metadata));
-        let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = memo.iter().find(|known| is_kept && known.args == metadata) {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
+        let is_for = |known: &&Known| {
+            known.args.len() == args.len() && known.args.iter().zip(args).all(|(of, arg)| arg.is_of(of))
+        };
+        let first = self.known.iter().map_while(OnceLock::get);
+        if let Some(known) = first.clone().find(is_for) {
+            return Ok(Some(known.results.clone()));
+        }
+        if first.count() == KEPT
+            && let memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner)
+            && let Some(known) = memo.iter().find(is_for)
+        {
             return Ok(Some(known.results.clone()));
         }
         let Some(operands) = operands(args.iter().map(|arg| (arg.metadata(), arg.value()))) else {
@@ -186,26 +274,48 @@ impl CpuOp for RowOp {
             |result: &op::Inferred| Some(Metadata { ty: result.ty, shape: result.shape.shape()? });
         let attrs = Derived::new(self.row.signature(), &self.attrs, inputs, Vec::new());
         let work = self.row.work(&attrs, &operands).ok().flatten().unwrap_or_default();
-        let results = InferredResults {
+        let results = Arc::new(InferredResults {
             metadata: results.iter().map(metadata_of).collect(),
             is_long: work.flops / FLOPS_PER_NANOSECOND + work.bytes / BYTES_PER_NANOSECOND > LONG,
-        };
-        if is_kept {
-            memo.truncate(KEPT - 1);
-            memo.insert(0, Known { args: metadata, results: results.clone() });
+        });
+        let metadata: ArgsMetadata = args.iter().filter_map(TensorHandle::metadata).collect();
+        if metadata.iter().all(|metadata| self.is_value_free(metadata)) {
+            self.keep(Known { args: metadata, results: results.clone() });
         }
         Ok(Some(results))
     }
 
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+        if !args.iter().any(|value| value.downcast_ref::<ScalarTensor>().is_some()) {
+            return self.call(args, cx);
+        }
         let args = match scalars(&args) {
             Some((shape, numbers)) => {
-                let results = self.operator(&numbers)?.operator.call(numbers, cx)?;
+                let results = self.call(numbers, cx)?;
                 return Ok(results.into_iter().map(|result| of_shape(result, &shape)).collect());
             }
             None => args.into_iter().map(|value| as_dense(value, cx)).collect::<Result<Operands, _>>()?,
         };
-        self.operator(&args)?.operator.call(args, cx)
+        self.call(args, cx)
+    }
+
+    fn n_results(&self) -> Option<usize> {
+        declared_results(self.row, &self.attrs)
+    }
+
+    #[inline]
+    fn quick(&self, args: &[&TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
+        let small = self.small.as_ref()?;
+        let result = match args {
+            [a, b] => small.call(&[a.dense()?, b.dense()?], cx.allocator()),
+            [x] => small.call(&[x.dense()?], cx.allocator()),
+            _ => None,
+        };
+        result.map(TensorHandle::from)
+    }
+
+    fn may_overwrite(&self) -> bool {
+        self.small.as_ref().is_none_or(Small::may_overwrite)
     }
 }
 

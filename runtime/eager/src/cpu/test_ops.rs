@@ -31,6 +31,8 @@ struct Row {
     n_args: usize,
     infer: Option<Infer>,
     run: Run,
+    /// The result is the operand.
+    passes: bool,
 }
 
 const EFFECT: Flags = Flags { effect: true, ..Flags::ANY };
@@ -42,8 +44,8 @@ const ROWS: &[Row] = &[
     row("tfrt_test.create_coo_tensor", Flags::NONE, 2, Some(created_coo), create_coo),
     row("tfrt_test.async.noop", TASK, 1, Some(same), pass),
     row("tfrt_test.async.noop_no_md", TASK, 1, None, pass),
-    row("tfrt_test.identity", Flags::ANY, 1, Some(same), pass),
-    row("tfrt_test.identity_dense_only", Flags::NONE, 1, Some(same), pass),
+    Row { passes: true, ..row("tfrt_test.identity", Flags::ANY, 1, Some(same), pass) },
+    Row { passes: true, ..row("tfrt_test.identity_dense_only", Flags::NONE, 1, Some(same), pass) },
     row("tfrt_test.error.tensor", Flags::ANY, 1, Some(same), error_tensor),
     row("tfrt_test.odd_collector", Flags::NONE, 1, None, odd),
     row("tfrt_test.print", EFFECT, 1, None, print),
@@ -56,7 +58,7 @@ const ROWS: &[Row] = &[
 ];
 
 const fn row(name: &'static str, flags: Flags, n_args: usize, infer: Option<Infer>, run: Run) -> Row {
-    Row { name, flags, n_args, infer, run }
+    Row { name, flags, n_args, infer, run, passes: false }
 }
 
 /// The operator of this name.
@@ -67,7 +69,7 @@ pub(super) fn find(key: &OpKey<'_>) -> Option<(Flags, Arc<dyn CpuOp>)> {
         "tfrt_test.add"
         | "tfrt_test.add.denseonly"
         | "tfrt_test.add.denseonly2"
-        | "tfrt_test.add.denseonly3" => Some(elementwise),
+        | "tfrt_test.add.denseonly3" => Some(added),
         "tfrt_test.relu" => Some(same),
         _ => None,
     };
@@ -97,7 +99,7 @@ struct Checked {
 }
 
 impl CpuOp for Checked {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         infer_one(self.check, &self.attrs, args)
     }
 
@@ -112,12 +114,12 @@ fn infer_one(
     infer: Infer,
     attrs: &OpAttrsRef,
     args: &[TensorHandle],
-) -> Result<Option<InferredResults>, KernelError> {
+) -> Result<Option<Arc<InferredResults>>, KernelError> {
     let Some(metadata) = args.iter().map(TensorHandle::metadata).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
     let metadata = infer(attrs, &metadata)?;
-    Ok(Some(InferredResults { metadata: smallvec![Some(metadata)], is_long: false }))
+    Ok(Some(Arc::new(InferredResults { metadata: smallvec![Some(metadata)], is_long: false })))
 }
 
 struct TestOp {
@@ -126,14 +128,14 @@ struct TestOp {
 }
 
 impl CpuOp for TestOp {
-    fn infer(&self, args: &[TensorHandle]) -> Result<Option<InferredResults>, KernelError> {
+    fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
         let Row { name, n_args, infer, .. } = self.row;
         if args.len() != *n_args {
             return Err(KernelError::invalid(format!("{name}: {} operands, expected {n_args}", args.len())));
         }
         match infer {
             Some(infer) => infer_one(*infer, &self.attrs, args),
-            None if self.row.flags.effect => Ok(Some(InferredResults::default())),
+            None if self.row.flags.effect => Ok(Some(Arc::default())),
             None => Ok(None),
         }
     }
@@ -145,26 +147,47 @@ impl CpuOp for TestOp {
         }
         (self.row.run)(&self.attrs, &args, cx).map(|result| result.into_iter().collect())
     }
+
+    fn n_results(&self) -> Option<usize> {
+        Some(usize::from(!self.row.flags.effect))
+    }
+
+    fn quick(&self, args: &[&TensorHandle], _: &ExecContext) -> Option<TensorHandle> {
+        match args {
+            [x] if self.row.passes && x.dense().is_some() => Some((*x).clone()),
+            _ => None,
+        }
+    }
+
+    fn may_overwrite(&self) -> bool {
+        false
+    }
 }
 
 // ---- attributes ----
 
-fn missing(op: &str, name: &str) -> KernelError {
+fn missing(name: &str) -> KernelError {
+    KernelError::invalid(format!("missing '{name}' attribute"))
+}
+
+fn missing_of(op: &str, name: &str) -> KernelError {
     KernelError::invalid(format!("{op} must have '{name}' attribute"))
 }
 
-fn shape_attr(op: &str, attrs: &OpAttrsRef) -> Result<Shape, KernelError> {
+fn shape_attr(attrs: &OpAttrsRef, missing: impl FnOnce() -> KernelError) -> Result<Shape, KernelError> {
     let shape = op::Attrs::shape(&attrs, "shape").and_then(|shape| shape.shape());
-    shape.ok_or_else(|| missing(op, "shape"))
+    shape.ok_or_else(missing)
 }
 
 fn axis_attr(attrs: &OpAttrsRef, x: &Shape) -> Result<usize, KernelError> {
     let axis = match attrs.get("axis") {
         Some(AttrValue::Int(_, axis)) => *axis,
         Some(AttrValue::Ints(_, axes)) if axes.len() == 1 => axes[0],
-        _ => return Err(missing("the operator", "axis")),
+        _ => return Err(missing("axis")),
     };
-    resolve_axis(x, axis).map_err(refused)
+    resolve_axis(x, axis).map_err(|_| {
+        KernelError::invalid(format!("axis must less than input rank: axis {axis} of shape {x}"))
+    })
 }
 
 /// The element type and the numbers of an attribute with one number or several.
@@ -243,41 +266,70 @@ pub(crate) fn tensor_of(
 
 // ---- creation ----
 
-const DENSE: &str = "test.create_dense_tensor";
-const SCALAR: &str = "test.create_from_scalar";
-
-fn of_numbers(op: &str, attrs: &OpAttrsRef, name: &str) -> Result<Metadata, KernelError> {
-    let value = attrs.get(name).ok_or_else(|| missing(op, name))?;
-    let (dtype, _) = numbers(value).ok_or_else(|| missing(op, name))?;
-    Ok(Metadata { ty: Type::Dense(dtype), shape: shape_attr(op, attrs)? })
-}
+const DENSE: &str = "tfrt_test.create_dense_tensor";
+const SCALAR: &str = "tfrt_test.create_from_scalar";
+const COO: &str = "tfrt_test.create_coo_tensor";
 
 fn created_dense(attrs: &OpAttrsRef, _: &[Metadata]) -> Result<Metadata, KernelError> {
-    of_numbers(DENSE, attrs, "values")
+    let shape = shape_attr(attrs, || missing("shape"))?;
+    let values = attrs.get("values").ok_or_else(|| missing("values"))?;
+    let n = match values {
+        AttrValue::Ints(_, values) => values.len(),
+        AttrValue::Floats(_, values) => values.len(),
+        AttrValue::List(values) if values.is_empty() => 0,
+        _ => return Err(KernelError::invalid("'values' attribute should be an array of values")),
+    };
+    if n != 1 && n != shape.num_elements() {
+        let message = "size of 'values' must either be 1 or match num of elements.";
+        return Err(KernelError::invalid(format!("{message} {n} values for shape {shape}")));
+    }
+    let unsupported = || KernelError::invalid(format!("{DENSE} unsupported dtype"));
+    let (dtype, _) = numbers(values).ok_or_else(unsupported)?;
+    Ok(Metadata { ty: Type::Dense(dtype), shape })
 }
 
 fn create_dense(attrs: &OpAttrsRef, _: &[Value], cx: &ExecContext) -> Result<Option<Value>, KernelError> {
-    let values = attrs.get("values").ok_or_else(|| missing(DENSE, "values"))?;
-    new(Ok(tensor_of(DENSE, shape_attr(DENSE, attrs)?, values, cx)?))
+    let values = attrs.get("values").ok_or_else(|| missing("values"))?;
+    new(Ok(tensor_of(DENSE, shape_attr(attrs, || missing("shape"))?, values, cx)?))
 }
 
 fn created_scalar(attrs: &OpAttrsRef, _: &[Metadata]) -> Result<Metadata, KernelError> {
-    of_numbers(SCALAR, attrs, "value")
+    let shape = shape_attr(attrs, || missing_of(SCALAR, "shape"))?;
+    let value =
+        attrs.get("value").filter(|value| !matches!(value, AttrValue::Ints(..) | AttrValue::Floats(..)));
+    let value = value.ok_or_else(|| missing_of(SCALAR, "value"))?;
+    let unsupported = || KernelError::invalid(format!("{SCALAR} unsupported dtype"));
+    let (dtype, _) = numbers(value).ok_or_else(unsupported)?;
+    Ok(Metadata { ty: Type::Dense(dtype), shape })
 }
 
 fn create_scalar(attrs: &OpAttrsRef, _: &[Value], cx: &ExecContext) -> Result<Option<Value>, KernelError> {
-    let value = attrs.get("value").ok_or_else(|| missing(SCALAR, "value"))?;
+    let value = attrs.get("value").ok_or_else(|| missing_of(SCALAR, "value"))?;
     let value = tensor_of(SCALAR, Shape::scalar(), value, cx)?;
-    Ok(Some(Value::object(ScalarTensor { shape: shape_attr(SCALAR, attrs)?, value })))
+    let shape = shape_attr(attrs, || missing_of(SCALAR, "shape"))?;
+    Ok(Some(Value::object(ScalarTensor { shape, value })))
 }
 
 fn created_coo(attrs: &OpAttrsRef, args: &[Metadata]) -> Result<Metadata, KernelError> {
-    let shape = shape_attr("test.create_coo_tensor", attrs)?;
-    Ok(Metadata { ty: args.get(1).map_or(Type::Dense(DType::F32), |values| values.ty), shape })
+    let [indices, values] = args else {
+        return Err(KernelError::invalid(format!("{COO}: {} operands, expected 2", args.len())));
+    };
+    let refuse = |what: &str| Err(KernelError::invalid(what.to_owned()));
+    if indices.shape.rank() != 2 {
+        return refuse("tfrt_test.create_coo_tensor indices input must be rank 2");
+    }
+    if values.shape.rank() != 1 {
+        return refuse("tfrt_test.create_coo_tensor values input must be rank 1");
+    }
+    let shape = shape_attr(attrs, || missing_of(COO, "shape"))?;
+    if indices.shape.dims().get(1) != Some(&shape.rank()) {
+        return refuse("each test.create_coo_tensor index must have the same size as shape attribute");
+    }
+    Ok(Metadata { ty: values.ty, shape })
 }
 
 fn create_coo(attrs: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<Option<Value>, KernelError> {
-    let shape = shape_attr("test.create_coo_tensor", attrs)?;
+    let shape = shape_attr(attrs, || missing_of(COO, "shape"))?;
     let [indices, values] = operands(args, cx)?;
     let tensor = CooTensor::new(shape, indices, values).map_err(refused)?;
     Ok(Some(Value::object(Coo(tensor))))
@@ -334,26 +386,41 @@ fn new(result: Result<HostTensor, TensorError>) -> Result<Option<Value>, KernelE
 }
 
 fn elementwise(_: &OpAttrsRef, args: &[Metadata]) -> Result<Metadata, KernelError> {
+    alike(args, "element-wise op", "arguments to element-wise op must have identical shapes")
+}
+
+fn added(_: &OpAttrsRef, args: &[Metadata]) -> Result<Metadata, KernelError> {
+    alike(args, "test.add", "arguments of test.add must have same shape")
+}
+
+/// Two operands of one type and shape.
+fn alike(args: &[Metadata], op: &str, shapes: &str) -> Result<Metadata, KernelError> {
     match args {
         [a, b] if a == b => Ok(a.clone()),
-        [a, b] => Err(KernelError::invalid(format!("the operands do not match: {a} and {b}"))),
+        [a, b] if a.ty != b.ty => {
+            Err(KernelError::invalid(format!("incompatible dtypes for {op}: {a} and {b}")))
+        }
+        [a, b] => Err(KernelError::invalid(format!("{shapes}: {} and {}", a.shape, b.shape))),
         _ => Err(KernelError::invalid(format!("{} operands, expected 2", args.len()))),
     }
 }
 
 fn product(attrs: &OpAttrsRef, args: &[Metadata]) -> Result<Metadata, KernelError> {
     let is_set = |name| op::Attrs::bool(&attrs, name).unwrap_or(false);
-    let wrong = || KernelError::invalid("matmul arguments have incompatible shapes");
-    let [a, b] = args else { return Err(wrong()) };
-    let sizes = |x: &Metadata, transposed| match *x.shape.dims() {
+    let refuse = |what: String| Err(KernelError::invalid(what));
+    let [a, b] = args else { return refuse(format!("{} operands, expected 2", args.len())) };
+    if a.ty != b.ty {
+        return refuse("incompatible dtypes for MatMul".to_owned());
+    }
+    let sizes = |i, x: &Metadata, transposed| match *x.shape.dims() {
         [rows, columns] if transposed => Ok((columns, rows)),
         [rows, columns] => Ok((rows, columns)),
-        _ => Err(wrong()),
+        _ => Err(KernelError::invalid(format!("argument {i} of matmul op is not a rank-2 tensor"))),
     };
     let ((rows, inner), (other, columns)) =
-        (sizes(a, is_set("transpose_a"))?, sizes(b, is_set("transpose_b"))?);
-    if inner != other || a.ty != b.ty {
-        return Err(wrong());
+        (sizes(0, a, is_set("transpose_a"))?, sizes(1, b, is_set("transpose_b"))?);
+    if inner != other {
+        return refuse("matmul arguments have incompatible shapes".to_owned());
     }
     let shape = Shape::new(&[rows, columns]).map_err(refused)?;
     Ok(Metadata { ty: a.ty, shape })
@@ -389,18 +456,21 @@ fn reduce_mean(attrs: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<O
 }
 
 fn broadcasted(attrs: &OpAttrsRef, args: &[Metadata]) -> Result<Metadata, KernelError> {
-    Ok(Metadata { ty: first(args)?.ty, shape: shape_attr("test.broadcast", attrs)? })
+    Ok(Metadata { ty: first(args)?.ty, shape: shape_attr(attrs, || missing("shape"))? })
 }
 
 fn broadcast(attrs: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<Option<Value>, KernelError> {
     let [x] = operands(args, cx)?;
-    new(broadcast_to(&x, &shape_attr("test.broadcast", attrs)?, cx.allocator()))
+    new(broadcast_to(&x, &shape_attr(attrs, || missing("shape"))?, cx.allocator()))
 }
 
 fn type_attr(attrs: &OpAttrsRef) -> Result<DType, KernelError> {
     match attrs.get("type") {
         Some(AttrValue::Type(Type::Dense(dtype))) => Ok(*dtype),
-        _ => Err(missing("test.cast", "type")),
+        Some(AttrValue::Str(name)) => {
+            name.parse().map_err(|_| KernelError::invalid(format!("casting to '{name}' is not supported")))
+        }
+        _ => Err(missing("type")),
     }
 }
 
@@ -415,6 +485,12 @@ fn cast_to(attrs: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<Optio
 
 fn odd(_: &OpAttrsRef, args: &[Value], cx: &ExecContext) -> Result<Option<Value>, KernelError> {
     let [x] = operands(args, cx)?;
+    if x.shape().rank() != 1 {
+        return Err(KernelError::invalid("expected a 1D tensor input"));
+    }
+    if x.dtype() != DType::I32 {
+        return Err(KernelError::invalid("expected a i32 element type"));
+    }
     let kept: Vec<i32> =
         x.read_as::<i32>("operand").map_err(refused)?.iter().copied().filter(|n| n % 2 != 0).collect();
     let shape = Shape::new(&[kept.len()]).map_err(refused)?;

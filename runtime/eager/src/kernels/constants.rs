@@ -142,17 +142,19 @@ fn strings(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<
     };
     let shape = dims.and_then(|dims| Shape::from_i64(&dims).ok());
     let shape = shape.ok_or_else(|| KernelError::invalid("the attribute 'shape' is no list of sizes"))?;
-    let text = |value: RawAttr<'_>| match value.view {
-        AttrView::Str(text) => Some(text.to_owned()),
+    let texts = values.elements().map(|value| match value.view {
+        AttrView::Str(text) => Some(text),
         _ => None,
-    };
-    let texts: Option<Vec<String>> = values.elements().map(text).collect();
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
     let mut texts =
         texts.ok_or_else(|| KernelError::invalid("the attribute 'value' is no list of strings"))?;
     let n = shape.num_elements();
-    if let [one] = &texts[..] {
-        let one = one.clone();
-        texts.try_reserve(n).map_err(|error| KernelError::invalid(format!("{n} strings: {error}")))?;
+    if let [one] = texts[..] {
+        // As much memory as the tensor needs anyway.
+        texts
+            .try_reserve_exact(n.saturating_sub(1))
+            .map_err(|error| KernelError::invalid(format!("{n} strings: {error}")))?;
         texts.resize(n, one);
     }
     if texts.len() != n {

@@ -2,10 +2,16 @@
 //!
 //! Attributes are decoded when the program is loaded. The operator is made when a use is executed for the
 //! first time, and made anew if the handler is another one than the last time.
+//!
+//! A result of `corert.executeop` is final when its tensor is there, and an error if that is one, so that
+//! kernels behind it wait for the tensor or are skipped, as in TFRT. `corert_sync.executeop`, which waits for
+//! nothing, gives handles of tensors in any state.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bef_format::AttrView;
+use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::kernel::{
     Completion, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Prepared, RawAttr, Signature, Types,
 };
@@ -22,20 +28,20 @@ use crate::handler::{Dispatch, Invocation, Mode, OpHandler, OpKey};
 pub(super) fn add(registry: &mut Registry) {
     registry.add(Kernel::lazy(
         "corert.executeop",
-        || signature(&[HandlerValue::TYPES], 3),
-        |frame| execute(frame, false),
+        || Signature { completion: Completion::Async, ..signature(&[HandlerValue::TYPES], 3) },
+        |frame| execute(frame, How::Unordered),
     ));
     registry.add(Kernel::lazy(
         "corert_sync.executeop",
         || signature(&[HandlerValue::TYPES], 2),
-        |frame| execute(frame, false),
+        |frame| execute(frame, How::Sync),
     ));
     let ordered = || Signature {
         results: vec![Chain::TYPES],
         completion: Completion::Async,
         ..signature(&[HandlerValue::TYPES, Chain::TYPES], 3)
     };
-    registry.add(Kernel::lazy("corert.executeop.seq", ordered, |frame| execute(frame, true)));
+    registry.add(Kernel::lazy("corert.executeop.seq", ordered, |frame| execute(frame, How::Ordered)));
 }
 
 fn signature(operands: &[Types], n_attrs: usize) -> Signature {
@@ -57,7 +63,27 @@ type MadeOp = (Arc<dyn OpHandler>, Arc<dyn Dispatch>);
 struct OpUse {
     name: String,
     attrs: OpAttrsRef,
-    made: Mutex<Option<MadeOp>>,
+    /// The operator of the first handler.
+    first: OnceLock<MadeOp>,
+    /// The operator of the last other handler.
+    other: Mutex<Option<MadeOp>>,
+}
+
+/// An operator of a use.
+enum UsedOp<'u> {
+    Kept(&'u dyn Dispatch),
+    Shared(Arc<dyn Dispatch>),
+}
+
+impl<'u> Deref for UsedOp<'u> {
+    type Target = dyn Dispatch + 'u;
+
+    fn deref(&self) -> &(dyn Dispatch + 'u) {
+        match self {
+            UsedOp::Kept(op) => *op,
+            UsedOp::Shared(op) => &**op,
+        }
+    }
 }
 
 /// The attributes in an array of pairs.
@@ -85,49 +111,75 @@ impl OpUse {
         };
         let mut attrs = OpAttrs::new();
         all.iter().try_for_each(|pairs| decode(pairs, site, &mut attrs))?;
-        Ok(OpUse { name: name.to_owned(), attrs: attrs.freeze(), made: Mutex::default() })
+        let (first, other) = (OnceLock::new(), Mutex::default());
+        Ok(OpUse { name: name.to_owned(), attrs: attrs.freeze(), first, other })
     }
 
-    fn dispatch(&self, handler: &Arc<dyn OpHandler>) -> Result<Arc<dyn Dispatch>, KernelError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((by, dispatch)) = &*made
-            && Arc::ptr_eq(by, handler)
-        {
-            return Ok(dispatch.clone());
+    fn dispatch(&self, handler: &Arc<dyn OpHandler>) -> Result<UsedOp<'_>, KernelError> {
+        let is_by = |(by, _): &&MadeOp| Arc::ptr_eq(by, handler);
+        if let Some((_, op)) = self.first.get().filter(is_by) {
+            return Ok(UsedOp::Kept(&**op));
         }
-        let dispatch = handler.make(&OpKey { name: &self.name, attrs: &self.attrs })?;
-        *made = Some((handler.clone(), dispatch.clone()));
-        Ok(dispatch)
+        let other = self.other.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, op)) = other.filter(|made| is_by(&made)) {
+            return Ok(UsedOp::Shared(op));
+        }
+        // Without a lock: a handler may be slow.
+        let op = handler.make(&OpKey { name: &self.name, attrs: &self.attrs })?;
+        let made = (handler.clone(), op.clone());
+        if let Err(made) = self.first.set(made) {
+            let before = self.other.lock().unwrap_or_else(PoisonError::into_inner).replace(made);
+            drop(before);
+        }
+        Ok(UsedOp::Shared(op))
     }
 }
 
-fn execute(frame: &mut KernelFrame<'_>, is_ordered: bool) -> Outcome {
+/// The three kernels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Unordered,
+    Ordered,
+    Sync,
+}
+
+fn execute(frame: &mut KernelFrame<'_>, how: How) -> Outcome {
     let Prepared(site) = match frame.prepared::<OpUse>() {
         Ok(site) => site,
         Err(outcome) => return outcome,
     };
-    let first = 1 + usize::from(is_ordered);
+    let chains = usize::from(how == How::Ordered);
+    let first = 1 + chains;
     let n = frame.n_operands();
-    let is_handle = |i| frame.operand(i).is_some_and(|value| value.downcast_ref::<TensorHandle>().is_some());
-    let is_chain = !is_ordered || matches!(frame.operand(1), Some(Value::Chain));
+    let is_chain = chains == 0 || matches!(frame.operand(1), Some(Value::Chain));
     let Some(handler) = frame.operand(0).and_then(|value| value.downcast_ref::<HandlerValue>()) else {
         return Outcome::Operand;
     };
-    if !is_chain || !(first..n).all(is_handle) {
-        return Outcome::Operand;
-    }
+    let handles: Option<SmallVec<[&TensorHandle; 4]>> =
+        (first..n).map(|i| frame.operand(i)?.downcast_ref::<TensorHandle>()).collect();
+    let Some(handles) = handles.filter(|_| is_chain) else { return Outcome::Operand };
     let dispatch = match site.dispatch(&handler.0) {
         Ok(dispatch) => dispatch,
         Err(error) => return Outcome::Error(error),
     };
+    let is_quick = frame.n_results() == 1 + chains && !dispatch.may_overwrite();
+    let quick = if is_quick { dispatch.quick(&handles, frame.context()) } else { None };
+    drop(handles);
+    if let Some(result) = quick {
+        if chains > 0 {
+            frame.set_result(0, Value::Chain);
+        }
+        frame.set_result(chains, Value::object(result));
+        return Outcome::Done;
+    }
     let args = (first..n).filter_map(|i| handle_in(frame.take_operand(i)?)).collect();
     let mut call = Invocation {
         cx: frame.context(),
         site: Some(frame.site()),
         args,
-        n_results: Some(frame.n_results() - usize::from(is_ordered)),
+        n_results: Some(frame.n_results() - chains),
         results: SmallVec::new(),
-        chain: is_ordered.then_some(Value::Chain),
+        chain: (chains > 0).then_some(Value::Chain),
         mode: Mode::Inline,
     };
     if let Err(error) = dispatch.dispatch(&mut call) {
@@ -135,7 +187,27 @@ fn execute(frame: &mut KernelFrame<'_>, is_ordered: bool) -> Outcome {
         call.fail(&error);
     }
     let Invocation { results, chain, .. } = call;
-    let values = results.into_iter().map(Value::object);
+    let values = results.into_iter().map(|handle| match how {
+        How::Sync => Value::object(handle),
+        How::Unordered | How::Ordered => when_there(handle),
+    });
     chain.into_iter().chain(values).enumerate().for_each(|(i, value)| frame.set_result(i, value));
     Outcome::Done
+}
+
+/// The handle, when its tensor is there; or the error that it is.
+pub(super) fn when_there(handle: TensorHandle) -> Value {
+    let settled = |value: &Value| match value {
+        Value::Error(_) => value.clone(),
+        value => Value::object(TensorHandle::new(value.clone())),
+    };
+    match handle.value() {
+        Some(Value::Error(error)) => Value::Error(error.clone()),
+        Some(_) => Value::object(handle),
+        None => {
+            let (promise, result) = AsyncRef::pending();
+            handle.and_then(move |value| promise.set(settled(value)));
+            Value::Async(result)
+        }
+    }
 }

@@ -3,10 +3,7 @@
 //! The functions take and give a chain first. A condition is decided when its handle is final; no thread
 //! waits for it.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
+use bef_format::FunctionView;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::control::decide_later;
 use befrost_kernel_api::kernel::{
@@ -46,6 +43,9 @@ pub(super) fn add(registry: &mut Registry) {
         ..Signature::default()
     };
     registry.add(Kernel::lazy("corert.make_composite_op", composite, |frame| {
+        if let Some(error) = frame.function(0).and_then(|f| not_of_handles(frame.image().function(f.0))) {
+            return Outcome::Error(error);
+        }
         match Callee::extract(frame, &mut Cursor::default()) {
             Ok(function) => {
                 frame.set_result(0, Value::object(CompositeOp(function)));
@@ -63,6 +63,25 @@ pub(super) fn add(registry: &mut Registry) {
         ..Signature::default()
     };
     registry.add(Kernel::lazy("corert.execute_crt_op", execute, execute_composite));
+}
+
+/// The error, in TFRT's words, if a function takes or gives anything but handles behind the chain.
+fn not_of_handles(function: FunctionView<'_, '_>) -> Option<KernelError> {
+    let handle = TensorHandle::TYPES[0];
+    let other = |types: Vec<&str>| {
+        types.into_iter().skip(1).enumerate().find(|(_, ty)| *ty != handle).map(|(i, ty)| (i, ty.to_owned()))
+    };
+    let arguments = (0..function.n_args()).map(|i| function.arg_type(i)).collect();
+    if let Some((i, ty)) = other(arguments) {
+        return Some(KernelError::invalid(format!(
+            "The function should only takes type [{handle}] as input. But the {i}-th argument is type [{ty}]."
+        )));
+    }
+    let results = (0..function.n_results()).map(|i| function.result_type(i)).collect();
+    let (i, ty) = other(results)?;
+    Some(KernelError::invalid(format!(
+        "The function should only returns type [{handle}]. But the {i}-th results is type [{ty}]."
+    )))
 }
 
 /// A `!corert.op`: a function on a chain and handles.
@@ -168,7 +187,7 @@ async fn turns(
             check(given.last())?;
             return Err(KernelError::invalid("the condition of a loop is no tensor handle").into());
         };
-        let truth = Settled(handle.clone()).await;
+        let truth = handle.clone().await;
         check(Some(&truth))?;
         if let (Some(chain), Some(Value::Chain)) = (values.first_mut(), given.first()) {
             *chain = Value::Chain;
@@ -178,24 +197,6 @@ async fn turns(
         }
         values = body.call(values, cx)?;
         check(values.first())?;
-    }
-}
-
-/// A future of the value of a handle.
-struct Settled(TensorHandle);
-
-impl Future for Settled {
-    type Output = Value;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Value> {
-        match self.0.value() {
-            Some(value) => Poll::Ready(value.clone()),
-            None => {
-                let waker = cx.waker().clone();
-                self.0.and_then(move |_| waker.wake());
-                Poll::Pending
-            }
-        }
     }
 }
 
@@ -221,11 +222,7 @@ fn execute_composite(frame: &mut KernelFrame<'_>) -> Outcome {
             return Err(KernelError::invalid(message));
         }
         results.remove(0);
-        let of_error = |value: Value| match value.error() {
-            Some(error) => Value::object(TensorHandle::failed(error.clone())),
-            None => value,
-        };
-        Ok(results.into_iter().map(of_error).collect::<Vec<Value>>())
+        Ok(results)
     });
     deferred.store(frame)
 }

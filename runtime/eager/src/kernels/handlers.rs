@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use bef_format::AttrView;
+use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{IntoKernel, KernelUse, MakePrepared, Prepare, Prepared, RawAttr, StrAttr};
 use befrost_kernel_api::{Chain, KernelError, Registry, kernel};
 
 use super::{HandlerValue, sharing};
 use crate::core::Handlers;
 use crate::cpu::CpuOpHandler;
-use crate::handler::NullOpHandler;
+use crate::handler::{NullOpHandler, OpHandler};
 use crate::logging::LoggingOpHandler;
 
 /// The names of handlers, for the kernels of one registry.
@@ -22,12 +23,12 @@ impl Prepare for Names {
 }
 
 fn register(handler: &HandlerValue, names: Prepared<'_, Names>, name: StrAttr<'_>) -> Chain {
-    names.0.0.register(name.0, handler.0.clone());
+    names.0.0.register_first(name.0, handler.0.clone());
     Chain
 }
 
 fn register_now(handler: &HandlerValue, names: Prepared<'_, Names>, name: StrAttr<'_>) {
-    names.0.0.register(name.0, handler.0.clone());
+    names.0.0.register_first(name.0, handler.0.clone());
 }
 
 fn find(_: Chain, names: Prepared<'_, Names>, name: StrAttr<'_>) -> Result<HandlerValue, KernelError> {
@@ -66,11 +67,24 @@ pub(super) fn add(registry: &mut Registry, handlers: &Handlers) {
                     return Err(KernelError::invalid(message));
                 }
             };
-            Ok(HandlerValue(Arc::new(LoggingOpHandler::new(fallback.0.clone(), sync_results))))
+            Ok(HandlerValue(Arc::new(LoggingOpHandler::new(fallback_in(fallback)?, sync_results)?)))
         }
     ));
 }
 
-fn cpu(fallback: &HandlerValue) -> HandlerValue {
-    HandlerValue(Arc::new(CpuOpHandler::new(fallback.0.clone())))
+fn cpu(fallback: &HandlerValue) -> Result<HandlerValue, KernelError> {
+    Ok(HandlerValue(Arc::new(CpuOpHandler::new(fallback_in(fallback)?))))
+}
+
+/// Limit of the handlers in a chain, each of which asks the next one on the machine's stack.
+const MAX_CHAIN: usize = 64;
+
+/// The handler, if it may be the fallback of another one.
+fn fallback_in(handler: &HandlerValue) -> Result<Arc<dyn OpHandler>, KernelError> {
+    let chain = std::iter::successors(Some(&handler.0), |handler| handler.fallback());
+    if chain.take(MAX_CHAIN).count() == MAX_CHAIN {
+        let message = format!("op handlers nest too deeply: at most {MAX_CHAIN} may ask each other");
+        return Err(KernelError::new(ErrorCode::ResourceExhausted, message));
+    }
+    Ok(handler.0.clone())
 }

@@ -64,6 +64,7 @@ mod segment;
 mod serial;
 mod shapes;
 mod slices;
+mod small;
 mod softmax;
 mod sparse;
 mod special;
@@ -149,6 +150,7 @@ pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
 pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};
+pub use small::Small;
 pub use sparse::{ragged_gather, sparse_dense_matmul, sparse_to_dense};
 pub use volumes::{
     Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,

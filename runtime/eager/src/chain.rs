@@ -1,0 +1,67 @@
+//! Chains of a caller: explicit orders of effects.
+
+use befrost_kernel_api::value::State;
+use befrost_kernel_api::{Error, ExecContext, Value};
+
+use crate::handle::wait_for;
+
+/// A chain: the operators that are called with it, one after the other, have their effects in this order.
+/// Clones are the same place in the order.
+#[derive(Clone)]
+pub struct ChainHandle {
+    value: Value,
+    /// The execution of the last operator.
+    cx: Option<ExecContext>,
+}
+
+impl Default for ChainHandle {
+    fn default() -> ChainHandle {
+        ChainHandle { value: Value::Chain, cx: None }
+    }
+}
+
+impl ChainHandle {
+    /// The beginning of an order.
+    pub fn new() -> ChainHandle {
+        ChainHandle::default()
+    }
+
+    /// The state of the last effect.
+    pub fn state(&self) -> State {
+        self.value.state()
+    }
+
+    /// The error, if an effect failed. Operators that are called after it do not run.
+    pub fn error(&self) -> Option<&Error> {
+        self.value.error()
+    }
+
+    /// Waits for all effects.
+    ///
+    /// # Errors
+    /// The error of the first effect that failed.
+    pub fn wait(&self) -> Result<(), Error> {
+        if let Value::Async(value) = &self.value
+            && value.value().is_none()
+        {
+            wait_for(value, self.cx.as_ref())?;
+        }
+        self.error().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// The value that an operator takes.
+    pub(crate) fn value(&self) -> Value {
+        self.value.clone().resolved()
+    }
+
+    /// Makes it the completion of an operator.
+    pub(crate) fn advance(&mut self, value: Value, cx: &ExecContext) {
+        *self = ChainHandle { value, cx: Some(cx.clone()) };
+    }
+}
+
+impl std::fmt::Debug for ChainHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ChainHandle").field(&self.state()).finish()
+    }
+}

@@ -1,0 +1,176 @@
+//! Operators that were made, and their calls.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::{Error, KernelError, Value};
+use smallvec::{SmallVec, smallvec};
+
+use crate::chain::ChainHandle;
+use crate::core::{Core, CoreRuntime};
+use crate::handle::TensorHandle;
+use crate::handler::{Args, Dispatch, Invocation, Mode, Results};
+
+/// An operator that was made once, to be called often.
+#[derive(Clone)]
+pub struct Op {
+    name: Arc<str>,
+    dispatch: Arc<dyn Dispatch>,
+    core: CoreRuntime,
+}
+
+impl Op {
+    pub(crate) fn new(name: &str, dispatch: Arc<dyn Dispatch>, core: &CoreRuntime) -> Op {
+        Op { name: name.into(), dispatch, core: core.clone() }
+    }
+
+    /// Its name, with the dialect if it was found by that.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Executes it. What fails later is an error in the handles.
+    ///
+    /// # Errors
+    /// If it refuses the operands.
+    #[inline]
+    pub fn call(&self, args: &[TensorHandle]) -> Result<Results, Error> {
+        call(&*self.dispatch, args, &self.core.0)
+    }
+
+    /// [`Op::call`] with operands that are given up: a tensor whose last handle this is may be overwritten.
+    ///
+    /// # Errors
+    /// If it refuses the operands.
+    pub fn call_owned(&self, args: Args) -> Result<Results, Error> {
+        let core = &self.core.0;
+        if core.mode != Mode::Queued
+            && !self.dispatch.may_overwrite()
+            && let Some(result) = quick(&*self.dispatch, &args, core)
+        {
+            return Ok(smallvec![result]);
+        }
+        in_order(&*self.dispatch, args, core)
+    }
+
+    /// [`Op::call_owned`] in the order of a chain of the caller's. The chain becomes the operator's completion
+    /// if the operator has an effect. If an effect before it failed, the operator does not run, and its
+    /// results are that error.
+    ///
+    /// # Errors
+    /// If it refuses the operands; then the chain stays.
+    pub fn call_after(&self, chain: &mut ChainHandle, args: Args) -> Result<Results, Error> {
+        let core = &self.core.0;
+        let (done, results) = begin(&*self.dispatch, args, Some(chain.value()), core);
+        let results = results?;
+        if let Some(done) = done
+            && self.dispatch.has_effect()
+        {
+            chain.advance(done, &core.cx);
+        }
+        Ok(results)
+    }
+}
+
+fn quick(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) -> Option<TensorHandle> {
+    let args: SmallVec<[&TensorHandle; 4]> = args.iter().collect();
+    dispatch.quick(&args, &core.cx)
+}
+
+/// Calls an operator on operands that stay.
+#[inline]
+pub(crate) fn call(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) -> Result<Results, Error> {
+    if core.mode != Mode::Queued
+        && let Some(result) = quick(dispatch, args, core)
+    {
+        return Ok(smallvec![result]);
+    }
+    in_order(dispatch, args.iter().cloned().collect(), core)
+}
+
+/// Calls an operator. Effects begin in the order of the calls.
+fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results, Error> {
+    if !dispatch.has_effect() {
+        return begin(dispatch, args, None, core).1;
+    }
+    let (promise, ends) = AsyncRef::pending();
+    let before = {
+        let mut effects = core.effects.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *effects, Value::Async(ends)).resolved()
+    };
+    // The error of one effect does not end all others. A pending one is waited for by the operator, and its
+    // error is made a chain before.
+    let before = match before {
+        Value::Error(_) => Value::Chain,
+        before => before,
+    };
+    let (done, results) = begin(dispatch, args, Some(before.clone()), core);
+    let done = if results.is_ok() { done } else { Some(before) };
+    match done {
+        Some(Value::Async(done)) => done.and_then(move |done| promise.set(without_error(done))),
+        done => promise.set(without_error(&done.unwrap_or(Value::Chain))),
+    }
+    results
+}
+
+/// A chain, whether or not the effect failed.
+fn without_error(done: &Value) -> Value {
+    match done {
+        Value::Error(_) => Value::Chain,
+        done => done.clone(),
+    }
+}
+
+/// Begins an operator. The chain behind it, if it was given one.
+fn begin(
+    dispatch: &dyn Dispatch,
+    args: Args,
+    chain: Option<Value>,
+    core: &Core,
+) -> (Option<Value>, Result<Results, Error>) {
+    let mut call = Invocation {
+        cx: &core.cx,
+        site: None,
+        args,
+        n_results: None,
+        results: SmallVec::new(),
+        chain,
+        mode: core.mode,
+    };
+    match dispatch.dispatch(&mut call) {
+        Ok(()) => (call.chain, Ok(call.results)),
+        Err(error) => (call.chain, Err(core.cx.raise(&error, Vec::new()))),
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Op").field(&self.name).finish()
+    }
+}
+
+/// A closure on handles.
+type CompositeFn = Box<dyn Fn(&[TensorHandle]) -> Result<Results, Error> + Send + Sync>;
+
+/// A closure on handles as an operator.
+struct Composite(CompositeFn);
+
+impl Dispatch for Composite {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+        match (self.0)(&call.args) {
+            Ok(results) => call.results = results,
+            Err(error) => call.fail(&error),
+        }
+        Ok(())
+    }
+}
+
+/// A closure on handles as an operator.
+pub(crate) fn closure_op(
+    name: &str,
+    function: impl Fn(&[TensorHandle]) -> Result<Results, Error> + Send + Sync + 'static,
+    core: &CoreRuntime,
+) -> Op {
+    Op::new(name, Arc::new(Composite(Box::new(function))), core)
+}
