@@ -39,6 +39,7 @@ mod folder;
 mod model;
 mod pending;
 mod port;
+mod prepared;
 mod program;
 mod runtime;
 #[cfg(feature = "compile")]
@@ -49,7 +50,7 @@ pub use befrost_kernel_api::context::{
 };
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
 pub use befrost_kernel_api::kernel::Kernel;
-pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Value, kernel};
+pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, kernel};
 pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
 pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, bundle, mem, npy};
@@ -100,5 +101,6 @@ pub use datum::Datum;
 pub use error::LoadError;
 pub use pending::PendingCall;
 pub use port::Port;
+pub use prepared::{PreparedFunction, PreparedRun};
 pub use program::{CallOptions, Function, Program};
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};

@@ -34,8 +34,8 @@ struct Signature {
 /// A function of a program.
 #[derive(Clone)]
 pub struct Function {
-    owner: Program,
-    id: FunctionId,
+    pub(crate) owner: Program,
+    pub(crate) id: FunctionId,
 }
 
 /// Options of one call.
@@ -254,22 +254,25 @@ impl Function {
 
     /// All arguments, if they have the declared types.
     fn checked(&self, arguments: impl IntoIterator<Item = Datum>) -> Result<Vec<Value>, Error> {
-        let ports = self.arguments();
-        let mut values = Vec::with_capacity(ports.len());
+        let mut values = Vec::with_capacity(self.arguments().len());
         values.extend(arguments.into_iter().map(Datum::into_value));
+        self.check(&mut values)?;
+        Ok(values)
+    }
+
+    /// Adds the arguments that are chains, and checks that all have the declared types.
+    pub(crate) fn check(&self, values: &mut Vec<Value>) -> Result<(), Error> {
+        let ports = self.arguments();
         let n_chains = ports.iter().filter(|port| port.is_chain()).count();
         if n_chains > 0 && values.len() + n_chains == ports.len() {
-            let mut given = values.into_iter();
-            values = ports.iter().filter_map(|port| port.only_value().or_else(|| given.next())).collect();
+            let mut given = std::mem::take(values).into_iter();
+            *values = ports.iter().filter_map(|port| port.only_value().or_else(|| given.next())).collect();
         }
         if values.len() != ports.len() {
             let (want, got) = (ports.len(), values.len());
             return Err(self.refuse(&format!("the function has {want} arguments, got {got}")));
         }
-        for (at, (port, value)) in ports.iter().zip(&values).enumerate() {
-            port.check(at, value)?;
-        }
-        Ok(values)
+        ports.iter().zip(&*values).enumerate().try_for_each(|(at, (port, value))| port.check(at, value))
     }
 
     /// Calls the function as part of an execution. Chains among the arguments may be left out.
@@ -282,20 +285,16 @@ impl Function {
         Error::new(ErrorCode::InvalidArgument, format!("{what}; the function is {self:?}"), Vec::new())
     }
 
-    fn run(&self, arguments: Vec<Value>, options: &CallOptions) -> Result<Vec<Datum>, Error> {
-        let CallOptions { step, cancellation, output, resources, diagnostics } = options.clone();
+    /// The request of a call with these options.
+    pub(crate) fn request(&self, options: CallOptions) -> Request {
+        let CallOptions { step, cancellation, output, resources, diagnostics } = options;
         let Runtime { queue, allocator, limits, .. } = self.owner.runtime.clone();
-        let request = Request {
-            step,
-            cancellation,
-            output,
-            resources,
-            allocator,
-            limits,
-            diagnostics,
-            ..Request::new(queue)
-        };
-        let context = ExecContext::new(Arc::new(request));
+        let request = Request::new(queue);
+        Request { step, cancellation, output, resources, allocator, limits, diagnostics, ..request }
+    }
+
+    fn run(&self, arguments: Vec<Value>, options: &CallOptions) -> Result<Vec<Datum>, Error> {
+        let context = ExecContext::new(Arc::new(self.request(options.clone())));
         let results = call(&self.owner.program, self.id, arguments, &context)?;
         Ok(results.into_iter().map(Datum::from).collect())
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! Buffer ──▶ Header { refs, borrows, len, owner } [bytes ...]   allocated: header and bytes are one block
 //! Buffer ──▶ Header ──data──▶ bytes of `_keep`                   foreign: read-only memory of another owner
+//! Buffer ──▶ Header ──data──▶ bytes of the caller                lent: read-only until the lease ends
 //! Buffer ──▶ Header ──data──▶ bytes inside `root`                view: a part of another buffer
 //! ```
 //!
@@ -19,10 +20,15 @@
 //!    [`Buffer::is_unique`].
 //! 5. Views are of depth one: a view of a view refers to the root. Hence nothing here recurses.
 //! 6. [Frozen](Frozen) bytes are read without a guard: the borrow word counts a permanent reader.
+//! 7. Lent bytes are read through guards like all others. The end of a [`Lease`] waits for the guards that
+//!    are held and refuses later ones, so it does not matter who still has a handle. What is to be kept
+//!    beyond it is copied in time ([`Buffer::is_lent`]).
 //!
 //! The bytes are always initialized (see the crate's documentation), hence safe to read as numbers.
 //!
 //! Not here: the orderings (`state.rs`), the meaning of the bytes (the tensor library).
+
+mod lease;
 
 use std::any::Any;
 use std::fmt;
@@ -31,6 +37,8 @@ use std::mem::size_of;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+pub use lease::{Exported, Lease};
 
 use crate::state::{Borrows, Conflict, Dropped, RefCount};
 use crate::{AllocError, Allocator, Block};
@@ -58,6 +66,8 @@ enum Owner {
     Allocated { block: Block, allocator: Option<Arc<dyn Allocator>> },
     /// The bytes belong to `_keep`, which never changes them.
     Foreign { data: NonNull<u8>, _keep: Arc<dyn Any + Send + Sync> },
+    /// The bytes belong to who lends them: until the lease ends, or for as long as `keep` lives.
+    Lent { data: NonNull<u8>, keep: Option<Arc<dyn Any + Send + Sync>> },
     /// The bytes are inside those of `root`, which is not a view, and which is allocated if the bytes are
     /// writable.
     View { data: NonNull<u8>, root: Buffer, is_writable: bool },
@@ -84,6 +94,8 @@ pub enum BorrowError {
     Read,
     /// They are read-only: a view, or foreign memory.
     ReadOnly,
+    /// They were lent, and the lease has ended.
+    Revoked,
 }
 
 impl fmt::Display for BorrowError {
@@ -92,6 +104,7 @@ impl fmt::Display for BorrowError {
             BorrowError::Written => "the buffer is being written by another kernel: a chain is missing",
             BorrowError::Read => "the buffer is being read by another kernel: a chain is missing",
             BorrowError::ReadOnly => "the buffer is read-only: a view or a constant",
+            BorrowError::Revoked => "the buffer was lent for a call that has ended",
         })
     }
 }
@@ -161,6 +174,16 @@ impl Buffer {
         Buffer::boxed(len, Owner::Foreign { data, _keep: owner })
     }
 
+    /// A read-only buffer over memory that `owner` keeps alive, and which others may change when no kernel
+    /// runs, such as a tensor of another library: [lent](Buffer::is_lent) without an end.
+    ///
+    /// # Safety
+    /// `data` must be the start of `len` initialized bytes for as long as `owner` lives, and nobody may write
+    /// to them while a guard is held.
+    pub unsafe fn shared(data: NonNull<u8>, len: usize, owner: Arc<dyn Any + Send + Sync>) -> Buffer {
+        Buffer::boxed(len, Owner::Lent { data, keep: Some(owner) })
+    }
+
     fn boxed(len: usize, owner: Owner) -> Buffer {
         let header = Box::new(Header { refs: RefCount::one(), borrows: Borrows::free(), len, owner });
         Buffer { header: NonNull::from(Box::leak(header)) }
@@ -191,15 +214,33 @@ impl Buffer {
     fn root(&self) -> Buffer {
         match &self.header().owner {
             Owner::View { root, .. } => root.clone(),
-            Owner::Allocated { .. } | Owner::Foreign { .. } => self.clone(),
+            Owner::Allocated { .. } | Owner::Foreign { .. } | Owner::Lent { .. } => self.clone(),
         }
+    }
+
+    /// The header of the buffer that owns the bytes.
+    fn owning(&self) -> &Header {
+        match &self.header().owner {
+            Owner::View { root, .. } => root.header(),
+            Owner::Allocated { .. } | Owner::Foreign { .. } | Owner::Lent { .. } => self.header(),
+        }
+    }
+
+    /// True if the bytes are somebody else's, who may change them after the call for which they are lent:
+    /// who keeps them beyond it keeps a copy.
+    #[inline]
+    pub fn is_lent(&self) -> bool {
+        matches!(self.owning().owner, Owner::Lent { .. })
     }
 
     /// The bytes, frozen permanently: no handle can write them again, nor any other bytes of the same root.
     ///
     /// # Errors
-    /// While the bytes are being written.
+    /// While the bytes are being written, and if they are lent.
     pub fn freeze(&self) -> Result<Frozen, BorrowError> {
+        if self.is_lent() {
+            return Err(BorrowError::Revoked);
+        }
         if let Some(borrows) = self.borrows() {
             borrows.try_read().map_err(refused)?; // no `end_read` follows
         }
@@ -268,18 +309,15 @@ impl Buffer {
 
     /// The word that guards the bytes; `None` if they cannot change.
     fn borrows(&self) -> Option<&Borrows> {
-        let owning = match &self.header().owner {
-            Owner::View { root, .. } => root.header(),
-            Owner::Allocated { .. } | Owner::Foreign { .. } => self.header(),
-        };
-        matches!(owning.owner, Owner::Allocated { .. }).then_some(&owning.borrows)
+        let owning = self.owning();
+        (!matches!(owning.owner, Owner::Foreign { .. })).then_some(&owning.borrows)
     }
 
     fn data(&self) -> NonNull<u8> {
         match &self.header().owner {
             // SAFETY: the block has at least DATA_AT bytes.
             Owner::Allocated { block, .. } => unsafe { block.start().add(DATA_AT) },
-            Owner::Foreign { data, .. } | Owner::View { data, .. } => *data,
+            Owner::Foreign { data, .. } | Owner::Lent { data, .. } | Owner::View { data, .. } => *data,
         }
     }
 
@@ -292,6 +330,7 @@ fn refused(conflict: Conflict) -> BorrowError {
     match conflict {
         Conflict::Written => BorrowError::Written,
         Conflict::Read => BorrowError::Read,
+        Conflict::Revoked => BorrowError::Revoked,
     }
 }
 
@@ -328,6 +367,7 @@ impl fmt::Debug for Buffer {
         let kind = match self.header().owner {
             Owner::Allocated { .. } => "allocated",
             Owner::Foreign { .. } => "foreign",
+            Owner::Lent { .. } => "lent",
             Owner::View { .. } => "view",
         };
         write!(f, "Buffer({kind}, {} bytes)", self.len())

@@ -17,9 +17,12 @@
 //! Memory is never handed out uninitialized: blocks from the system are zeroed (which costs nothing for fresh
 //! pages), and blocks reused by an allocator hold old bytes.
 //!
+//! * A [`Lease`] makes a buffer of the caller's memory for the time of a call; an [`Exported`] buffer is
+//!   memory for code that knows no guards.
+//!
 //! * [`Arena`] is one block of memory with planned places: the run-time form of a compiler's memory plan.
 //!
-//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts) and `buffer.rs` (buffers). Not here:
+//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts), `buffer.rs` and `buffer/lease.rs`. Not here:
 //! types, shapes, values, devices.
 
 mod allocator;
@@ -34,6 +37,8 @@ mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
 pub use arena::{Arena, ArenaCache, Placed};
-pub use buffer::{ALIGNMENT, BorrowError, Buffer, Frozen, ReadGuard, ViewError, WriteGuard};
+pub use buffer::{
+    ALIGNMENT, BorrowError, Buffer, Exported, Frozen, Lease, ReadGuard, ViewError, WriteGuard,
+};
 pub use pooled::Pooled;
 pub use system::Block;

@@ -5,12 +5,13 @@
 //! RefCount   1 ──retain──▶ 2 ──release──▶ 1 ──release──▶ LastRef: the caller frees, alone
 //!
 //! Borrows    FREE ──try_read──▶ 1 reader ──try_read──▶ 2 readers ... ──end_read──▶ FREE
-//!              └────try_write──▶ WRITER ──end_write──▶ FREE
+//!              ├────try_write──▶ WRITER ──end_write──▶ FREE
+//!              └─────revoke────▶ REVOKED, for good; behind readers when the last of them ends
 //! ```
 //!
 //! Invariants: the thread that gets `LastRef` sees every access made through any other handle; a writer sees
-//! the end of every earlier access; a reader sees every earlier write. Nothing ever waits: a conflict is a
-//! return value.
+//! the end of every earlier access; a reader sees every earlier write; who sees that revoked bytes are unread
+//! sees the end of every read. A conflict is a return value: only the end of a lease waits, in `buffer.rs`.
 //!
 //! Not here: the counted data (`buffer.rs`), and the consequence of a conflict (the tensor library).
 
@@ -82,6 +83,18 @@ pub(crate) enum Conflict {
     Written,
     /// A reader exists.
     Read,
+    /// The bytes are not there any more.
+    Revoked,
+}
+
+/// The duty of who has revoked bytes.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Revoked {
+    /// Nobody reads them, and nobody will.
+    Unread,
+    /// Readers exist: wait until [`Borrows::is_unread`].
+    Read,
 }
 
 /// The borrow state of the bytes: free, some readers, or one writer.
@@ -89,6 +102,8 @@ pub(crate) struct Borrows(AtomicU32);
 
 const FREE: u32 = 0;
 const WRITER: u32 = u32::MAX;
+/// Set beside the number of readers. Bytes that are revoked are never written.
+const REVOKED: u32 = 1 << 31;
 
 impl Borrows {
     pub(crate) fn free() -> Borrows {
@@ -99,9 +114,10 @@ impl Borrows {
     pub(crate) fn try_read(&self) -> Result<(), Conflict> {
         let mut seen = self.0.load(Relaxed);
         loop {
-            // The value before WRITER is kept free, so that no number of readers equals WRITER.
-            if seen >= WRITER - 1 {
-                return Err(Conflict::Written);
+            // The value before REVOKED is kept free, so that no number of readers sets its bit.
+            if seen >= REVOKED - 1 {
+                let is_revoked = seen != WRITER && seen & REVOKED != 0;
+                return Err(if is_revoked { Conflict::Revoked } else { Conflict::Written });
             }
             // Acquire: pairs with the Release store in `end_write`; the bytes written are visible. Relaxed on
             // failure: we retry.
@@ -125,8 +141,24 @@ impl Borrows {
         match self.0.compare_exchange(FREE, WRITER, Acquire, Relaxed) {
             Ok(_) => Ok(()),
             Err(WRITER) => Err(Conflict::Written),
+            Err(seen) if seen & REVOKED != 0 => Err(Conflict::Revoked),
             Err(_) => Err(Conflict::Read),
         }
+    }
+
+    /// Refuses all later accesses, to bytes that are never written.
+    pub(crate) fn revoke(&self) -> Revoked {
+        // Acquire: as `is_unread`, for readers that have ended already.
+        match self.0.fetch_or(REVOKED, Acquire) & !REVOKED {
+            0 => Revoked::Unread,
+            _ => Revoked::Read,
+        }
+    }
+
+    /// True if the readers of revoked bytes have ended.
+    pub(crate) fn is_unread(&self) -> bool {
+        // Acquire: pairs with the Release in `end_read`, so the memory may be reused.
+        self.0.load(Acquire) == REVOKED
     }
 
     /// Ends a write.
@@ -165,6 +197,20 @@ mod tests {
         assert_eq!(borrows.try_read(), Err(Conflict::Written));
         borrows.end_write();
         assert_eq!(borrows.try_read(), Ok(()));
+    }
+
+    #[test]
+    fn revoked_bytes_are_unread_when_the_last_reader_ends() {
+        let borrows = Borrows::free();
+        assert_eq!(borrows.try_read(), Ok(()));
+        assert_eq!(borrows.revoke(), Revoked::Read);
+        assert!(!borrows.is_unread());
+        assert_eq!(borrows.try_read(), Err(Conflict::Revoked));
+        assert_eq!(borrows.try_write(), Err(Conflict::Revoked));
+        borrows.end_read();
+        assert!(borrows.is_unread());
+        assert_eq!(borrows.revoke(), Revoked::Unread);
+        assert_eq!(borrows.try_read(), Err(Conflict::Revoked));
     }
 }
 
@@ -296,6 +342,34 @@ mod loom_tests {
             let theirs = thread.join().unwrap();
             assert_eq!(shared.borrows.try_read(), Ok(()));
             assert_eq!(look(&shared.cell), mine + theirs);
+        });
+    }
+
+    #[test]
+    fn loom_revoked_bytes_are_changed_after_all_reads() {
+        loom::model(|| {
+            let shared = shared();
+            let readers: Vec<_> = (0..2)
+                .map(|_| {
+                    let other = shared.clone();
+                    thread::spawn(move || {
+                        if other.borrows.try_read().is_ok() {
+                            assert_eq!(look(&other.cell), 0);
+                            other.borrows.end_read();
+                        }
+                    })
+                })
+                .collect();
+            if shared.borrows.revoke() == Revoked::Read {
+                while !shared.borrows.is_unread() {
+                    thread::yield_now();
+                }
+            }
+            touch(&shared.cell); // stands for the lender's next write
+            for reader in readers {
+                reader.join().unwrap();
+            }
+            assert_eq!(shared.borrows.try_read(), Err(Conflict::Revoked));
         });
     }
 }

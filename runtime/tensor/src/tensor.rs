@@ -248,6 +248,36 @@ impl HostTensor {
         Ok(())
     }
 
+    /// True if the bytes are lent, see [`Buffer::is_lent`].
+    #[inline]
+    pub fn is_lent(&self) -> bool {
+        self.buffer.is_lent()
+    }
+
+    /// The tensor, to be kept beyond the call in which it is an operand: a copy if its bytes are lent.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy, or the lease has ended.
+    pub fn kept(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        let mut kept = self.clone();
+        if self.is_lent() {
+            kept.buffer = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
+            kept.repeated = self.repeated.as_ref().map(|of| Arc::new(Repeated::new(&of.allocator)));
+        }
+        Ok(kept)
+    }
+
+    /// The buffer of all bytes; nobody else's if the tensor [is unique](HostTensor::is_unique).
+    ///
+    /// # Errors
+    /// As [`HostTensor::buffer`].
+    pub fn into_buffer(self) -> Result<Buffer, TensorError> {
+        match self.repeated {
+            None => Ok(self.buffer),
+            Some(_) => self.buffer().cloned(),
+        }
+    }
+
     /// Borrows the elements for reading. Fails for another element type, or while they are being written.
     pub fn read<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
         self.read_as("x")
@@ -387,6 +417,26 @@ mod tests {
 
     fn shape(dims: &[usize]) -> Shape {
         Shape::new(dims).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_outlives_its_lease() {
+        let (bytes, malloc) = ([1u8, 0, 0, 0, 2, 0, 0, 0], Malloc::shared());
+        let lent = |shape: &[usize], buffer: &Buffer| {
+            HostTensor::from_buffer(DType::I32, Shape::new(shape).unwrap(), buffer.clone()).unwrap()
+        };
+        let (kept, repeated, lost) = Buffer::lend(&bytes, |buffer| {
+            let x = lent(&[2], buffer);
+            assert!(x.is_lent() && !x.is_unique());
+            let element = buffer.view(4..8).unwrap();
+            let of = HostTensor::repeated(DType::I32, Shape::new(&[3]).unwrap(), element, &malloc).unwrap();
+            (x.kept(&malloc).unwrap(), of.kept(&malloc).unwrap(), lent(&[1, 2], buffer))
+        });
+        assert!(!kept.is_lent() && kept.is_unique() && kept.to_vec::<i32>().unwrap() == [1, 2]);
+        assert_eq!(repeated.to_vec::<i32>().unwrap(), [2, 2, 2]);
+        assert_eq!(lost.to_vec::<i32>().err(), Some(TensorError::Borrow(BorrowError::Revoked)));
+        assert_eq!(lost.kept(&malloc).err(), Some(TensorError::Borrow(BorrowError::Revoked)));
+        assert!(kept.kept(&malloc).unwrap().shares_buffer(&kept) && kept.into_buffer().is_ok());
     }
 
     #[test]

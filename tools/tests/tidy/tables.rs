@@ -8,6 +8,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/mem/src/system.rs", "allocates and frees aligned blocks"),
     ("runtime/mem/src/arena.rs", "parts of one block, each given out once at a time"),
     ("runtime/mem/src/buffer.rs", "counted buffers and views into their bytes"),
+    ("runtime/mem/src/buffer/lease.rs", "memory of callers, until a lease ends"),
     ("runtime/kernel-api/src/object.rs", "counted objects behind one thin pointer"),
     ("runtime/kernel-api/src/async_value.rs", "the shared cell and its list of waiters"),
     ("runtime/kernel-api/src/async_value/waiters.rs", "closures in nodes that link themselves"),

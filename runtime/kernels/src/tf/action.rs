@@ -1,5 +1,6 @@
 //! Operators on state and on objects. Attributes are decoded when a program is loaded; a call is a function
-//! of values.
+//! of values. What is lent to a program is copied before an action sees it, since an action may keep it: a
+//! variable, a list, a stack.
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
@@ -38,8 +39,31 @@ impl Action {
         operands: &[&Value],
         cx: &ExecContext,
     ) -> Result<SmallVec<[Value; 2]>, KernelError> {
+        if operands.iter().any(|value| is_lent(value)) {
+            return self.call_kept(operands, cx);
+        }
         (self.0)(operands, cx)
     }
+
+    /// [`Action::call`] with operands of which some are lent.
+    #[cold]
+    fn call_kept(
+        &self,
+        operands: &[&Value],
+        cx: &ExecContext,
+    ) -> Result<SmallVec<[Value; 2]>, KernelError> {
+        let keep = |&value: &&Value| match value.downcast_ref::<Tensor>() {
+            Some(Tensor(x)) => x.kept(cx.allocator()).map(tensor).map_err(refused),
+            None => Ok(value.clone()),
+        };
+        let kept = operands.iter().map(keep).collect::<Result<SmallVec<[Value; 4]>, _>>()?;
+        (self.0)(&kept.iter().collect::<SmallVec<[&Value; 4]>>(), cx)
+    }
+}
+
+/// True for a tensor whose bytes are lent.
+fn is_lent(value: &Value) -> bool {
+    value.downcast_ref::<Tensor>().is_some_and(|tensor| tensor.0.is_lent())
 }
 
 /// An action with `N` operands.

@@ -25,6 +25,7 @@ use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::Rest;
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
@@ -224,7 +225,7 @@ pub fn assign_variable_values(
             let problem = format!("the variable '{name}' is of type {dtype} and shape {shape}, got {got}");
             return Err(KernelError::invalid(problem));
         }
-        chosen.push((variable, value));
+        chosen.push((variable, value.kept(&Malloc::shared()).map_err(refused)?));
     }
     chosen.sort_by_key(|(variable, _)| Arc::as_ptr(variable));
     if let Some(pair) = chosen.windows(2).find(|pair| Arc::ptr_eq(pair[0].0, pair[1].0)) {

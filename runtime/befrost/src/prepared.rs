@@ -1,0 +1,133 @@
+//! Functions that are called again and again.
+//!
+//! ```text
+//! PreparedFunction ──begin──▶ PreparedRun ──call──▶ results
+//!         └── requests that no run uses ◀──drop──┘
+//! ```
+//!
+//! A request is everything about a call but its arguments. Runs at the same time have different ones; a
+//! request that was cancelled is not used again.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use befrost_host::call_into;
+use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::{Error, ExecContext, Request, Value};
+
+use crate::program::{CallOptions, Function};
+
+/// The most requests that are kept for later runs.
+const KEPT: usize = 16;
+
+/// A function whose calls share their options. Any number of threads may run it at once.
+///
+/// ```
+/// use befrost::{PreparedFunction, Runtime, Value};
+///
+/// # static ADDS: &[u8] = befrost::include_bef!("../../../testdata/bef/golden/v1_0_adds.bef");
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let program = Runtime::builder().work_queue("s").build()?.load_static(ADDS)?;
+/// let adds = PreparedFunction::new(program.function("main")?, Default::default());
+/// let (mut arguments, mut results) = (Vec::new(), Vec::new());
+/// for i in 0..3 {
+///     arguments.push(Value::I32(i));
+///     adds.begin().call(&mut arguments, &mut results)?;
+/// }
+/// assert!(matches!(results[..], [Value::I32(0), Value::I32(32), Value::I32(64)]));
+/// # Ok(())
+/// # }
+/// ```
+pub struct PreparedFunction {
+    function: Function,
+    options: CallOptions,
+    idle: Mutex<Vec<ExecContext>>,
+}
+
+impl PreparedFunction {
+    /// Prepares a function. Each request has a cancellation of its own, not that of the options.
+    pub fn new(function: Function, options: CallOptions) -> PreparedFunction {
+        PreparedFunction { function, options, idle: Mutex::default() }
+    }
+
+    /// The function.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// A run, which can be cancelled before and while it is called.
+    pub fn begin(&self) -> PreparedRun<'_> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let context = idle.unwrap_or_else(|| self.context(self.options.clone(), Cancellation::default()));
+        PreparedRun { of: self, context }
+    }
+
+    /// A run with another cancellation, or other output.
+    pub fn begin_with(&self, options: CallOptions) -> PreparedRun<'_> {
+        let cancellation = options.cancellation.clone();
+        PreparedRun { of: self, context: self.context(options, cancellation) }
+    }
+
+    /// The options of its calls.
+    pub fn options(&self) -> &CallOptions {
+        &self.options
+    }
+
+    fn context(&self, options: CallOptions, cancellation: Cancellation) -> ExecContext {
+        let request = self.function.request(CallOptions { cancellation, ..options });
+        ExecContext::new(Arc::new(request))
+    }
+}
+
+impl fmt::Debug for PreparedFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PreparedFunction").field(&self.function).finish()
+    }
+}
+
+/// A run of a prepared function, which may call it several times, one after the other.
+pub struct PreparedRun<'f> {
+    of: &'f PreparedFunction,
+    context: ExecContext,
+}
+
+impl PreparedRun<'_> {
+    /// Stops the run, on request.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.context.request.cancellation
+    }
+
+    /// The request of its calls.
+    pub fn request(&self) -> &Request {
+        &self.context.request
+    }
+
+    /// Calls the function: takes the arguments out of one list and appends the results to the other.
+    ///
+    /// # Errors
+    /// As [`Function::call`](crate::Function::call); then no results are appended.
+    pub fn call(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), Error> {
+        let Function { owner, id } = &self.of.function;
+        self.of.function.check(arguments)?;
+        Ok(call_into(owner.inner(), *id, arguments, &self.context, results)?)
+    }
+}
+
+impl Drop for PreparedRun<'_> {
+    fn drop(&mut self) {
+        let cancellation = self.cancellation();
+        if cancellation.is_cancelled() || cancellation.deadline().is_some() {
+            return;
+        }
+        let mut idle = self.of.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT && Arc::ptr_eq(&self.of.options.output, &self.context.request.output) {
+            idle.push(self.context.clone());
+        }
+    }
+}
+
+impl fmt::Debug for PreparedRun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PreparedRun").field(&self.of.function).finish()
+    }
+}
