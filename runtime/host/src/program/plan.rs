@@ -27,7 +27,7 @@ use self::sequential::{
 use super::check::n_passed;
 use super::kernels::Kernels;
 use befrost_kernel_api::executor::{
-    KernelEntry, KernelRef, KernelTable, LoadedFile, Span, immediate, scalar_tag,
+    KernelEntry, KernelRef, KernelTable, LoadedFile, SharedData, Span, immediate, scalar_tag,
 };
 use befrost_kernel_api::kernel::{Completion, Form};
 use befrost_kernel_api::value::Value;
@@ -192,7 +192,9 @@ impl AdjacencyLists {
 /// Plans all functions of a checked image.
 pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> {
     let image = file.image();
-    let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(file, &f, kernels)).collect();
+    let shared = SharedData::default();
+    let mut plans: Vec<FunctionPlan> =
+        image.functions().map(|f| plan_function(file, &f, kernels, &shared)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let planned = plans.iter().zip(image.functions());
     let orders: Vec<Option<Vec<u32>>> =
@@ -213,7 +215,12 @@ pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> 
     plans.into()
 }
 
-fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &Kernels) -> FunctionPlan {
+fn plan_function(
+    file: &LoadedFile,
+    function: &FunctionView<'_, '_>,
+    resolved: &Kernels,
+    shared: &SharedData,
+) -> FunctionPlan {
     let image = file.image();
     let mut entries = Vec::with_capacity(function.n_kernels() as usize);
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
@@ -259,7 +266,7 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             false => kernel.ready_count(),
         };
         entries.push(KernelEntry {
-            run: known.code_for(&file.use_of(known.name, at)),
+            run: known.code_for(&file.use_of(known.name, at, shared)),
             operands: Span::push(&mut lists, passed),
             last_uses: Span::default(),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),

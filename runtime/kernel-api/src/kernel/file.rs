@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use super::prepare::{AnyPrepared, KernelUse};
+use super::prepare::{AnyPrepared, KernelUse, SharedData};
 use crate::context::KernelRef;
 use crate::image::SharedImage;
 
@@ -47,8 +47,8 @@ impl LoadedFile {
     }
 
     /// A use of the kernel of this name.
-    pub fn use_of(&self, name: &'static str, at: KernelRef) -> KernelUse<'_> {
-        KernelUse::new(name, &self.image, at.function, self.kernel_view(at))
+    pub fn use_of<'f>(&'f self, name: &'static str, at: KernelRef, shared: &'f SharedData) -> KernelUse<'f> {
+        KernelUse::new(name, &self.image, at.function, self.kernel_view(at), shared)
     }
 
     /// Prepared data by number.

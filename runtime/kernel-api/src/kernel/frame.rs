@@ -197,6 +197,18 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
+    /// Stores an operand that the use has as a result, if it is concrete and owns nothing. Returns whether it did;
+    /// a result that the use does not have is stored by doing nothing.
+    #[inline(always)]
+    pub fn copy_operand(&mut self, operand: usize, result: usize) -> bool {
+        let from = NonNull::from(self.slot(operand));
+        let Some(to) = self.place_of(result, false) else { return true };
+        // SAFETY: a reference is valid. Its value stays, since a result is in another slot than an operand.
+        let from = unsafe { from.as_ref() };
+        // SAFETY: the slots are ours, as in `slots`. The content owns nothing, as in `store`.
+        unsafe { from.copy_concrete_to(to) }
+    }
+
     /// [`KernelFrame::store`] in a job's frame, from which results are copied as they are.
     #[inline(always)]
     pub(crate) fn store_to_copy<T: ResultValue>(&mut self, i: usize, result: T) {

@@ -84,32 +84,26 @@ fn not_final(i: usize) -> Outcome {
     Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message))
 }
 
-/// A value that owns nothing.
-struct PlainValue(Value);
+/// The result of a way that is not taken.
+struct Dead;
 
-impl PlainValue {
-    #[inline(always)]
-    fn of(value: &Value) -> Option<PlainValue> {
-        value.is_plain().then(|| PlainValue(value.clone()))
-    }
-}
-
-impl ResultValue for PlainValue {
+impl ResultValue for Dead {
     const TYPES: Types = &[];
     const IS_PLAIN: bool = true;
     #[inline(always)]
     fn into_value(self) -> Value {
-        self.0
+        Value::Dead
     }
 }
 
 fn switch(frame: &mut KernelFrame<'_>) -> Outcome {
     let mut cursor = Cursor::default();
-    let data = cursor.next_operand(frame).and_then(PlainValue::of);
+    _ = cursor.next_operand(frame);
     // A scalar in a loop: nothing is counted or dropped.
-    if let (Some(data), Some(&Value::I1(is_true))) = (data, cursor.next_operand(frame)) {
-        frame.store(usize::from(is_true), data);
-        frame.store(usize::from(!is_true), PlainValue(Value::Dead));
+    if let Some(&Value::I1(is_true)) = cursor.next_operand(frame)
+        && frame.copy_operand(0, usize::from(is_true))
+    {
+        frame.store(usize::from(!is_true), Dead);
         frame.store(2, Chain);
         return Outcome::Done;
     }
@@ -164,17 +158,13 @@ fn route(
 
 fn merge(frame: &mut KernelFrame<'_>) -> Outcome {
     let (n, mut cursor) = (frame.n_operands(), Cursor::default());
-    let live = (0..n).find_map(|i| match cursor.next_operand(frame) {
-        Some(Value::Dead) | None => None,
-        Some(value) => Some((i, PlainValue::of(value))),
-    });
-    let Some((first, plain)) = live else { return all(frame, &Value::Dead) };
-    match plain {
-        Some(value) => frame.store(0, value),
-        None => {
-            let value = frame.take_operand(first).or_else(|| frame.operand(first).cloned());
-            frame.set_result(0, value.unwrap_or_default());
-        }
+    let is_live = |value: Option<&Value>| value.is_some_and(|value| !matches!(value, Value::Dead));
+    let Some(first) = (0..n).find(|_| is_live(cursor.next_operand(frame))) else {
+        return all(frame, &Value::Dead);
+    };
+    if !frame.copy_operand(first, 0) {
+        let value = frame.take_operand(first).or_else(|| frame.operand(first).cloned());
+        frame.set_result(0, value.unwrap_or_default());
     }
     frame.store(1, first as i32); // an operand's number has 32 bits in the file
     frame.store(2, Chain);
