@@ -28,6 +28,7 @@ pub fn passes() -> &'static [Pass] {
         pass::strip_debuginfo::PASS,
         pass::symbol_dce::PASS,
         graph::pattern_passes::ARITHMETIC,
+        graph::constant_arguments::PASS,
         graph::constant_fold::PASS,
         graph::dataflow::native::PASS,
         device::collectives::PASS,

@@ -29,3 +29,12 @@ func.func @sum() -> i32 {
   %four = "tfrt_test.async_add.i32"(%two, %two) : (i32, i32) -> i32
   tfrt.return %four : i32
 }
+
+// A loop of dataflow control flow, natively: its primitives are kernels, and its iterations are counted.
+// RUN: bef-exec %S/../tf/scalars.mlir --functions native --no-functionalize --trace %t.native.json --work-queue s | FileCheck %s --check-prefix=LOOP
+// RUN: FileCheck %s --check-prefix=FLIGHT --input-file %t.native.json
+// LOOP: 'native' returned array(10
+// FLIGHT-DAG: "name": "tf._Switch", "cat": "kernel"
+// FLIGHT-DAG: "name": "tf._IsLive", "cat": "kernel"
+// FLIGHT: "name": "iterations of {{.*}}", "ph": "C", "ts": {{[0-9.]+}}, "pid": 1, "args": {"in flight": 1}}
+// FLIGHT: "name": "iterations of {{.*}}", "ph": "C", "ts": {{[0-9.]+}}, "pid": 1, "args": {"in flight": 0}}

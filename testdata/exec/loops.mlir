@@ -152,14 +152,13 @@ func.func @cancelled() -> i32 {
 // CHECK-LABEL: 'constants' returned 40
 func.func @constants_step(%i: i32, %t: !t.tensor) -> (i32, !t.tensor, i1) {
   %ten = tfrt.constant.i32 10
-  %limit = tfrt.constant.i32 40
+  %limit = tfrt.constant.i32 30
   %next = tfrt.add.i32 %i, %ten
-  %go = tfrt.lessequal.i32 %next, %i
-  %less = arith.cmpi slt, %next, %limit : i32
+  %less = tfrt.lessequal.i32 %next, %limit
   tfrt.return %next, %t, %less : i32, !t.tensor, i1
 }
 func.func @constants() -> i32 {
-  %go = arith.constant true
+  %go = tfrt.constant.i1 true
   %zero = tfrt.constant.i32 0
   %t = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
   %r:2 = tfrt.while %go @constants_step(%zero, %t) parallel_iterations(1) : (i32, !t.tensor) -> (i32, !t.tensor)

@@ -6,6 +6,7 @@
 //!
 //! Modules without `tf` ops pass through unchanged.
 
+pub(crate) mod constant_arguments;
 pub(crate) mod constant_fold;
 pub(crate) mod control_edges;
 pub(crate) mod control_flow;
@@ -64,7 +65,8 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
         _ => format!(
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,tf-shape-inference,\
              {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},\
-             tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,tf-arithmetic,\
+             tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,\
+             tf-constant-arguments,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\

@@ -22,8 +22,8 @@
 //!
 //! * [`Arena`] is one block of memory with planned places: the run-time form of a compiler's memory plan.
 //!
-//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts), `buffer.rs` and `buffer/lease.rs`. Not here:
-//! types, shapes, values, devices.
+//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts), `buffer.rs` and `buffer/lease.rs`. Not
+//! here: types, shapes, values, devices.
 
 mod allocator;
 mod arena;

@@ -97,8 +97,8 @@ pub struct Call {
 }
 
 impl Outcome {
-    /// The operand, or the outcome that tells that there is none. (`Option::ok_or` would make the outcome in any
-    /// case, and drop it again.)
+    /// The operand, or the outcome that tells that there is none. (`Option::ok_or` would make the outcome in
+    /// any case, and drop it again.)
     #[inline(always)]
     pub fn required<T>(operand: Option<T>) -> Result<T, Outcome> {
         match operand {
@@ -197,8 +197,8 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Stores an operand that the use has as a result, if it is concrete and owns nothing. Returns whether it did;
-    /// a result that the use does not have is stored by doing nothing.
+    /// Stores an operand that the use has as a result, if it is concrete and owns nothing. Returns whether it
+    /// did; a result that the use does not have is stored by doing nothing.
     #[inline(always)]
     pub fn copy_operand(&mut self, operand: usize, result: usize) -> bool {
         let from = NonNull::from(self.slot(operand));

@@ -37,6 +37,20 @@ impl<'f> FrameCx<'f> {
         self.path
     }
 
+    /// The name of a call on the way to the frame: of its location, its callee or its kernel, the first that
+    /// exists, then the number of the kernel in its function. Empty if there is no such call.
+    pub fn name_of(&self, call: usize) -> String {
+        let Some(&FrameStep { caller, kernel, callee, .. }) = self.path.steps().get(call) else {
+            return String::new();
+        };
+        let at = KernelRef { function: caller, kernel };
+        let name = self.file.location_name(at).filter(|name| !name.is_empty()).unwrap_or_else(|| {
+            let callee = self.file.image().function(callee).name();
+            if callee.is_empty() { self.file.kernel_view(at).name() } else { callee }.into()
+        });
+        format!("{name}#{kernel}")
+    }
+
     /// The iteration of the innermost call; see [`FrameStep::iteration`].
     pub fn iteration(&self) -> u64 {
         self.path.iteration()
@@ -58,13 +72,8 @@ impl fmt::Display for FrameCx<'_> {
         if self.path.steps().is_empty() {
             return f.write_str("/");
         }
-        for &FrameStep { caller, kernel, callee, iteration } in self.path.steps() {
-            let at = KernelRef { function: caller, kernel };
-            let name = self.file.location_name(at).filter(|name| !name.is_empty()).unwrap_or_else(|| {
-                let callee = self.file.image().function(callee).name();
-                if callee.is_empty() { self.file.kernel_view(at).name() } else { callee }.into()
-            });
-            write!(f, "/{name}#{kernel}[{iteration}]")?;
+        for (call, step) in self.path.steps().iter().enumerate() {
+            write!(f, "/{}[{}]", self.name_of(call), step.iteration)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! and shapes of its operands. With these options the program's kernels are wrapped by clocks, including
 //! deferred work; what the clocks add is not in the times of kernels. Without them there is no overhead.
 //! Calls, branches and loops that the executor runs without kernels appear in neither output; the kernels in
-//! their bodies do.
+//! their bodies do, and a trace counts the iterations of each loop that are in flight.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,10 +15,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use befrost::ErrorCode;
-use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
+use befrost_kernel_api::kernel::{Cursor, FrameCx, Job, Kernel, KernelFrame, Outcome, Param, Signature};
 use befrost_kernel_api::{KernelError, Registry};
 use befrost_kernels::Tensor;
 
+use super::in_flight::{Iterations, Loops};
 use super::scopes::{Inside, around};
 
 /// The most events of a trace: the first ones are kept.
@@ -40,6 +41,7 @@ struct Noted {
     events: Vec<TimedEvent>,
     /// The number of dropped events.
     lost: u64,
+    loops: Loops,
     /// The numbers of labels, which index `totals`.
     labels: HashMap<Label, usize>,
     totals: Vec<Total>,
@@ -75,17 +77,42 @@ struct Total {
 /// The same kernels wrapped by clocks.
 pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
     LOG.get_or_init(|| Log { start: Instant::now(), traces, noted: Mutex::default() });
-    around(registry, &INSIDE, |frame| {
+    let timed_registry = around(registry, &INSIDE, |frame| {
         let inside = INSIDE.get().and_then(|inside| inside.get_key_value(frame.name()));
         match inside {
             Some((&name, &run)) => {
                 let label = label(name, frame);
+                let iterations = iterations(frame);
                 let start = Instant::now();
-                timed(label, false, start, run(frame))
+                timed(label, iterations, false, start, run(frame))
             }
             None => Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code")),
         }
-    })
+    });
+    if traces { with_frames(&timed_registry) } else { timed_registry }
+}
+
+/// The same kernels, which know their frames. Those that call functions are not run if the executor can do
+/// without.
+fn with_frames(registry: &Registry) -> Registry {
+    let mut others = Registry::new();
+    for kernel in registry.iter() {
+        let takes_frame = kernel.signature.calls.is_none();
+        let signature = Signature { takes_frame, ..(*kernel.signature).clone() };
+        others.add(Kernel::new(kernel.name, signature, kernel.run));
+    }
+    others
+}
+
+/// The iterations of loops that a kernel is part of; none without a trace.
+fn iterations(frame: &KernelFrame<'_>) -> Iterations {
+    let Some(log) = LOG.get().filter(|log| log.traces) else { return Iterations::new() };
+    let Ok(path) = FrameCx::extract(frame, &mut Cursor::default()) else { return Iterations::new() };
+    let noted = &mut *log.noted();
+    if noted.events.len() == MAX_EVENTS {
+        return Iterations::new();
+    }
+    noted.loops.of(&path, log.start.elapsed())
 }
 
 /// The number of a kernel's label.
@@ -120,18 +147,18 @@ fn label(kernel: &'static str, frame: &KernelFrame<'_>) -> usize {
 }
 
 /// Records the time since `start`, and wraps deferred work.
-fn timed(label: usize, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
-    note(label, is_later, start, start.elapsed());
+fn timed(label: usize, iterations: Iterations, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
+    note(label, &iterations, is_later, start, start.elapsed());
     match outcome {
         Outcome::Later(job) => Outcome::Later(job.within(move |job: Job, frame: &mut KernelFrame<'_>| {
             let start = Instant::now();
-            timed(label, true, start, job.run(frame))
+            timed(label, iterations, true, start, job.run(frame))
         })),
         outcome => outcome,
     }
 }
 
-fn note(label: usize, is_later: bool, start: Instant, took: Duration) {
+fn note(label: usize, iterations: &[usize], is_later: bool, start: Instant, took: Duration) {
     let Some(log) = LOG.get() else { return };
     let mut noted = log.noted();
     if let Some(total) = noted.totals.get_mut(label) {
@@ -145,6 +172,7 @@ fn note(label: usize, is_later: bool, start: Instant, took: Duration) {
     if noted.events.len() < MAX_EVENTS {
         let (thread, at) = (thread_number(), start.saturating_duration_since(log.start));
         noted.events.push(TimedEvent { label, is_later, thread, at, took });
+        noted.loops.extend(iterations, at + took);
     } else {
         noted.lost += 1;
     }
@@ -216,6 +244,7 @@ pub(super) fn trace(put: &mut dyn FnMut(&str)) {
         );
         put(&line);
     }
+    noted.loops.counters(put);
     put(&format!("\n], \"otherData\": {{\"lost\": {}}}}}\n", noted.lost));
 }
 
@@ -228,7 +257,7 @@ pub(super) fn lost() -> Option<String> {
 }
 
 /// A text inside of a JSON string.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

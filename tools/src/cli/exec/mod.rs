@@ -19,6 +19,7 @@
 mod clocks;
 mod deadline;
 mod fixed;
+mod in_flight;
 mod interrupt;
 mod labels;
 mod picture;
