@@ -1,6 +1,7 @@
 // Dataflow control flow run natively: dead values, frames as functions that are instantiated per iteration.
 //
 // RUN: ir-opt %s --tf-executor-to-kernels | FileCheck %s
+// RUN: ir-opt %s --tf-functionalize-control-flow | FileCheck %s --check-prefix=KEPT
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --pass-pipeline="builtin.module(tf-executor-to-kernels,tf-to-kernels)" --seed 5 2>&1 | FileCheck %s --check-prefix=EXEC
@@ -64,7 +65,10 @@ func.func @trigger() -> (tensor<i32>, tensor<i32>) {
   func.return %r#0, %r#1 : tensor<i32>, tensor<i32>
 }
 
-// The sum of the numbers below 5; the Merge's number is 0 in the first iteration only.
+// The sum of the numbers below 5; the Merge's number is 0 in the first iteration only. A loop of functions has no
+// such number.
+// KEPT-LABEL: func.func @sum()
+// KEPT: tf_executor.NextIteration.Sink
 // CHECK-LABEL: func.func private @sum_w(
 // CHECK-SAME: -> (tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>, i1) attributes {tf_executor.frame = "loop"}
 // CHECK: "tf._Switch"{{.*}}is_loop_cond = true

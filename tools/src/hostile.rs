@@ -21,9 +21,9 @@ use befrost_compiler::verify::verify;
 use befrost_tensor::mem::{Limited, Malloc};
 use befrost_tensor::{DType, Shape};
 
-/// The most kernels that a call may start.
+/// Maximum number of kernels that a call may start.
 const FUEL: u64 = 2_000;
-/// The most bytes of its tensors.
+/// Maximum number of bytes of its tensors.
 const MEMORY: usize = 1 << 16;
 
 /// A runtime for untrusted files.

@@ -5,28 +5,16 @@
 //! forward graph, and `case.json` with the requests and runs, whose tensors are `.npy` files.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+mod cases;
+
+use std::path::Path;
 use std::process::{Command, Output};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gradients");
-    let more = std::env::var_os("BEFROST_GRADIENTS").map(PathBuf::from);
-    let entries = [Some(root), more].into_iter().flatten().flat_map(std::fs::read_dir).flatten().flatten();
-    let mut cases: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    cases.sort();
-    let mut trials = vec![Trial::test("there_are_cases", {
-        let n = cases.len();
-        move || if n > 0 { Ok(()) } else { Err("no cases in testdata/gradients".into()) }
-    })];
-    for case in cases {
-        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        trials.push(Trial::test(name, move || check(&case)));
-    }
-    libtest_mimic::run(&arguments, trials).exit();
+    cases::run("gradients", "BEFROST_GRADIENTS", "case.json", check);
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

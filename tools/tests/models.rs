@@ -1,40 +1,28 @@
 //! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
 //! one thread and on two; and our optimizer leaves no more operators than TensorFlow's own.
 //!
-//! A case is a folder of `testdata/graphdefs`: `graph.pb`, and `feeds.json` with the runs, whose tensors are
-//! `.npy` files.
+//! A case is a folder of `testdata/graphdefs`, and of `$BEFROST_GRAPHDEFS` if that is set: `graph.pb`, and
+//! `feeds.json` with the runs, whose tensors are `.npy` files.
 #![forbid(unsafe_code)]
 
+mod cases;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::verify::verify;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 /// Operators that are not counted.
 const FREE: &[&str] = &["Const", "Identity", "NoOp", "Placeholder"];
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/graphdefs");
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(&root)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
-        .unwrap_or_default();
-    cases.sort();
-    let mut trials = vec![Trial::test("there_are_cases", {
-        let n = cases.len();
-        move || if n > 0 { Ok(()) } else { Err("no cases in testdata/graphdefs".into()) }
-    })];
-    for case in cases {
-        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        trials.push(Trial::test(name, move || check(&case)));
-    }
-    libtest_mimic::run(&arguments, trials).exit();
+    cases::run("graphdefs", "BEFROST_GRAPHDEFS", "feeds.json", check);
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

@@ -6,29 +6,16 @@
 //! cases are read from the folder that `BEFROST_ONNX` names.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+mod cases;
+
+use std::path::Path;
 use std::process::Command;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/onnx");
-    let others = std::env::var_os("BEFROST_ONNX").map(PathBuf::from);
-    let mut trials = Vec::new();
-    for root in std::iter::once(own).chain(others) {
-        let entries = std::fs::read_dir(&root).into_iter().flatten().flatten();
-        let mut cases: Vec<PathBuf> =
-            entries.map(|entry| entry.path()).filter(|path| path.join("case.json").is_file()).collect();
-        cases.sort();
-        for case in cases {
-            let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            trials.push(Trial::test(name, move || check(&case)));
-        }
-    }
-    assert!(!trials.is_empty(), "the cases are gone");
-    libtest_mimic::run(&arguments, trials).exit();
+    cases::run("onnx", "BEFROST_ONNX", "case.json", check);
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

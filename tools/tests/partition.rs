@@ -7,6 +7,8 @@
 //! runs of a case share one set of variables.
 #![forbid(unsafe_code)]
 
+mod cases;
+
 use std::path::{Path, PathBuf};
 
 use befrost::{CallOptions, Datum, HostTensor, Resources, Runtime};
@@ -19,30 +21,11 @@ use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::verify::verify;
 use befrost_tensor::compare::{Tolerance, compare};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/partition");
-    let more = std::env::var_os("BEFROST_PARTITION").map(PathBuf::from);
-    let mut trials = vec![Trial::test("there_are_cases", {
-        let n = folders(&own).len();
-        move || if n > 0 { Ok(()) } else { Err("no cases in testdata/partition".into()) }
-    })];
-    for case in [Some(own), more].iter().flatten().flat_map(|root| folders(root)) {
-        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        trials.push(Trial::test(name, move || check(&case)));
-    }
-    libtest_mimic::run(&arguments, trials).exit();
-}
-
-fn folders(root: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.join("case.json").is_file()).collect();
-    found.sort();
-    found
+    cases::run("partition", "BEFROST_PARTITION", "case.json", check);
 }
 
 /// A way to run a case.

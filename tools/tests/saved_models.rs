@@ -6,6 +6,8 @@
 //! are read from the folder that `BEFROST_SAVED_MODELS` names.
 #![forbid(unsafe_code)]
 
+mod cases;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -15,26 +17,11 @@ use befrost_kernels::{Strings, Tensor};
 use befrost_tensor::compare::{Tolerance, compare, compare_strings};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::npy::{self, Array};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/saved_models");
-    let others = std::env::var_os("BEFROST_SAVED_MODELS").map(PathBuf::from);
-    let mut trials = Vec::new();
-    for root in std::iter::once(own).chain(others) {
-        let entries = std::fs::read_dir(&root).into_iter().flatten().flatten();
-        let mut cases: Vec<PathBuf> =
-            entries.map(|entry| entry.path()).filter(|path| path.join("case.json").is_file()).collect();
-        cases.sort();
-        for case in cases {
-            let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            trials.push(Trial::test(name, move || check(&case)));
-        }
-    }
-    assert!(!trials.is_empty(), "the cases are gone");
-    libtest_mimic::run(&arguments, trials).exit();
+    cases::run("saved_models", "BEFROST_SAVED_MODELS", "case.json", check);
 }
 
 /// The calls of a case: the signature, and files by input and by output.

@@ -5,35 +5,18 @@
 //! forward graph, and `run.json` with the optimizer, whose results are `.npy` files.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+mod cases;
+
+use std::path::Path;
 use std::process::Command;
 
 use befrost::{CallOptions, DType, Datum, Function, HostTensor, Resources, Runtime, variable_values};
 use befrost_tensor::tf::reference::gather;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 fn main() {
-    let arguments = Arguments::from_args();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/training");
-    let more = std::env::var_os("BEFROST_TRAINING_RUNS").map(PathBuf::from);
-    let mut trials = vec![Trial::test("there_are_cases", {
-        let n = folders(&own).len();
-        move || if n > 0 { Ok(()) } else { Err("no cases in testdata/training".into()) }
-    })];
-    for case in [Some(own), more].iter().flatten().flat_map(|root| folders(root)) {
-        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        trials.push(Trial::test(name, move || check(&case)));
-    }
-    libtest_mimic::run(&arguments, trials).exit();
-}
-
-fn folders(root: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.join("run.json").is_file()).collect();
-    found.sort();
-    found
+    cases::run("training", "BEFROST_TRAINING_RUNS", "run.json", check);
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

@@ -6,7 +6,7 @@ use super::specs::{Devices, kinds};
 use crate::diag::{Diagnostic, Severity, shortened};
 use crate::ir::{Module, OpId};
 
-/// The most devices that a message lists.
+/// Maximum number of devices that a message lists.
 const MAX_LISTED: usize = 16;
 
 /// An op as users know it: its node, or its name.

@@ -28,7 +28,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// The most copies of functions.
+/// Maximum number of copies of functions.
 const MAX_COPIES: usize = 4096;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {

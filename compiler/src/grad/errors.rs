@@ -5,7 +5,7 @@ use crate::dialects::at_op;
 use crate::ir::{Module, OpId, ValueId};
 use crate::print::type_text;
 
-/// The most nodes of an op that are named.
+/// Maximum number of nodes of an op that are named.
 const MAX_NAMED: usize = 4;
 
 /// E0901: ops without a gradient on the way from the xs to the ys, all of them.

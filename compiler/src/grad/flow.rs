@@ -20,7 +20,7 @@ use super::functions::{Bound, Draft, PairKey};
 use super::keep::Kept;
 use super::vjp::{At, Emit};
 use crate::dialects::{at_op, tf};
-use crate::ir::{AttrId, AttrKind, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId};
+use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::InsertionPoint;
 
 /// The attribute of a function that names its gradient.
@@ -263,14 +263,7 @@ impl Engine<'_, '_> {
         dys: &[Option<ValueId>],
         wants: &[bool],
     ) -> Result<Through, Undifferentiable> {
-        let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
-            return self.refuse_custom(op, "?", "the attribute names no function");
-        };
-        let name = self.text(root);
-        let Some((block, end)) = self.functions.get(&root).and_then(|&function| self.body_of(function))
-        else {
-            return self.refuse_custom(op, &name, "there is no such function");
-        };
+        let (name, block, end) = self.gradient_function(op, custom)?;
         let operands = self.operands(op);
         let m = self.m();
         let results: Vec<ValueId> = m.results(op).take(dys.len()).collect();
@@ -319,6 +312,22 @@ impl Engine<'_, '_> {
         Ok(Through { dxs, replaced: Vec::new() })
     }
 
+    /// The function that computes the gradients of an op: its name, block and return.
+    fn gradient_function(
+        &mut self,
+        op: OpId,
+        custom: AttrId,
+    ) -> Result<(String, BlockId, OpId), Undifferentiable> {
+        let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
+            return self.refuse_custom(op, "?", "the attribute names no function");
+        };
+        let name = self.text(root);
+        match self.functions.get(&root).and_then(|&function| self.body_of(function)) {
+            Some((block, end)) => Ok((name, block, end)),
+            None => self.refuse_custom(op, &name, "there is no such function"),
+        }
+    }
+
     /// The gradients of an op by a function of those of its results, by operand.
     pub(super) fn registered(
         &mut self,
@@ -327,14 +336,7 @@ impl Engine<'_, '_> {
         custom: AttrId,
         dys: &[ValueId],
     ) -> Result<Vec<(usize, ValueId)>, Undifferentiable> {
-        let AttrKind::Symbol { root, .. } = *self.m().cx.attr(custom) else {
-            return self.refuse_custom(op, "?", "the attribute names no function");
-        };
-        let name = self.text(root);
-        let Some((block, end)) = self.functions.get(&root).and_then(|&function| self.body_of(function))
-        else {
-            return self.refuse_custom(op, &name, "there is no such function");
-        };
+        let (name, block, end) = self.gradient_function(op, custom)?;
         let m = self.m();
         let (n_in, n_out) = (m.args(block).len(), m.n_operands(end));
         if n_in != dys.len() || n_out != tf::n_data_operands(m, op) {

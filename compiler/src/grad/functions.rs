@@ -19,7 +19,7 @@ use crate::dialects::{at_op, tf};
 use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
 
-/// The most functions inside of each other that are differentiated, on the machine's stack.
+/// Maximum depth of calls that are differentiated, on the machine's stack.
 const MAX_DEPTH: usize = 64;
 
 /// The differentiated functions of calls.

@@ -67,15 +67,7 @@ fn origin(m: &Module, value: ValueId) -> Origin {
     let Some(op) = m.defining_op(value) else { return Origin::Unknown };
     match tf::operator(m, op) {
         Some(Op::Identity) => Origin::SameAs(m.operand(op, 0)),
-        Some(
-            Op::VarHandleOp
-            | Op::VariableV2
-            | Op::Variable
-            | Op::HashTableV2
-            | Op::MutableHashTableV2
-            | Op::MutableHashTableOfTensorsV2
-            | Op::MutableDenseHashTableV2,
-        ) => {
+        Some(operator) if tf::names_resource(operator.row()) => {
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
                 AttrKind::Str { text, .. } => Some(*text),
                 _ => None,

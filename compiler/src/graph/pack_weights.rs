@@ -60,7 +60,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The most equal weights that are packed: a file with more would grow out of all proportion.
+/// Maximum number of equal weights that are packed: a file with more would grow out of all proportion.
 const MAX_REPEATED: usize = 1 << 18;
 
 /// Packed weights, made from the plain ones while the file is written.

@@ -17,7 +17,7 @@ use logos::Logos;
 
 /// The greatest nesting depth of brackets.
 pub(super) const MAX_DEPTH: usize = 256;
-/// The most bad characters that are reported.
+/// Maximum number of bad characters that are reported.
 const MAX_BAD: usize = 50;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]

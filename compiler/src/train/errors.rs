@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostic;
 
-/// The most names that are listed.
+/// Maximum number of names that are listed.
 const MAX_NAMED: usize = 40;
 
 fn list(names: &[&str]) -> String {

@@ -168,7 +168,7 @@ pub(super) fn not_on_every_path(
     value: ValueId,
     path: &[BlockId],
 ) -> Diagnostic {
-    /// The most blocks of a path that are shown.
+    /// Maximum number of blocks of a path that are shown.
     const SHOWN: usize = 8;
     let from = m.defining_block(value).map_or_else(String::new, |block| block_label(m, block));
     let mut labels: Vec<String> = path.iter().map(|&block| block_label(m, block)).collect();

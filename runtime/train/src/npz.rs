@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 /// The place of a member's bytes: first and length.
 pub(crate) type Range = (u64, u64);
 
-/// The most bytes of a directory.
+/// Maximum number of bytes of a directory.
 const MAX_DIRECTORY: u64 = 1 << 26;
 
 /// Finds a member.

@@ -33,7 +33,7 @@ const TYPES: [(DType, &str); 13] = [
     (DType::F64, "F64"),
 ];
 
-/// The most bytes of a header.
+/// Maximum number of bytes of a header.
 const MAX_HEADER: usize = 100 << 20;
 
 /// The key of texts that are no tensors.

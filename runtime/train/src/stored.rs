@@ -50,7 +50,7 @@ enum Kind {
     Tensors(SafeTensors),
 }
 
-/// The most differences that are listed.
+/// Maximum number of differences that are listed.
 const MAX_LISTED: usize = 40;
 
 impl Checkpoint {

@@ -254,7 +254,7 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// The most bytes of an input without a length, such as standard input or a device.
+/// Maximum number of bytes of an input without a length, such as standard input or a device.
 const MAX_STREAM: u64 = 4 << 30;
 
 /// Reads to the end, which has to come before the limit.

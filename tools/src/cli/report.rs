@@ -25,7 +25,7 @@ use miette::{
 
 use super::failure::tell;
 
-/// The most errors shown.
+/// Maximum number of errors shown.
 const MAX_SHOWN: usize = 100;
 /// Longer lines are cut.
 const MAX_LINE: usize = 160;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The most bytes of a line shown on either side of a message's position.
+/// Maximum number of bytes of a line shown on either side of a message's position.
 const MAX_BESIDE: usize = 500;
 
 /// A text with the name that messages give it.

@@ -20,7 +20,7 @@ use befrost_tensor::{HostTensor, Shape};
 use super::{Graph, GraphMode, GraphValue};
 use crate::dice::Dice;
 
-/// The most iterations of a loop.
+/// Maximum number of iterations of a loop.
 const TRIPS: usize = 3;
 
 /// The deepest nesting of functions and regions.

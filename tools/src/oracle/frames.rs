@@ -13,7 +13,7 @@ use super::attrs::Attrs;
 use super::value::{Code, OracleError, Value};
 use super::{Execution, Limits, Refusal, scalars, tensors};
 
-/// The most locations in the trace of an error.
+/// Maximum number of locations in the trace of an error.
 const MAX_TRACE: usize = 32;
 
 /// The effect of an op.

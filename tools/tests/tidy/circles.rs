@@ -19,7 +19,7 @@
 use super::lex::{code_only, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files in a circle.
+/// Maximum number of files in a circle.
 const MAX_FILES: usize = 6;
 
 /// A crate with a larger circle: its folder, the number of files, and the reason.

@@ -57,7 +57,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// The most devices whose times are estimated.
+/// Maximum number of devices whose times are estimated.
 const MAX_SIMULATED: usize = 1024;
 
 /// The reason for a placement.

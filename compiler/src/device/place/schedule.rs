@@ -198,7 +198,7 @@ impl Problem {
     }
 }
 
-/// The most devices that are tried alone.
+/// Maximum number of devices that are tried alone.
 const MAX_ALONE: usize = 64;
 
 /// The state of a simulation.

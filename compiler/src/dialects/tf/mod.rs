@@ -81,6 +81,16 @@ pub fn is_passing(m: &Module, op: OpId) -> bool {
     row(m, op).is_some_and(|row| row.has(RowTraits::PASSING))
 }
 
+/// True for operators whose result is a resource that the attributes `container` and `shared_name` name.
+pub fn names_resource(row: &OpRow) -> bool {
+    row.signature().attr("shared_name").is_some()
+}
+
+/// True for operators that create variables: named resources of a declared shape.
+pub fn creates_variable(row: &OpRow) -> bool {
+    names_resource(row) && row.signature().attr("shape").is_some()
+}
+
 /// TensorFlow's name of an op of this dialect.
 pub fn op_of(name: &str) -> Option<&str> {
     name.strip_prefix("tf.")

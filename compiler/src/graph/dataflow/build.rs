@@ -1,7 +1,8 @@
-//! Execution of plans: ops move into place, and conditionals get regions.
+//! Execution of plans: ops are moved, and conditionals get regions.
 //!
-//! A value is replaced where its users are placed. Its present value, [`Builder::now`], is the one behind
-//! Switches, the result of a conditional that it crossed, or an argument of a loop's region.
+//! The operands of an op are replaced when it is moved. The replacement of a value, [`Builder::now`], is the
+//! value forwarded through Switches, the result of a conditional whose border the value crosses, or an
+//! argument of a loop's region.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
@@ -18,7 +19,7 @@ use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
 
 const CHAIN: TypeId = KnownType::Chain.id();
 
-/// True if there is a value of this type that stands for one that is never used.
+/// True if [`Builder::zero`] has a placeholder of this type.
 pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
     matches!(tf::type_of(&m.cx, ty), Some((_, false)))
 }
@@ -27,13 +28,13 @@ pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
 pub(super) struct Builder<'a, 'm> {
     pub(super) r: &'a mut Rewriter<'m>,
     conditions: &'a Conditions,
-    /// The present values of those that were replaced.
+    /// The replacements of values.
     pub(super) replaced: FxHashMap<ValueId, ValueId>,
     /// The literals of the region that is being built.
     literals: Literals,
-    /// The values of the choices so far.
+    /// The results of selects.
     selected: FxHashMap<usize, ValueId>,
-    /// The ops that were placed or made.
+    /// The ops that were moved or created.
     pub(super) placed: Vec<OpId>,
     pub(super) n_conditionals: u64,
 }
@@ -44,7 +45,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         Builder { r, conditions, replaced, literals, selected, placed: Vec::new(), n_conditionals: 0 }
     }
 
-    /// The present value of a value.
+    /// The value that a value is replaced by at this point.
     pub(super) fn now(&self, value: ValueId) -> ValueId {
         let behind = |value| self.conditions.behind_under(self.r.ir(), value, &self.literals);
         let mut value = behind(value);
@@ -54,21 +55,21 @@ impl<'a, 'm> Builder<'a, 'm> {
         value
     }
 
-    /// Executes steps at a place.
+    /// Executes steps at an insertion point.
     pub(super) fn steps(&mut self, steps: &[PlanStep], at: InsertionPoint) {
         for step in steps {
             match step {
                 PlanStep::PlanNode(PlanNode::Op(op)) => self.place(*op, at),
                 PlanStep::PlanNode(PlanNode::Copy(op)) => self.copy(*op, at),
                 PlanStep::PlanNode(PlanNode::Gate(op)) => self.gate(*op, at),
-                // A choice is made with its conditional.
+                // A select is built with its conditional.
                 PlanStep::PlanNode(PlanNode::Select(_)) => {}
                 PlanStep::Branch(branch) => self.conditional(branch, at),
             }
         }
     }
 
-    /// The operands of an op by now. Its control edges come from what is still there.
+    /// The operands of an op after replacements. Its control edges come from ops that remain.
     fn operands(&self, op: OpId) -> Vec<ValueId> {
         let m = self.r.ir();
         let is_constant = m.traits(op).has(Traits::CONSTANT);
@@ -81,21 +82,21 @@ impl<'a, 'm> Builder<'a, 'm> {
         operands
     }
 
-    /// Control edges by now.
+    /// Control edges after replacements.
     pub(super) fn edges(&self, edges: &[ValueId]) -> Vec<ValueId> {
         let m = self.r.ir();
         let waited = edges.iter().flat_map(|&edge| self.conditions.waited_for(m, edge, &self.literals));
-        // A ControlTrigger does not wait for what never runs.
+        // A ControlTrigger does not wait for ops that never run.
         let waited = waited.filter(|&edge| self.conditions.of_value(edge) != Liveness::Never);
         let mut found: Vec<ValueId> = waited.map(|edge| self.now(edge)).collect();
-        // The completion of a primitive that is gone: its operands are there.
+        // A primitive that was removed is complete when its operands are final.
         found.retain(|&edge| m.defining_op(edge).is_none_or(|from| Primitive::of(m, from).is_none()));
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    /// Moves an op; the end of a region gets its operands and stays.
+    /// Moves an op. A terminator stays and gets its operands.
     fn place(&mut self, op: OpId, at: InsertionPoint) {
         let m = self.r.ir();
         let inside: Vec<OpId> = m.walk(op).collect();
@@ -114,7 +115,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         }
     }
 
-    /// The operands of a graph's end: choices where values may be dead.
+    /// The operands of the graph's terminator: selects for values that may be dead.
     fn fetched(&self, fetch: OpId) -> Vec<ValueId> {
         let m = self.r.ir();
         let chosen = |i| self.selected.get(&self.conditions.select_of(fetch, Replaced::Operand(i))?).copied();
@@ -164,7 +165,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let (data, chains): (Vec<ValueId>, Vec<ValueId>) =
             m.results(op).partition(|&result| !is_chain(m, result));
         let is_watched = chains.iter().any(|&chain| !m.is_unused(chain));
-        // The number of a Merge's input is a choice of its own.
+        // The index of a Merge's live input has a select of its own.
         let n = if Primitive::of(m, op) == Some(Primitive::Merge) { 1 } else { data.len() };
         let loc = m.loc(op);
         let made = self.identity(value, &edges, is_watched, loc, at);
@@ -173,7 +174,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         self.replaced.extend(chains.into_iter().zip(made.get(1).copied()));
     }
 
-    /// Makes a conditional.
+    /// Builds a conditional.
     fn conditional(&mut self, branch: &Branch, at: InsertionPoint) {
         let Branch { predicate, branches, selects, crossing: Crossing { values, chosen, chains } } = branch;
         self.n_conditionals += 1;
@@ -193,7 +194,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let of = selects.first().map(|&select| conditions.selects[select].op);
         let loc = of.or(m.defining_op(*predicate)).map_or(LocId::UNKNOWN, |op| m.loc(op));
         let made = self.r.create_named(at, loc, name, &[self.now(*predicate)], &types, &[]);
-        // The branch of true is number 1, and the first region.
+        // Branch number 1, for true, is the first region.
         let order: Vec<usize> = if is_number { (0..branches.len()).collect() } else { vec![1, 0] };
         for number in order {
             let region = self.r.add_region(made);
@@ -222,7 +223,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let results: Vec<ValueId> = self.r.ir().results(made).collect();
         for (&select, &result) in selects.iter().zip(&results) {
             self.selected.insert(select, result);
-            // A gate replaces its Merge itself.
+            // A gated Merge is replaced by its gate.
             if let Some(Replaced::Result(value)) = conditions.selects[select].replaces
                 && !(conditions.is_gated(conditions.selects[select].op)
                     && value == self.r.ir().result(conditions.selects[select].op, 0))
@@ -243,14 +244,14 @@ impl<'a, 'm> Builder<'a, 'm> {
         }
         for &chain in chains {
             let (chain, done) = (self.now(chain), results[results.len() - 1]);
-            // Inner conditionals may complete several at once.
+            // An inner conditional may complete several chains.
             if chain != done {
                 self.replaced.insert(chain, done);
             }
         }
     }
 
-    /// The value of a choice in a branch.
+    /// The operand of a select in a branch.
     fn source(&mut self, select: usize, branch: usize, block: BlockId) -> ValueId {
         let select = &self.conditions.selects[select];
         let m = self.r.ir();
@@ -268,7 +269,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         }
     }
 
-    /// A constant with the attribute that a function makes.
+    /// A constant of a computed attribute.
     fn constant(
         &mut self,
         block: BlockId,
@@ -281,7 +282,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         self.r.ir().result(op, 0)
     }
 
-    /// A value that nothing uses: a number, an empty text, a variable that is not initialized, an empty list.
+    /// A result that is never used: a zero, an empty string, an uninitialized variable, an empty list.
     fn zero(&mut self, ty: TypeId, block: BlockId) -> ValueId {
         let cx = self.r.cx();
         let of = tf::type_of(cx, ty).map(|(ty, _)| ty);
@@ -314,7 +315,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         })
     }
 
-    /// The error that a value is dead.
+    /// An op that fails because a value is dead.
     fn dead(&mut self, text: &str, ty: TypeId, block: BlockId) -> ValueId {
         let never = self.constant(block, |cx| tf::scalar_attr(cx, 0.0, DType::I1));
         let message = self.text(text, block);

@@ -7,16 +7,17 @@
 //! ```
 //!
 //! A condition is a set of *literals*: predicates, each with the branch that it must take. An op is live if
-//! all its inputs are, so its literals are theirs. A Merge's are found by cases: a predicate of which every
-//! branch is the condition of an input, as are all others alike, is a choice between those inputs, and no
-//! condition of the Merge. With more inputs the choices are nested ([`Select`]).
+//! all its inputs are live, so it has the literals of its inputs. Those of a Merge are found by cases: if the
+//! conditions of two inputs differ in the branch of one predicate only, and each branch has an input, the
+//! Merge selects by that predicate and does not depend on it. With more inputs the selects are nested
+//! ([`Select`]).
 //!
-//! A loop is live if all values that enter it are. That is what the primitives mean only if its condition
-//! needs a live value wherever a variable does; other loops are refused. Inside of a loop the literals of
-//! the frames around it go along, and end with those of its own frame at the Exit.
+//! A loop is live if all values that enter it are live. This agrees with the primitives only if the loop's
+//! condition needs a live value wherever a variable does; other loops are refused. Values in a loop have the
+//! literals of the outer frames too. At an Exit the literals of the loop's own frame end.
 //!
-//! What has no such condition, such as a Merge that may get no live input, is refused with the reason, for
-//! the frame of the op. Its results are live if themselves are: a predicate of their own.
+//! An op without such a condition, for example a Merge that may have no live input, is refused with a reason,
+//! and its frame is not functionalized. Each of its results is a predicate of its own.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,22 +29,22 @@ use crate::dialects::tf_executor::frames::{FrameId, Frames, ROOT, inputs};
 use crate::dialects::tf_executor::{FETCH, Primitive, block_of, data_operands, is_chain, node};
 use crate::ir::{Module, OpId, Traits, TypeId, ValueId};
 
-/// The most literals of a condition, and so the deepest nest of conditionals.
+/// Limit of the literals of a condition, hence of the nesting of conditionals.
 const MAX_LITERALS: usize = 64;
 
-/// The most cases that are tried for one Merge.
+/// Limit of the case distinctions for one Merge.
 const MAX_TRIES: u32 = 1 << 12;
 
-/// A predicate and the number of its branch; 1 is that of true.
+/// A predicate and the number of its branch; the branch for true is 1.
 pub(super) type Literal = (ValueId, usize);
 
 /// Literals, sorted and without duplicates.
 pub(super) type Literals = SmallVec<[Literal; 4]>;
 
-/// When a value is live.
+/// The liveness condition of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Liveness {
-    /// If all these literals hold.
+    /// All these literals hold.
     When(Literals),
     /// Never.
     Never,
@@ -88,15 +89,15 @@ pub(super) enum Chosen {
 /// A choice between values by a predicate.
 #[derive(Clone, Debug)]
 pub(super) struct Select {
-    /// The condition under which there is a choice.
+    /// The condition under which the select is live.
     pub(super) when: Literals,
     pub(super) predicate: ValueId,
-    /// One for each branch of the predicate.
+    /// The operand for each branch of the predicate.
     pub(super) of: Vec<Chosen>,
     pub(super) ty: TypeId,
-    /// The op that it is for.
+    /// The Merge, or the terminator of the graph.
     pub(super) op: OpId,
-    /// The value that it replaces: a result of a Merge, or an operand of the graph's end.
+    /// The value that it replaces: a result of a Merge, or an operand of the graph's terminator.
     pub(super) replaces: Option<Replaced>,
 }
 
@@ -107,7 +108,7 @@ pub(super) enum Replaced {
     Operand(usize),
 }
 
-/// How a predicate selects.
+/// The kind of a predicate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Predicate {
     pub(super) branches: usize,
@@ -125,13 +126,13 @@ pub(super) struct Conditions {
     ops: FxHashMap<OpId, Liveness>,
     predicates: FxHashMap<ValueId, Predicate>,
     pub(super) selects: Vec<Select>,
-    /// The Switches and Merges that wait for control edges, or that an op that is no constant waits for.
+    /// The Switches and Merges with control edges, from other ops or to ops other than constants.
     gated: FxHashSet<OpId>,
-    /// The choice that is the value of a Merge's result, or of an operand of the graph's end.
+    /// The select of a Merge's result, or of an operand of the graph's terminator.
     select_of: FxHashMap<(OpId, Replaced), usize>,
-    /// The value behind each result of a Switch, and of a Merge that has one live input.
+    /// The operand forwarded to each result of a Switch, and of a Merge with one live input.
     behind: FxHashMap<ValueId, ValueId>,
-    /// The same through gates and Identities: the value that decides.
+    /// The same, through gates and Identities too.
     decides: FxHashMap<ValueId, ValueId>,
     pub(super) refused: FxHashMap<FrameId, Refused>,
 }
@@ -162,17 +163,17 @@ impl Conditions {
         found
     }
 
-    /// When an op is live.
+    /// The condition of an op.
     pub(super) fn of_op(&self, op: OpId) -> Liveness {
         self.ops.get(&op).cloned().unwrap_or_else(Liveness::always)
     }
 
-    /// When a value is live.
+    /// The condition of a value.
     pub(super) fn of_value(&self, value: ValueId) -> Liveness {
         self.values.get(&value).cloned().unwrap_or_else(Liveness::always)
     }
 
-    /// Sets when an op and its results are live.
+    /// Sets the condition of an op and its results.
     pub(super) fn set(&mut self, m: &Module, op: OpId, when: Liveness) {
         self.values.extend(m.results(op).map(|result| (result, when.clone())));
         self.ops.insert(op, when);
@@ -182,14 +183,14 @@ impl Conditions {
         self.predicates.get(&value).copied()
     }
 
-    /// The literals of a frame among these.
+    /// The literals that belong to a frame.
     pub(super) fn in_frame(&self, when: &Liveness, frame: FrameId) -> Option<Literals> {
         let Liveness::When(literals) = when else { return None };
         let is_own = |&&(p, _): &&Literal| self.predicates.get(&p).is_some_and(|p| p.frame == frame);
         Some(literals.iter().filter(is_own).copied().collect())
     }
 
-    /// The condition without the literals of a frame, which ends there.
+    /// The condition in the parent frame: without the literals of this frame.
     pub(super) fn outside(&self, when: &Liveness, frame: FrameId) -> Liveness {
         let Liveness::When(literals) = when else { return Liveness::Never };
         let is_other = |(p, _): &Literal| self.predicates.get(p).is_none_or(|p| p.frame != frame);
@@ -248,8 +249,7 @@ impl Conditions {
         }
     }
 
-    /// The values behind a value that something waits for: those that a ControlTrigger waits for instead of
-    /// it.
+    /// The values that stand for a control dependency: for a ControlTrigger those that it waits for.
     pub(super) fn waited_for(&self, m: &Module, value: ValueId, literals: &[Literal]) -> Vec<ValueId> {
         let (mut todo, mut seen, mut found) = (vec![value], FxHashSet::default(), Vec::new());
         while let Some(value) = todo.pop() {
@@ -264,7 +264,7 @@ impl Conditions {
         found
     }
 
-    /// The condition of a result that nothing is known about: it itself.
+    /// The condition of a result of unknown liveness: a literal of its own.
     fn own(&mut self, m: &Module, frame: FrameId, op: OpId) -> Liveness {
         let Some(value) = m.results(op).next() else { return Liveness::Never };
         self.predicates.insert(value, Predicate { branches: 1, is_number: true, frame });
@@ -280,7 +280,7 @@ impl Conditions {
         results.iter().for_each(|&result| self.passes(m, op, result, data));
         self.set(m, op, when.clone());
         let known = match is_number {
-            // A number that no branch has selects the last one.
+            // An index out of range selects the last branch.
             true => query::ints(m, predicate)
                 .and_then(|n| n.first().copied())
                 .map(|n| usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)),
@@ -304,12 +304,12 @@ impl Conditions {
         }
     }
 
-    /// True if a Switch or a Merge waits for control edges, or an op that is no constant waits for it.
+    /// True if a Switch or a Merge has control edges, from other ops or to ops other than constants.
     pub(super) fn is_gated(&self, op: OpId) -> bool {
         self.gated.contains(&op)
     }
 
-    /// The value behind a value, which is no result of a Switch without a gate.
+    /// The value forwarded to this one by Switches without gates and by Merges.
     pub(super) fn behind(&self, mut value: ValueId) -> ValueId {
         while let Some(&behind) = self.behind.get(&value) {
             value = behind;
@@ -317,22 +317,22 @@ impl Conditions {
         value
     }
 
-    /// Records that a value is another one by now.
+    /// Records the replacement of a value.
     pub(super) fn replace(&mut self, old: ValueId, new: ValueId) {
         self.behind.insert(old, new);
     }
 
-    /// True if an op switches by this predicate.
+    /// True for a Switch on this predicate.
     pub(super) fn switches_by(&self, m: &Module, op: OpId, predicate: ValueId) -> bool {
         Primitive::of(m, op) == Some(Primitive::Switch) && self.decides(m.operand(op, 1)) == predicate
     }
 
-    /// The value that decides in the end: Identities and Switches have the value of their operands.
+    /// The value forwarded to this one by Identities and Switches.
     fn decides(&self, value: ValueId) -> ValueId {
         self.decides.get(&value).copied().unwrap_or(value)
     }
 
-    /// Records that a result of an op is one of its operands.
+    /// Records that a result of an op forwards an operand.
     fn passes(&mut self, m: &Module, op: OpId, result: ValueId, operand: ValueId) {
         self.decides.insert(result, self.decides(operand));
         if Primitive::of(m, op).is_some() && !self.gated.contains(&op) {
@@ -340,7 +340,7 @@ impl Conditions {
         }
     }
 
-    /// The branch of a predicate, or of one that enters a loop as this one, under a condition that names it.
+    /// The branch of a predicate, or of the outer value that enters a loop as this one, under a condition.
     fn implied(&self, m: &Module, when: &Liveness, mut predicate: ValueId) -> Option<usize> {
         let Liveness::When(literals) = when else { return None };
         loop {
@@ -353,7 +353,7 @@ impl Conditions {
         }
     }
 
-    /// The value behind a value where these literals hold, which decide choices.
+    /// The value forwarded to this one where these literals hold; they decide selects.
     pub(super) fn behind_under(&self, m: &Module, mut value: ValueId, literals: &[Literal]) -> ValueId {
         loop {
             value = self.behind(value);
@@ -373,7 +373,7 @@ impl Conditions {
         }
     }
 
-    /// The choice that a result or an operand is.
+    /// The select of a result or an operand.
     pub(super) fn select_of(&self, op: OpId, replaced: Replaced) -> Option<usize> {
         self.select_of.get(&(op, replaced)).copied()
     }
@@ -411,7 +411,7 @@ impl Conditions {
         Liveness::When(when)
     }
 
-    /// The choice between inputs with these conditions, and its own condition.
+    /// The choice between inputs by their conditions, and the condition of the choice.
     fn choose(&self, inputs: &[(usize, Literals)], tries: &mut u32) -> Option<(Choice, Literals)> {
         *tries = tries.checked_sub(1)?;
         if let [(i, when)] = inputs {
@@ -475,7 +475,7 @@ impl Conditions {
         Chosen::Select(self.selects.len() - 1)
     }
 
-    /// Fetched values that may be dead are chosen between themselves and an error.
+    /// Adds a select between the value and an error for each fetched value that may be dead.
     fn fetch(&mut self, m: &Module, op: OpId) {
         for (i, value) in data_operands(m, op).enumerate() {
             let dead = Chosen::Dead(op, i);
@@ -500,7 +500,7 @@ impl Conditions {
         }
     }
 
-    /// A literal whose predicate is no condition of the predicates of the others.
+    /// A literal on whose predicate the conditions of the other predicates do not depend.
     fn innermost(&self, literals: &Literals) -> Option<usize> {
         let needs = |other: ValueId, p: ValueId| match self.of_value(other) {
             Liveness::When(when) => when.iter().any(|&(needed, _)| needed == p),
@@ -511,7 +511,7 @@ impl Conditions {
     }
 }
 
-/// True for a Switch or a Merge with control edges that have to be kept. Constants wait for nothing.
+/// True for a Switch or a Merge with control edges that must be kept. Constants wait for nothing.
 fn has_gate(m: &Module, op: OpId) -> bool {
     let is_watched = |result: ValueId| {
         is_chain(m, result) && m.users(result).any(|(user, _)| !m.traits(user).has(Traits::CONSTANT))
@@ -521,7 +521,7 @@ fn has_gate(m: &Module, op: OpId) -> bool {
         && (m.operands(op).any(|value| is_chain(m, value)) || m.results(op).any(is_watched))
 }
 
-/// Which input of a Merge is live.
+/// The live input of a Merge.
 enum Choice {
     Input(usize),
     Of { predicate: ValueId, of: Vec<Choice> },

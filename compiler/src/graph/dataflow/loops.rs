@@ -1,13 +1,13 @@
-//! Loops: one op of the frame around it for a frame.
+//! Loops: each frame becomes one op of its parent frame.
 //!
 //! ```text
-//! what has no literal of the condition      the condition, in every iteration and once more
-//! what is live if it holds                  the body
-//! what is live if it does not               after the loop
+//! ops without a literal of the loop's condition      the condition, in every iteration and once more
+//! ops that are live if the condition holds           the body
+//! ops that are live if it does not hold              behind the loop
 //! ```
 //!
-//! The variables are the values of the Merges. The body and what follows may use what the condition computes:
-//! it is computed there again if it has no effects. Invariants are used as they are from outside.
+//! The variables are the results of the Merges. Ops of the condition with users in the body or behind the
+//! loop are computed there again, if they have no effects. Invariants are captured.
 
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,7 @@ struct LoopPlan {
     variables: Vec<LoopVariable>,
     invariants: Vec<OpId>,
     exits: Vec<OpId>,
-    /// When it is live.
+    /// The condition of the loop.
     when: Liveness,
     condition: Vec<PlanStep>,
     body: Vec<PlanStep>,
@@ -36,11 +36,11 @@ struct LoopPlan {
 }
 
 impl Functionalizer<'_, '_, '_> {
-    /// Makes a loop of a frame.
+    /// Replaces a frame by a loop.
     pub(super) fn make_loop(&mut self, frame: FrameId) -> Result<(), Refused> {
         match (self.plan_loop(frame)?, self.frames.frame(frame).parent) {
             (Some(planned), _) => self.build_loop(frame, &planned),
-            // It goes with the dead ops of the frame around it.
+            // It is erased with the dead ops of the parent frame.
             (None, Some(parent)) => {
                 let dead = std::mem::take(&mut self.ops[frame.0 as usize]);
                 self.ops[parent.0 as usize].extend(dead);
@@ -92,7 +92,7 @@ impl Functionalizer<'_, '_, '_> {
         let region = |branch| Literals::from_slice(&[(decision, branch)]);
         let sinks = of.variables.iter().map(|variable| variable.sink).collect();
         self.check_ends(frame, [(sinks, region(1)), (of.exits.clone(), region(0))])?;
-        self.check_edges(&of.variables)?;
+        self.check_merges(&of.variables)?;
         for (nodes, branch) in [(&mut body, 1), (&mut after, 0)] {
             let copies = self.copies(&condition, nodes)?;
             nodes.extend(copies.into_iter().map(|op| (PlanNode::Copy(op), region(branch))));
@@ -107,7 +107,7 @@ impl Functionalizer<'_, '_, '_> {
         Ok(Some(LoopPlan { cond, variables, invariants, exits, when, condition, body, after }))
     }
 
-    /// The ends of the body and of the loop must be live whenever these are.
+    /// Checks that the terminators of the body and of the loop are live whenever their operands are.
     fn check_ends(&self, frame: FrameId, ends: [(Vec<OpId>, Literals); 2]) -> Result<(), Refused> {
         for (ops, region) in ends {
             let is_wrong = |&op: &OpId| {
@@ -121,17 +121,22 @@ impl Functionalizer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Primitives that a loop replaces have no control edges that it would lose.
-    fn check_edges(&self, variables: &[LoopVariable]) -> Result<(), Refused> {
+    /// Checks that the Merges which the loop replaces have no control edges, and that nothing uses the number
+    /// of their live input, which a loop does not have.
+    fn check_merges(&self, variables: &[LoopVariable]) -> Result<(), Refused> {
         let m = self.m();
-        let merges = variables.iter().map(|variable| variable.merge);
-        match merges.into_iter().find(|&merge| m.operands(merge).any(|value| is_chain(m, value))) {
-            Some(merge) => Err((merge, format!("{} waits for control edges", node(m, merge)))),
-            None => Ok(()),
+        for merge in variables.iter().map(|variable| variable.merge) {
+            if m.operands(merge).any(|value| is_chain(m, value)) {
+                return Err((merge, format!("{} waits for control edges", node(m, merge))));
+            }
+            if m.results(merge).nth(1).is_some_and(|number| !is_chain(m, number) && !m.is_unused(number)) {
+                return Err((merge, format!("the number of the input of {} is used", node(m, merge))));
+            }
         }
+        Ok(())
     }
 
-    /// The ops of the condition that other nodes use, with what these use.
+    /// The ops of the condition with users in other nodes, and their operands' producers.
     fn copies(
         &self,
         condition: &[(PlanNode, Literals)],
@@ -161,7 +166,7 @@ impl Functionalizer<'_, '_, '_> {
         while let Some(value) = todo.pop() {
             for value in conditions.waited_for(m, value, &[]) {
                 let Some(op) = m.defining_op(value).filter(|op| computed.contains(op)) else { continue };
-                // The condition itself is known in its branches.
+                // In its branches the value of the condition is known.
                 if Primitive::of(m, op) == Some(Primitive::LoopCond) || !seen.insert(op) {
                     continue;
                 }
@@ -249,8 +254,7 @@ impl Functionalizer<'_, '_, '_> {
         self.leave(frame, when, kept);
     }
 
-    /// Makes ops, of a loop and what follows it, a part of the frame around it, and erases the rest of its
-    /// frame.
+    /// Moves ops of the loop, and those behind it, to the parent frame, and erases the rest of the frame.
     fn leave(&mut self, frame: FrameId, when: &Liveness, kept: Vec<OpId>) {
         let m = self.r.ir();
         for &op in &kept {
@@ -276,7 +280,7 @@ impl Functionalizer<'_, '_, '_> {
     }
 }
 
-/// The value that the end of a region was given, once its control edges are final.
+/// The operand of a region's terminator, behind its control edges.
 fn given(builder: &mut build::Builder<'_, '_>, end: OpId, at: InsertionPoint) -> ValueId {
     let m = builder.r.ir();
     let i = usize::from(Primitive::of(m, end) == Some(Primitive::Sink));

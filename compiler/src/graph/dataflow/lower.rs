@@ -7,13 +7,13 @@
 //! tf.While(x) {cond, body}     Enter, Merge, cond, LoopCond, Switch, body, NextIteration; Exit
 //! ```
 //!
-//! The way back from `tf-functionalize-control-flow`, with TensorFlow's name. An op becomes a graph, with all
-//! that is lowered inside of it; what is around it, effects too, keeps its place. Ops of a branch or a body
-//! that have no operands get a control edge from a *pivot* there, so that they are dead with it and in its
-//! frame.
+//! The inverse of `tf-functionalize-control-flow`, with TensorFlow's name. An op becomes a graph that
+//! contains the lowered ops of its functions; the ops around it, with their effects, keep their places. In a
+//! branch or a body, ops without operands get a control edge from its *pivot*, so that they are dead with it
+//! and belong to its frame.
 //!
-//! Left as they are: functions with effects, whose order primitives would lose; ops that something waits for;
-//! conditions that are no `i1`; functions that call themselves.
+//! Not lowered: functions with effects, whose order the primitives would lose; ops with users of their
+//! completion; conditions of another type than `i1`; recursive functions.
 
 use befrost_tensor::tf::op::Op;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ pub(crate) const LOWER: Pass = Pass {
     run,
 };
 
-/// The most ops that are made in one function. Functions may multiply.
+/// Limit of the ops created in one function. Nested calls multiply them.
 const MAX_OPS: usize = 1 << 16;
 
 const CHAIN: TypeId = KnownType::Chain.id();
@@ -101,7 +101,7 @@ impl Body {
     }
 }
 
-/// The functions that a copied op is inside of, and the pivot of what has no operands there.
+/// The functions that a copied op comes from, and the pivot for its ops without operands.
 struct CopyScope {
     names: FxHashSet<StrId>,
     pivot: Option<ValueId>,
@@ -166,7 +166,7 @@ impl ToPrimitives<'_, '_> {
             .then_some((control, functions))
     }
 
-    /// Makes a graph of an op and lowers it, and what it calls. Returns the number of lowered ops.
+    /// Replaces an op by a graph, and lowers it and its callees. Returns the number of lowered ops.
     fn graph(&mut self, op: OpId) -> u64 {
         let m = self.m();
         let (loc, results) = (m.loc(op), m.results(op).collect::<Vec<_>>());
@@ -247,7 +247,7 @@ impl ToPrimitives<'_, '_> {
             made.push((copy, inside.clone()));
         }
         self.n_ops += body.ops.len();
-        // A result that is no result of an op is an argument, or dead as the branch is.
+        // A returned value that no op defines is an argument, or dead with the branch.
         (body.returned.iter().map(|value| values[value]).collect(), made)
     }
 

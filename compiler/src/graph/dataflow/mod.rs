@@ -9,15 +9,13 @@
 //! loops, build                the ops with regions
 //! ```
 //!
-//! Loops come first, inner ones before outer ones. A loop becomes one op of the frame around it, with its
-//! Enters as operands and its Exits as results; then its ops are in no frame any more. What is left when
-//! all loops are gone are conditionals. `tf-outline-regions`, which follows, makes functions of the
-//! regions: values from outside, the loop's invariants among them, become arguments there.
+//! Loops come first, inner ones before outer ones. A loop becomes one op of its parent frame, with its Enters
+//! as operands and its Exits as results. Then the conditionals of the graph follow. `tf-outline-regions`, the
+//! next pass, makes functions of the regions, with captured values and the loop's invariants as arguments.
 //!
-//! A loop or a conditional that has no such form stays as it is, and the frames around it with it; a remark
-//! names the op. All that is found out about a frame is found out before it is changed. The order of
-//! effects is that of the control edges: an edge out of a conditional or a loop becomes one from the whole
-//! of it.
+//! A loop or a conditional without such a form stays as it is, and so do its parent frames; a remark names
+//! the op. A frame is analysed completely before it is changed. The order of effects is that of the control
+//! edges: an edge out of a conditional or a loop becomes an edge from its op.
 //!
 //! A fetched value that is dead is an error (of an Assert) that names it.
 
@@ -78,7 +76,7 @@ struct Functionalizer<'a, 'm, 'c> {
     conditions: Conditions,
     /// The ops of each frame, with the loops that were frames in it.
     ops: Vec<Vec<OpId>>,
-    /// The frames that stay.
+    /// The frames that are not functionalized.
     left: FxHashSet<FrameId>,
 }
 
@@ -114,7 +112,7 @@ impl Functionalizer<'_, '_, '_> {
         }
     }
 
-    /// Reports why a frame stays.
+    /// Reports why a frame is not functionalized.
     fn remark(&self, frame: FrameId, op: OpId, why: &str) {
         let m = self.m();
         let what = match self.frames.frame(frame).name {
@@ -127,7 +125,7 @@ impl Functionalizer<'_, '_, '_> {
         self.cx.report(remark.with_severity(Severity::Remark));
     }
 
-    /// The nodes of a frame that are live, with the literals of the frame.
+    /// The live nodes of a frame, with their literals in it.
     fn nodes(&self, frame: FrameId) -> Result<Vec<(PlanNode, Literals)>, Refused> {
         let (m, conditions) = (self.m(), &self.conditions);
         let mut nodes = Vec::new();
@@ -137,7 +135,7 @@ impl Functionalizer<'_, '_, '_> {
                 Some(Primitive::Switch | Primitive::SwitchN | Primitive::Merge)
                     if conditions.is_gated(op) =>
                 {
-                    // The Switches of a loop's variables are ways into the body and out of the loop.
+                    // The Switches of a loop's variables lead into the body and out of the loop.
                     let decision = self.frames.frame(frame).conds.first().map(|&cond| m.result(cond, 0));
                     match decision.filter(|&decision| conditions.switches_by(m, op, decision)) {
                         Some(decision) => nodes.extend([0, 1].map(|branch| {
@@ -170,7 +168,7 @@ impl Functionalizer<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// Takes the graph apart, whose loops are gone.
+    /// Functionalizes the conditionals of the graph, whose loops were replaced.
     fn root(&mut self) -> Result<(), Refused> {
         let nodes = self.nodes(ROOT)?;
         let steps = Nodes::new(self.m(), &self.conditions, nodes)?.plan(&Literals::new())?;
@@ -187,7 +185,7 @@ impl Functionalizer<'_, '_, '_> {
     }
 }
 
-/// Puts the ops of a graph that stays behind what they use. (Loops were made at its end.)
+/// Sorts the ops of a graph that stays: operands first. (Loops were created at its end.)
 fn sort(r: &mut Rewriter<'_>, graph: OpId) {
     let m = r.ir();
     let Some(block) = block_of(m, graph) else { return };
@@ -219,14 +217,14 @@ fn n_outputs(m: &Module, switch: OpId) -> usize {
     m.results(switch).filter(|&result| !is_chain(m, result)).count()
 }
 
-/// The value that a primitive with a gate passes on, unless it is a choice.
+/// The value that a gated primitive forwards, unless it is a select.
 fn gated(m: &Module, conditions: &Conditions, op: OpId) -> ValueId {
     let live = m.operands(op).position(|value| conditions.of_value(value) != Liveness::Never);
     let is_merge = Primitive::of(m, op) == Some(Primitive::Merge);
     m.operand(op, if is_merge { live.unwrap_or(0) } else { 0 })
 }
 
-/// A value as messages name it.
+/// The name of a value in messages.
 fn shown(m: &Module, value: ValueId) -> String {
     m.defining_op(value).map_or("an argument".to_owned(), |op| node(m, op))
 }

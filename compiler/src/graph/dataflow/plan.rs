@@ -1,16 +1,16 @@
-//! Structure from conditions: which ops run where, and in which order, as nested conditionals.
+//! Nesting of live ops in conditionals, and their order.
 //!
 //! ```text
 //! nodes, each with the literals under which it is live ──▶ steps: nodes, and conditionals of steps
 //! ```
 //!
-//! In a region, which has literals of its own, the nodes with just those literals are steps of it. The others
-//! belong to conditionals in it. A conditional takes all nodes with a literal of its predicate that can run
-//! before everything else that is left, and the choices between its results: so conditionals that share a
-//! predicate are one, unless something between them needs a result of the first. What later steps use of the
-//! inside of a conditional *crosses* its border: it returns the value, and a zero from its other branches.
+//! A region has literals. The nodes with exactly those literals are steps of the region; the others belong to
+//! conditionals in it. A conditional contains all nodes with a literal of its predicate whose operands are
+//! available, and the selects of its results. So there is one conditional per predicate, unless a node
+//! between two of them uses a result of the first. A value inside of a conditional with users behind it
+//! *crosses* its border: one branch returns the value, the others a zero.
 //!
-//! Left out is what neither has effects nor is used. A plan changes nothing; `build` executes it.
+//! Nodes without effects and without users are left out. A plan changes nothing; `build` executes it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,14 +29,14 @@ pub(super) enum PlanNode {
     Copy(OpId),
     /// The value that a primitive with control edges passes on, once these are final.
     Gate(OpId),
-    /// A choice, by number.
+    /// A select, by number.
     Select(usize),
 }
 
 /// A part of a plan.
 #[derive(Clone, Debug)]
 pub(super) enum PlanStep {
-    /// One node, which is no choice.
+    /// A node that is no select.
     PlanNode(PlanNode),
     /// A conditional.
     Branch(Branch),
@@ -47,19 +47,19 @@ pub(super) enum PlanStep {
 pub(super) struct Branch {
     pub(super) predicate: ValueId,
     pub(super) branches: Vec<Vec<PlanStep>>,
-    /// The choices between its results.
+    /// The selects of its results.
     pub(super) selects: Vec<usize>,
     pub(super) crossing: Crossing,
 }
 
-/// The border of a conditional: what later steps use of its inside.
+/// The results of a conditional: values inside of it that later steps use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crossing {
     /// Values, with their branches.
     pub(super) values: Vec<(ValueId, usize)>,
-    /// Values that are one of a choice, which stands for them.
+    /// Values that are operands of a select, whose result stands for them.
     pub(super) chosen: Vec<(ValueId, usize)>,
-    /// Completions of ops, which become that of the conditional.
+    /// Completions of ops, joined to that of the conditional.
     pub(super) chains: Vec<ValueId>,
 }
 
@@ -70,13 +70,13 @@ pub(super) struct Nodes<'a> {
     list: Vec<PlanNode>,
     of: FxHashMap<PlanNode, usize>,
     literals: Vec<Literals>,
-    /// The values that each node uses, with the node of each, if it is one of these.
+    /// The values that each node uses, with their producers among the nodes.
     uses: Vec<Vec<(ValueId, Option<usize>)>>,
-    /// The nodes that use values of each node.
+    /// The users of each node.
     users: Vec<Vec<(usize, ValueId)>>,
 }
 
-/// True if a node stays even if nothing uses it.
+/// True if a node without users must stay.
 fn is_wanted(m: &Module, node: PlanNode) -> bool {
     match node {
         PlanNode::Op(op) => {
@@ -146,7 +146,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The op that a node is or is for.
+    /// The op of a node.
     fn op(&self, i: usize) -> OpId {
         match self.list[i] {
             PlanNode::Op(op) | PlanNode::Copy(op) | PlanNode::Gate(op) => op,
@@ -154,7 +154,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The values that a node uses, its predicates included, with the nodes that they come from.
+    /// The values that a node uses, its predicates included, with their producers.
     fn uses_of(&self, i: usize) -> Vec<(ValueId, Option<usize>)> {
         let (m, conditions) = (self.m, self.conditions);
         let here = &self.literals[i];
@@ -205,7 +205,7 @@ impl<'a> Nodes<'a> {
         found
     }
 
-    /// The node that gives a value.
+    /// The producer of a value.
     fn node_of(&self, value: ValueId) -> Option<usize> {
         let op = self.m.defining_op(value)?;
         let select = self.conditions.select_of(op, Replaced::Result(value)).map(PlanNode::Select);
@@ -225,14 +225,14 @@ impl<'a> Nodes<'a> {
 
 struct Planner<'n, 'a> {
     nodes: &'n Nodes<'a>,
-    /// The nodes that have no place yet.
+    /// The nodes that are not placed yet.
     is_left: Vec<bool>,
 }
 
 impl Planner<'_, '_> {
     fn region(&mut self, nodes: &[usize], region: &Literals) -> Result<Vec<PlanStep>, Refused> {
         let of = self.nodes;
-        // The nodes by the predicates of their further literals; a choice also counts for its own predicate.
+        // The nodes by the predicates of their further literals; a select counts for its own predicate too.
         let mut by_predicate: Vec<(ValueId, Vec<usize>)> = Vec::new();
         let mut at: FxHashMap<ValueId, usize> = FxHashMap::default();
         // The nodes that are no part of a conditional.
@@ -273,7 +273,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// The predicate of a choice.
+    /// The predicate of a select.
     fn choice(&self, i: usize) -> Option<ValueId> {
         match self.nodes.list[i] {
             PlanNode::Select(select) => Some(self.nodes.conditions.selects[select].predicate),
@@ -281,7 +281,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// The nodes that a node needs and that have no place yet.
+    /// The producers of a node that are not placed yet.
     fn left(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
         self.nodes.uses[i].iter().filter_map(|&(_, from)| from).filter(|&from| self.is_left[from])
     }
@@ -302,7 +302,7 @@ impl Planner<'_, '_> {
             let wanted = self.not_inner(*predicate, nodes, region);
             let mut closure: Vec<usize> = Vec::new();
             let mut inside: FxHashSet<usize> = FxHashSet::default();
-            // The results of choices are there behind the conditional only.
+            // The result of a select is available behind its conditional only.
             let is_inside = |from: usize, inside: &FxHashSet<usize>| {
                 let is_result =
                     self.choice(from) == Some(*predicate) && of.literals[from].len() == region.len();
@@ -336,7 +336,7 @@ impl Planner<'_, '_> {
             let is_inner_user =
                 |&(user, _): &(usize, ValueId)| is_inner_choice(user) || inner.contains(&user);
             let users = &of.users[i];
-            // What has no other literal has no other place.
+            // A node without further literals must be in this conditional.
             let may_wait = of.literals[i].len() > region.len() + 1 && !users.is_empty();
             if is_inner_choice(i) || may_wait && users.iter().all(is_inner_user) {
                 inner.insert(i);
@@ -345,7 +345,7 @@ impl Planner<'_, '_> {
         nodes.iter().copied().filter(|&i| self.is_left[i] && !inner.contains(&i)).collect()
     }
 
-    /// True if the value of a predicate has a place.
+    /// True if the producer of a predicate is placed.
     fn is_known(&self, predicate: ValueId) -> bool {
         let from = self.nodes.node_of(self.nodes.conditions.behind(predicate));
         from.is_none_or(|from| !self.is_left[from])
@@ -379,7 +379,7 @@ impl Planner<'_, '_> {
         Ok(Branch { predicate, branches: planned, selects, crossing })
     }
 
-    /// The values and chains of branches that nodes outside use.
+    /// The values and chains of branches with users outside.
     fn crossing(
         &self,
         branches: &[Vec<usize>],
@@ -410,7 +410,7 @@ impl Planner<'_, '_> {
         Ok(crossing)
     }
 
-    /// The choice among these that has a value in a branch.
+    /// The select among these that has the value as its operand for a branch.
     fn choice_of(&self, value: ValueId, branch: usize, selects: &[usize]) -> Option<usize> {
         let Nodes { m, conditions, .. } = *self.nodes;
         let has = |&select: &usize| {

@@ -21,7 +21,7 @@ use crate::ir::{
     AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, free_name, names,
 };
 
-/// The most outputs of a node.
+/// Maximum number of outputs of a node.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 /// An element type, and whether it is a reference to a variable.
@@ -679,8 +679,13 @@ fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
 }
 
+/// True for operations that create variables.
+pub(in crate::import) fn is_variable(op: &str) -> bool {
+    row(op).is_some_and(tf::creates_variable)
+}
+
 /// True for operations whose value is given from outside.
-pub(super) fn is_placeholder(op: &str) -> bool {
+pub(in crate::import) fn is_placeholder(op: &str) -> bool {
     matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
 

@@ -10,7 +10,7 @@
 use befrost_tensor::tf::op::{Op, Type};
 
 use super::body::{GraphBody, Reference};
-use super::build::{Block, canonical};
+use super::build::{Block, canonical, is_variable};
 use super::{Importer, Refusal, errors};
 use crate::dialects::tf;
 use crate::grad::{Unconnected, append};
@@ -65,7 +65,7 @@ pub(super) fn resolve(
         if request.variables {
             let needed = body.needed(ys.iter().map(|tensor| tensor.0))?;
             for &node in needed.keys() {
-                let is_variable = matches!(&*body.nodes[node].op, "VarHandleOp" | "VariableV2" | "Variable");
+                let is_variable = is_variable(&body.nodes[node].op);
                 if is_variable && !xs.contains(&(node, 0)) {
                     xs.push((node, 0));
                     names.push(body.nodes[node].name.clone());

@@ -37,6 +37,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use self::body::GraphBody;
+pub(super) use self::build::{is_placeholder, is_variable};
 pub(crate) use self::restore::bundle_attr;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};

@@ -21,7 +21,7 @@ use crate::ir::{AttrId, AttrKind, Blob, Context, LocId, LocKind, NewOp, StrId, V
 const NAMES: usize = 1;
 const SLICES: usize = 2;
 
-/// The most nodes between a constant and its use.
+/// Maximum number of nodes between a constant and its use.
 const MAX_IDENTITIES: usize = 64;
 
 impl<'g> Importer<'g> {

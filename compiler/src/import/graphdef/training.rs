@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::body::{GraphBody, Needed, Reference};
-use super::build::{canonical, ends, is_placeholder};
+use super::build::{canonical, ends, is_placeholder, is_variable};
 use super::{EntryPoint, Refusal, errors};
 use crate::import::TrainingParts;
 use crate::import::proto::GraphDef;
@@ -22,7 +22,7 @@ use crate::import::proto::GraphDef;
 /// The node that initializes variables, if none is named.
 const INIT: &str = "init";
 
-/// The most words of marks with which predictions are searched for.
+/// Maximum number of words of marks with which predictions are searched for.
 const MAX_WORDS: usize = 1 << 24;
 
 impl EntryPoint {
@@ -86,7 +86,7 @@ fn predictions(body: &GraphBody<'_>, shown: &[(String, String)]) -> Result<Vec<(
     let of = |wanted: &dyn Fn(&str) -> bool, needed: &Needed| -> Vec<usize> {
         needed.keys().copied().filter(|&node| wanted(&body.nodes[node].op)).collect()
     };
-    let variables = of(&|op| matches!(op, "VarHandleOp" | "VariableV2" | "Variable"), &of_loss);
+    let variables = of(&is_variable, &of_loss);
     let placeholders = of(&is_placeholder, &all);
     let n_words = (variables.len() + placeholders.len()).div_ceil(64);
     if placeholders.is_empty() || all.len().saturating_mul(n_words) > MAX_WORDS {

@@ -30,7 +30,7 @@ use self::freeze::Frozen;
 pub(crate) use self::freeze::freeze_values;
 use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
-use super::graphdef::{EntryPoint, Surroundings, import};
+use super::graphdef::{EntryPoint, Surroundings, import, is_variable};
 use super::proto::{AssetFileDef, GraphDef, MetaGraphDef, NodeDef, SavedModel, SignatureDef};
 use super::{Feed, ImportOptions, text};
 use crate::diag::Diagnostic;
@@ -92,9 +92,6 @@ const INIT: &str = "init";
 
 /// The tag of graphs for inference, chosen if none is named.
 const SERVE: &str = "serve";
-
-/// Operations that make variables.
-const VARIABLES: [&str; 3] = ["VarHandleOp", "VariableV2", "Variable"];
 
 impl TensorFlowModel {
     /// Decodes a file. `variables` names the bundle beside it, without extension.
@@ -208,7 +205,7 @@ impl TensorFlowModel {
         files: &dyn ModelFiles,
     ) -> Result<Option<Bundle>, Refusal> {
         let restores = meta.saver_def.as_ref().is_some_and(|saver| !saver.restore_op_name.is_empty());
-        let has_variables = || graph.node.iter().any(|node| VARIABLES.contains(&&node.op[..]));
+        let has_variables = || graph.node.iter().any(|node| is_variable(&node.op));
         let is_there = files.has(&format!("{}.index", self.variables));
         if !restores || !is_there && !has_variables() {
             return Ok(None);

@@ -13,7 +13,7 @@ pub(super) struct Origins {
     callers: FxHashMap<StrId, Vec<(OpId, usize)>>,
 }
 
-/// The most values between an argument and an origin.
+/// Maximum number of values between an argument and an origin.
 const MAX_STEPS: usize = 1 << 12;
 
 /// A variable, by container and name.

@@ -8,6 +8,7 @@ use super::{TensorFlowKind, TensorFlowModel, all_nodes, asset_files, signatures}
 use crate::dialects::tf_executor::Primitive;
 use crate::import::ImportOptions;
 use crate::import::files::{ModelFiles, NoFiles};
+use crate::import::graphdef::is_placeholder;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{
     GraphDef, MetaGraphDef, NodeDef, SignatureDef, TensorInfo, TensorProto, TensorShapeProto,
@@ -69,7 +70,8 @@ impl TensorFlowModel {
         for (name, n) in ops {
             let is_supported = row(name).is_some_and(OpRow::is_supported)
                 || Primitive::of_node(name).is_some()
-                || matches!(name, "Placeholder" | "PlaceholderV2" | "RestoreV2" | "_Arg")
+                || is_placeholder(name)
+                || name == "RestoreV2"
                 || functions.contains(&name);
             found.ops.push(OpSummary { name: name.to_owned(), n, is_supported });
         }

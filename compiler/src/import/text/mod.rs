@@ -21,7 +21,7 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use self::schema::{Field, FieldKind, MessageType, Schema};
 use self::tokens::{Token, Tokens};
 
-/// The most messages in messages: prost's own limit.
+/// Maximum depth of messages in messages: prost's own limit.
 const MAX_DEPTH: usize = 100;
 
 static TENSORFLOW: LazyLock<Schema> = LazyLock::new(|| {

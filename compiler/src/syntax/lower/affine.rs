@@ -10,7 +10,7 @@ use crate::ir::{AffineExpr, AffineId, AffineMap, AffineOp, AttrId, AttrKind, DYN
 use crate::syntax::token::Tok;
 use rustc_hash::FxHashMap;
 
-/// The most operations in one affine expression.
+/// Maximum number of operations in one affine expression.
 const MAX_OPS: usize = 500;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

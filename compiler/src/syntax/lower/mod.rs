@@ -85,7 +85,7 @@ pub(super) struct Lower<'a> {
     distinct: FxHashMap<u64, AttrId>,
 }
 
-/// The most nodes of a text after the expansion of aliases, besides its length.
+/// Maximum number of nodes of a text after the expansion of aliases, besides its length.
 const MAX_WEIGHT: u64 = 1 << 26;
 /// The greatest nesting depth of attributes, types and locations after the expansion of aliases.
 const MAX_NESTING: usize = 2 * super::lex::MAX_DEPTH;

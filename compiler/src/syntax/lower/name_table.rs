@@ -124,7 +124,7 @@ struct Tail {
     number: u64,
 }
 
-/// The most digits of a tail; the last ones count.
+/// Maximum number of digits of a tail; the last ones count.
 const MAX_DIGITS: usize = 9;
 
 #[inline]

@@ -21,7 +21,7 @@ enum NumberValue {
     Float(FloatKind, u128),
 }
 
-/// The most bytes of elements with more than 64 bits, where little text stands for much data.
+/// Maximum number of bytes of elements with more than 64 bits, where little text stands for much data.
 const MAX_WIDE: u64 = 1 << 28;
 
 impl Lower<'_> {

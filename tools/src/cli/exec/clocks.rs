@@ -22,9 +22,9 @@ use befrost_kernels::Tensor;
 use super::in_flight::{Iterations, Loops};
 use super::scopes::{Inside, around};
 
-/// The most events of a trace: the first ones are kept.
+/// Maximum number of events of a trace: the first ones are kept.
 const MAX_EVENTS: usize = 1 << 20;
-/// The most labels; further ones become one for each kernel.
+/// Maximum number of labels; further ones become one for each kernel.
 const MAX_LABELS: usize = 1 << 16;
 
 static INSIDE: OnceLock<Inside> = OnceLock::new();

@@ -185,7 +185,7 @@ fn number_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Fa
 
 /// An example of `--input` for a port: a literal for a few elements, otherwise a file.
 pub(super) fn example_input(port: &Port, at: usize) -> String {
-    /// The most elements that are written out.
+    /// Maximum number of elements that are written out.
     const WRITTEN: usize = 4;
     let name = if port.name().is_empty() { at.to_string() } else { port.name().to_owned() };
     let known: Option<Vec<usize>> = match port.shape() {

@@ -12,7 +12,7 @@ use befrost_compiler::diag::{Diagnostic, Severity, Source, Span};
 
 use crate::cli::expect::{self, Verify};
 
-/// The most distinct errors kept per call.
+/// Maximum number of distinct errors kept per call.
 const MAX_KEPT: usize = 1000;
 
 /// `file:line:col`, in parts; an error without a location is first.

@@ -13,7 +13,7 @@ use super::state::Cx;
 use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
-/// The most elements of an array.
+/// Maximum number of elements of an array.
 const MAX_SLOTS: usize = 1 << 20;
 
 /// An array with its state.

@@ -18,7 +18,7 @@ use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
 use crate::oracle::value::OracleError;
 
-/// The most ops of one call: loops that do not end are refused.
+/// Maximum number of ops of one call: loops that do not end are refused.
 const MAX_OPS: usize = 1 << 22;
 
 /// The deepest nesting of calls, each of which recurs here.

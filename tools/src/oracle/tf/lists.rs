@@ -13,7 +13,7 @@ use super::state::Cx;
 use super::value::{TfValue, invalid};
 use crate::oracle::frames::Stop;
 
-/// The most slots of a list.
+/// Maximum number of slots of a list.
 const MAX_SLOTS: usize = 1 << 20;
 
 /// A list of values.
