@@ -37,7 +37,8 @@ impl Runtime {
         self.eager_with("")
     }
 
-    /// [`Runtime::eager`] with text of functions, which the attributes of `If`, `While` and the like may name.
+    /// [`Runtime::eager`] with text of functions, which the attributes of `If`, `While` and the like may
+    /// name.
     pub fn eager_with(&self, functions: &str) -> CoreRuntime {
         #[cfg(feature = "compile")]
         return CoreRuntime::with_compiler(self, Arc::new(Compiler(self.clone())), functions);
