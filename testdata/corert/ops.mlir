@@ -105,7 +105,7 @@ func.func @missing_attribute() -> !tfrt.chain {
 }
 
 // CHECK-LABEL: --- Running 'shapes'
-// CHECK-NEXT: 'shapes' returned <<error: matmul arguments have incompatible shapes>>, <<error: matmul arguments have incompatible shapes>>
+// CHECK-NEXT: 'shapes' returned <<error: matmul arguments have incompatible shapes>>,<<error: matmul arguments have incompatible shapes>>
 // SOME-LABEL: --- Running 'shapes'
 // SOME-NEXT: 'shapes' returned
 func.func @shapes() -> (!tfrt.chain, !tfrt.chain) {

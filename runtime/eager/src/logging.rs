@@ -8,7 +8,8 @@
 //!
 //! Operands are reported in dense form, when they are there. The report goes to standard error, or to the
 //! file `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`, which begins anew with each
-//! handler. With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with commas.
+//! handler. With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with
+//! commas.
 
 use std::fs::File;
 use std::io::Write;

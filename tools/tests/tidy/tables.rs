@@ -51,6 +51,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("bef-format/tests/memory.rs", "an allocator that counts"),
     ("compiler/tests/memory.rs", "an allocator that counts"),
     ("tools/tests/bef/large.rs", "maps files that only the test changes"),
+    ("testdata/library/sample.rs", "a kernel library, which talks C"),
     ("tools/tests/libraries.rs", "loads the libraries that it has compiled"),
     ("tools/tests/limits/allocator.rs", "an allocator that refuses requests"),
     ("runtime/tensor/src/gemm.rs", "calls the matrix product, which takes pointers"),

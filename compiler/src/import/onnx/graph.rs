@@ -492,7 +492,8 @@ impl<'g> OnnxImporter<'g> {
     ) {
         for node in nodes {
             let (domain, op) = (domain(&node.domain), node.op_type.as_str());
-            if !self.functions.contains_key(&(domain, op)) && (self.lowering)(domain, op).is_none() {
+            let is_known = (self.lowering)(domain, op).is_some() || added_row(op).is_some();
+            if !self.functions.contains_key(&(domain, op)) && !is_known {
                 let set = if domain.is_empty() { "ai.onnx" } else { domain };
                 let version = opsets.get(domain).copied().unwrap_or(1);
                 let label = format!("{} of {set} {version}", errors::shown(op));
