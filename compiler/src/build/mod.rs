@@ -79,10 +79,14 @@ impl<'a, 'm> Builder<'a, 'm> {
 
     /// An op that [`PendingOp`] completes and creates.
     pub fn op<'v>(&mut self, operator: Op, operands: &'v [ValueId]) -> PendingOp<'_, 'm, 'v> {
+        self.op_of_row(operator.row(), operands)
+    }
+
+    /// [`Builder::op`] of an operator that may belong to another crate or to a kernel library.
+    pub fn op_of_row<'v>(&mut self, row: &'static OpRow, operands: &'v [ValueId]) -> PendingOp<'_, 'm, 'v> {
         let Builder { at, loc, span, .. } = *self;
-        let (attrs, row) = (SmallVec::new(), operator.row());
-        let (results, infers_shapes) = (None, false);
-        PendingOp { r: self.r, at, loc, span, row, operator, operands, attrs, results, infers_shapes }
+        let (attrs, results, infers_shapes) = (SmallVec::new(), None, false);
+        PendingOp { r: self.r, at, loc, span, row, operands, attrs, results, infers_shapes }
     }
 
     /// Creates an op with one result and no attributes. Returns the result.
@@ -96,7 +100,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     /// A constant.
     pub fn constant(&mut self, attr: AttrId) -> ValueId {
         let ty = self.ir().cx.attr_type(attr).unwrap_or(TypeId(0));
-        let op = create(self.r, self.at, self.loc, Op::Const, &[], &[ty], &[(names::VALUE, attr)]);
+        let op = create(self.r, self.at, self.loc, Op::Const.row(), &[], &[ty], &[(names::VALUE, attr)]);
         self.ir().result(op, 0)
     }
 
@@ -149,7 +153,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     fn constant_or(&mut self, attr: Option<AttrId>, why: impl Fn() -> String) -> Result<ValueId, Refusal> {
         match attr {
             Some(attr) => Ok(self.constant(attr)),
-            None => Err(refusal(self.ir(), self.span, self.loc, Op::Const, &why())),
+            None => Err(refusal(self.ir(), self.span, self.loc, Op::Const.row(), &why())),
         }
     }
 
@@ -171,7 +175,6 @@ pub struct PendingOp<'b, 'm, 'v> {
     at: InsertionPoint,
     loc: LocId,
     span: Option<Span>,
-    operator: Op,
     row: &'static OpRow,
     operands: &'v [ValueId],
     attrs: SmallVec<[(StrId, AttrId); 4]>,
@@ -309,10 +312,8 @@ impl PendingOp<'_, '_, '_> {
 
     fn create(&mut self, types: Result<Vec<TypeId>, String>) -> Result<OpId, Refusal> {
         match types {
-            Ok(types) => {
-                Ok(create(self.r, self.at, self.loc, self.operator, self.operands, &types, &self.attrs))
-            }
-            Err(why) => Err(refusal(self.r.ir(), self.span, self.loc, self.operator, &why)),
+            Ok(types) => Ok(create(self.r, self.at, self.loc, self.row, self.operands, &types, &self.attrs)),
+            Err(why) => Err(refusal(self.r.ir(), self.span, self.loc, self.row, &why)),
         }
     }
 
@@ -382,16 +383,16 @@ fn create(
     r: &mut Rewriter<'_>,
     at: InsertionPoint,
     loc: LocId,
-    operator: Op,
+    row: &OpRow,
     operands: &[ValueId],
     results: &[TypeId],
     attrs: &[(StrId, AttrId)],
 ) -> OpId {
-    let name = r.cx().str_id(operator.op_name());
+    let name = r.cx().str_id(row.op_name);
     let name = r.cx().op_name(name);
     r.create(at, NewOp { loc, operands, results, attrs, ..NewOp::new(name) })
 }
 
-fn refusal(m: &Module, span: Option<Span>, loc: LocId, operator: Op, why: &str) -> Refusal {
-    Box::new(tf_refused(m, span, loc, operator.op_name(), why))
+fn refusal(m: &Module, span: Option<Span>, loc: LocId, row: &OpRow, why: &str) -> Refusal {
+    Box::new(tf_refused(m, span, loc, row.op_name, why))
 }

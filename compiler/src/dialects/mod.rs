@@ -21,7 +21,9 @@ pub mod constraint;
 pub mod def;
 mod effect;
 pub mod enums;
+mod foreign;
 pub mod format;
+pub mod libraries;
 mod registry;
 mod short;
 

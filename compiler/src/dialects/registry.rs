@@ -1,6 +1,7 @@
 //! Sets of op definitions: the op table of the IR.
 
 use super::def::OpDef;
+use super::foreign;
 use crate::ir::{Capacity, Context, Module, OpId, OpInfo, OpNameData, OpTable};
 use crate::rewrite::Pattern;
 use indexmap::IndexMap;
@@ -87,7 +88,8 @@ impl Registry {
     pub fn find(&self, name: &str) -> Option<&OpDef> {
         self.defs.get(name).or_else(|| {
             let dialect = name.split('.').next()?;
-            self.lazy.iter().find(|lazy| lazy.dialects.contains(&dialect))?.get().find(name)
+            let lazy = self.lazy.iter().find(|lazy| lazy.dialects.contains(&dialect));
+            lazy.and_then(|lazy| lazy.get().find(name)).or_else(|| foreign::find(name))
         })
     }
 
@@ -126,16 +128,18 @@ impl Registry {
             || self.default_dialects.iter().any(|dialect| self.find_short(dialect, name).is_some())
     }
 
-    /// All definitions, in the order in which they were added.
+    /// All definitions, in the order in which they were added; those of kernel libraries last.
     pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
-        self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()))
+        let own = self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()));
+        own.chain(foreign::all().map(|def| -> &OpDef { def }))
     }
 
     /// The names of the dialects, sorted.
     pub fn dialects(&self) -> Vec<&str> {
         let own = self.defs.values().map(OpDef::dialect);
         let lazy = self.lazy.iter().flat_map(|lazy| lazy.dialects.iter().copied());
-        let names: BTreeSet<&str> = own.chain(lazy).collect();
+        let names: BTreeSet<&str> =
+            own.chain(lazy).chain(foreign::all().map(|def| -> &str { def.dialect() })).collect();
         names.into_iter().collect()
     }
 

@@ -139,6 +139,9 @@ fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>
         .ty("out_type")
         .and_then(|ty| ty.dtype())
         .unwrap_or(DType::I32);
+    if !matches!(out, DType::I32 | DType::I64) {
+        return None;
+    }
     let types: Vec<TypeId> = m.operands(op).map(|value| m.value_type(value)).collect();
     let mut folded = Vec::new();
     for ty in types {

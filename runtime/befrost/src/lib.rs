@@ -35,6 +35,8 @@ pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
 mod folder;
+#[cfg(feature = "libraries")]
+mod library;
 #[cfg(feature = "compile")]
 mod model;
 mod pending;
@@ -58,6 +60,8 @@ pub use befrost_tensor::{DType, HostTensor, Shape, TensorError, bundle, mem, npy
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 #[cfg(feature = "compile")]
 pub use folder::{ModelFolder, SAVED_VARIABLES, saved_model};
+#[cfg(feature = "libraries")]
+pub use library::{Library, LibraryError};
 #[cfg(feature = "compile")]
 pub use model::Model;
 #[cfg(feature = "compile")]

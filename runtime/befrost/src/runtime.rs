@@ -103,6 +103,22 @@ impl RuntimeBuilder {
         RuntimeBuilder { registry, ..self }
     }
 
+    /// Adds the kernels of a library, to those that were set before.
+    ///
+    /// # Errors
+    /// As [`Library::load`](crate::Library::load), and if there is a kernel of one of the names.
+    ///
+    /// # Safety
+    /// As [`Library::load`](crate::Library::load): its code runs in this process.
+    #[cfg(feature = "libraries")]
+    #[allow(unsafe_code, reason = "passes the contract of loading code on")]
+    pub unsafe fn library(mut self, path: impl AsRef<Path>) -> Result<RuntimeBuilder, crate::LibraryError> {
+        // SAFETY: the caller's contract is the same.
+        let library = unsafe { crate::Library::load(path) }?;
+        library.add_to(&mut self.registry)?;
+        Ok(self)
+    }
+
     /// Sets the devices, as `CPU:2`. The first one is the host; programs may have kernels on all of them.
     #[must_use]
     pub fn devices(self, devices: &str) -> RuntimeBuilder {
@@ -152,13 +168,19 @@ fn device_names(text: String) -> Result<Vec<Box<str>>, BuildProblem> {
 impl Runtime {
     /// A builder with default settings.
     pub fn builder() -> RuntimeBuilder {
+        Runtime::with_kernels(crate::registry())
+    }
+
+    /// A builder whose runtime has these kernels only, so that a program that uses no others need not contain
+    /// the standard ones.
+    pub fn with_kernels(registry: Registry) -> RuntimeBuilder {
         RuntimeBuilder {
             queue: "mstd".to_owned(),
             idle_callers: false,
             allocator: Malloc::shared(),
             max_memory: None,
             limits: Limits::default(),
-            registry: crate::registry(),
+            registry,
             devices: None,
         }
     }
@@ -166,6 +188,12 @@ impl Runtime {
     /// The allocator of tensors.
     pub fn allocator(&self) -> &Arc<dyn Allocator> {
         &self.allocator
+    }
+
+    /// Waits until no task of the queue waits or runs: also tasks for whose results nobody waits. For callers
+    /// outside of the queue.
+    pub fn quiesce(&self) {
+        self.queue.quiesce();
     }
 
     /// Reads and loads a BEF file.

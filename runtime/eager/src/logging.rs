@@ -6,9 +6,10 @@
 //!   Input for [0] tensor 0: DenseHostTensor dtype = i32, shape = [1], values = [1]
 //! ```
 //!
-//! Operands are reported in dense form, when they are there. The report goes to standard error, or to the file
-//! `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`, which begins anew with each handler.
-//! With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with commas.
+//! Operands are reported in dense form, when they are there. The report goes to standard error, or to the
+//! file `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`, which begins anew with each
+//! handler. With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with
+//! commas.
 
 use std::fs::File;
 use std::io::Write;

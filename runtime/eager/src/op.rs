@@ -54,9 +54,9 @@ impl Op {
         in_order(&*self.dispatch, args, core)
     }
 
-    /// [`Op::call_owned`] in the order of a chain of the caller's. The chain becomes the operator's completion
-    /// if the operator has an effect. If an effect before it failed, the operator does not run, and its
-    /// results are that error.
+    /// [`Op::call_owned`] in the order of a chain of the caller's. The chain becomes the operator's
+    /// completion if the operator has an effect. If an effect before it failed, the operator does not run,
+    /// and its results are that error.
     ///
     /// # Errors
     /// If it refuses the operands; then the chain stays.

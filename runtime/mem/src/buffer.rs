@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 pub use lease::{Exported, Lease};
 
+use crate::recycled::give;
 use crate::state::{Borrows, Conflict, Dropped, RefCount};
 use crate::{AllocError, Allocator, Block};
 
@@ -132,6 +133,9 @@ impl Buffer {
     /// A writable buffer of `len` initialized bytes; zeros if the allocator does not reuse memory.
     pub fn allocate(len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let size = len.checked_add(DATA_AT).ok_or(AllocError::TooLarge { size: len })?;
+        if allocator.is_system() {
+            return Buffer::of_block(Block::recycled(size)?, len, allocator);
+        }
         Buffer::of_block(allocator.allocate(size, ALIGNMENT)?, len, allocator)
     }
 
@@ -155,7 +159,7 @@ impl Buffer {
     /// A writable buffer with these bytes.
     pub fn copy_of(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         if allocator.is_system() {
-            return Buffer::of_block(Block::copied(DATA_AT, bytes, ALIGNMENT)?, bytes.len(), allocator);
+            return Buffer::of_block(Block::copied(DATA_AT, bytes)?, bytes.len(), allocator);
         }
         let buffer = Buffer::allocate(bytes.len(), allocator)?;
         if let Ok(mut guard) = buffer.try_write() {
@@ -357,6 +361,7 @@ impl Drop for Buffer {
         let Header { refs: _, borrows: _, len: _, owner } = unsafe { self.header.read() };
         match owner {
             Owner::Allocated { block, allocator: Some(allocator) } => allocator.release(block),
+            Owner::Allocated { block, allocator: None } => give(block),
             owner => drop(owner),
         }
     }

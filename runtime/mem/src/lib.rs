@@ -30,6 +30,7 @@ mod arena;
 #[allow(unsafe_code, reason = "counted raw memory; the module's essay gives the rules")]
 mod buffer;
 mod pooled;
+mod recycled;
 mod state;
 mod sync;
 #[allow(unsafe_code, reason = "the one place that asks the system for memory")]

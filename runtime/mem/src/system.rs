@@ -14,8 +14,9 @@ use std::fmt;
 use std::ptr::{NonNull, without_provenance};
 use std::sync::Arc;
 
-use crate::AllocError;
 use crate::arena::Arena;
+use crate::recycled::{class_of, take};
+use crate::{ALIGNMENT, AllocError};
 
 /// The alignment of every system allocation.
 const NATURAL_ALIGN: usize = 16;
@@ -79,14 +80,33 @@ impl Block {
         })
     }
 
-    /// `head` zeroed bytes at a multiple of `align`, and a copy of `tail` behind them.
-    pub(crate) fn copied(head: usize, tail: &[u8], align: usize) -> Result<Block, AllocError> {
+    /// `size` bytes or more at a multiple of 64, the first `size` of them zero. The thread may have used them
+    /// before.
+    pub(crate) fn recycled(size: usize) -> Result<Block, AllocError> {
+        let Some(class) = class_of(size) else { return Block::zeroed(size, ALIGNMENT) };
+        match take(class) {
+            Some(block) => {
+                // SAFETY: the block has `class` bytes, which are not less than `size`.
+                unsafe { block.start.as_ptr().write_bytes(0, size) };
+                Ok(block)
+            }
+            None => Block::zeroed(class, ALIGNMENT),
+        }
+    }
+
+    /// [`Block::recycled`] of `head` zeroed bytes, and a copy of `tail` behind them.
+    pub(crate) fn copied(head: usize, tail: &[u8]) -> Result<Block, AllocError> {
         let size = head.checked_add(tail.len()).ok_or(AllocError::TooLarge { size: tail.len() })?;
-        // SAFETY: the layout's size is at least one. All bytes of the block are written below.
-        let block = Block::made(size, align, |layout| unsafe { alloc(layout) })?;
-        // SAFETY: the block has `size` bytes, which are not less than `head`.
+        let block = match class_of(size).map(|class| (class, take(class))) {
+            Some((_, Some(block))) => block,
+            Some((class, None)) => Block::zeroed(class, ALIGNMENT)?,
+            // SAFETY: the layout's size is at least one. All bytes of the block are written below.
+            None => Block::made(size, ALIGNMENT, |layout| unsafe { alloc(layout) })?,
+        };
+        // SAFETY: the block has `size` bytes or more, which are not less than `head`.
         unsafe { block.start.as_ptr().write_bytes(0, head) };
-        // SAFETY: the block has `tail.len()` bytes behind the first `head`, and is new, so nothing overlaps.
+        // SAFETY: the block has `tail.len()` bytes behind the first `head`, and is this function's, so
+        // nothing overlaps.
         unsafe { block.start.as_ptr().add(head).copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
         Ok(block)
     }
@@ -179,11 +199,11 @@ mod tests {
 
     #[test]
     fn a_copy_has_a_zeroed_head() {
-        let block = Block::copied(64, &[7; 100], 64).unwrap();
+        let block = Block::copied(64, &[7; 100]).unwrap();
         // SAFETY: the block has this many initialized bytes.
         let bytes = unsafe { std::slice::from_raw_parts(block.start().as_ptr(), 164) };
         assert!(bytes[..64].iter().all(|&b| b == 0) && bytes[64..].iter().all(|&b| b == 7));
-        assert!(Block::copied(usize::MAX, &[0], 64).is_err());
+        assert!(Block::copied(usize::MAX, &[0]).is_err());
     }
 
     #[test]

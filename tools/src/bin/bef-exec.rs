@@ -4,14 +4,17 @@
 
 #[path = "parts/interrupts.rs"]
 mod interrupts;
+#[path = "parts/libraries.rs"]
+mod libraries;
 
 use interrupts::interrupts;
+use libraries::load_library;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    befrost_tools::cli::exec::main(map, interrupts)
+    befrost_tools::cli::exec::main(map, interrupts, load_library)
 }
 
 /// Maps a file that is open and locked.

@@ -2,8 +2,11 @@
 //! except for the mapping of models, since only the user can guarantee that a mapped file does not change
 //! meanwhile.
 
+#[path = "parts/libraries.rs"]
+mod libraries;
+
 fn main() -> std::process::ExitCode {
-    befrost_tools::cli::translate::main(map)
+    befrost_tools::cli::translate::main(map, libraries::load_library)
 }
 
 /// Maps a file that is open and locked.

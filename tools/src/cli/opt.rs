@@ -16,7 +16,7 @@ use super::content;
 use super::dialect_help;
 use super::failure::{Failure, conclude, parse, print};
 use super::files::{Place, text};
-use super::options::{PartArgs, PassArgs, ReadArgs, TextArgs, place};
+use super::options::{LibraryArgs, LoadLibrary, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::{self, Passes};
 
 const EXAMPLES: &str = "\
@@ -57,6 +57,8 @@ struct OptArgs {
     help_dialects: Option<String>,
 
     #[command(flatten)]
+    libraries: LibraryArgs,
+    #[command(flatten)]
     passes: PassArgs,
     #[command(flatten)]
     read: ReadArgs,
@@ -67,7 +69,7 @@ struct OptArgs {
 }
 
 /// The program `ir-opt`.
-pub fn main() -> ExitCode {
+pub fn main(load: LoadLibrary) -> ExitCode {
     let flags = passes().iter().map(|pass| {
         // An occurrence is a value, so that clap provides the order of the occurrences of all flags.
         let flag = Arg::new(pass.name)
@@ -87,7 +89,7 @@ pub fn main() -> ExitCode {
         Err(code) => return code,
     };
     conclude(match OptArgs::from_arg_matches(&matches) {
-        Ok(args) => run(&args, &flags_in_order(&matches)),
+        Ok(args) => run(&args, &flags_in_order(&matches), load),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
@@ -108,7 +110,8 @@ fn element(pass: &Pass, options: &str) -> String {
     if options.is_empty() { pass.name.to_owned() } else { format!("{}{{{options}}}", pass.name) }
 }
 
-fn run(args: &OptArgs, flags: &[String]) -> Result<(), Failure> {
+fn run(args: &OptArgs, flags: &[String], load: LoadLibrary) -> Result<(), Failure> {
+    args.libraries.load(load)?;
     if let Some(what) = &args.help_dialects {
         return print(&dialect_help::help(Registry::standard(), what)?);
     }

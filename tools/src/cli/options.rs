@@ -1,5 +1,8 @@
 //! Options that several tools have, each defined once.
 
+use std::path::{Path, PathBuf};
+
+use befrost::{Library, LibraryError};
 use befrost_compiler::device::{DeviceOptions, Partition};
 use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
@@ -8,12 +11,33 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::expect::Verify;
+use super::failure::Failure;
 use super::files::Place;
 use super::parts::{MARKER, split};
 
 /// Parses a file name, or `-`.
 pub(super) fn place() -> impl TypedValueParser<Value = Place> {
     OsStringValueParser::new().map(Place::from)
+}
+
+/// Loads a kernel library that the user names.
+pub(super) type LoadLibrary = fn(&Path) -> Result<Library, LibraryError>;
+
+/// Options for kernel libraries.
+#[derive(Args, Clone, Debug)]
+pub(super) struct LibraryArgs {
+    /// Load a kernel library: its operations are known like others. Its code runs in this process. Can be
+    /// given several times
+    #[arg(long = "library", value_name = "PATH")]
+    libraries: Vec<PathBuf>,
+}
+
+impl LibraryArgs {
+    /// The libraries.
+    pub(super) fn load(&self, load: LoadLibrary) -> Result<Vec<Library>, Failure> {
+        let loaded = self.libraries.iter().map(|path| load(path));
+        loaded.map(|library| library.map_err(|error| Failure::Refused(error.to_string()))).collect()
+    }
 }
 
 /// Options for reading text.

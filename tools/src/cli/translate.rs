@@ -15,7 +15,10 @@ use super::failure::{Failure, conclude, parse, tell};
 pub use super::files::MapFile;
 use super::files::{Format, Place, text};
 use super::model::OpenModel;
-use super::options::{LevelArgs, ModelArgs, PartArgs, PartitionBy, PassArgs, ReadArgs, TextArgs, place};
+use super::options::{
+    LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PartArgs, PartitionBy, PassArgs, ReadArgs, TextArgs,
+    place,
+};
 use super::passes::{Passes, pipeline, timed};
 use super::training::TrainArgs;
 use super::{divided, inspect, report};
@@ -102,6 +105,8 @@ struct TranslateArgs {
     train_steps: Option<u64>,
 
     #[command(flatten)]
+    libraries: LibraryArgs,
+    #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
     training: TrainArgs,
@@ -127,13 +132,13 @@ enum Target {
 }
 
 /// The program `ir-translate`.
-pub fn main(map: MapFile) -> ExitCode {
+pub fn main(map: MapFile, load: LoadLibrary) -> ExitCode {
     let matches = match parse(TranslateArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
     conclude(match TranslateArgs::from_arg_matches(&matches) {
-        Ok(args) => run(&args, map),
+        Ok(args) => args.libraries.load(load).and_then(|_| run(&args, map)),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }

@@ -10,7 +10,7 @@
 //! A [`Size`] is a dimension that is known or computed by the program. Axes and indices are i64 throughout.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::{Op, OpRow, Type};
 
 use crate::build::{Builder, query};
 use crate::dialects::{Folded, tf};
@@ -91,12 +91,23 @@ impl GraphEmitter {
         attrs: &[(&str, AttrArg<'_>)],
         elements: &[Type],
     ) -> Result<Vec<ValueId>, Why> {
+        self.ops_of_row(operator.row(), operands, attrs, elements)
+    }
+
+    /// [`GraphEmitter::ops`] of an operator that may belong to a kernel library.
+    pub(super) fn ops_of_row(
+        &mut self,
+        row: &'static OpRow,
+        operands: &[ValueId],
+        attrs: &[(&str, AttrArg<'_>)],
+        elements: &[Type],
+    ) -> Result<Vec<ValueId>, Why> {
         self.n_emitted += 1;
         if self.n_emitted > MAX_OPS {
             return Err(format!("the model becomes more than {MAX_OPS} operations"));
         }
         let made = self.with(|b| {
-            let mut op = b.op(operator, operands);
+            let mut op = b.op_of_row(row, operands);
             for &(name, value) in attrs {
                 op = match value {
                     AttrArg::Int(value) => op.int(name, value),

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::{AttrKind, Op, OpRow, Type, added_row};
 
-use super::emit::{DimSize, GraphEmitter, Lowered, Why};
+use super::emit::{AttrArg, DimSize, GraphEmitter, Lowered, Why};
 use super::node::{OnnxNode, domain};
 use super::tensor::{self, ExternalFiles};
 use crate::dialects::tf;
@@ -351,11 +351,11 @@ impl<'g> OnnxImporter<'g> {
         let node = OnnxNode { proto, inputs, attrs, version };
         let outputs = match self.functions.get(&(domain, proto.op_type.as_str())).copied() {
             Some(function) => self.call(function, &node)?,
-            None => {
-                let lower = (self.lowering)(domain, &proto.op_type);
-                let lower = lower.ok_or_else(|| refuse("the operator is not supported".to_owned()))?;
-                lower.apply(self, &node).map_err(refuse)?
-            }
+            None => match ((self.lowering)(domain, &proto.op_type), added_row(&proto.op_type)) {
+                (Some(lower), _) => lower.apply(self, &node).map_err(refuse)?,
+                (None, Some(row)) => self.foreign(row, &node).map_err(refuse)?,
+                (None, None) => return Err(refuse("the operator is not supported".to_owned())),
+            },
         };
         for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value = outputs.get(i).copied();
@@ -364,6 +364,31 @@ impl<'g> OnnxImporter<'g> {
         }
         self.loc = outer;
         Ok(())
+    }
+
+    /// Lowers a node of an operator of a kernel library, in any domain: the operands are those of its
+    /// signature, in order, and so are the attributes, by name.
+    fn foreign(&mut self, row: &'static OpRow, n: &OnnxNode<'g>) -> Result<Vec<Option<ValueId>>, Why> {
+        let signature = row.signature();
+        if let Some((name, _)) = n.attrs.iter().find(|(name, _)| signature.attr(name).is_none()) {
+            return Err(format!("the operator has no attribute '{}'", errors::shown(name)));
+        }
+        let mut attrs: Vec<(&str, AttrArg<'_>)> = Vec::new();
+        for def in signature.attrs.iter().filter(|def| n.attr(def.name).is_some()) {
+            let value = match def.kind {
+                AttrKind::Int => n.int(def.name).map(AttrArg::Int),
+                AttrKind::Float => n.float(def.name).map(AttrArg::Float),
+                AttrKind::Bool => n.int(def.name).map(|value| AttrArg::Bool(value != 0)),
+                AttrKind::String => Some(AttrArg::Str(n.word(def.name, "")?)),
+                AttrKind::List(AttrKind::Int) => n.ints(def.name).map(AttrArg::Ints),
+                AttrKind::List(AttrKind::Float) => Some(AttrArg::Floats(n.floats(def.name))),
+                _ => None,
+            };
+            let value = value.ok_or_else(|| format!("attribute '{}' is of another kind", def.name))?;
+            attrs.push((def.name, value));
+        }
+        let results = self.ops_of_row(row, &n.all()?, &attrs, &[])?;
+        Ok(results.into_iter().map(Some).collect())
     }
 
     /// Lowers the nodes of a function for a node that calls it.
@@ -467,7 +492,8 @@ impl<'g> OnnxImporter<'g> {
     ) {
         for node in nodes {
             let (domain, op) = (domain(&node.domain), node.op_type.as_str());
-            if !self.functions.contains_key(&(domain, op)) && (self.lowering)(domain, op).is_none() {
+            let is_known = (self.lowering)(domain, op).is_some() || added_row(op).is_some();
+            if !self.functions.contains_key(&(domain, op)) && !is_known {
                 let set = if domain.is_empty() { "ai.onnx" } else { domain };
                 let version = opsets.get(domain).copied().unwrap_or(1);
                 let label = format!("{} of {set} {version}", errors::shown(op));

@@ -33,7 +33,7 @@ pub(crate) use test_ops::tensor_of;
 pub(crate) type Operands = SmallVec<[Value; 4]>;
 
 /// The values that an operator gives.
-pub(crate) type Results = SmallVec<[Value; 2]>;
+pub(crate) type ResultValues = SmallVec<[Value; 2]>;
 
 /// Properties of an operator, and the tensors that it takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +72,7 @@ pub(crate) trait CpuOp: Send + Sync {
     fn infer(&self, args: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError>;
 
     /// Computes the results from final values.
-    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError>;
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError>;
 
     /// The number of results, if it does not depend on the operands.
     fn n_results(&self) -> Option<usize> {
@@ -249,7 +249,7 @@ fn begun(
     n: usize,
     cx: &ExecContext,
     site: Option<&Site>,
-) -> Result<Results, Error> {
+) -> Result<ResultValues, Error> {
     if let Some(error) = args.iter().chain(&chain).find_map(Value::error) {
         return Err(error.clone());
     }
@@ -268,7 +268,7 @@ fn run(
     args: Operands,
     wanted: Option<usize>,
     cx: &ExecContext,
-) -> Result<Results, KernelError> {
+) -> Result<ResultValues, KernelError> {
     let is_dense = |value: &Value| value.downcast_ref::<Tensor>().is_some();
     let args = match args.iter().all(is_dense) {
         true => args,

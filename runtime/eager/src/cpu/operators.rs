@@ -12,7 +12,7 @@ use befrost_tensor::tf::{PartialShape, Small};
 use befrost_tensor::{DType, HostTensor};
 use smallvec::{SmallVec, smallvec};
 
-use super::{CpuOp, Flags, InferredResults, Operands, Results};
+use super::{CpuOp, Flags, InferredResults, Operands, ResultValues};
 use crate::attrs::{AttrValue, OpAttrsRef};
 use crate::handle::{Metadata, TensorHandle, metadata_of, type_of};
 use crate::handler::OpKey;
@@ -74,7 +74,7 @@ impl CpuOp for ConstantOp {
         Ok(Some(Arc::new(InferredResults { metadata: smallvec![Some(metadata)], is_long: false })))
     }
 
-    fn run(&self, _: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+    fn run(&self, _: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError> {
         let tensor = self.tensor()?.with_allocator(cx.allocator());
         Ok(SmallVec::from_iter([Value::object(Tensor(tensor))]))
     }
@@ -118,7 +118,7 @@ struct RowOp {
     made: OnceLock<Made>,
     /// The operator of the last call with other types.
     others: Mutex<Option<Arc<Made>>>,
-    /// Results that follow from the metadata of the operands alone: the first ones.
+    /// ResultValues that follow from the metadata of the operands alone: the first ones.
     known: [OnceLock<Known>; KEPT],
     /// The last ones, the newest first.
     memo: Mutex<SmallVec<[Known; KEPT]>>,
@@ -186,7 +186,7 @@ impl RowOp {
     }
 
     /// Executes the operator for operands of these types.
-    fn call(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+    fn call(&self, args: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError> {
         let is_for = |made: &&Made| {
             made.inputs.len() == args.len()
                 && made.inputs.iter().zip(&args).all(|(ty, arg)| *ty == type_of(arg))
@@ -285,7 +285,7 @@ impl CpuOp for RowOp {
         Ok(Some(results))
     }
 
-    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError> {
         if !args.iter().any(|value| value.downcast_ref::<ScalarTensor>().is_some()) {
             return self.call(args, cx);
         }

@@ -13,7 +13,7 @@ use befrost_tensor::tf::{Compare, Reduce, arg_extreme, broadcast_to, cast, compa
 use befrost_tensor::{CooTensor, DType, HostTensor, Shape, TensorError, bf16, f16, resolve_axis};
 use smallvec::{SmallVec, smallvec};
 
-use super::{CpuOp, Flags, InferredResults, Operands, Results, operators};
+use super::{CpuOp, Flags, InferredResults, Operands, ResultValues, operators};
 use crate::attrs::{AttrValue, OpAttrs, OpAttrsRef};
 use crate::handle::{Metadata, TensorHandle, dense};
 use crate::handler::OpKey;
@@ -21,7 +21,7 @@ use crate::handler::OpKey;
 /// Metadata of the result, from the attributes and the operands' metadata.
 type Infer = fn(&OpAttrsRef, &[Metadata]) -> Result<Metadata, KernelError>;
 
-/// Results from the attributes and operands.
+/// ResultValues from the attributes and operands.
 type Run = fn(&OpAttrsRef, &[Value], &ExecContext) -> Result<Option<Value>, KernelError>;
 
 /// An operator: its name, flags, number of operands, metadata function and code.
@@ -103,7 +103,7 @@ impl CpuOp for Checked {
         infer_one(self.check, &self.attrs, args)
     }
 
-    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError> {
         let metadata: Option<Vec<Metadata>> = args.iter().map(crate::handle::metadata_of).collect();
         (self.check)(&self.attrs, &metadata.unwrap_or_default())?;
         self.op.run(args, cx)
@@ -140,7 +140,7 @@ impl CpuOp for TestOp {
         }
     }
 
-    fn run(&self, args: Operands, cx: &ExecContext) -> Result<Results, KernelError> {
+    fn run(&self, args: Operands, cx: &ExecContext) -> Result<ResultValues, KernelError> {
         let metadata: Option<Vec<Metadata>> = args.iter().map(crate::handle::metadata_of).collect();
         if let (Some(infer), Some(metadata)) = (self.row.infer, metadata) {
             infer(&self.attrs, &metadata)?;

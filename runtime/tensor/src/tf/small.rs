@@ -113,6 +113,13 @@ fn binary(
     allocator: &Arc<dyn Allocator>,
 ) -> Option<HostTensor> {
     match (a.dtype(), op) {
+        (DType::F32, _)
+            if a.num_elements() == 1
+                && let Some(f) = of_scalars(op) =>
+        {
+            let result = f(*a.read::<f32>().ok()?.first()?, *b.read::<f32>().ok()?.first()?);
+            HostTensor::from_bytes(DType::F32, a.shape().clone(), &result.to_le_bytes(), allocator).ok()
+        }
         (DType::F32, _) => {
             let (arithmetic, out) = (arithmetic?, a.copied(allocator).ok()?);
             Isa::detect().arithmetic(
@@ -135,6 +142,17 @@ fn binary(
         (DType::I64, Binary::Mul) => zip(a, b, allocator, i64::wrapping_mul),
         _ => None,
     }
+}
+
+/// The function of two numbers, if it is one operation of the machine.
+fn of_scalars(op: Binary) -> Option<fn(f32, f32) -> f32> {
+    Some(match op {
+        Binary::Add => |a, b| a + b,
+        Binary::Sub => |a, b| a - b,
+        Binary::Mul => |a, b| a * b,
+        Binary::RealDiv | Binary::Div => |a, b| a / b,
+        _ => return None,
+    })
 }
 
 fn zip<T: Element>(
@@ -237,6 +255,15 @@ mod tests {
         check("Mul", &[&n, &n], true);
         check("AddV2", &[&long, &long], true);
         check("GreaterEqual", &[&n, &n], true);
+    }
+
+    #[test]
+    fn numbers_have_a_way_of_their_own() {
+        let number = |x: f32| HostTensor::from_vec([], vec![x]).unwrap();
+        for (a, b) in [(1.5, -2.0), (f32::MAX, f32::MAX), (0.0, 0.0), (f32::NAN, 1.0)] {
+            let names = ["AddV2", "Sub", "Mul", "RealDiv", "Minimum"];
+            names.iter().for_each(|name| check(name, &[&number(a), &number(b)], true));
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bef_format::device::{DeviceSet, DeviceTextError};
-use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
+use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
@@ -52,7 +52,7 @@ use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, locked, text};
 use super::model::OpenModel;
-use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
+use super::options::{LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PassArgs, ReadArgs, place};
 use deadline::{Deadline, Work};
 use fixed::Fixed;
 pub use interrupt::Interrupts;
@@ -234,6 +234,8 @@ pub(super) struct ExecArgs {
     init_function: Option<String>,
 
     #[command(flatten)]
+    libraries: LibraryArgs,
+    #[command(flatten)]
     read: ReadArgs,
 
     #[command(flatten)]
@@ -284,7 +286,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// The program `bef-exec`.
-pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
+pub fn main(map: Map, interrupts: Interrupts, load: LoadLibrary) -> ExitCode {
     let matches = match parse(ExecArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
@@ -292,13 +294,13 @@ pub fn main(map: Map, interrupts: Interrupts) -> ExitCode {
     conclude(match ExecArgs::from_arg_matches(&matches) {
         Ok(mut args) => {
             args.recognize();
-            run(&args, map, interrupts)
+            args.libraries.load(load).and_then(|libraries| run(&args, &libraries, map, interrupts))
         }
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure> {
+fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts) -> Result<(), Failure> {
     if args.list_devices {
         return list_devices(args.level.devices.devices.as_deref());
     }
@@ -345,7 +347,7 @@ fn run(args: &ExecArgs, map: Map, interrupts: Interrupts) -> Result<(), Failure>
         interrupt::watch(interrupts, move || _ = statistics(profile, trace.as_ref()));
     }
     let scope = args.traces_scopes().then(|| TraceScope::begin("Bef Executor"));
-    let result = execute(args, map, if counts { counted.clone() } else { base });
+    let result = execute(args, libraries, map, if counts { counted.clone() } else { base });
     drop(scope);
     let result = result.and(scopes::write());
     statistics(args.profile, args.trace.as_ref())?;
@@ -500,25 +502,34 @@ impl ExecArgs {
     }
 }
 
-fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
+fn execute(
+    args: &ExecArgs,
+    libraries: &[Library],
+    map: Map,
+    allocator: Arc<dyn Allocator>,
+) -> Result<(), Failure> {
     let deadline = Deadline::after(args.timeout)?;
     let queue = match (args.seed, &args.work_queue) {
         (Some(seed), _) => format!("seeded:{seed}"),
         (None, Some(queue)) => queue.clone(),
         (None, None) => "mstd".to_owned(),
     };
-    let runtime = Runtime::builder().work_queue(&queue).idle_callers(args.tfrt_output);
+    let mut registry = befrost::registry();
+    for library in libraries {
+        library.add_to(&mut registry).map_err(|error| Failure::Refused(error.to_string()))?;
+    }
+    if args.traces_scopes() && args.tracing_level == "debug" {
+        registry = scopes::with_scopes(&registry);
+    } else if args.profile || args.trace.is_some() {
+        registry = clocks::with_clocks(&registry, args.trace.is_some());
+    }
+    let runtime = Runtime::with_kernels(registry).work_queue(&queue).idle_callers(args.tfrt_output);
     let mut runtime = runtime.allocator(allocator);
     if let Some(bytes) = args.max_memory {
         runtime = runtime.max_memory(bytes);
     }
     if args.traces_scopes() {
         scopes::trace_operators();
-    }
-    if args.traces_scopes() && args.tracing_level == "debug" {
-        runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
-    } else if args.profile || args.trace.is_some() {
-        runtime = runtime.kernels(clocks::with_clocks(&befrost::registry(), args.trace.is_some()));
     }
     if let Some(devices) = &args.level.devices.devices {
         runtime = runtime.devices(devices);
@@ -559,6 +570,10 @@ fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(
                 result = Err(Failure::Reported);
             }
             other => other?,
+        }
+        if !deadline.is_over() && !interrupt::is_set() {
+            // Also the tasks for whose results the function does not wait.
+            runtime.quiesce();
         }
     }
     if let (Some(function), true, false) = (first, nothing_runs, args.tfrt_output) {

@@ -33,7 +33,7 @@ pub use eval::{of, of_many, owning, owning_many};
 pub use function::{Eval, Made, Operands, OwnedEval, Results};
 pub use infer::{Dim, Inferred, Node, Operand, Rule, Shapes};
 pub use row::{Activates, Class, Effect, Fusion, Gradient, Op, OpRow, ProductForm, ProductOps, Traits};
-pub use rows::{row, rows};
+pub use rows::{add_row, added_row, added_rows, row, rows};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature};
 pub use types::{RefusedType, Type};
 

@@ -122,6 +122,8 @@ impl Traits {
     pub const LOWERED: Traits = Traits(1 << 5);
     /// A kernel of values other than dense tensors: lists, optionals, resources.
     pub const OF_VALUES: Traits = Traits(1 << 6);
+    /// Its code is not ours: the compiler does not evaluate it.
+    pub const FOREIGN: Traits = Traits(1 << 7);
 
     /// Both sets.
     #[must_use]
@@ -304,6 +306,19 @@ impl OpRow {
         OpRow { op: None, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
 
+    /// A row of an operator that is known at run time only. `None` if the name does not begin with `tf.`, or
+    /// the signature is malformed.
+    pub fn parsed(
+        op_name: &'static str,
+        summary: &'static str,
+        signature: &'static str,
+        columns: Columns,
+    ) -> Option<OpRow> {
+        let name = op_name.strip_prefix(PREFIX).filter(|name| !name.is_empty())?;
+        let parsed = OnceLock::from(Signature::parse(name, signature)?);
+        Some(OpRow { op: None, name, op_name, summary, text: signature, signature: parsed, columns })
+    }
+
     /// A row of the standard tables.
     pub(super) const fn standard(
         op: Op,
@@ -375,7 +390,7 @@ impl OpRow {
 
     /// True for a pure function of dense tensors, which the compiler may evaluate.
     pub fn is_pure_function(&self) -> bool {
-        self.has_function() && self.columns.effect == Effect::Pure
+        self.has_function() && self.columns.effect == Effect::Pure && !self.has(Traits::FOREIGN)
     }
 
     /// The element types of operands for which it cannot fail.
@@ -577,6 +592,11 @@ impl Columns {
     /// Sets [`Traits::LOWERED`].
     pub(super) const fn lowered(self) -> Columns {
         self.with(Traits::LOWERED)
+    }
+
+    /// Sets [`Traits::FOREIGN`].
+    pub const fn foreign(self) -> Columns {
+        self.with(Traits::FOREIGN)
     }
 
     /// Sets the element types for which it cannot fail.

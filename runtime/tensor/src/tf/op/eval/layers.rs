@@ -25,7 +25,7 @@ pub(in crate::tf::op) fn batch_matmul(attrs: &Attributes<'_>) -> Made {
     let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
     owning(attrs, move |[a, b], cx| match to {
         // Products of 8-bit integers are summed in the result's type, which is wider.
-        Some(to) if to != a.dtype() => {
+        Some(to) if to != a.dtype() || to != b.dtype() => {
             fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
         }
         _ => fast::batch_matmul(&a, left, &b, right, cx),

@@ -117,6 +117,21 @@ impl<'a> Node<'a> {
         self.attrs.op()
     }
 
+    /// The node's attributes, with defaults.
+    pub fn attrs(&self) -> &Attributes<'a> {
+        &self.attrs
+    }
+
+    /// The number of operands.
+    pub fn n_operands(&self) -> usize {
+        self.operands.len()
+    }
+
+    /// The number of results.
+    pub fn n_results(&self) -> usize {
+        self.n_results
+    }
+
     /// The error for operands that do not match, with their shapes.
     ///
     /// # Errors

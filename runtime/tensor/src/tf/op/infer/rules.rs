@@ -36,7 +36,11 @@ pub(in crate::tf::op) fn ensure_shape(cx: &Node<'_>) -> Shapes {
 }
 
 pub(in crate::tf::op) fn placeholder_with_default(cx: &Node<'_>) -> Shapes {
-    Ok(vec![cx.attrs.shape("shape")?])
+    let shape = cx.attrs.shape("shape")?;
+    match cx.shape(0)?.merged(&shape) {
+        Some(_) => Ok(vec![shape]),
+        None => cx.refuse(format!("expected shape {shape}")),
+    }
 }
 
 pub(in crate::tf::op) fn constant(cx: &Node<'_>) -> Shapes {

@@ -33,9 +33,10 @@ mod updates;
 mod values;
 mod volumes;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::row::{Op, OpRow};
 
@@ -76,9 +77,42 @@ pub fn rows() -> impl Iterator<Item = &'static OpRow> {
     SORTED.iter().copied()
 }
 
+/// Rows that were added while the process runs, by name.
+static ADDED: RwLock<BTreeMap<&'static str, &'static OpRow>> = RwLock::new(BTreeMap::new());
+
+/// True if there are such rows.
+static HAS_ADDED: AtomicBool = AtomicBool::new(false);
+
 /// The row of the operator with this name.
 pub fn row(name: &str) -> Option<&'static OpRow> {
-    BY_NAME.get(name).copied()
+    BY_NAME.get(name).copied().or_else(|| added_row(name))
+}
+
+/// Adds the row of an operator, for the whole process. False if there is one of its name, which stays.
+pub fn add_row(row: &'static OpRow) -> bool {
+    // Nothing panics under the lock.
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    if BY_NAME.contains_key(row.name) || added.contains_key(row.name) {
+        return false;
+    }
+    added.insert(row.name, row);
+    // Relaxed: a hint. Who sees it takes the lock.
+    HAS_ADDED.store(true, Ordering::Relaxed);
+    true
+}
+
+/// The row that was added for the operator with this name.
+pub fn added_row(name: &str) -> Option<&'static OpRow> {
+    // Relaxed: as in `add_row`.
+    if !HAS_ADDED.load(Ordering::Relaxed) {
+        return None;
+    }
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).get(name).copied()
+}
+
+/// All rows that were added, sorted by name.
+pub fn added_rows() -> Vec<&'static OpRow> {
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
 }
 
 impl Op {

@@ -194,3 +194,20 @@ fn work_follows_from_shapes() {
     let wide: &[usize] = &[1 << 31, 1 << 20];
     assert_eq!(flops(Op::Exp, &[], &[wide]), 4 << 51);
 }
+
+#[test]
+fn rows_can_be_added_while_the_process_runs() {
+    use crate::tf::op::row::{Columns, function};
+    use crate::tf::op::{Cost, OpRow, add_row, added_row, of, row, shape};
+    const COLUMNS: Columns =
+        function(|attrs| of(attrs, |[x], _| Ok(x.clone())), shape::same, Cost::Free).foreign();
+    let made =
+        |name, signature| OpRow::parsed(name, "", signature, COLUMNS).map(|row| &*Box::leak(Box::new(row)));
+    assert!(made("tf._AddedByTest", "x:T -> y").is_none() && made("AddedByTest", "x:T -> y:T").is_none());
+    let added = made("tf._AddedByTest", "x:T -> y:T; T:type").unwrap();
+    assert!(row("_AddedByTest").is_none());
+    assert!(add_row(added) && !add_row(added));
+    assert_eq!(row("_AddedByTest").map(|row| row.op_name), Some("tf._AddedByTest"));
+    assert!(added_row("_AddedByTest").is_some() && !added.is_pure_function());
+    assert!(!add_row(made("tf.AddV2", "x:T -> y:T; T:type").unwrap()));
+}
