@@ -44,13 +44,13 @@ mod runtime;
 #[cfg(feature = "compile")]
 mod session;
 
+pub use befrost_eager as eager;
 pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
 pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, kernel};
-pub use befrost_eager as eager;
 pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
 pub use befrost_tensor::{DType, Element, HostTensor, I1, Shape, TensorError, bundle, mem, npy};

@@ -368,12 +368,7 @@ fn canonical(name: &str) -> &str {
 }
 
 impl Executable {
-    fn call(
-        &self,
-        resources: &Resources,
-        values: Vec<Datum>,
-        run: &RunOptions,
-    ) -> Result<Results, Error> {
+    fn call(&self, resources: &Resources, values: Vec<Datum>, run: &RunOptions) -> Result<Results, Error> {
         let cancellation = run.cancellation.clone();
         let mut options = CallOptions {
             resources: resources.clone(),

@@ -37,8 +37,6 @@ mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
 pub use arena::{Arena, ArenaCache, Placed};
-pub use buffer::{
-    ALIGNMENT, BorrowError, Buffer, Exported, Frozen, Lease, ReadGuard, ViewError, WriteGuard,
-};
+pub use buffer::{ALIGNMENT, BorrowError, Buffer, Exported, Frozen, Lease, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
 pub use system::Block;

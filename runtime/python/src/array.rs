@@ -152,7 +152,11 @@ impl<'a> ArrayView<'a> {
         if flags & plain != plain {
             return None;
         }
-        Some(ArrayView { dtype: dtype_of(&array.dtype())?, dims: array.shape(), data: NonNull::new(data)?.cast() })
+        Some(ArrayView {
+            dtype: dtype_of(&array.dtype())?,
+            dims: array.shape(),
+            data: NonNull::new(data)?.cast(),
+        })
     }
 
     /// The shape and the number of bytes.

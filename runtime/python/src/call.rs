@@ -10,7 +10,7 @@
 //! A forked child has none of its parent's threads, so the first run in it loads the program again.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,58 @@ pub(crate) fn push_timeout(seconds: f64) -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn pop_timeout() {
     DEADLINES.with_borrow_mut(|all| _ = all.pop());
+}
+
+/// True while runs are recorded.
+static TRACED: AtomicBool = AtomicBool::new(false);
+
+/// The runs that were recorded.
+static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
+
+/// Limit of the runs that are recorded.
+const MAX_EVENTS: usize = 1 << 20;
+
+/// A run: of what, when, how long, on which thread.
+struct Event {
+    name: String,
+    start: Instant,
+    took: Duration,
+    thread: u64,
+}
+
+/// A recorded run in Python: name, start and duration in microseconds, thread.
+type PyEvent = (String, f64, f64, u64);
+
+/// Begins to record runs.
+#[pyfunction]
+pub(crate) fn trace_begin() {
+    EVENTS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    TRACED.store(true, Ordering::Relaxed);
+}
+
+/// Ends the record. Times are from the first run's start.
+#[pyfunction]
+pub(crate) fn trace_end() -> Vec<PyEvent> {
+    TRACED.store(false, Ordering::Relaxed);
+    let events = std::mem::take(&mut *EVENTS.lock().unwrap_or_else(PoisonError::into_inner));
+    let Some(first) = events.iter().map(|event| event.start).min() else { return Vec::new() };
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    events
+        .into_iter()
+        .map(|Event { name, start, took, thread }| (name, micros(start - first), micros(took), thread))
+        .collect()
+}
+
+fn record(name: &str, start: Instant) {
+    static THREADS: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed);
+    }
+    let event = Event { name: name.to_owned(), start, took: start.elapsed(), thread: THREAD.with(|id| *id) };
+    let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if events.len() < MAX_EVENTS {
+        events.push(event);
+    }
 }
 
 /// The moment that is so many seconds from now.
@@ -109,6 +161,8 @@ pub(crate) struct Setup {
     pub(crate) resources: Resources,
     /// True if runs may print, or may take any time: they release the interpreter's lock.
     pub(crate) is_long: bool,
+    /// What runs are called in traces.
+    pub(crate) name: String,
 }
 
 impl Setup {
@@ -181,11 +235,6 @@ impl Compiled {
         }
     }
 
-    /// What it was loaded with.
-    pub(crate) fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
     /// The program.
     pub(crate) fn bef(&self) -> &[u8] {
         self.first.prepared.function().program().bytes()
@@ -206,6 +255,21 @@ impl Compiled {
 
     /// Runs the function. Results do not refer to lent memory.
     pub(crate) fn run(
+        &self,
+        py: Python<'_>,
+        arguments: &mut Vec<Value>,
+        timeout: Option<f64>,
+    ) -> PyResult<Vec<Value>> {
+        if !TRACED.load(Ordering::Relaxed) {
+            return self.run_now(py, arguments, timeout);
+        }
+        let start = Instant::now();
+        let made = self.run_now(py, arguments, timeout);
+        record(&self.setup.name, start);
+        made
+    }
+
+    fn run_now(
         &self,
         py: Python<'_>,
         arguments: &mut Vec<Value>,

@@ -170,9 +170,7 @@ pub(crate) fn export<'py>(
     };
     if capsule.is_err() {
         // SAFETY: it was made above, and no capsule has it.
-        unsafe {
-            if versioned { delete_versioned(managed.cast()) } else { delete(managed.cast()) }
-        }
+        unsafe { if versioned { delete_versioned(managed.cast()) } else { delete(managed.cast()) } }
     }
     capsule
 }
@@ -270,7 +268,9 @@ fn capsule_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(method) = value.getattr("__dlpack_device__") {
         let (kind, _): (i32, i32) = method.call0()?.extract()?;
         if kind != CPU {
-            return Err(PyBufferError::new_err(format!("the tensor is on a device of kind {kind}, not in the host's memory")));
+            return Err(PyBufferError::new_err(format!(
+                "the tensor is on a device of kind {kind}, not in the host's memory"
+            )));
         }
     }
     let export = value.getattr("__dlpack__").map_err(|_| {
@@ -294,7 +294,8 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
         (None, Some(managed)) => (USED_VERSIONED, Foreign::Versioned(managed.cast())),
         (None, None) => {
             // SAFETY: as above.
-            let is_used = [USED_PLAIN, USED_VERSIONED].iter().any(|name| unsafe { unused(raw, name) }.is_some());
+            let is_used =
+                [USED_PLAIN, USED_VERSIONED].iter().any(|name| unsafe { unused(raw, name) }.is_some());
             let message = match is_used {
                 true => "the DLPack capsule was used already: a capsule is good for one tensor",
                 false => "the capsule is no DLPack tensor",
@@ -351,7 +352,8 @@ pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<H
     // SAFETY: the tensor begins so many bytes behind the start of its memory, as the producer says.
     let start = unsafe { start.add(offset) };
     let expected = strides_of(&dims);
-    let is_contiguous = dims.iter().zip(strides.iter().zip(&*expected)).all(|(dim, (a, b))| *dim == 1 || a == b);
+    let is_contiguous =
+        dims.iter().zip(strides.iter().zip(&*expected)).all(|(dim, (a, b))| *dim == 1 || a == b);
     if is_contiguous && start.as_ptr().addr().is_multiple_of(dtype.align()) && copy != Some(true) {
         // SAFETY: so many bytes, initialized as elements of a tensor are, begin at `start`, and stay as long
         // as `foreign`. That nobody writes to them while they are read is DLPack's contract for the user.

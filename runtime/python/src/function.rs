@@ -156,7 +156,8 @@ impl Dispatcher {
                 };
                 return match &version.build {
                     None => {
-                        let only = made.pop().ok_or_else(|| failure::refused("the function has no result"))?;
+                        let only =
+                            made.pop().ok_or_else(|| failure::refused("the function has no result"))?;
                         Ok(Bound::new(py, Tensor::of_value(only)?)?.into_any())
                     }
                     Some(build) => {
@@ -185,7 +186,8 @@ impl Dispatcher {
                 name => {
                     let name = name.strip_prefix("array:").unwrap_or(name);
                     let dtype = dtype_named(name);
-                    let dtype = dtype.ok_or_else(|| failure::refused(format!("there is no dtype '{name}'")))?;
+                    let dtype =
+                        dtype.ok_or_else(|| failure::refused(format!("there is no dtype '{name}'")))?;
                     ArgType::Array { dtype, dims: dims.into() }
                 }
             })

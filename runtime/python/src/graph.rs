@@ -198,7 +198,8 @@ impl Graph {
 
     /// Compiles the finished function. It is gone afterwards.
     /// `is_long` says that it may print, or take any time. `resources` are the variables that it may use.
-    #[pyo3(signature = (level, work_queue = None, is_long = true, max_memory = None, resources = None))]
+    #[pyo3(signature = (level, work_queue = None, is_long = true, max_memory = None, resources = None, name = "main"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn compile(
         &mut self,
         py: Python<'_>,
@@ -207,12 +208,13 @@ impl Graph {
         is_long: bool,
         max_memory: Option<usize>,
         resources: Option<&Bound<'_, VariableStore>>,
+        name: &str,
     ) -> PyResult<Executable> {
         let module = self.module.take().ok_or_else(unfinished)?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         let resources = resources.map(|store| store.get().resources().clone()).unwrap_or_default();
         let work_queue = work_queue.map(str::to_owned);
-        let setup = Setup { work_queue, max_memory, resources, is_long };
+        let setup = Setup { work_queue, max_memory, resources, is_long, name: name.to_owned() };
         let bef = py.detach(|| compile_module(module, &options));
         let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
         Ok(Executable(Arc::new(Compiled::load(&bef, "main", setup)?)))
@@ -273,7 +275,7 @@ fn tensor_types(types: Vec<PyTensorType>) -> PyResult<Vec<TensorShape>> {
 
 /// The attributes of an operator, by the kinds that its signature declares.
 pub(crate) fn attributes(
-    operator: &str, 
+    operator: &str,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<(String, DefaultValue)>> {
     let Some(given) = given else { return Ok(Vec::new()) };

@@ -196,9 +196,8 @@ mod linux {
         let previous = PREVIOUS.load(Ordering::Acquire);
         if previous != 0 {
             // SAFETY: it was the process's handler of this signal, of the kind that takes only the number.
-            let handler = unsafe {
-                std::mem::transmute::<libc::sighandler_t, extern "C" fn(libc::c_int)>(previous)
-            };
+            let handler =
+                unsafe { std::mem::transmute::<libc::sighandler_t, extern "C" fn(libc::c_int)>(previous) };
             handler(signal);
         }
         // SAFETY: as above.

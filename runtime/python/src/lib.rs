@@ -49,6 +49,8 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(interrupt::after_fork, m)?)?;
     m.add_function(wrap_pyfunction!(call::push_timeout, m)?)?;
     m.add_function(wrap_pyfunction!(call::pop_timeout, m)?)?;
+    m.add_function(wrap_pyfunction!(call::trace_begin, m)?)?;
+    m.add_function(wrap_pyfunction!(call::trace_end, m)?)?;
     m.add("Failure", m.py().get_type::<failure::Failure>())?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -9,10 +9,10 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::array::{Loans, of_result};
 use crate::call::{Compiled, Setup};
+use crate::failure;
 use crate::graph::operand;
 use crate::session::VariableStore;
 use crate::tensor::Tensor;
-use crate::failure;
 
 /// A model of a file.
 #[pyclass(frozen, subclass, module = "befrost._native")]
@@ -38,21 +38,16 @@ impl Model {
         signature: Option<String>,
         max_memory: Option<usize>,
     ) -> PyResult<Model> {
-        let setup = Setup { work_queue, max_memory, is_long: false, ..Setup::default() };
+        let name = path.display().to_string();
+        let setup = Setup { work_queue, max_memory, name, ..Setup::default() };
         let runtime = setup.runtime()?;
         let options = CompileOptions { level, signature, ..CompileOptions::default() };
         let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
         Model::of(py, model.map_err(|error| failure::of(&error))?, setup)
     }
 
-    /// Its function of another signature, with the same variables.
-    fn signature(&self, py: Python<'_>, name: &str) -> PyResult<Model> {
-        let model = self.model.signature(name).map_err(|error| failure::of(&error))?;
-        Model::of(py, model, self.compiled.setup().clone())
-    }
-
     /// The names of its signatures.
-    fn signatures(&self) -> Vec<String> {
+    fn signature_names(&self) -> Vec<String> {
         self.model.signatures()
     }
 

@@ -151,7 +151,13 @@ impl Session {
     }
 
     /// Compiles what a run of these feeds, fetches and targets needs.
-    fn warm(&self, py: Python<'_>, feeds: Vec<String>, fetches: Vec<String>, targets: Vec<String>) -> PyResult<()> {
+    fn warm(
+        &self,
+        py: Python<'_>,
+        feeds: Vec<String>,
+        fetches: Vec<String>,
+        targets: Vec<String>,
+    ) -> PyResult<()> {
         let made = py.detach(|| self.session.warm(&feeds, &fetches, &targets));
         made.map_err(|error| failure::of(&error))
     }

@@ -83,9 +83,8 @@ impl Tensor {
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let this = slf.get();
-        let made = this.array.get_or_try_init(py, || {
-            array::shown(py, this.host()?.clone()).map(Bound::unbind)
-        })?;
+        let made =
+            this.array.get_or_try_init(py, || array::shown(py, this.host()?.clone()).map(Bound::unbind))?;
         Ok(made.bind(py).clone())
     }
 
@@ -319,8 +318,9 @@ impl Tensor {
         }
         let host = slf.get().host()?;
         let format = format_of(host.dtype());
-        let format = format
-            .ok_or_else(|| PyBufferError::new_err(format!("buffers have no element type {}", host.dtype())))?;
+        let format = format.ok_or_else(|| {
+            PyBufferError::new_err(format!("buffers have no element type {}", host.dtype()))
+        })?;
         let dims = host.shape().dims();
         let size = host.dtype().size() as isize;
         let sizes: Vec<isize> = dims.iter().map(|&dim| dim as isize).collect();

@@ -44,11 +44,7 @@ impl Action {
 
     /// [`Action::call`] with operands of which some are lent.
     #[cold]
-    fn call_kept(
-        &self,
-        operands: &[&Value],
-        cx: &ExecContext,
-    ) -> Result<SmallVec<[Value; 2]>, KernelError> {
+    fn call_kept(&self, operands: &[&Value], cx: &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> {
         let keep = |&value: &&Value| match value.downcast_ref::<Tensor>() {
             Some(Tensor(x)) => x.kept(cx.allocator()).map(tensor).map_err(refused),
             None => Ok(value.clone()),

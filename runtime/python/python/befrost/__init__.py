@@ -24,11 +24,14 @@ from ._function import Function, FunctionStats, Spec, function, grad, spec, valu
 from ._functions import range, static, timeout
 from ._model import Model, ModelStats, Outputs, Port, Variables, load
 from ._native import __version__
+from ._runtime import Runtime
 from ._session import Session, SessionStats
 from ._tensor import Tensor, from_dlpack, tensor
+from ._trace import trace, trace_process
 from ._variable import Variable
 
 _native.watch_interrupts()
+trace_process()
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native.after_fork)
 
@@ -43,7 +46,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
     "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "Model", "ModelStats",
-    "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Session", "SessionStats", "Spec",
+    "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session", "SessionStats", "Spec",
     "Tensor", "UnimplementedError", "Variable", "Variables", "__version__", "explain", "from_dlpack", "function", "grad", "load", "range",
-    "spec", "static", "tensor", "tf", "timeout", "value_and_grad",
+    "spec", "static", "tensor", "tf", "timeout", "trace", "value_and_grad",
 ]

@@ -6,7 +6,6 @@ runtime, by name.
 
 from __future__ import annotations
 
-import difflib
 import re
 
 # Code, words of the messages, explanation.
@@ -69,6 +68,8 @@ def explain(code: str) -> str:
     """
     known = {name: words for name, _, words in _REFUSED} | _RUNTIME
     if code not in known:
+        import difflib
+
         near = difflib.get_close_matches(code, known, 3)
         raise KeyError(f"there is no code '{code}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
     return f"{code}: {known[code]}"

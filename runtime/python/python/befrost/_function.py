@@ -26,7 +26,7 @@ from ._staging.source import function_node
 from ._tensor import Tensor
 
 DEFAULT_UNROLL = 1000
-MAX_KNOWN = 64
+MAX_SHOWN = 8
 _PLAIN = frozenset([np.ndarray, *np.sctypeDict.values(), bool, int, float, Tensor])
 _MANY = 64
 
@@ -96,6 +96,7 @@ class Function(_native.Dispatcher):
         if not code.co_flags & 0x0C and not code.co_kwonlyargcount and not function.__defaults__ and not self._static:
             self._simple = code.co_varnames[:code.co_argcount]
         self._remembered: set[Any] = set()
+        self._shown: list[tuple[dict[str, Any], list[Leaf]]] = []
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -141,8 +142,9 @@ class Function(_native.Dispatcher):
 
     def _executable(self, staged: Staged) -> _native.Executable:
         graph = staged.graph
-        return graph.compile(self._level, self._work_queue, staged.prints or graph.loops, self._max_memory,
-                             staged.store)
+        made: _native.Executable = graph.compile(self._level, self._work_queue, staged.prints or graph.loops, self._max_memory,
+                             staged.store, self._function.__qualname__)
+        return made
 
     def _version(self, keys: dict[str, Any], leaf_types: list[Leaf]) -> _Version:
         key = tuple(keys.items())
@@ -161,6 +163,8 @@ class Function(_native.Dispatcher):
                     Leaf(leaf.kind, leaf.dtype, tuple(a if a == b else None for a, b in zip(leaf.shape, shape)))
                     for leaf, shape in zip(leaf_types, known[-1].shapes)]
             staged = self._staged(keys, leaf_types)
+            if len(self._shown) < MAX_SHOWN:
+                self._shown.append((keys, leaf_types))
             try:
                 executable = self._executable(staged)
             except _native.Failure as failure:
@@ -211,6 +215,31 @@ class Function(_native.Dispatcher):
         """The graph for these arguments, before optimization, as text. Nothing is run."""
         keys, _, leaf_types = self._keys(self._bound(args, kwargs))
         return self._staged(keys, leaf_types).graph.text()  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        """Its signatures with their graphs, as picture and text, for notebooks."""
+        import html
+
+        from . import _picture
+
+        parts = [f"<b>{html.escape(repr(self))}</b> {self._compilations} compiled"]
+        for keys, leaf_types in self._shown:
+            text = self._staged(keys, leaf_types).graph.text()
+            types_ = html.escape(", ".join(map(repr, leaf_types)))
+            parts.append(f"<details open><summary><code>({types_})</code></summary>{_picture.svg(text)}"
+                         f"<details><summary>text</summary><pre>{html.escape(text)}</pre></details></details>")
+        return "".join(parts)
+
+    def warm(self, *args: Any, **kwargs: Any) -> None:
+        """Compiles it for arguments of these types, without running it. Arguments are examples, or `bf.spec(...)`."""
+        keys, _, leaf_types = self._keys(self._bound(args, kwargs))
+        self._version(keys, leaf_types)
+
+    async def run_async(self, *args: Any, **kwargs: Any) -> Any:
+        """A call on a thread of its own, for asyncio."""
+        import asyncio
+
+        return await asyncio.to_thread(self, *args, **kwargs)
 
     def stats(self) -> FunctionStats:
         """Counts of what it has done."""

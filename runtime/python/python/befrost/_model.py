@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import difflib
-import html
 import os
 import re
-import tempfile
-import weakref
 from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
@@ -83,6 +78,8 @@ class Outputs:
 
 def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
     """The error for a name that nothing has, with the nearest ones."""
+    import difflib
+
     near = difflib.get_close_matches(name, names, 3)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; there are: {', '.join(map(repr, names))}"
     return NotFoundError(f"there is no {what} '{name}'{hint}")
@@ -175,7 +172,7 @@ class Model(_native.Model):
     def __new__(cls, path: str, source: Any, **options: Any) -> Model:
         level, queue = _options(options.get("level"), options.get("threads"))
         is_bef = path.endswith(".bef")
-        made = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
+        made: Model = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
                        options.get("max_memory"))
         made._path, made._source, made._options = path, source, options
         made.inputs = [Port(*port) for port in made.input_ports()]
@@ -247,8 +244,9 @@ class Model(_native.Model):
     @property
     def signatures(self) -> dict[str, Model]:
         """The model's functions by name, with the same variables."""
-        names = super().signatures()  # type: ignore[misc]
-        return {name: Model(self._path, self._source, **{**self._options, "signature": name}) for name in names}
+        options = self._options
+        return {name: Model(self._path, self._source, **{**options, "signature": name})
+                for name in self.signature_names()}
 
     def warm(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None) -> None:
         """Compiles what a run needs, without running it."""
@@ -269,10 +267,14 @@ class Model(_native.Model):
     async def run_async(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
                         timeout: float | None = None, output: str = "numpy") -> Outputs:
         """`run`, on a thread of its own, for asyncio."""
+        import asyncio
+
         return await asyncio.to_thread(self.run, feeds, fetches, timeout=timeout, output=output)
 
     def _repr_html_(self) -> str:
         """Its inputs, outputs, operations and size, for notebooks."""
+        import html
+
         rows = [("input", port) for port in self.inputs] + [("output", port) for port in self.outputs]
         cells = "".join(f"<tr><td>{what}</td><td>{html.escape(port.name)}</td><td><code>{html.escape(port.type)}</code>"
                         "</td></tr>" for what, port in rows)
@@ -354,6 +356,9 @@ def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *,
         extension = kind_of(data)
         if not extension:
             raise InvalidArgumentError("the bytes are no model: neither BEF, ONNX, a TensorFlow graph nor MLIR text")
+        import tempfile
+        import weakref
+
         folder = tempfile.mkdtemp(prefix="befrost-")
         file = os.path.join(folder, f"model{extension}")
         try:

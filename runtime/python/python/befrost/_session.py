@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import Any, Iterable, Mapping
 
@@ -63,6 +62,8 @@ class Session:
     async def run_async(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None,
                         **options: Any) -> Any:
         """`run`, on a thread of its own, for asyncio."""
+        import asyncio
+
         return await asyncio.to_thread(self.run, fetches, feeds, **options)
 
     def warm(self, fetches: str | Iterable[str] = (), feeds: Iterable[str] = (), *,

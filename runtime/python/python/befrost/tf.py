@@ -6,7 +6,6 @@ compiled function an operator runs at once; inside it becomes an op of the graph
 
 from __future__ import annotations
 
-import difflib
 import threading
 from typing import Any
 
@@ -104,6 +103,8 @@ def dtype_name(value: Any) -> Any:
 
 def __getattr__(name: str) -> Operator:
     if name not in _SUMMARIES:
+        import difflib
+
         near = difflib.get_close_matches(name, _SUMMARIES, 3)
         raise AttributeError(f"there is no operator '{name}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
     made = Operator(name)

@@ -62,6 +62,10 @@ class Leaf:
         self.dtype = dtype
         self.shape = shape
 
+    def __repr__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return self.kind or f"{np.dtype(self.dtype).name}[{sizes}]"
+
 
 def is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, Tensor)) or (
