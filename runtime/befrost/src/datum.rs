@@ -13,8 +13,20 @@ use befrost_tensor::{HostTensor, I1};
 pub struct Datum(Value);
 
 impl Datum {
-    pub(crate) fn into_value(self) -> Value {
+    /// The host runtime's value, with its reference.
+    pub fn into_value(self) -> Value {
         self.0
+    }
+
+    /// [`Datum::tensor`], with its reference: nobody else's if there was no other.
+    ///
+    /// # Errors
+    /// As [`Datum::tensor`].
+    pub fn into_tensor(self) -> Result<HostTensor, Error> {
+        match self.0.into_object::<Tensor>() {
+            Ok(Tensor(tensor)) => Ok(tensor),
+            Err(value) => Datum(value).tensor().cloned(),
+        }
     }
 
     /// The host runtime's value.

@@ -113,6 +113,11 @@ impl Model {
         self.function.results()
     }
 
+    /// The function.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
     /// Its variables and tables, which other programs may share.
     pub fn resources(&self) -> &Resources {
         &self.resources

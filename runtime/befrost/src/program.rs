@@ -91,6 +91,11 @@ impl Program {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
     }
 
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        self.program.bytes()
+    }
+
     /// Verifies the checksum of the tensors. Loading does not, so that it need not read them.
     ///
     /// # Errors
@@ -111,6 +116,11 @@ impl Function {
     /// The name.
     pub fn name(&self) -> &str {
         self.owner.program.image().function(self.id.0).name()
+    }
+
+    /// The program that it belongs to.
+    pub fn program(&self) -> &Program {
+        &self.owner
     }
 
     /// The arguments.

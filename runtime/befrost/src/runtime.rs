@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceTextError};
 use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
 use befrost_kernel_api::queue::Queue;
-use befrost_kernel_api::{Error, ErrorCode, Limits, Registry, Value};
+use befrost_kernel_api::{Error, ErrorCode, ExecContext, Limits, Registry, Request, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 
 use crate::error::LoadError;
@@ -183,6 +183,12 @@ impl Runtime {
             registry,
             devices: None,
         }
+    }
+
+    /// An execution on the runtime, for operators that are executed one by one.
+    pub fn context(&self) -> ExecContext {
+        let Runtime { queue, allocator, limits, registry: _ } = self.clone();
+        ExecContext::new(Arc::new(Request { allocator, limits, ..Request::new(queue) }))
     }
 
     /// The allocator of tensors.

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
-use befrost_kernel_api::context::{Cancellation, Resources};
+use befrost_kernel_api::context::{Cancellation, Output, ResourceName, Resources};
 use befrost_kernel_api::{Error, ErrorCode, KernelError};
-use befrost_kernels::{assign_variable_values, variable_values};
+use befrost_kernels::{assign_variable_values, remove_variable, variable_values};
 use befrost_tensor::HostTensor;
 
 use crate::compile::{CompileOptions, Source, compiled};
@@ -93,12 +93,25 @@ pub struct SessionBuilder {
 }
 
 /// Options of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct RunOptions {
     /// Nodes that run for their effects: `train_op`, `init`.
     pub targets: Vec<String>,
     /// When the run is given up, with the error `DeadlineExceeded`.
     pub deadline: Option<Instant>,
+    /// Stops the run on request; with it, its own deadline counts.
+    pub cancellation: Option<Cancellation>,
+    /// Where it prints; the standard output by default.
+    pub output: Option<Arc<dyn Output>>,
+}
+
+impl fmt::Debug for RunOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunOptions { targets, deadline, cancellation, output: _ } = self;
+        let mut out = f.debug_struct("RunOptions");
+        out.field("targets", targets).field("deadline", deadline).field("cancellation", cancellation);
+        out.finish_non_exhaustive()
+    }
 }
 
 /// Counts of a session.
@@ -228,7 +241,17 @@ impl Session {
         let targets: Vec<&str> = options.targets.iter().map(String::as_str).collect();
         let executable = self.executable(&names, fetches, &targets)?;
         let values = feeds.iter().map(|(_, value)| Datum::from(value.clone())).collect();
-        executable.call(&self.shared.resources, values, options.deadline)
+        executable.call(&self.shared.resources, values, options)
+    }
+
+    /// Compiles what a run of these names needs, without running it.
+    ///
+    /// # Errors
+    /// As [`Session::run`], but for the values.
+    pub fn warm<T: AsRef<str>>(&self, feeds: &[T], fetches: &[T], targets: &[T]) -> Result<(), Error> {
+        let [feeds, fetches, targets] =
+            [feeds, fetches, targets].map(|names| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
+        self.executable(&feeds, &fetches, &targets).map(|_| ())
     }
 
     /// Prepares these names to be run again and again: nothing is looked up then.
@@ -345,17 +368,16 @@ fn canonical(name: &str) -> &str {
 }
 
 impl Executable {
-    fn call(
-        &self,
-        resources: &Resources,
-        values: Vec<Datum>,
-        deadline: Option<Instant>,
-    ) -> Result<Results, Error> {
-        let options = CallOptions {
+    fn call(&self, resources: &Resources, values: Vec<Datum>, run: &RunOptions) -> Result<Results, Error> {
+        let cancellation = run.cancellation.clone();
+        let mut options = CallOptions {
             resources: resources.clone(),
-            cancellation: Cancellation::limited(deadline, None),
+            cancellation: cancellation.unwrap_or_else(|| Cancellation::limited(run.deadline, None)),
             ..CallOptions::default()
         };
+        if let Some(output) = &run.output {
+            options.output = output.clone();
+        }
         let made = self.function.call_with(values, &options)?;
         made.iter().try_for_each(|result| result.ok().map(|_| ()))?;
         if let Some(error) = options.cancellation.error() {
@@ -379,7 +401,8 @@ impl Callable {
     /// # Errors
     /// If there are more or fewer values than feeds, one has another type, or the computation fails.
     pub fn call(&self, feeds: impl IntoIterator<Item = HostTensor>) -> Result<Results, Error> {
-        self.executable.call(&self.resources, feeds.into_iter().map(Datum::from).collect(), None)
+        let feeds = feeds.into_iter().map(Datum::from).collect();
+        self.executable.call(&self.resources, feeds, &RunOptions::default())
     }
 
     /// The feeds, with types.
@@ -410,6 +433,11 @@ impl Results {
     /// True if nothing was fetched.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// The values of the fetches, with their references.
+    pub fn into_values(self) -> Vec<Option<Datum>> {
+        self.values
     }
 
     /// The values of the fetches, in their order.
@@ -455,6 +483,11 @@ pub struct Variables {
 }
 
 impl Variables {
+    /// Those in `resources`.
+    pub fn of(resources: &Resources) -> Variables {
+        Variables { resources: resources.clone() }
+    }
+
     /// The names of those that have values.
     ///
     /// # Errors
@@ -480,6 +513,11 @@ impl Variables {
     /// If there is none of this name, or the value is of another type or shape.
     pub fn set(&self, name: &str, value: HostTensor) -> Result<(), Error> {
         self.restore([(name.to_owned(), value)])
+    }
+
+    /// Removes a variable. Returns whether it had a value.
+    pub fn remove(&self, name: &str) -> bool {
+        remove_variable(&self.resources, &ResourceName::from(name))
     }
 
     /// The values of all variables at one moment: no update is partially visible.

@@ -36,6 +36,11 @@ impl SharedImage {
         &self.image
     }
 
+    /// The file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// A part of the file as a buffer that keeps the file alive.
     ///
     /// # Errors

@@ -38,7 +38,9 @@ pub use eigen::eigen;
 pub use objects::{
     AnyTensor, Complex128, Coo, Device, ScalarTensor, ShapeValue, Strings, Tensor, TensorType, Text, refused,
 };
-pub use tf::{Operator, assign_variable_values, operator as tf_operator, tf, variable_values};
+pub use tf::{
+    Operator, assign_variable_values, operator as tf_operator, remove_variable, tf, variable_values,
+};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;

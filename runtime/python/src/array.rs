@@ -1,40 +1,59 @@
-//! NumPy arrays and host tensors: element types by NumPy's names, and bytes from one to the other.
+//! NumPy arrays and host tensors: element types, and memory from one to the other without a copy.
 //!
-//! Arrays are copied both ways: NumPy lets anybody write to an array while a run reads it.
+//! ```text
+//! array ──Loans──▶ a lent buffer, until the call has ended      C-contiguous, aligned, of our dtypes and byte order
+//!       └───────▶ a copy of NumPy's, which is lent              all others
+//! result ──to_array──▶ an array over its memory, whose base is a `Memory`
+//! ```
+//!
+//! Arrays are lent, not copied: who writes to one while a run reads it has a data race of their own, as with
+//! any function of NumPy's that works without the interpreter's lock. What outlives the call is copied.
 
 #![allow(unsafe_code, reason = "NumPy's memory is reached through pointers; each block has its proof")]
 
+use std::ffi::{c_int, c_void};
+use std::ptr::{self, NonNull};
+
 use befrost::build::Type;
-use befrost::mem::Malloc;
-use befrost::{DType, HostTensor, Shape};
+use befrost::mem::{Exported, Lease, Malloc};
+use befrost::{DType, Datum, HostTensor, Shape};
+use numpy::npyffi::{
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NPY_ARRAY_WRITEABLE,
+    NpyTypes, PY_ARRAY_API, get_type_object, npy_intp,
+};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use smallvec::SmallVec;
 
-/// The element types that NumPy has, by its names.
-const DTYPES: [(&str, DType); 14] = [
-    ("bool", DType::I1),
-    ("int8", DType::I8),
-    ("int16", DType::I16),
-    ("int32", DType::I32),
-    ("int64", DType::I64),
-    ("uint8", DType::UI8),
-    ("uint16", DType::UI16),
-    ("uint32", DType::UI32),
-    ("uint64", DType::UI64),
-    ("float16", DType::F16),
-    ("float32", DType::F32),
-    ("float64", DType::F64),
-    ("complex64", DType::Complex64),
-    ("complex128", DType::Complex128),
+/// The element types that NumPy has, by its names and numbers.
+const DTYPES: [(&str, DType, c_int); 14] = [
+    ("bool", DType::I1, 0),
+    ("int8", DType::I8, 1),
+    ("int16", DType::I16, 3),
+    ("int32", DType::I32, 5),
+    ("int64", DType::I64, if cfg!(windows) { 9 } else { 7 }),
+    ("uint8", DType::UI8, 2),
+    ("uint16", DType::UI16, 4),
+    ("uint32", DType::UI32, 6),
+    ("uint64", DType::UI64, if cfg!(windows) { 10 } else { 8 }),
+    ("float16", DType::F16, 23),
+    ("float32", DType::F32, 11),
+    ("float64", DType::F64, 12),
+    ("complex64", DType::Complex64, 14),
+    ("complex128", DType::Complex128, 15),
 ];
+
+/// Results of at most so many bytes are copied to memory of NumPy's, which takes less time than handing
+/// theirs over.
+const SMALL: usize = 512;
 
 /// The name of an element type.
 pub(crate) fn dtype_name(dtype: DType) -> &'static str {
-    DTYPES.iter().find(|(_, known)| *known == dtype).map_or("bfloat16", |(name, _)| name)
+    DTYPES.iter().find(|(_, known, _)| *known == dtype).map_or("bfloat16", |(name, ..)| name)
 }
 
 /// The element type of this name.
@@ -42,7 +61,7 @@ pub(crate) fn dtype_named(name: &str) -> Option<DType> {
     if name == "bfloat16" {
         return Some(DType::BF16);
     }
-    DTYPES.iter().find(|(known, _)| *known == name).map(|&(_, dtype)| dtype)
+    DTYPES.iter().find(|(known, ..)| *known == name).map(|&(_, dtype, _)| dtype)
 }
 
 /// The name of an element type, also of values that are no numbers.
@@ -65,6 +84,12 @@ pub(crate) fn type_named(name: &str) -> Option<Type> {
     })
 }
 
+/// The class `ml_dtypes.bfloat16`.
+fn bfloat16(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static BFLOAT16: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    BFLOAT16.import(py, "ml_dtypes", "bfloat16")
+}
+
 /// The element type of an array's, if we have it. Arrays of foreign byte order have none.
 fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     let native = match descr.byteorder() {
@@ -73,24 +98,26 @@ fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
         b'>' => cfg!(target_endian = "big"),
         _ => false,
     };
-    let dtype = match (descr.kind(), descr.itemsize()) {
-        (b'b', 1) => DType::I1,
-        (b'i', 1) => DType::I8,
-        (b'i', 2) => DType::I16,
-        (b'i', 4) => DType::I32,
-        (b'i', 8) => DType::I64,
-        (b'u', 1) => DType::UI8,
-        (b'u', 2) => DType::UI16,
-        (b'u', 4) => DType::UI32,
-        (b'u', 8) => DType::UI64,
-        (b'f', 2) => DType::F16,
-        (b'f', 4) => DType::F32,
-        (b'f', 8) => DType::F64,
-        (b'c', 8) => DType::Complex64,
-        (b'c', 16) => DType::Complex128,
-        _ => return None,
-    };
-    native.then_some(dtype)
+    if !native {
+        return None;
+    }
+    let num = descr.num();
+    if let Some(&(_, dtype, _)) = DTYPES.iter().find(|(.., known)| *known == num) {
+        return Some(dtype);
+    }
+    match (descr.kind(), descr.itemsize()) {
+        // `long long` and the like, beside the type of the same size.
+        (b'i', 4) => Some(DType::I32),
+        (b'i', 8) => Some(DType::I64),
+        (b'u', 4) => Some(DType::UI32),
+        (b'u', 8) => Some(DType::UI64),
+        // Types of other packages come behind NumPy's.
+        (_, 2) if num >= 256 => {
+            let class = bfloat16(descr.py()).ok()?;
+            descr.typeobj().is(class).then_some(DType::BF16)
+        }
+        _ => None,
+    }
 }
 
 /// A function or class of NumPy.
@@ -100,68 +127,240 @@ fn numpy<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     module.bind(py).getattr(name)
 }
 
-/// A tensor with the contents of an array, or of anything that NumPy makes one of.
-pub(crate) fn to_tensor(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
-    if let Ok(array) = value.cast::<PyUntypedArray>()
-        && array.is_c_contiguous()
-        && let Some(dtype) = dtype_of(&array.dtype())
-    {
-        return copied(array, dtype);
+pub(crate) fn no_memory(error: impl std::fmt::Display) -> PyErr {
+    PyMemoryError::new_err(error.to_string())
+}
+
+/// What a call sees of an array: type, sizes, and where its bytes are.
+pub(crate) struct ArrayView<'a> {
+    /// The element type.
+    pub(crate) dtype: DType,
+    /// The sizes of the dimensions.
+    pub(crate) dims: &'a [usize],
+    data: NonNull<u8>,
+}
+
+impl<'a> ArrayView<'a> {
+    /// The contents of an array, if they can be used as they are.
+    pub(crate) fn of(array: &'a Bound<'_, PyUntypedArray>) -> Option<ArrayView<'a>> {
+        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
+        let (flags, data) = unsafe {
+            let raw = array.as_array_ptr();
+            ((*raw).fields.flags, (*raw).fields.data)
+        };
+        let plain = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+        if flags & plain != plain {
+            return None;
+        }
+        Some(ArrayView {
+            dtype: dtype_of(&array.dtype())?,
+            dims: array.shape(),
+            data: NonNull::new(data)?.cast(),
+        })
     }
-    let py = value.py();
-    let array = numpy(py, "ascontiguousarray")?.call1((numpy(py, "asarray")?.call1((value,))?,))?;
-    // `ascontiguousarray` makes a vector of a scalar.
-    let array = array.call_method1(intern!(py, "reshape"), (numpy(py, "shape")?.call1((value,))?,))?;
-    let dtype = array.getattr(intern!(py, "dtype"))?;
-    let native = array.call_method1(intern!(py, "astype"), (dtype.call_method1("newbyteorder", ("=",))?,))?;
-    let array = native.cast::<PyUntypedArray>()?;
-    match dtype_of(&array.dtype()) {
-        Some(dtype) => copied(array, dtype),
-        None => Err(PyTypeError::new_err(format!(
-            "arrays of dtype {dtype} cannot be used: give numbers or booleans"
-        ))),
+
+    /// The shape and the number of bytes.
+    fn shape(&self) -> PyResult<(Shape, usize)> {
+        let shape = Shape::new(self.dims).map_err(no_memory)?;
+        let n_bytes = shape.num_bytes(self.dtype).map_err(no_memory)?;
+        Ok((shape, n_bytes))
     }
 }
 
-fn copied(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<HostTensor> {
-    let shape = Shape::new(array.shape()).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-    let n_bytes = array.len() * dtype.size();
-    let tensor = HostTensor::allocate(dtype, shape, &Malloc::shared())
-        .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-    if n_bytes > 0 {
-        let mut to = tensor.write_bytes().map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
-        let data = unsafe { (*array.as_array_ptr()).fields.data };
-        // SAFETY: the array is C-contiguous and has `len` elements of `itemsize` bytes, which is the size of
-        // `dtype` (`dtype_of`), from its data pointer on; we hold a reference to it, so the memory stays.
-        // The bytes of any number or boolean are initialized. Nobody else writes meanwhile but with a data
-        // race of the user's own, as with any function of NumPy's.
-        let from = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), n_bytes) };
-        to.copy_from_slice(from);
+/// What is lent to one call: arrays, and the copies of those that cannot be lent as they are.
+#[derive(Default)]
+pub(crate) struct Loans<'py> {
+    // In this order: leases end before their memory goes.
+    leases: SmallVec<[Lease<'py>; 4]>,
+    held: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Loans<'py> {
+    /// The tensor of an array, which the caller holds until the loans end.
+    pub(crate) fn lend(&mut self, view: &ArrayView<'_>) -> PyResult<HostTensor> {
+        let (shape, n_bytes) = view.shape()?;
+        // SAFETY: the array is C-contiguous and aligned, and has the elements of `shape`, whose number of
+        // bytes is `n_bytes`, from its data pointer on. It stays until the loans end, since the caller or
+        // `held` has a reference, and NumPy does not move the memory of an array that has references. The
+        // bytes of numbers and booleans are initialized. That nobody writes to them is what the user of the
+        // array sees to, see the essay. Loans are dropped, not forgotten: they never leave this crate.
+        let lease = unsafe { Lease::begin(view.data, n_bytes) };
+        let tensor = HostTensor::from_buffer(view.dtype, shape, lease.buffer().clone()).map_err(no_memory)?;
+        self.leases.push(lease);
+        Ok(tensor)
     }
+
+    /// The tensor of an array, or of anything that NumPy makes one of.
+    pub(crate) fn of(&mut self, value: &Bound<'py, PyAny>) -> PyResult<HostTensor> {
+        if let Ok(array) = value.cast::<PyUntypedArray>()
+            && let Some(view) = ArrayView::of(array)
+        {
+            return self.lend(&view);
+        }
+        let made = plain(value)?;
+        let array = made.cast::<PyUntypedArray>()?;
+        let Some(view) = ArrayView::of(array) else { return Err(unknown(&made)) };
+        let tensor = self.lend(&view)?;
+        self.held.push(made.clone());
+        Ok(tensor)
+    }
+}
+
+fn unknown(array: &Bound<'_, PyAny>) -> PyErr {
+    match array.getattr(intern!(array.py(), "dtype")) {
+        Ok(dtype) => {
+            let message = format!("arrays of dtype {dtype} cannot be used: give numbers or booleans");
+            PyTypeError::new_err(message)
+        }
+        Err(error) => error,
+    }
+}
+
+/// A C-contiguous array of the machine's byte order.
+fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    let array = numpy(py, "asarray")?.call1((value,))?;
+    let dtype = array.getattr(intern!(py, "dtype"))?.call_method1(intern!(py, "newbyteorder"), ("=",))?;
+    numpy(py, "require")?.call1((array, dtype, ("C", "A")))
+}
+
+/// A tensor with the contents of an array, or of anything that NumPy makes one of, in memory of its own.
+pub(crate) fn to_tensor(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
+    let mut loans = Loans::default();
+    loans.of(value)?.kept(&Malloc::shared()).map_err(no_memory)
+}
+
+/// The classes of NumPy's scalars that functions get most often.
+struct Scalars([(Py<PyType>, DType); 10]);
+
+impl Scalars {
+    fn all(py: Python<'_>) -> PyResult<&Scalars> {
+        static SCALARS: PyOnceLock<Scalars> = PyOnceLock::new();
+        SCALARS.get_or_try_init(py, || {
+            let class = |name: &str| Ok::<_, PyErr>(numpy(py, name)?.cast_into::<PyType>()?.unbind());
+            Ok::<_, PyErr>(Scalars([
+                (class("float32")?, DType::F32),
+                (class("float64")?, DType::F64),
+                (class("int64")?, DType::I64),
+                (class("int32")?, DType::I32),
+                (class("bool_")?, DType::I1),
+                (class("uint8")?, DType::UI8),
+                (class("int8")?, DType::I8),
+                (class("uint64")?, DType::UI64),
+                (class("uint32")?, DType::UI32),
+                (class("float16")?, DType::F16),
+            ]))
+        })
+    }
+}
+
+/// The element type of a scalar of NumPy's.
+pub(crate) fn scalar_dtype(value: &Bound<'_, PyAny>) -> Option<DType> {
+    let class = value.get_type();
+    let Scalars(known) = Scalars::all(value.py()).ok()?;
+    known.iter().find(|(of, _)| of.is(&class)).map(|&(_, dtype)| dtype)
+}
+
+/// A tensor with the value of a scalar of NumPy's, whose type is `dtype`.
+pub(crate) fn of_scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<HostTensor> {
+    if scalar_dtype(value) != Some(dtype) {
+        return to_tensor(value);
+    }
+    let mut bytes = [0u64; 2];
+    // SAFETY: the value is a scalar of this type, of at most 16 bytes, which are written here.
+    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(value.py(), value.as_ptr(), bytes.as_mut_ptr().cast()) };
+    let tensor = HostTensor::allocate(dtype, Shape::scalar(), &Malloc::shared()).map_err(no_memory)?;
+    let all: [u8; 16] = bytemuck_bytes(bytes);
+    tensor.write_bytes().map_err(no_memory)?.copy_from_slice(&all[..dtype.size()]);
     Ok(tensor)
 }
 
-/// A new array with the contents of a tensor.
-pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &HostTensor) -> PyResult<Bound<'py, PyAny>> {
-    let dims = pyo3::types::PyTuple::new(py, tensor.shape().dims())?;
-    let dtype = tensor.dtype();
-    let descr = if dtype == DType::BF16 {
-        static BFLOAT16: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        BFLOAT16.import(py, "ml_dtypes", "bfloat16")?.clone().into_any()
-    } else {
-        numpy(py, "dtype")?.call1((dtype_name(dtype),))?
+fn bytemuck_bytes([a, b]: [u64; 2]) -> [u8; 16] {
+    let mut out = [0; 16];
+    out[..8].copy_from_slice(&a.to_ne_bytes());
+    out[8..].copy_from_slice(&b.to_ne_bytes());
+    out
+}
+
+/// Memory of a tensor, as the base of the arrays that show it.
+#[pyclass(frozen, module = "befrost._native")]
+pub(crate) struct Memory(#[expect(dead_code, reason = "held, not read")] Exported);
+
+/// NumPy's descriptor of an element type; a new reference.
+fn descr_of(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyArrayDescr>> {
+    match DTYPES.iter().find(|(_, known, _)| *known == dtype) {
+        Some(&(.., num)) => {
+            // SAFETY: the number is one of NumPy's own types, for which it returns a new reference.
+            let descr = unsafe {
+                let raw = PY_ARRAY_API.PyArray_DescrFromType(py, num);
+                Bound::from_owned_ptr_or_err(py, raw.cast())?
+            };
+            Ok(descr.cast_into::<PyArrayDescr>()?)
+        }
+        None => Ok(numpy(py, "dtype")?.call1((bfloat16(py)?,))?.cast_into::<PyArrayDescr>()?),
+    }
+}
+
+/// A new array of these sizes over `data`, or with memory of its own.
+fn new_array<'py>(
+    py: Python<'py>,
+    tensor: (DType, &[usize]),
+    data: Option<NonNull<u8>>,
+    flags: c_int,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (dtype, dims) = tensor;
+    let descr = descr_of(py, dtype)?;
+    let mut sizes: SmallVec<[npy_intp; 8]> = dims.iter().map(|&dim| dim as npy_intp).collect();
+    let data = data.map_or(ptr::null_mut(), |data| data.as_ptr().cast::<c_void>());
+    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are as many
+    // sizes as it is told, and it computes the strides. With `data`, these are all bytes of a tensor of this
+    // type and shape, aligned; the caller sees to it that they stay.
+    let made = unsafe {
+        let class = get_type_object(py, NpyTypes::PyArray_Type);
+        let (rank, descr) = (sizes.len() as c_int, descr.into_ptr().cast());
+        let (dims, strides, obj) = (sizes.as_mut_ptr(), ptr::null_mut(), ptr::null_mut());
+        let raw = PY_ARRAY_API.PyArray_NewFromDescr(py, class, descr, rank, dims, strides, data, flags, obj);
+        Bound::from_owned_ptr_or_err(py, raw)?
     };
-    let array = numpy(py, "empty")?.call1((dims, descr))?;
-    let bytes = tensor.read_bytes().map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    Ok(made)
+}
+
+/// A new array with the contents of a tensor: over its memory, and writable if nobody else holds it, or if it
+/// is small a copy.
+pub(crate) fn to_array<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
+    let n_bytes = tensor.num_elements() * tensor.dtype().size();
+    if n_bytes > SMALL {
+        return shown(py, tensor);
+    }
+    let array = new_array(py, (tensor.dtype(), tensor.shape().dims()), None, 0)?;
+    let bytes = tensor.read_bytes().map_err(no_memory)?;
     if !bytes.is_empty() {
         let untyped = array.cast::<PyUntypedArray>()?;
         // SAFETY: the pointer to the array is one of an object that we hold a reference to.
         let data = unsafe { (*untyped.as_array_ptr()).fields.data };
-        // SAFETY: `numpy.empty` made a C-contiguous array of this shape and dtype, so it has as many bytes as
-        // the tensor; nobody else has seen it yet.
-        let to = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes.len()) };
-        to.copy_from_slice(&bytes);
+        // SAFETY: NumPy made a C-contiguous array of this shape and dtype, so it has as many bytes as the
+        // tensor; nobody else has seen it yet.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
     }
     Ok(array)
+}
+
+/// An array over the memory of a tensor; writable if nobody else holds it.
+pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
+    let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
+    let exported = tensor.into_buffer().map_err(no_memory)?.export().map_err(no_memory)?;
+    let flags = if exported.is_writable() { NPY_ARRAY_CARRAY } else { NPY_ARRAY_CARRAY_RO };
+    debug_assert!(NPY_ARRAY_CARRAY & NPY_ARRAY_WRITEABLE != 0);
+    let array = new_array(py, (dtype, shape.dims()), Some(exported.data()), flags)?;
+    let base = Bound::new(py, Memory(exported))?;
+    let untyped = array.cast::<PyUntypedArray>()?;
+    // SAFETY: the array is new and has no base; the reference to `base`, which keeps the memory, is given up.
+    let done = unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, untyped.as_array_ptr(), base.into_ptr()) };
+    if done < 0 { Err(PyErr::fetch(py)) } else { Ok(array) }
+}
+
+/// The array of a value that a run made, and that belongs to nobody else.
+pub(crate) fn of_result<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny>> {
+    let tensor = datum.into_tensor().map_err(|error| crate::failure::of(&error))?;
+    to_array(py, tensor)
 }

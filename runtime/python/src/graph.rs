@@ -3,21 +3,21 @@
 //! Values and blocks are numbers on the Python side. They are only valid for their graph: the number of
 //! another one is refused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use befrost::build::{
     AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, SourcePlace, TensorShape, ValueId,
     compile_module, module_text, row, rows,
 };
-use befrost::{
-    CallOptions, Cancellation, CompileOptions, Datum, Error, Function, Output, Resources, Runtime,
-};
+use befrost::{CompileOptions, Value};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 
-use crate::array::{type_name, type_named};
-use crate::session::deadline;
+use crate::array::{Loans, type_name, type_named};
+use crate::call::{Compiled, Setup};
+use crate::session::VariableStore;
+use crate::tensor::Tensor;
 use crate::{failure, tensor};
 
 /// A type: the element type's name, and the sizes, -1 for unknown ones; None for an unknown rank.
@@ -32,6 +32,7 @@ pub(crate) struct Graph {
     blocks: Vec<BlockId>,
     checkpoints: Vec<(Checkpoint, BlockId)>,
     max_ops: usize,
+    loops: bool,
 }
 
 #[pymethods]
@@ -46,6 +47,7 @@ impl Graph {
             blocks: Vec::new(),
             checkpoints: Vec::new(),
             max_ops,
+            loops: false,
         }
     }
 
@@ -148,6 +150,7 @@ impl Graph {
         body: (usize, Vec<usize>),
         types: Vec<PyTensorType>,
     ) -> PyResult<Vec<usize>> {
+        self.loops = true;
         let types = tensor_types(types)?;
         let initial = self.values_of(&initial)?;
         let (cond_block, goes_on) = (self.block_of(condition.0)?, [self.value(condition.1)?]);
@@ -194,20 +197,33 @@ impl Graph {
     }
 
     /// Compiles the finished function. It is gone afterwards.
-    /// `prints` says that it may print.
-    #[pyo3(signature = (level, work_queue = None, prints = true))]
+    /// `is_long` says that it may print, or take any time. `resources` are the variables that it may use.
+    #[pyo3(signature = (level, work_queue = None, is_long = true, max_memory = None, resources = None, name = "main"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn compile(
         &mut self,
         py: Python<'_>,
         level: u8,
         work_queue: Option<&str>,
-        prints: bool,
+        is_long: bool,
+        max_memory: Option<usize>,
+        resources: Option<&Bound<'_, VariableStore>>,
+        name: &str,
     ) -> PyResult<Executable> {
         let module = self.module.take().ok_or_else(unfinished)?;
         let options = CompileOptions { level, ..CompileOptions::default() };
+        let resources = resources.map(|store| store.get().resources().clone()).unwrap_or_default();
+        let work_queue = work_queue.map(str::to_owned);
+        let setup = Setup { work_queue, max_memory, resources, is_long, name: name.to_owned() };
         let bef = py.detach(|| compile_module(module, &options));
         let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
-        Executable::load(bef, work_queue, prints)
+        Ok(Executable(Arc::new(Compiled::load(&bef, "main", setup)?)))
+    }
+
+    /// True if it has loops: its runs may take any time.
+    #[getter]
+    fn loops(&self) -> bool {
+        self.loops
     }
 }
 
@@ -258,7 +274,10 @@ fn tensor_types(types: Vec<PyTensorType>) -> PyResult<Vec<TensorShape>> {
 }
 
 /// The attributes of an operator, by the kinds that its signature declares.
-fn attributes(operator: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, DefaultValue)>> {
+pub(crate) fn attributes(
+    operator: &str,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<(String, DefaultValue)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let row =
         row(operator).ok_or_else(|| PyValueError::new_err(format!("there is no operator '{operator}'")))?;
@@ -304,79 +323,38 @@ pub(crate) fn operators<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, all.map(|row| (row.signature().name, row.summary())).collect::<Vec<_>>())
 }
 
-/// Collects the output of a run.
-#[derive(Default)]
-struct Printed(Mutex<String>);
-
-impl Output for Printed {
-    fn write(&self, text: &str) -> std::io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
-        Ok(())
-    }
-}
-
 /// A compiled function.
 #[pyclass(frozen, module = "befrost._native")]
-pub(crate) struct Executable {
-    function: Function,
-    resources: Resources,
-    bef: Vec<u8>,
-    prints: bool,
-}
-
-impl Executable {
-    fn load(bef: Vec<u8>, work_queue: Option<&str>, prints: bool) -> PyResult<Executable> {
-        let mut runtime = Runtime::builder();
-        if let Some(queue) = work_queue {
-            runtime = runtime.work_queue(queue);
-        }
-        let runtime = runtime.build().map_err(|error| failure::refused(error.to_string()))?;
-        let program = runtime.load_bytes(&bef).map_err(|error| failure::refused(error.to_string()))?;
-        let function = program.function("main").map_err(|error| failure::of(&error))?;
-        Ok(Executable { function, resources: Resources::default(), bef, prints })
-    }
-}
+pub(crate) struct Executable(pub(crate) Arc<Compiled>);
 
 #[pymethods]
 impl Executable {
-    /// Runs it. `printed` is called with what the run printed, before an error is raised.
-    #[pyo3(signature = (arguments, printed, timeout = None))]
+    /// Runs it.
+    #[pyo3(signature = (arguments, timeout = None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         arguments: Vec<Bound<'py, PyAny>>,
-        printed: &Bound<'py, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Vec<tensor::Tensor>> {
-        let values: Vec<Datum> =
-            arguments.iter().map(|value| tensor::of(value).map(Datum::from)).collect::<PyResult<_>>()?;
-        let mut options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
-        if timeout.is_some() {
-            options.cancellation = Cancellation::limited(deadline(timeout)?, None);
-        }
-        if !self.prints {
-            return results(py.detach(|| self.function.call_with(values, &options)));
-        }
-        let output = Arc::new(Printed::default());
-        options.output = output.clone();
-        let made = py.detach(|| self.function.call_with(values, &options));
-        let text = std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if !text.is_empty() {
-            printed.call1((text,))?;
-        }
-        results(made)
+    ) -> PyResult<Vec<Tensor>> {
+        let mut loans = Loans::default();
+        let values = arguments.iter().map(|value| operand(value, &mut loans));
+        let mut values = values.collect::<PyResult<Vec<Value>>>()?;
+        let results = self.0.run(py, &mut values, timeout)?;
+        results.into_iter().map(Tensor::of_value).collect()
     }
 
     /// The BEF file.
     #[getter]
     fn bef(&self) -> &[u8] {
-        &self.bef
+        self.0.bef()
     }
 }
 
-/// The results of a call, or its first error.
-fn results(made: Result<Vec<Datum>, Error>) -> PyResult<Vec<tensor::Tensor>> {
-    let made = made.map_err(|error| failure::of(&error))?;
-    let results = made.iter().map(|datum| datum.tensor().map(|tensor| tensor::Tensor(tensor.clone())));
-    results.collect::<Result<_, _>>().map_err(|error| failure::of(&error))
+/// An argument as a value; an array is lent.
+pub(crate) fn operand<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<Value> {
+    match value.cast::<Tensor>() {
+        Ok(tensor) => Ok(tensor.get().value().clone()),
+        Err(_) => loans.of(value).map(tensor::value),
+    }
 }

@@ -1,12 +1,26 @@
 //! `Model`: a file's functions, called by name.
 
-use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::{failure, tensor};
+use befrost::{CompileOptions, PreparedFunction, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::array::{Loans, of_result};
+use crate::call::{Compiled, Setup};
+use crate::failure;
+use crate::graph::operand;
+use crate::session::VariableStore;
+use crate::tensor::Tensor;
 
 /// A model of a file.
-#[pyclass(frozen, module = "befrost._native")]
-pub(crate) struct Model(befrost::Model);
+#[pyclass(frozen, subclass, module = "befrost._native")]
+pub(crate) struct Model {
+    model: befrost::Model,
+    compiled: Arc<Compiled>,
+    names: Vec<Py<PyAny>>,
+}
 
 /// A port: name, type.
 type PyPort = (String, String);
@@ -15,25 +29,109 @@ type PyPort = (String, String);
 impl Model {
     /// Loads and compiles a file.
     #[new]
-    fn new(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Model> {
-        py.detach(|| befrost::Model::load(path)).map(Model).map_err(|error| failure::of(&error))
+    #[pyo3(signature = (path, level = 2, work_queue = None, signature = None, max_memory = None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        level: u8,
+        work_queue: Option<String>,
+        signature: Option<String>,
+        max_memory: Option<usize>,
+    ) -> PyResult<Model> {
+        let name = path.display().to_string();
+        let setup = Setup { work_queue, max_memory, name, ..Setup::default() };
+        let runtime = setup.runtime()?;
+        let options = CompileOptions { level, signature, ..CompileOptions::default() };
+        let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
+        Model::of(py, model.map_err(|error| failure::of(&error))?, setup)
+    }
+
+    /// The names of its signatures.
+    fn signature_names(&self) -> Vec<String> {
+        self.model.signatures()
     }
 
     /// The inputs: names and types.
-    fn inputs(&self) -> Vec<PyPort> {
-        self.0.inputs().iter().filter(|port| !port.is_chain()).map(port).collect()
+    fn input_ports(&self) -> Vec<PyPort> {
+        self.model.inputs().iter().filter(|port| !port.is_chain()).map(port).collect()
     }
 
     /// The outputs: names and types.
-    fn outputs(&self) -> Vec<PyPort> {
-        self.0.outputs().iter().filter(|port| !port.is_chain()).map(port).collect()
+    fn output_ports(&self) -> Vec<PyPort> {
+        self.model.outputs().iter().filter(|port| !port.is_chain()).map(port).collect()
+    }
+
+    /// Its variables.
+    fn store(&self) -> VariableStore {
+        VariableStore::of(self.model.resources().clone())
+    }
+
+    /// Its program as a BEF file.
+    #[getter]
+    fn bef(&self) -> &[u8] {
+        self.compiled.bef()
     }
 
     /// Runs it with the inputs in their order.
-    fn run(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<tensor::Tensor>> {
-        let values = inputs.iter().map(tensor::of).collect::<PyResult<Vec<_>>>()?;
-        let made = py.detach(|| self.0.run(values)).map_err(|error| failure::of(&error))?;
-        Ok(made.into_iter().map(tensor::Tensor).collect())
+    #[pyo3(signature = (inputs, timeout = None, tensors = false))]
+    fn run_values<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+        timeout: Option<f64>,
+        tensors: bool,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut loans = Loans::default();
+        let values = inputs.iter().map(|value| operand(value, &mut loans)).collect::<PyResult<Vec<_>>>()?;
+        self.results(py, values, timeout, tensors)
+    }
+
+    /// Runs it with a dict of its inputs by name, and gives arrays; None if the names are others.
+    fn run_named<'py>(
+        &self,
+        py: Python<'py>,
+        feeds: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        if feeds.len() != self.names.len() {
+            return Ok(None);
+        }
+        let mut loans = Loans::default();
+        let mut values = Vec::with_capacity(self.names.len());
+        for name in &self.names {
+            let Some(value) = feeds.get_item(name)? else { return Ok(None) };
+            values.push(operand(&value, &mut loans)?);
+        }
+        self.results(py, values, None, false).map(Some)
+    }
+}
+
+impl Model {
+    fn of(py: Python<'_>, model: befrost::Model, setup: Setup) -> PyResult<Model> {
+        let setup = Setup { resources: model.resources().clone(), ..setup };
+        let names = model.inputs().iter().filter(|port| !port.is_chain()).map(|port| port.name());
+        let names = names.map(|name| Ok(PyString::intern(py, name).into_any().unbind()));
+        let names = names.collect::<PyResult<_>>()?;
+        let prepared = PreparedFunction::new(model.function().clone(), setup.options());
+        let compiled = Arc::new(Compiled::of(prepared, setup));
+        Ok(Model { model, compiled, names })
+    }
+
+    fn results<'py>(
+        &self,
+        py: Python<'py>,
+        mut values: Vec<Value>,
+        timeout: Option<f64>,
+        tensors: bool,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let made = self.compiled.run(py, &mut values, timeout)?;
+        drop(values);
+        let outputs = self.model.outputs().iter().zip(made).filter(|(port, _)| !port.is_chain());
+        outputs
+            .map(|(_, value)| match tensors {
+                true => Ok(Bound::new(py, Tensor::of_value(value)?)?.into_any()),
+                false => of_result(py, value.into()),
+            })
+            .collect()
     }
 }
 

@@ -1,78 +1,181 @@
 //! `Session`: any tensor of a graph fed, any fetched, with variables that live between runs.
 
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use befrost::RunOptions;
-use pyo3::exceptions::PyOverflowError;
+use befrost::{Cancellation, HostTensor, Resources, RunOptions, Variables};
 use pyo3::prelude::*;
 
-use crate::{failure, tensor};
+use crate::array::{Loans, no_memory, to_array};
+use crate::call::{Setup, SysStdout, cancelled, deadline, nearest};
+use crate::tensor::{self, Tensor};
+use crate::{failure, interrupt};
+
+/// Variables by name, which sessions, models and functions may share.
+#[pyclass(frozen, module = "befrost._native")]
+pub(crate) struct VariableStore {
+    resources: Resources,
+}
+
+impl VariableStore {
+    /// Those in `resources`.
+    pub(crate) fn of(resources: Resources) -> VariableStore {
+        VariableStore { resources }
+    }
+
+    /// Where they are.
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    fn variables(&self) -> Variables {
+        Variables::of(&self.resources)
+    }
+}
+
+#[pymethods]
+impl VariableStore {
+    /// No variables.
+    #[new]
+    fn new() -> VariableStore {
+        VariableStore::of(Resources::default())
+    }
+
+    /// The names of the variables that have values.
+    fn names(&self) -> PyResult<Vec<String>> {
+        self.variables().names().map_err(|error| failure::of(&error))
+    }
+
+    /// The value of a variable.
+    fn get(&self, name: &str) -> PyResult<Tensor> {
+        self.variables().get(name).map(Tensor::from).map_err(|error| failure::of(&error))
+    }
+
+    /// Gives a variable another value.
+    fn set(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.variables().set(name, tensor::of(value)?).map_err(|error| failure::of(&error))
+    }
+
+    /// Removes a variable. Returns whether it had a value.
+    fn remove(&self, name: &str) -> bool {
+        self.variables().remove(name)
+    }
+
+    /// Gives variables other values, all at once, or after an error none.
+    fn restore(&self, values: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
+        let values = values.into_iter().map(|(name, value)| Ok((name, tensor::of(&value)?)));
+        let values = values.collect::<PyResult<Vec<_>>>()?;
+        self.variables().restore(values).map_err(|error| failure::of(&error))
+    }
+}
 
 /// A graph with its variables.
 #[pyclass(frozen, module = "befrost._native")]
-pub(crate) struct Session(befrost::Session);
+pub(crate) struct Session {
+    session: befrost::Session,
+    resources: Resources,
+}
 
 #[pymethods]
 impl Session {
     /// Opens a graph. `init` is the node that initializes its variables.
     #[new]
-    fn new(py: Python<'_>, path: std::path::PathBuf, level: u8, init: Option<&str>) -> PyResult<Session> {
-        let mut builder = befrost::Session::builder().level(level);
+    #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        level: u8,
+        init: Option<&str>,
+        work_queue: Option<String>,
+        max_memory: Option<usize>,
+        store: Option<&Bound<'_, VariableStore>>,
+    ) -> PyResult<Session> {
+        let setup = Setup { work_queue, max_memory, ..Setup::default() };
+        let resources = store.map(|store| store.get().resources.clone()).unwrap_or_default();
+        let mut builder = befrost::Session::builder().level(level).runtime(&setup.runtime()?);
+        builder = builder.variables(&resources);
         if let Some(init) = init {
             builder = builder.init(init);
         }
-        py.detach(|| builder.open(path)).map(Session).map_err(|error| failure::of(&error))
+        let session = py.detach(|| builder.open(path)).map_err(|error| failure::of(&error))?;
+        Ok(Session { session, resources })
     }
 
-    /// Computes tensors by their names. None for a fetch without a value.
-    fn run(
+    /// Its variables.
+    fn store(&self) -> VariableStore {
+        VariableStore::of(self.resources.clone())
+    }
+
+    /// Computes tensors by their names, as arrays or Tensors. None for a fetch without a value.
+    fn run<'py>(
         &self,
-        py: Python<'_>,
-        feeds: Vec<(String, Bound<'_, PyAny>)>,
+        py: Python<'py>,
+        feeds: Vec<(String, Bound<'py, PyAny>)>,
         fetches: Vec<String>,
         targets: Vec<String>,
         timeout: Option<f64>,
-    ) -> PyResult<Vec<Option<tensor::Tensor>>> {
-        let values = feeds
-            .iter()
-            .map(|(name, value)| Ok((name.as_str(), tensor::of(value)?)))
-            .collect::<PyResult<Vec<_>>>()?;
+        tensors: bool,
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let mut loans = Loans::default();
+        let values = feeds.iter().map(|(name, value)| Ok((name.as_str(), lent(value, &mut loans)?)));
+        let values = values.collect::<PyResult<Vec<_>>>()?;
         let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
-        let options = RunOptions { targets, deadline: deadline(timeout)? };
-        let made = py.detach(|| self.0.run_with(&values, &fetches, &options));
+        let cancellation = Cancellation::limited(nearest(deadline(timeout)?), None);
+        let output = Arc::new(SysStdout::default());
+        let options = RunOptions {
+            targets,
+            cancellation: Some(cancellation.clone()),
+            output: Some(output.clone()),
+            ..RunOptions::default()
+        };
+        let watched = interrupt::watch(py, &cancellation)?;
+        let made = py.detach(|| self.session.run_with(&values, &fetches, &options));
+        drop((watched, values));
+        if let Some(error) = output.error() {
+            return Err(error);
+        }
+        if let Some(error) = cancellation.error() {
+            return Err(cancelled(py, error));
+        }
         let made = made.map_err(|error| failure::of(&error))?;
-        let tensors = made.iter().map(|datum| {
-            datum.map(|datum| datum.tensor().map(|tensor| tensor::Tensor(tensor.clone()))).transpose()
+        let results = made.into_values().into_iter().map(|datum| {
+            let Some(datum) = datum else { return Ok(None) };
+            let tensor = datum.into_tensor().map_err(|error| failure::of(&error))?;
+            let tensor = if tensor.is_lent() { kept(&tensor)? } else { tensor };
+            Ok(Some(match tensors {
+                true => Bound::new(py, Tensor::from(tensor))?.into_any(),
+                false => to_array(py, tensor)?,
+            }))
         });
-        tensors.collect::<Result<_, _>>().map_err(|error| failure::of(&error))
+        results.collect()
     }
 
-    /// The names of the variables that have values.
-    fn variables(&self) -> PyResult<Vec<String>> {
-        self.0.variables().names().map_err(|error| failure::of(&error))
-    }
-
-    /// The value of a variable.
-    fn variable(&self, name: &str) -> PyResult<tensor::Tensor> {
-        self.0.variables().get(name).map(tensor::Tensor).map_err(|error| failure::of(&error))
-    }
-
-    /// Gives a variable another value.
-    fn set_variable(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.variables().set(name, tensor::of(value)?).map_err(|error| failure::of(&error))
+    /// Compiles what a run of these feeds, fetches and targets needs.
+    fn warm(
+        &self,
+        py: Python<'_>,
+        feeds: Vec<String>,
+        fetches: Vec<String>,
+        targets: Vec<String>,
+    ) -> PyResult<()> {
+        let made = py.detach(|| self.session.warm(&feeds, &fetches, &targets));
+        made.map_err(|error| failure::of(&error))
     }
 
     /// Programs compiled, runs whose program was there, programs kept.
     fn stats(&self) -> (u64, u64, usize) {
-        let stats = self.0.stats();
+        let stats = self.session.stats();
         (stats.compilations, stats.hits, stats.executables)
     }
 }
 
-/// The moment that is so many seconds from now.
-pub(crate) fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
-    let Some(seconds) = timeout else { return Ok(None) };
-    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).ok();
-    let at = wait.and_then(|wait| Instant::now().checked_add(wait));
-    at.map(Some).ok_or_else(|| PyOverflowError::new_err(format!("a timeout of {seconds} seconds")))
+fn lent<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<HostTensor> {
+    match value.cast::<Tensor>() {
+        Ok(tensor) => tensor.get().host().cloned(),
+        Err(_) => loans.of(value),
+    }
+}
+
+fn kept(tensor: &HostTensor) -> PyResult<HostTensor> {
+    tensor.kept(&befrost::mem::Malloc::shared()).map_err(no_memory)
 }

@@ -1,45 +1,421 @@
 //! `Tensor`: an immutable array of the runtime.
+//!
+//! Operators go to the eager core (`eager`), or to what the package says in Python. The methods that are not
+//! here are added by `befrost/_tensor.py`.
 
-use befrost::HostTensor;
+#![allow(unsafe_code, reason = "the buffer protocol; each block has its proof")]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+use befrost::mem::{Exported, Malloc};
+use befrost::{DType, Datum, HostTensor, Value};
+use pyo3::class::basic::CompareOp;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
-use crate::array;
+use crate::eager::{self, Binary, Unary};
+use crate::{array, dlpack, failure};
 
 /// An immutable array of numbers or booleans.
-#[pyclass(frozen, subclass, module = "befrost")]
-pub(crate) struct Tensor(pub(crate) HostTensor);
+#[pyclass(frozen, module = "befrost", weakref)]
+pub(crate) struct Tensor {
+    datum: Datum,
+    array: PyOnceLock<Py<PyAny>>,
+}
+
+/// A tensor as a value.
+pub(crate) fn value(tensor: HostTensor) -> Value {
+    Datum::from(tensor).into_value()
+}
+
+impl Tensor {
+    /// The tensor in a value.
+    pub(crate) fn of_value(value: Value) -> PyResult<Tensor> {
+        let datum = Datum::from(value);
+        datum.tensor().map_err(|error| failure::of(&error))?;
+        Ok(Tensor { datum, array: PyOnceLock::new() })
+    }
+
+    /// The value.
+    pub(crate) fn value(&self) -> &Value {
+        self.datum.value()
+    }
+
+    /// The tensor of the runtime.
+    pub(crate) fn host(&self) -> PyResult<&HostTensor> {
+        self.datum.tensor().map_err(|error| failure::of(&error))
+    }
+}
+
+impl From<HostTensor> for Tensor {
+    fn from(tensor: HostTensor) -> Tensor {
+        Tensor { datum: Datum::from(tensor), array: PyOnceLock::new() }
+    }
+}
+
+macro_rules! binary {
+    ($slf:ident, $other:ident, $op:ident) => {
+        eager::binary(Binary::$op, $slf.as_any(), $other)
+    };
+}
 
 #[pymethods]
 impl Tensor {
-    /// A tensor with the contents of an array.
+    /// A tensor with the contents of an array, a nested list or a number.
     #[new]
-    fn new(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-        of(value).map(Tensor)
+    #[pyo3(signature = (value, dtype = None))]
+    fn new(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Tensor> {
+        if let Some(dtype) = dtype {
+            let array = value.py().import("numpy")?.call_method1("asarray", (value, dtype))?;
+            return array::to_tensor(&array).map(Tensor::from);
+        }
+        match value.cast::<Tensor>() {
+            Ok(tensor) => tensor.get().host().cloned().map(Tensor::from),
+            Err(_) => array::to_tensor(value).map(Tensor::from),
+        }
     }
 
-    /// A new NumPy array with its contents.
-    fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array::to_array(py, &self.0)
+    /// An array over its memory, which cannot be written to.
+    fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let this = slf.get();
+        let made =
+            this.array.get_or_try_init(py, || array::shown(py, this.host()?.clone()).map(Bound::unbind))?;
+        Ok(made.bind(py).clone())
     }
 
     /// The sizes of its dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.shape().dims())
+        PyTuple::new(py, self.host()?.shape().dims())
     }
 
     /// NumPy's name of its element type.
     #[getter]
-    fn dtype_name(&self) -> &'static str {
-        array::dtype_name(self.0.dtype())
+    fn dtype_name(&self) -> PyResult<&'static str> {
+        Ok(array::dtype_name(self.host()?.dtype()))
     }
+
+    /// The number of its dimensions.
+    #[getter]
+    fn ndim(&self) -> PyResult<usize> {
+        Ok(self.host()?.shape().rank())
+    }
+
+    /// The number of its elements.
+    #[getter]
+    fn size(&self) -> PyResult<usize> {
+        Ok(self.host()?.num_elements())
+    }
+
+    /// The number of its bytes.
+    #[getter]
+    fn nbytes(&self) -> PyResult<usize> {
+        let host = self.host()?;
+        Ok(host.num_elements() * host.dtype().size())
+    }
+
+    /// A DLPack capsule. Consumers that know only version 0, which has no word for read-only, get a copy.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if stream.is_some() {
+            return Err(PyBufferError::new_err("a tensor in the host's memory has no stream"));
+        }
+        if dl_device.is_some_and(|device| device != (1, 0)) {
+            return Err(PyBufferError::new_err("the tensor is in the host's memory: device (1, 0)"));
+        }
+        let versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        if copy == Some(false) && !versioned {
+            let message = "a tensor is read-only, which only DLPack 1.0 can say: give max_version=(1, 0)";
+            return Err(PyBufferError::new_err(message));
+        }
+        dlpack::export(py, self.host()?, versioned, copy == Some(true))
+    }
+
+    /// `(1, 0)`: the host's memory.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (1, 0)
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match slf.get().host()?.shape().dims() {
+            [first, ..] => Ok(*first),
+            [] => Err(pyo3::exceptions::PyTypeError::new_err("len() of unsized object")),
+        }
+    }
+
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Add)
+    }
+
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Sub)
+    }
+
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Mul)
+    }
+
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Div)
+    }
+
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, MatMul)
+    }
+
+    fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, FloorDiv)
+    }
+
+    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Mod)
+    }
+
+    fn __divmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let parts = [binary!(slf, other, FloorDiv)?, binary!(slf, other, Mod)?];
+        PyTuple::new(slf.py(), parts)
+    }
+
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Pow)
+    }
+
+    fn __and__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, And)
+    }
+
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Or)
+    }
+
+    fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, Xor)
+    }
+
+    fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, ShiftLeft)
+    }
+
+    fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        binary!(slf, other, ShiftRight)
+    }
+
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Add, other, slf.as_any())
+    }
+
+    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Sub, other, slf.as_any())
+    }
+
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Mul, other, slf.as_any())
+    }
+
+    fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Div, other, slf.as_any())
+    }
+
+    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::MatMul, other, slf.as_any())
+    }
+
+    fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::FloorDiv, other, slf.as_any())
+    }
+
+    fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Mod, other, slf.as_any())
+    }
+
+    fn __rdivmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let slf = slf.as_any();
+        let parts = [eager::binary(Binary::FloorDiv, other, slf)?, eager::binary(Binary::Mod, other, slf)?];
+        PyTuple::new(slf.py(), parts)
+    }
+
+    fn __rpow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Pow, other, slf.as_any())
+    }
+
+    fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::And, other, slf.as_any())
+    }
+
+    fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Or, other, slf.as_any())
+    }
+
+    fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::Xor, other, slf.as_any())
+    }
+
+    fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::ShiftLeft, other, slf.as_any())
+    }
+
+    fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        eager::binary(Binary::ShiftRight, other, slf.as_any())
+    }
+
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        eager::unary(Unary::Neg, slf.as_any())
+    }
+
+    fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        eager::unary(Unary::Pos, slf.as_any())
+    }
+
+    fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        eager::unary(Unary::Abs, slf.as_any())
+    }
+
+    fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        eager::unary(Unary::Invert, slf.as_any())
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let op = match op {
+            CompareOp::Lt => Binary::Less,
+            CompareOp::Le => Binary::LessEqual,
+            CompareOp::Gt => Binary::Greater,
+            CompareOp::Ge => Binary::GreaterEqual,
+            CompareOp::Eq => Binary::Equal,
+            CompareOp::Ne => Binary::NotEqual,
+        };
+        eager::binary(op, slf.as_any(), other)
+    }
+
+    /// # Safety
+    /// As Python's buffer protocol says.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+            return Err(PyBufferError::new_err("a tensor cannot be written to"));
+        }
+        let host = slf.get().host()?;
+        let format = format_of(host.dtype());
+        let format = format.ok_or_else(|| {
+            PyBufferError::new_err(format!("buffers have no element type {}", host.dtype()))
+        })?;
+        let dims = host.shape().dims();
+        let size = host.dtype().size() as isize;
+        let sizes: Vec<isize> = dims.iter().map(|&dim| dim as isize).collect();
+        let mut strides = vec![size; dims.len()];
+        for i in (1..dims.len()).rev() {
+            strides[i - 1] = strides[i].saturating_mul(sizes[i].max(1));
+        }
+        let memory = host.clone().into_buffer().map_err(array::no_memory)?;
+        let memory = memory.export().map_err(array::no_memory)?;
+        let (data, len) = (memory.data().as_ptr().cast::<c_void>(), memory.len() as isize);
+        let mut shown = Box::new(Shown { _memory: memory, sizes, strides });
+        let wants = |flag: c_int| flags & flag == flag;
+        let (shape, strides) = (shown.sizes.as_mut_ptr(), shown.strides.as_mut_ptr());
+        // SAFETY: Python gives a view to fill in. What it refers to lives in `shown` until the view is
+        // released; `obj` gets a reference of its own.
+        unsafe {
+            (*view).buf = data;
+            (*view).len = len;
+            (*view).readonly = 1;
+            (*view).itemsize = size;
+            (*view).format =
+                if wants(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { ptr::null_mut() };
+            (*view).ndim = dims.len() as c_int;
+            (*view).shape = if wants(ffi::PyBUF_ND) { shape } else { ptr::null_mut() };
+            (*view).strides = if wants(ffi::PyBUF_STRIDES) { strides } else { ptr::null_mut() };
+            (*view).suboffsets = ptr::null_mut();
+            (*view).internal = Box::into_raw(shown).cast();
+            (*view).obj = slf.clone().into_any().into_ptr();
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As Python's buffer protocol says.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: a view that `__getbuffer__` filled in, which is released once.
+        drop(unsafe { Box::from_raw((*view).internal.cast::<Shown>()) });
+    }
+}
+
+/// What a view of the buffer protocol refers to.
+struct Shown {
+    _memory: Exported,
+    sizes: Vec<isize>,
+    strides: Vec<isize>,
+}
+
+/// The element type in the words of Python's `struct`.
+fn format_of(dtype: DType) -> Option<&'static CStr> {
+    Some(match dtype {
+        DType::I1 => c"?",
+        DType::I8 => c"b",
+        DType::I16 => c"h",
+        DType::I32 => c"i",
+        DType::I64 => c"q",
+        DType::UI8 => c"B",
+        DType::UI16 => c"H",
+        DType::UI32 => c"I",
+        DType::UI64 => c"Q",
+        DType::F16 => c"e",
+        DType::F32 => c"f",
+        DType::F64 => c"d",
+        DType::Complex64 => c"Zf",
+        DType::Complex128 => c"Zd",
+        _ => return None,
+    })
 }
 
 /// The tensor that a value is, or that is made of it.
 pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
     match value.cast::<Tensor>() {
-        Ok(tensor) => Ok(tensor.get().0.clone()),
+        Ok(tensor) => tensor.get().host().cloned(),
         Err(_) => array::to_tensor(value),
     }
+}
+
+/// A tensor over the memory of an object with `__dlpack__`, or of a capsule.
+#[pyfunction]
+#[pyo3(signature = (value, /, *, device = None, copy = None))]
+pub(crate) fn from_dlpack(
+    value: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Tensor> {
+    if let Some(device) = device
+        && device.ne("cpu")?
+    {
+        return Err(PyBufferError::new_err(format!("there is no device {device}; there is 'cpu'")));
+    }
+    if let Ok(tensor) = value.cast::<Tensor>() {
+        let mut host = tensor.get().host()?.clone();
+        if copy == Some(true) {
+            host.make_unique(&Malloc::shared()).map_err(array::no_memory)?;
+        }
+        return Ok(host.into());
+    }
+    dlpack::import(value, copy).map(Tensor::from)
 }

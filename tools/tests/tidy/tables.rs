@@ -19,6 +19,9 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/kernel-api/src/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/c/src/ffi.rs", "pointers and handles from C"),
     ("runtime/python/src/array.rs", "memory of NumPy's arrays"),
+    ("runtime/python/src/dlpack.rs", "structures of other libraries"),
+    ("runtime/python/src/interrupt.rs", "handles a signal"),
+    ("runtime/python/src/tensor.rs", "fills in views of the buffer protocol"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (
         "runtime/host/src/exec/frame/overlap.rs",

@@ -89,6 +89,11 @@ impl Program {
         self.file.image()
     }
 
+    /// The file's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.file.bytes()
+    }
+
     /// The function called `name`.
     pub fn find(&self, name: &str) -> Option<FunctionId> {
         self.by_name.get(name).copied().map(FunctionId)

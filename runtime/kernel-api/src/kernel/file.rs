@@ -36,6 +36,11 @@ impl LoadedFile {
         self.image.image()
     }
 
+    /// The file's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.image.bytes()
+    }
+
     /// The record of a kernel.
     pub fn kernel_view(&self, at: KernelRef) -> KernelView<'_, '_> {
         self.image().function(at.function).kernel(at.kernel)

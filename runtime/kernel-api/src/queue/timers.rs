@@ -2,7 +2,8 @@
 //!
 //! One thread per process sleeps until the earliest time, runs the action, which must be short, and sleeps
 //! again. The first timer starts the thread, which ends when there has been no timer for a while. Dropping a
-//! [`Timer`] cancels it and leaves nothing behind.
+//! [`Timer`] cancels it and leaves nothing behind. A forked child, which has no threads of its parent's, starts
+//! one of its own.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,10 +18,11 @@ struct Timers {
     /// By time, then by order of creation.
     timers: BTreeMap<(Instant, u64), Task>,
     next: u64,
-    has_thread: bool,
+    /// The process that has the thread; 0 if there is none.
+    process: u32,
 }
 
-static TIMERS: Mutex<Timers> = Mutex::new(Timers { timers: BTreeMap::new(), next: 0, has_thread: false });
+static TIMERS: Mutex<Timers> = Mutex::new(Timers { timers: BTreeMap::new(), next: 0, process: 0 });
 /// Signals that the earliest time has changed.
 static CHANGED: Condvar = Condvar::new();
 
@@ -44,9 +46,10 @@ impl Timer {
 
     fn of_task(when: Instant, task: Task) -> std::io::Result<Timer> {
         let mut timers = timers();
-        if !timers.has_thread {
+        let process = std::process::id();
+        if timers.process != process {
             std::thread::Builder::new().name("befrost-timers".to_owned()).spawn(serve)?;
-            timers.has_thread = true;
+            timers.process = process;
         }
         let key = (when, timers.next);
         timers.next += 1;
@@ -102,7 +105,7 @@ fn serve() {
         let (guard, waited) = CHANGED.wait_timeout(timers, left).unwrap_or_else(PoisonError::into_inner);
         timers = guard;
         if waited.timed_out() && timers.timers.is_empty() {
-            timers.has_thread = false;
+            timers.process = 0;
             return;
         }
     }

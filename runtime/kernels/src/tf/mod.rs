@@ -44,7 +44,7 @@ use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
 pub use self::operator::Operator;
-pub use self::variables::{assign_variable_values, variable_values};
+pub use self::variables::{assign_variable_values, remove_variable, variable_values};
 
 use self::attrs::{UseAttrs, attributes};
 use self::memory::Memory;

@@ -8,15 +8,15 @@ use befrost_host::queue::SingleThreaded;
 use befrost_kernel_api::context::{Request, ResourceName};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::{ExecContext, KernelError, Value};
-use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::mem::{Allocator, Buffer, Limited, Malloc};
 use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
-use befrost_tensor::{HostTensor, Shape, literal, print};
+use befrost_tensor::{DType, HostTensor, Shape, literal, print};
 
 use super::action::tensor;
 use super::optionals;
 use super::tables::of_operator;
-use super::variables::{self, variable_values};
+use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
 
 /// Attributes as `name=value`; the requested kind decides how a value is parsed.
@@ -545,13 +545,76 @@ fn wrong_operands_are_errors_of_every_operator() {
     }
 }
 
+/// Calls `f` with a lent tensor, whose bytes are gone afterwards.
+fn with_lent<R>(f: impl FnOnce(&Value) -> R) -> R {
+    let mut bytes: Vec<u8> = [1f32, 2.0].iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let made = Buffer::lend(&bytes, |buffer| {
+        let shape = Shape::new(&[2]).unwrap();
+        f(&tensor(HostTensor::from_buffer(DType::F32, shape, buffer.clone()).unwrap()))
+    });
+    bytes.fill(0xff);
+    made
+}
+
+#[test]
+fn what_is_kept_of_lent_tensors_is_a_copy() {
+    let c = Caller(context());
+    let (shape, zero, x) = (value("i32[1]:2"), value("i32:0"), shown(&value("f32[2]:1,2")));
+    let empty = c.call("EmptyTensorList", &[&shape, &value("i32:-1")]);
+    let list = with_lent(|lent| c.call("TensorListPushBack", &[&empty, lent]));
+    assert_eq!(shown(&c.call("TensorListGetItem", &[&list, &zero, &shape])), x);
+    let reserved = c.call("TensorListReserve", &[&shape, &value("i32:2")]);
+    let list = with_lent(|lent| c.call("TensorListSetItem", &[&reserved, &zero, lent]));
+    assert_eq!(shown(&c.call("TensorListGetItem", &[&list, &zero, &shape])), x);
+    let rows = with_lent(|lent| c.call("TensorListFromTensor", &[lent, &value("i32[0]:")]));
+    assert_eq!(shown(&c.call("TensorListStack", &[&rows, &value("i32[0]:")])), x);
+    let stack = c.call("StackV2", &[&value("i32:2")]);
+    with_lent(|lent| c.call("StackPushV2", &[&stack, lent]));
+    assert_eq!(shown(&c.call("StackPopV2", &[&stack])), x);
+    let made = c.with("TensorArrayV3", &[], &[value("i32:2")]).unwrap();
+    let [array, flow] = &made[..] else { panic!("TensorArrayV3: {made:?}") };
+    with_lent(|lent| c.call("TensorArrayWriteV3", &[array, &zero, lent, flow]));
+    assert_eq!(shown(&c.call("TensorArrayReadV3", &[array, &zero, flow])), x);
+    let optional = with_lent(|lent| c.call("OptionalFromValue", &[lent]));
+    assert_eq!(shown(&c.call("OptionalGetValue", &[&optional])), x);
+    let variable = c.with("VarHandleOp", &[("shared_name", "v")], &[]).unwrap().remove(0);
+    with_lent(|lent| c.with("AssignVariableOp", &[], &[variable.clone(), lent.clone()]).unwrap());
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&variable])), x);
+    with_lent(|lent| c.with("AssignAddVariableOp", &[], &[variable.clone(), lent.clone()]).unwrap());
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&variable])), shown(&value("f32[2]:2,4")));
+    let resources = &c.0.request.resources;
+    with_lent(|lent| {
+        let new = lent.downcast_ref::<Tensor>().unwrap().0.clone();
+        assign_variable_values(resources, vec![("v".into(), new)]).unwrap();
+    });
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&variable])), x);
+    assert!(remove_variable(resources, &"v".into()) && !remove_variable(resources, &"v".into()));
+}
+
+#[test]
+fn no_action_gives_out_what_is_lent() {
+    let c = Caller(context());
+    for row in rows().filter(|row| of_operator(row.op.unwrap()).is_some()) {
+        let signature = row.signature();
+        for n in 1..signature.inputs.len() + 3 {
+            let mut given = usual();
+            given.0.insert("message", "");
+            let make = of_operator(row.op.unwrap()).unwrap();
+            let action = make(&Attributes::new(signature, &given)).unwrap();
+            let results = with_lent(|lent| action.call(&vec![lent; n], &c.0).unwrap_or_default());
+            let lent = |value: &Value| value.downcast_ref::<Tensor>().is_some_and(|x| x.0.is_lent());
+            assert!(!results.iter().any(lent), "{}", row.name);
+        }
+    }
+}
+
 /// The updates meet TensorFlow's, see the first line of the file.
 #[test]
 fn updates_are_those_of_tensorflow() {
     let cases = include_str!("../../../../testdata/training/updates.txt");
     let numbers = |value: &Value| {
         let x = &value.downcast_ref::<Tensor>().unwrap().0;
-        let wide = befrost_tensor::tf::reference::cast(x, befrost_tensor::DType::F64, &Malloc::shared());
+        let wide = befrost_tensor::tf::reference::cast(x, DType::F64, &Malloc::shared());
         (x.dtype(), wide.unwrap().to_vec::<f64>().unwrap())
     };
     for case in cases.lines().skip(1) {
@@ -580,9 +643,9 @@ fn updates_are_those_of_tensorflow() {
             let (_, got) =
                 numbers(&c.with("ReadVariableOp", &dtype_attr, std::slice::from_ref(handle)).unwrap()[0]);
             let tolerance = match dtype {
-                befrost_tensor::DType::F64 => 1e-13,
-                befrost_tensor::DType::F32 => 2e-6,
-                befrost_tensor::DType::F16 => 4e-3,
+                DType::F64 => 1e-13,
+                DType::F32 => 2e-6,
+                DType::F16 => 4e-3,
                 _ => 3e-2,
             };
             for (got, want) in got.iter().zip(&want) {

@@ -238,6 +238,11 @@ pub fn assign_variable_values(
     Ok(())
 }
 
+/// Removes a variable and its value. Returns whether there was a value.
+pub fn remove_variable(resources: &Resources, name: &ResourceName) -> bool {
+    resources.find::<Variable>(name).is_some_and(|variable| variable.destroy(resources))
+}
+
 /// The variable of a handle.
 pub(super) fn variable(value: &Value) -> Result<&Arc<Variable>, KernelError> {
     value.downcast_ref::<VariableHandle>().map(|handle| &handle.0).ok_or_else(|| {

@@ -11,17 +11,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _names, tf
+import os as _os
+
+from . import _names, _native, tf
 from ._errors import (
-    CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error, InvalidArgumentError, NotFoundError,
-    OutOfRangeError, ResourceExhaustedError, UnimplementedError,
+    CancelledError, CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error,
+    FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, ResourceExhaustedError,
+    UnimplementedError,
 )
+from ._explain import explain
 from ._function import Function, FunctionStats, Spec, function, grad, spec, value_and_grad
-from ._functions import range, static
-from ._model import Model, Outputs, Port, load
+from ._functions import range, static, timeout
+from ._model import Model, ModelStats, Outputs, Port, Variables, load
 from ._native import __version__
-from ._session import Session, SessionStats, Variables
-from ._tensor import Tensor, tensor
+from ._runtime import Runtime
+from ._session import Session, SessionStats
+from ._tensor import Tensor, from_dlpack, tensor
+from ._trace import trace, trace_process
+from ._variable import Variable
+
+_native.watch_interrupts()
+trace_process()
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_native.after_fork)
 
 
 def __getattr__(name: str) -> Any:
@@ -32,8 +44,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error", "Function",
-    "FunctionStats", "InvalidArgumentError", "Model", "NotFoundError", "OutOfRangeError", "Outputs", "Port",
-    "ResourceExhaustedError", "Session", "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variables",
-    "__version__", "function", "grad", "load", "range", "spec", "static", "tensor", "tf", "value_and_grad",
+    "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
+    "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "Model", "ModelStats",
+    "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session", "SessionStats", "Spec",
+    "Tensor", "UnimplementedError", "Variable", "Variables", "__version__", "explain", "from_dlpack", "function", "grad", "load", "range",
+    "spec", "static", "tensor", "tf", "timeout", "trace", "value_and_grad",
 ]

@@ -12,9 +12,10 @@ import ast
 import linecache
 import re
 import types
-from typing import NoReturn
+from typing import Any, Callable, NoReturn, TypeVar
 
 from . import _native
+from ._explain import code_of
 from ._staging.errors import Refused, Site, raise_at
 
 
@@ -81,14 +82,27 @@ class DivisionError(Error, ZeroDivisionError):
     code = "InvalidArgument"
 
 
-class CompileError(SyntaxError, Error):
-    """A function, or a model, cannot be compiled."""
+class CancelledError(Error):
+    """The run was cancelled."""
 
-    code = "InvalidArgument"
+    code = "Cancelled"
+
+
+class FailedPreconditionError(Error, RuntimeError):
+    """The state does not allow it: a variable has no value."""
+
+    code = "FailedPrecondition"
+
+
+class CompileError(SyntaxError, Error):
+    """A function cannot be compiled. `befrost.explain(error.code)` says more."""
+
+    code = "P0100"
 
     def __init__(self, message: str, site: Site | None = None, notes: tuple[str, ...] = ()):
         SyntaxError.__init__(self, message)
         self.message = message
+        self.code = code_of(message)
         self.locations = ()
         self.msg = message
         if site is not None:
@@ -106,7 +120,7 @@ class CompileError(SyntaxError, Error):
 _BY_CODE: dict[str, type[Error]] = {
     "InvalidArgument": InvalidArgumentError, "NotFound": NotFoundError, "OutOfRange": OutOfRangeError,
     "DeadlineExceeded": DeadlineExceededError, "ResourceExhausted": ResourceExhaustedError,
-    "Unimplemented": UnimplementedError,
+    "Unimplemented": UnimplementedError, "Cancelled": CancelledError, "FailedPrecondition": FailedPreconditionError,
 }
 _GATHER = re.compile(r"(?:indices?|index)\S* = (-?\d+).*?\[0, (\d+)\)")
 _ASSERTION = "assertion failed: "
@@ -130,6 +144,18 @@ def of_failure(failure: BaseException) -> Error:
     if re.search(r"\b(index|indices)\b.*(range|bound|not in)", message):
         return OutOfRangeError(message, code, tuple(places))
     return _BY_CODE.get(code, Error)(message, code, tuple(places))
+
+
+_T = TypeVar("_T")
+
+
+def guarded(function: Callable[..., _T], *args: Any) -> _T:
+    """The result of a native function, whose error becomes one of the package's."""
+    try:
+        return function(*args)
+    except _native.Failure as failure:
+        error = of_failure(failure)
+    raise error
 
 
 def _functions(file: str) -> list[tuple[int, int, str]]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 import types
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, NoReturn
 
 import numpy as np
 
 from . import _native
 from ._functions import Gradient
+from ._model import write_file
 from ._errors import CompileError, raise_failure, raise_refused
 from ._staging.compiler import Leaf, Staged, flatten, stage
 from ._staging.calls import bind
@@ -26,9 +26,9 @@ from ._staging.source import function_node
 from ._tensor import Tensor
 
 DEFAULT_UNROLL = 1000
-MAX_KNOWN = 64
-_ARRAYS = frozenset([np.ndarray, *np.sctypeDict.values()])
-_PLAIN = _ARRAYS | {bool, int, float, Tensor}
+MAX_SHOWN = 8
+_PLAIN = frozenset([np.ndarray, *np.sctypeDict.values(), bool, int, float, Tensor])
+_MANY = 64
 
 
 class Spec:
@@ -71,15 +71,12 @@ class _Version:
                    for size, have in zip(shape, leaf.shape))
 
 
-def _printed(text: str) -> None:
-    sys.stdout.write(text)
-
-
-class Function:
+class Function(_native.Dispatcher):
     """A compiled Python function. Its results are what the plain function gives on NumPy arrays, as Tensors."""
 
     def __init__(self, function: types.FunctionType, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,
-                 static: Iterable[str] = (), work_queue: str | None = None, gradient: Gradient | None = None):
+                 static: Iterable[str] = (), work_queue: str | None = None, gradient: Gradient | None = None,
+                 timeout: float | None = None, max_memory: int | None = None):
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"only Python functions are compiled, not {function!r}")
         self._function = function
@@ -89,16 +86,17 @@ class Function:
         self._unroll = unroll
         self._static = frozenset([static] if isinstance(static, str) else static)
         self._work_queue = work_queue or os.environ.get("BEFROST_WORK_QUEUE") or "s"
+        self._timeout = timeout
+        self._max_memory = max_memory
         self._versions: dict[Any, list[_Version]] = {}
         self._lock = threading.RLock()
         self._compilations = 0
-        self._calls = 0
         code = function.__code__
         self._simple = None
         if not code.co_flags & 0x0C and not code.co_kwonlyargcount and not function.__defaults__ and not self._static:
             self._simple = code.co_varnames[:code.co_argcount]
-        self._n_simple = -1 if self._simple is None else len(self._simple)
-        self._known: dict[Any, _Version] = {}
+        self._remembered: set[Any] = set()
+        self._shown: list[tuple[dict[str, Any], list[Leaf]]] = []
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -142,6 +140,12 @@ class Function:
             error = refused
         raise_refused(error)
 
+    def _executable(self, staged: Staged) -> _native.Executable:
+        graph = staged.graph
+        made: _native.Executable = graph.compile(self._level, self._work_queue, staged.prints or graph.loops, self._max_memory,
+                             staged.store, self._function.__qualname__)
+        return made
+
     def _version(self, keys: dict[str, Any], leaf_types: list[Leaf]) -> _Version:
         key = tuple(keys.items())
         versions = self._versions.get(key, ())
@@ -159,8 +163,10 @@ class Function:
                     Leaf(leaf.kind, leaf.dtype, tuple(a if a == b else None for a, b in zip(leaf.shape, shape)))
                     for leaf, shape in zip(leaf_types, known[-1].shapes)]
             staged = self._staged(keys, leaf_types)
+            if len(self._shown) < MAX_SHOWN:
+                self._shown.append((keys, leaf_types))
             try:
-                executable = staged.graph.compile(self._level, self._work_queue, staged.prints)
+                executable = self._executable(staged)
             except _native.Failure as failure:
                 error = failure
             else:
@@ -170,34 +176,38 @@ class Function:
                 return made
         raise CompileError(f"'{self._function.__qualname__}' was staged, but its graph is refused: {error.args[1]}")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) == self._n_simple:
-            # Plain numbers and arrays of types that were seen before: one lookup.
-            key = tuple([(a.dtype, a.shape) if (t := type(a)) in _ARRAYS else a._key() if t is Tensor else t
-                         for a in args])
-            version = self._known.get(key)
-            if version is not None:
-                return self._run(version, [a._native if type(a) is Tensor else a for a in args])
-            made = self._slow(args, kwargs)
-            if all(type(a) in _PLAIN for a in args) and len(self._known) < MAX_KNOWN:
-                bound, _, leaf_types = self._keys(self._bound(args, kwargs))
-                self._known[key] = self._version(bound, leaf_types)
-            return made
-        return self._slow(args, kwargs)
+    def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        """A call of types that are not remembered."""
+        keys, leaves, leaf_types = self._keys(self._bound(args, kwargs or {}))
+        version = self._version(keys, leaf_types)
+        if not kwargs and self._timeout is None and len(leaves) == len(args) == len(self._simple or ()):
+            if all(type(a) in _PLAIN for a in args) and len(self._remembered) < _MANY:
+                self._remember(version, leaf_types)
+        return self._run(version, leaves)
 
-    def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        keys, leaves, leaf_types = self._keys(self._bound(args, kwargs))
-        return self._run(self._version(keys, leaf_types), leaves)
+    def _remember(self, version: _Version, leaf_types: list[Leaf]) -> None:
+        """Lets the native part call a version."""
+        types_: list[tuple[str, list[int | None]]] = [
+            (leaf.kind if leaf.kind else f"array:{np.dtype(leaf.dtype).name}", list(shape))
+            for leaf, shape in zip(leaf_types, version.shapes)]
+        key = tuple((name, tuple(shape)) for name, shape in types_)
+        if key in self._remembered or any(name == "complex" for name, _ in types_):
+            return
+        self._remembered.add(key)
+        self.remember(types_, version.executable, None if version.build is next else version.build)
 
-    def _run(self, version: _Version, leaves: Iterable[Any]) -> Any:
-        self._calls += 1
+    def _run(self, version: _Version, leaves: Any) -> Any:
         try:
-            made = version.executable.run(leaves, _printed)
+            made = version.executable.run(leaves, self._timeout)
         except _native.Failure as failure:
             error = failure
         else:
-            return version.build(map(Tensor._of, made))
-        raise_failure(error, self._function)
+            return version.build(iter(made))
+        self._raise(error)
+
+    def _raise(self, failure: BaseException) -> NoReturn:
+        """Raises the exception for an error of a run."""
+        raise_failure(failure, self._function)
 
     # ---- views ----
 
@@ -206,9 +216,34 @@ class Function:
         keys, _, leaf_types = self._keys(self._bound(args, kwargs))
         return self._staged(keys, leaf_types).graph.text()  # type: ignore[no-any-return]
 
+    def _repr_html_(self) -> str:
+        """Its signatures with their graphs, as picture and text, for notebooks."""
+        import html
+
+        from . import _picture
+
+        parts = [f"<b>{html.escape(repr(self))}</b> {self._compilations} compiled"]
+        for keys, leaf_types in self._shown:
+            text = self._staged(keys, leaf_types).graph.text()
+            types_ = html.escape(", ".join(map(repr, leaf_types)))
+            parts.append(f"<details open><summary><code>({types_})</code></summary>{_picture.svg(text)}"
+                         f"<details><summary>text</summary><pre>{html.escape(text)}</pre></details></details>")
+        return "".join(parts)
+
+    def warm(self, *args: Any, **kwargs: Any) -> None:
+        """Compiles it for arguments of these types, without running it. Arguments are examples, or `bf.spec(...)`."""
+        keys, _, leaf_types = self._keys(self._bound(args, kwargs))
+        self._version(keys, leaf_types)
+
+    async def run_async(self, *args: Any, **kwargs: Any) -> Any:
+        """A call on a thread of its own, for asyncio."""
+        import asyncio
+
+        return await asyncio.to_thread(self, *args, **kwargs)
+
     def stats(self) -> FunctionStats:
         """Counts of what it has done."""
-        return FunctionStats(self._compilations, self._calls)
+        return FunctionStats(self._compilations, self.n_calls)
 
     def save(self, path: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
         """Writes the function, compiled for arguments of these types, as a BEF file that runs without Python.
@@ -216,34 +251,39 @@ class Function:
         Arguments are examples, or types: `bf.spec(shape, dtype)`."""
         keys, _, leaf_types = self._keys(self._bound(args, kwargs))
         staged = self._staged(keys, leaf_types)
-        executable = staged.graph.compile(self._level, self._work_queue, staged.prints)
-        path = os.fspath(path)
-        temporary = f"{path}.{os.getpid()}.part"
-        try:
-            with open(temporary, "wb") as file:
-                file.write(executable.bef)
-            os.replace(temporary, path)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.remove(temporary)
-            raise
+        executable = self._executable(staged)
+        write_file(path, executable.bef)
 
 
 def function(f: Callable[..., Any] | None = None, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,
-             static: Iterable[str] = (), work_queue: str | None = None) -> Any:
+             static: Iterable[str] = (), work_queue: str | None = None, timeout: float | None = None,
+             max_memory: int | None = None) -> Any:
     """Compiles a Python function when it is called: `@befrost.function`, with or without options.
 
     `level`: optimization, 0 to 2. `unroll`: the most iterations of loops that are unrolled. `static`: names of
-    arguments that are constants, each value compiled anew.
+    arguments that are constants, each value compiled anew. `timeout`: seconds after which a call is given up.
+    `max_memory`: limit of the bytes that a call may hold.
+
+    >>> import numpy as np
+    >>> @function
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n != 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> collatz(np.int64(27)).item()
+    111
     """
+    options: dict[str, Any] = {"level": level, "unroll": unroll, "static": static, "work_queue": work_queue,
+                               "timeout": timeout, "max_memory": max_memory}
     if f is None:
-        return lambda g: function(g, level=level, unroll=unroll, static=static, work_queue=work_queue)
+        return lambda g: function(g, **options)
     if isinstance(f, Function):
         f = f.__befrost_function__
     if isinstance(f, types.MethodType):
-        made = Function(f.__func__, level=level, unroll=unroll, static=static, work_queue=work_queue)  # type: ignore[arg-type]
-        return types.MethodType(made, f.__self__)
-    return Function(f, level=level, unroll=unroll, static=static, work_queue=work_queue)  # type: ignore[arg-type]
+        return types.MethodType(Function(f.__func__, **options), f.__self__)  # type: ignore[arg-type]
+    return Function(f, **options)  # type: ignore[arg-type]
 
 
 def _gradient(f: Any, gradient: Gradient, options: dict[str, Any]) -> Function:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+import contextlib
+from typing import Any, Iterator
+
+from . import _native
 
 
 class Gradient:
@@ -24,3 +27,14 @@ def static(value: Any) -> Any:
 def range(*args: int) -> Any:
     """`range`, whose loop always becomes one of the graph, however many iterations are known."""
     return builtins.range(*args)
+
+
+@contextlib.contextmanager
+def timeout(seconds: float) -> Iterator[None]:
+    """A context in which runs of this thread are given up after so many seconds, with an error that is also a
+    TimeoutError: `with bf.timeout(0.5): f(x)`."""
+    _native.push_timeout(seconds)
+    try:
+        yield
+    finally:
+        _native.pop_timeout()

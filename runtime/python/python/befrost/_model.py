@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import difflib
-import html
 import os
-from typing import Any, Mapping
+import re
+from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
-from ._errors import NotFoundError, of_failure
-from ._tensor import Tensor
+from ._errors import InvalidArgumentError, NotFoundError, UnimplementedError, guarded
+from ._native import Tensor
+from ._progress import Progress
+
+GRAPHS = (".pb", ".pbtxt", ".meta", ".onnx")
+_TYPE = re.compile(r"tensor<(?P<sizes>(?:[0-9?]+x)*)(?P<element>.+)>$")
+_ELEMENTS = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i1": "bool",
+             "complex<f32>": "complex64", "complex<f64>": "complex128",
+             **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)}, **{f"ui{n}": f"uint{n}" for n in (8, 16, 32, 64)}}
 
 
 class Port:
-    """An input or an output of a model."""
+    """An input or an output of a model: its name and its type; shape and dtype, None where they are not known."""
 
     __slots__ = ("name", "type")
 
@@ -22,12 +27,29 @@ class Port:
         self.name = name
         self.type = type
 
+    @property
+    def shape(self) -> tuple[int | None, ...] | None:
+        """The sizes, None for unknown ones; None if the rank is unknown."""
+        found = _TYPE.match(self.type)
+        if found is None:
+            return None
+        return tuple(None if size == "?" else int(size) for size in found["sizes"].split("x")[:-1])
+
+    @property
+    def dtype(self) -> str | None:
+        """NumPy's name of the element type."""
+        found = _TYPE.match(self.type)
+        element = found["element"] if found else self.type
+        return _ELEMENTS.get(element.removeprefix("*x"))
+
     def __repr__(self) -> str:
         return f"{self.name}: {self.type}"
 
 
 class Outputs:
     """The outputs of a run, by name or position; iterating gives their values."""
+
+    __slots__ = ("_names", "_values")
 
     def __init__(self, names: list[str], values: list[Any]):
         self._names = names
@@ -37,73 +59,227 @@ class Outputs:
         if isinstance(key, int):
             return self._values[key]
         if key not in self._names:
-            raise _unknown("output", key, self._names)
+            raise unknown("output", key, self._names)
         return self._values[self._names.index(key)]
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._values)
 
     def keys(self) -> list[str]:
+        """The names."""
         return list(self._names)
 
     def __repr__(self) -> str:
         return f"Outputs({', '.join(self._names)})"
 
 
-def _unknown(what: str, name: str, names: list[str]) -> NotFoundError:
+def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
+    """The error for a name that nothing has, with the nearest ones."""
+    import difflib
+
     near = difflib.get_close_matches(name, names, 3)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; there are: {', '.join(map(repr, names))}"
     return NotFoundError(f"there is no {what} '{name}'{hint}")
 
 
-class Model:
-    """A compiled model. Any number of threads may run it at once."""
+class Variables:
+    """Variables by name. Their values are Tensors; what is assigned is copied.
 
-    def __init__(self, path: str | os.PathLike[str]):
-        self._path = os.fspath(path)
-        try:
-            self._native = _native.Model(self._path)
-        except _native.Failure as failure:
-            error = of_failure(failure)
-        else:
-            self.inputs = [Port(*port) for port in self._native.inputs()]
-            self.outputs = [Port(*port) for port in self._native.outputs()]
-            return
-        raise error
+    Models, sessions and functions that have the same ones see each other's updates.
+    """
 
-    def run(self, feeds: Mapping[str, Any] | None = None, *, output: str = "numpy") -> Outputs:
-        """Runs the model on inputs by name. The outputs are NumPy arrays, or Tensors with output="tensor"."""
-        feeds = feeds or {}
+    def __init__(self, store: _native.VariableStore | None = None):
+        self._store = _native.VariableStore() if store is None else store
+
+    def __getitem__(self, name: str) -> Tensor:
+        return guarded(self._store.get, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        guarded(self._store.set, name, value)
+
+    def names(self) -> list[str]:
+        """The names of those that have values."""
+        return guarded(self._store.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def snapshot(self) -> dict[str, Tensor]:
+        """The values of all variables."""
+        return {name: self[name] for name in self.names()}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Gives variables the values of a snapshot, all at once, or after an error none."""
+        guarded(self._store.restore, list(values.items()))
+
+    def __repr__(self) -> str:
+        return f"Variables({', '.join(self.names())})"
+
+
+class ModelStats:
+    """Counts of a model."""
+
+    def __init__(self, runs: int, compilations: int, n_bytes: int):
+        self.runs = runs
+        self.compilations = compilations
+        self.bytes = n_bytes
+
+    def __repr__(self) -> str:
+        return f"ModelStats(runs={self.runs}, compilations={self.compilations}, bytes={self.bytes})"
+
+
+def kind_of(data: bytes) -> str:
+    """The extension of a model with these contents."""
+    start = data[:64].lstrip()
+    if data[:2] == b"\x0b\xef":
+        return ".bef"
+    if re.match(rb"node\s*\{|versions\s*\{|library\s*\{", start):
+        return ".pbtxt"
+    if re.match(rb"//|module|func|builtin|#|!", start):
+        return ".mlir"
+    return {0x08: ".onnx", 0x0A: ".pb"}.get(data[0], "") if data else ""
+
+
+def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
+    """The level, and the work queue."""
+    found = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
+    if not 0 <= found <= 2:
+        raise ValueError(f"the level is {found}, not 0, 1 or 2")
+    if threads is None:
+        return found, os.environ.get("BEFROST_WORK_QUEUE") or None
+    if threads < 1:
+        raise ValueError(f"{threads} threads: at least one is needed")
+    return found, "s" if threads == 1 else f"mstd:{threads}"
+
+
+class Model(_native.Model):
+    """A compiled model. Any number of threads may run it at once.
+
+    `inputs` and `outputs` are its ports, `variables` its variables by name.
+    """
+
+    _source: Any
+
+    def __new__(cls, path: str, source: Any, **options: Any) -> Model:
+        level, queue = _options(options.get("level"), options.get("threads"))
+        is_bef = path.endswith(".bef")
+        made: Model = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
+                       options.get("max_memory"))
+        made._path, made._source, made._options = path, source, options
+        made.inputs = [Port(*port) for port in made.input_ports()]
+        made.outputs = [Port(*port) for port in made.output_ports()]
+        made._names = [port.name for port in made.outputs]
+        made._session = None
+        made._runs = 0
+        made.variables = Variables(made.store())
+        return made
+
+    def __init__(self, path: str, source: Any, **options: Any):
+        self._path: str
+        self._options: dict[str, Any]
+        self._names: list[str]
+        self._session: Any
+        self._runs: int
+        self.inputs: list[Port]
+        self.outputs: list[Port]
+        self.variables: Variables
+
+    def run(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
+            timeout: float | None = None, output: str = "numpy") -> Outputs:
+        """Runs the model on inputs by name. The outputs are NumPy arrays, or Tensors with output="tensor".
+
+        `fetches` asks for other tensors of a graph than its outputs. `timeout`: seconds after which the run is
+        given up, with an error that is also a TimeoutError. Arrays are not copied, neither in nor out.
+        """
+        self._runs += 1
+        if fetches is None and timeout is None and output == "numpy" and type(feeds) is dict:
+            try:
+                made = self.run_named(feeds)
+            except _native.Failure:
+                made = None  # again, for its exception
+            if made is not None:
+                return Outputs(self._names, made)
+        if output not in ("numpy", "tensor"):
+            raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
+        if fetches is not None:
+            return self._fetched(feeds or {}, list(fetches), timeout, output)
+        return Outputs(self._names, guarded(self.run_values, self._values(feeds or {}), timeout, output == "tensor"))
+
+    def _values(self, feeds: Mapping[str, Any]) -> list[Any]:
+        """The inputs in their order."""
         names = [port.name for port in self.inputs]
         for name in feeds:
             if name not in names:
-                raise _unknown("input", name, names)
+                raise unknown("input", name, names)
         missing = [port for port in self.inputs if port.name not in feeds]
         if missing:
             raise TypeError(f"the input '{missing[0].name}' ({missing[0].type}) is not given")
-        values = [feeds[name] for name in names]
-        try:
-            made = self._native.run([v._native if isinstance(v, Tensor) else v for v in values])
-        except _native.Failure as failure:
-            error = of_failure(failure)
-        else:
-            tensors = [Tensor._of(part) if output == "tensor" else part.numpy() for part in made]
-            return Outputs([port.name for port in self.outputs], tensors)
-        raise error
+        return [feeds[name] for name in names]
 
-    async def run_async(self, feeds: Mapping[str, Any] | None = None, *, output: str = "numpy") -> Outputs:
+    def _fetched(self, feeds: Mapping[str, Any], fetches: list[str], timeout: float | None, output: str) -> Outputs:
+        made = self.session().run(fetches, feeds, timeout=timeout, output=output)
+        assert isinstance(made, Outputs)
+        return made
+
+    def session(self) -> Any:
+        """A session on the same graph, with the same variables: any tensor fed, any fetched."""
+        if self._session is None:
+            from ._session import Session
+
+            if not self._path.endswith(GRAPHS):
+                raise InvalidArgumentError("only graphs (.pb, .pbtxt, .meta, .onnx) have tensors that can be fetched")
+            self._session = Session(self._path, level=self._options.get("level"), threads=self._options.get("threads"),
+                                    variables=self.variables)
+        return self._session
+
+    @property
+    def signatures(self) -> dict[str, Model]:
+        """The model's functions by name, with the same variables."""
+        options = self._options
+        return {name: Model(self._path, self._source, **{**options, "signature": name})
+                for name in self.signature_names()}
+
+    def warm(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None) -> None:
+        """Compiles what a run needs, without running it."""
+        if fetches is not None:
+            self.session().warm(fetches, feeds or {})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the compiled model as a BEF file."""
+        if len(self.variables):
+            raise InvalidArgumentError("the model has variables, whose values a BEF file does not have")
+        write_file(path, self.bef)
+
+    def stats(self) -> ModelStats:
+        """Counts of what it has done."""
+        compilations = 1 if self._session is None else 1 + self._session.stats().compilations
+        return ModelStats(self._runs, compilations, len(self.bef))
+
+    async def run_async(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
+                        timeout: float | None = None, output: str = "numpy") -> Outputs:
         """`run`, on a thread of its own, for asyncio."""
-        return await asyncio.to_thread(self.run, feeds, output=output)
+        import asyncio
+
+        return await asyncio.to_thread(self.run, feeds, fetches, timeout=timeout, output=output)
 
     def _repr_html_(self) -> str:
-        """A table of inputs and outputs, for notebooks."""
+        """Its inputs, outputs, operations and size, for notebooks."""
+        import html
+
         rows = [("input", port) for port in self.inputs] + [("output", port) for port in self.outputs]
         cells = "".join(f"<tr><td>{what}</td><td>{html.escape(port.name)}</td><td><code>{html.escape(port.type)}</code>"
                         "</td></tr>" for what, port in rows)
-        return f"<b>{html.escape(self._path)}</b><table>{cells}</table>"
+        size = f"{len(self.bef):,} bytes compiled, {len(self.variables)} variables"
+        return f"<b>{html.escape(self._title())}</b> {size}<table>{cells}</table>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outputs:
         if len(args) > len(self.inputs):
@@ -115,14 +291,86 @@ class Model:
             feeds[name] = value
         return self.run(feeds)
 
+    def _title(self) -> str:
+        return self._path if not isinstance(self._source, bytes) else f"<{len(self._source)} bytes>"
+
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(repr, ports)) for ports in (self.inputs, self.outputs))
-        return f"Model({self._path!r}: ({inputs}) -> ({outputs}))"
+        return f"Model({self._title()!r}: ({inputs}) -> ({outputs}))"
 
     def __reduce__(self) -> Any:
-        return load, (self._path,)
+        return _again, (self._source, self._options)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
-    """Loads a model: ONNX, a TensorFlow graph or SavedModel, MLIR text, or BEF."""
-    return Model(path)
+def _again(source: Any, options: dict[str, Any]) -> Model:
+    return load(source, **options)
+
+
+def write_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file at once: other processes see the old one or the new one."""
+    path = os.fspath(path)
+    temporary = f"{path}.{os.getpid()}.part"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def _cleaned(folder: str, file: str) -> None:
+    for remove, what in ((os.remove, file), (os.rmdir, folder)):
+        try:
+            remove(what)
+        except OSError:
+            pass
+
+
+def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *, signature: str | None = None,
+         level: int | None = None, threads: int | None = None, shapes: str = "auto",
+         cache_dir: str | os.PathLike[str] | None = None, libraries: Iterable[Any] = (), progress: Any = None,
+         max_memory: int | None = None) -> Model:
+    """Loads a model: ONNX, a TensorFlow graph or SavedModel, MLIR text, or BEF; from a path, bytes, or a file.
+
+    `signature`: the function of a model that has several. `level`: optimization, 0 to 2; the default is that of
+    BEFROST_LEVEL, or 2. `threads`: 1 runs on the caller's thread alone; the default is that of BEFROST_WORK_QUEUE,
+    or as many as there are processors. `progress`: a function that is called with text, False for none; by
+    default a line in a terminal or notebook if loading takes longer than a second.
+    """
+    if shapes not in ("auto", "declared"):
+        raise UnimplementedError(f"shapes={shapes!r}: there are 'auto' and 'declared'")
+    if cache_dir is not None:
+        raise UnimplementedError("there is no cache on disk yet: save the model as BEF instead, model.save(path)")
+    if list(libraries):
+        raise UnimplementedError("kernel libraries cannot be loaded yet")
+    options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory}
+    options = {name: value for name, value in options.items() if value is not None}
+    if hasattr(path, "read"):
+        path = path.read()
+        if isinstance(path, str):
+            path = path.encode()
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        data = bytes(path)
+        extension = kind_of(data)
+        if not extension:
+            raise InvalidArgumentError("the bytes are no model: neither BEF, ONNX, a TensorFlow graph nor MLIR text")
+        import tempfile
+        import weakref
+
+        folder = tempfile.mkdtemp(prefix="befrost-")
+        file = os.path.join(folder, f"model{extension}")
+        try:
+            with open(file, "wb") as out:
+                out.write(data)
+            with Progress("compiling the model", progress):
+                model = Model(file, data, **options)
+        except BaseException:
+            _cleaned(folder, file)
+            raise
+        weakref.finalize(model, _cleaned, folder, file)
+        return model
+    path = os.fspath(path)
+    with Progress(f"loading {path}", progress):
+        return Model(path, path, **options)

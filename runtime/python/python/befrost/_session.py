@@ -6,40 +6,8 @@ import os
 from typing import Any, Iterable, Mapping
 
 from . import _native
-from ._errors import of_failure
-from ._model import Outputs
-from ._tensor import Tensor
-
-
-class Variables:
-    """The variables of a session, by name."""
-
-    def __init__(self, session: Any):
-        self._session = session
-
-    def __getitem__(self, name: str) -> Tensor:
-        return Tensor._of(_guarded(self._session.variable, name))
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        _guarded(self._session.set_variable, name, _plain(value))
-
-    def names(self) -> list[str]:
-        return list(_guarded(self._session.variables))
-
-    def __iter__(self) -> Any:
-        return iter(self.names())
-
-    def __len__(self) -> int:
-        return len(self.names())
-
-    def snapshot(self) -> dict[str, Tensor]:
-        """The values of all variables."""
-        return {name: self[name] for name in self.names()}
-
-    def restore(self, values: Mapping[str, Any]) -> None:
-        """Gives variables the values of a snapshot."""
-        for name, value in values.items():
-            self[name] = value
+from ._errors import guarded
+from ._model import Outputs, Variables, _options
 
 
 class SessionStats:
@@ -54,42 +22,55 @@ class SessionStats:
         return f"SessionStats(compilations={self.compilations}, hits={self.hits}, executables={self.executables})"
 
 
-def _plain(value: Any) -> Any:
-    return value._native if isinstance(value, Tensor) else value
-
-
-def _guarded(function: Any, *args: Any) -> Any:
-    try:
-        return function(*args)
-    except _native.Failure as failure:
-        error = of_failure(failure)
-    raise error
-
-
 class Session:
     """A graph (.pb, .pbtxt, .meta, .onnx) with its variables.
 
-    `init` names the node that initializes the variables. Any number of threads may run it at once.
+    `init` names the node that initializes the variables. Any number of threads may run it at once. After a fork
+    the child makes a session of its own, with the values that the variables had.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, init: str | None = None, level: int | None = None):
+    def __init__(self, path: str | os.PathLike[str], *, init: str | None = None, level: int | None = None,
+                 threads: int | None = None, max_memory: int | None = None, variables: Variables | None = None):
         self._path = os.fspath(path)
-        number = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
-        self._native = _guarded(_native.Session, self._path, number, init)
-        self.variables = Variables(self._native)
+        number, queue = _options(level, threads)
+        store = None if variables is None else variables._store
+        self._arguments = (self._path, number, None, queue, max_memory)
+        self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store)
+        self._process = os.getpid()
+        self.variables = Variables(self._native.store())
+
+    def _session(self) -> _native.Session:
+        if self._process != os.getpid():
+            # The threads of the parent are not here.
+            self._native = guarded(_native.Session, *self._arguments, self.variables._store)
+            self._process = os.getpid()
+        return self._native
 
     def run(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None, *,
             targets: Iterable[str] = (), timeout: float | None = None, output: str = "numpy") -> Any:
         """Computes tensors by their names, `x` or `x:0`. One name gives one value, several give `Outputs`.
 
-        `targets` are nodes that run for their effects, such as a training step."""
+        `targets` are nodes that run for their effects, such as a training step. `timeout`: seconds after which
+        the run is given up."""
+        if output not in ("numpy", "tensor"):
+            raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         names = [fetches] if isinstance(fetches, str) else list(fetches)
-        pairs = [(name, _plain(value)) for name, value in (feeds or {}).items()]
-        made = _guarded(self._native.run, pairs, names, list(targets), timeout)
-        values = [None if part is None else Tensor._of(part) for part in made]
-        if output == "numpy":
-            values = [None if part is None else part._native.numpy() for part in values]  # type: ignore[misc]
+        pairs = list((feeds or {}).items())
+        values = guarded(self._session().run, pairs, names, list(targets), timeout, output == "tensor")
         return values[0] if isinstance(fetches, str) else Outputs(names, values)
+
+    async def run_async(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None,
+                        **options: Any) -> Any:
+        """`run`, on a thread of its own, for asyncio."""
+        import asyncio
+
+        return await asyncio.to_thread(self.run, fetches, feeds, **options)
+
+    def warm(self, fetches: str | Iterable[str] = (), feeds: Iterable[str] = (), *,
+             targets: Iterable[str] = ()) -> None:
+        """Compiles what a run of these names needs, without running it."""
+        names = [fetches] if isinstance(fetches, str) else list(fetches)
+        guarded(self._session().warm, list(feeds), names, list(targets))
 
     def stats(self) -> SessionStats:
         """Counts of what it has done."""

@@ -3,69 +3,278 @@
     import befrost.onnxruntime as ort
     session = ort.InferenceSession("model.onnx")
     session.run(["logits"], {"images": x})
+
+    binding = session.io_binding()
+    binding.bind_cpu_input("images", x); binding.bind_output("logits")
+    session.run_with_iobinding(binding); binding.copy_outputs_to_cpu()
 """
 
 from __future__ import annotations
 
+import enum
 import os
 from typing import Any, Mapping, Sequence
 
-from ._model import Model
+import numpy as np
 
-_TYPES = {"f32": "tensor(float)", "f64": "tensor(double)", "i64": "tensor(int64)", "i32": "tensor(int32)",
-          "i1": "tensor(bool)", "ui8": "tensor(uint8)", "i8": "tensor(int8)", "f16": "tensor(float16)"}
+from . import __version__
+from ._errors import InvalidArgumentError
+from ._model import Model, Port, load, unknown
+from ._native import Tensor
+
+_TYPES = {"float32": "tensor(float)", "float64": "tensor(double)", "int64": "tensor(int64)", "int32": "tensor(int32)",
+          "bool": "tensor(bool)", "uint8": "tensor(uint8)", "int8": "tensor(int8)", "float16": "tensor(float16)",
+          "int16": "tensor(int16)", "uint16": "tensor(uint16)", "uint32": "tensor(uint32)",
+          "uint64": "tensor(uint64)", "bfloat16": "tensor(bfloat16)", "complex64": "tensor(complex64)",
+          "complex128": "tensor(complex128)"}
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """Levels of optimization."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """Accepted and ignored."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
 
 
 class NodeArg:
     """An input or an output: name, shape, type."""
 
-    def __init__(self, name: str, type: str):
-        self.name = name
-        text = type[type.find("<") + 1:type.rfind(">")] if "<" in type else ""
-        parts = text.split("x") if text else []
-        self.shape = [None if part in ("?", "*") else int(part) for part in parts[:-1]]
-        self.type = _TYPES.get(parts[-1] if parts else "", type)
+    def __init__(self, port: Port):
+        self.name = port.name
+        shape = port.shape
+        self.shape: list[int | str | None] = [] if shape is None else list(shape)
+        self.type = _TYPES.get(port.dtype or "", port.type)
 
     def __repr__(self) -> str:
         return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape})"
 
 
 class SessionOptions:
-    """Accepted and ignored: there is nothing to tune."""
+    """Options of a session: optimization and the number of threads are used, the rest is accepted."""
 
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.inter_op_num_threads = 0
-        self.graph_optimization_level: Any = None
+        self.graph_optimization_level: Any = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode: Any = ExecutionMode.ORT_SEQUENTIAL
+        self.enable_profiling = False
+        self.enable_mem_pattern = True
+        self.enable_cpu_mem_arena = True
+        self.log_severity_level = 2
+        self._entries: dict[str, str] = {}
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """Accepted."""
+        self._entries[key] = value
+
+    def get_session_config_entry(self, key: str) -> str:
+        """What was set."""
+        return self._entries[key]
 
 
 class RunOptions:
-    """Accepted and ignored."""
+    """Options of a run. `timeout`, in seconds, is Befrost's own."""
+
+    def __init__(self) -> None:
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.terminate = False
+        self.timeout: float | None = None
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Accepted."""
+
+
+class OrtValue:
+    """A tensor that is bound to an input or comes from an output."""
+
+    def __init__(self, value: Any):
+        self._value = value
+
+    @staticmethod
+    def ortvalue_from_numpy(array: Any, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
+        """A value with the contents of an array."""
+        _only_cpu(device_type)
+        return OrtValue(Tensor(array))
+
+    def numpy(self) -> Any:
+        """An array over it."""
+        return self._value.numpy() if isinstance(self._value, Tensor) else self._value
+
+    def shape(self) -> list[int]:
+        """The sizes."""
+        return list(self._value.shape)
+
+    def data_type(self) -> str:
+        """Its type, in ONNX Runtime's words."""
+        return _TYPES[self.numpy().dtype.name]
+
+    def device_name(self) -> str:
+        """`cpu`."""
+        return "cpu"
+
+    def is_tensor(self) -> bool:
+        """True."""
+        return True
+
+
+def _only_cpu(device_type: str) -> None:
+    if device_type != "cpu":
+        raise InvalidArgumentError(f"there is no device '{device_type}'; there is 'cpu'")
+
+
+class IOBinding:
+    """Inputs and outputs that are bound before a run."""
+
+    def __init__(self, session: InferenceSession):
+        self._session = session
+        self._inputs: dict[str, Any] = {}
+        self._outputs: dict[str, Any] = {}
+        self._values: list[OrtValue] = []
+
+    def bind_cpu_input(self, name: str, array: Any) -> None:
+        """Binds an array to an input; nothing is copied."""
+        self._session._check("input", name)
+        self._inputs[name] = array
+
+    def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
+        """Binds a value to an input."""
+        self._session._check("input", name)
+        self._inputs[name] = value._value
+
+    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
+                    shape: Any = None, buffer_ptr: Any = None) -> None:
+        """Asks for an output."""
+        _only_cpu(device_type)
+        if buffer_ptr is not None:
+            raise InvalidArgumentError("outputs are not written to addresses: bind an OrtValue over an array")
+        self._session._check("output", name)
+        self._outputs[name] = None
+
+    def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
+        """Asks for an output, to be written to the array of a value."""
+        self._session._check("output", name)
+        target = value._value
+        if not isinstance(target, np.ndarray) or not target.flags.writeable:
+            raise InvalidArgumentError("an output is written to an array that can be written to: OrtValue(array)")
+        self._outputs[name] = target
+
+    def clear_binding_inputs(self) -> None:
+        """Forgets the inputs."""
+        self._inputs.clear()
+
+    def clear_binding_outputs(self) -> None:
+        """Forgets the outputs."""
+        self._outputs.clear()
+
+    def synchronize_inputs(self) -> None:
+        """Nothing: there is one device."""
+
+    def synchronize_outputs(self) -> None:
+        """Nothing: there is one device."""
+
+    def get_outputs(self) -> list[OrtValue]:
+        """The outputs of the last run, in the order in which they were bound."""
+        return list(self._values)
+
+    def copy_outputs_to_cpu(self) -> list[Any]:
+        """The outputs of the last run as arrays."""
+        return [value.numpy() for value in self._values]
 
 
 class InferenceSession:
     """A model that is run with arrays by name."""
 
-    def __init__(self, path_or_bytes: str | os.PathLike[str], sess_options: SessionOptions | None = None,
-                 providers: Sequence[Any] | None = None, **kwargs: Any):
-        if isinstance(path_or_bytes, (bytes, bytearray)):
-            raise TypeError("give the path of the model: models in memory are not supported yet")
-        self._model = Model(path_or_bytes)
+    def __init__(self, path_or_bytes: str | os.PathLike[str] | bytes, sess_options: SessionOptions | None = None,
+                 providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None, **kwargs: Any):
+        options = sess_options or SessionOptions()
+        level = {0: 0, 1: 1}.get(int(options.graph_optimization_level))
+        threads = options.intra_op_num_threads or None
+        self._options = options
+        self._model: Model = load(path_or_bytes, level=level, threads=threads, progress=False)
+        self._inputs = [NodeArg(port) for port in self._model.inputs]
+        self._outputs = [NodeArg(port) for port in self._model.outputs]
+        self._names = [port.name for port in self._model.outputs]
 
     def get_inputs(self) -> list[NodeArg]:
-        return [NodeArg(port.name, port.type) for port in self._model.inputs]
+        """The inputs."""
+        return list(self._inputs)
 
     def get_outputs(self) -> list[NodeArg]:
-        return [NodeArg(port.name, port.type) for port in self._model.outputs]
+        """The outputs."""
+        return list(self._outputs)
 
     def get_providers(self) -> list[str]:
-        return ["CPUExecutionProvider"]
+        """What executes it."""
+        return get_available_providers()
+
+    def get_session_options(self) -> SessionOptions:
+        """The options that it was made with."""
+        return self._options
+
+    def _check(self, what: str, name: str) -> None:
+        names = [port.name for port in (self._inputs if what == "input" else self._outputs)]
+        if name not in names:
+            raise unknown(what, name, names)
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
             run_options: RunOptions | None = None) -> list[Any]:
-        made = self._model.run(input_feed)
-        return list(made) if not output_names else [made[name] for name in output_names]
+        """Runs the model. The outputs are arrays, in the order of their names."""
+        if run_options is not None and run_options.terminate:
+            raise InvalidArgumentError("the run was terminated by its options")
+        feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
+        made = self._model.run(feeds, timeout=None if run_options is None else run_options.timeout)
+        if not output_names:
+            return list(made)
+        for name in output_names:
+            self._check("output", name)
+        return [made[name] for name in output_names]
+
+    def run_with_ort_values(self, output_names: Sequence[str] | None, input_feed: Mapping[str, OrtValue],
+                            run_options: RunOptions | None = None) -> list[OrtValue]:
+        """`run`, on values."""
+        return [OrtValue(value) for value in self.run(output_names, input_feed, run_options)]
+
+    def io_binding(self) -> IOBinding:
+        """Bindings for `run_with_iobinding`."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
+        """Runs the model on what is bound."""
+        names = list(iobinding._outputs) or self._names
+        made = self.run(names, iobinding._inputs, run_options)
+        values = []
+        for name, value in zip(names, made):
+            target = iobinding._outputs.get(name)
+            if target is not None:
+                if target.shape != value.shape or target.dtype != value.dtype:
+                    raise InvalidArgumentError(f"the output '{name}' is {value.dtype}{list(value.shape)}, "
+                                               f"the bound array {target.dtype}{list(target.shape)}")
+                np.copyto(target, value)
+                value = target
+            values.append(OrtValue(value))
+        iobinding._values = values
 
 
 def get_available_providers() -> list[str]:
+    """What can execute models."""
     return ["CPUExecutionProvider"]
+
+
+def get_device() -> str:
+    """`CPU`."""
+    return "CPU"
+
+
+__all__ = ["ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "NodeArg", "OrtValue",
+           "RunOptions", "SessionOptions", "__version__", "get_available_providers", "get_device"]

@@ -6,7 +6,6 @@ compiled function an operator runs at once; inside it becomes an op of the graph
 
 from __future__ import annotations
 
-import difflib
 import threading
 from typing import Any
 
@@ -27,14 +26,46 @@ class Operator:
         self.__name__ = self.name = name
         self.__doc__ = f"{name}: {_SUMMARIES[name]}."
         self._made: dict[Any, Any] = {}
+        self._eager: dict[Any, Any] = {}
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
     def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        key = tuple(sorted((name, dtype_name(value)) for name, value in attributes.items())) if attributes else ()
+        try:
+            eager = self._eager.get(key)
+        except TypeError:  # a list
+            key = repr(key)  # type: ignore[assignment]
+            eager = self._eager.get(key)
+        if eager is None:
+            eager = self._prepare(key, attributes)
+        try:
+            made = eager.call(operands) if eager else self._compiled(operands, attributes)
+        except _native.Failure as failure:
+            error = of_failure(failure)
+        else:
+            return made[0] if len(made) == 1 else tuple(made)
+        raise error
+
+    def _prepare(self, key: Any, attributes: dict[str, Any]) -> Any:
+        """The operator of the eager core; False if that has none with these attributes."""
+        plain = {name: dtype_name(value) for name, value in attributes.items()}
+        try:
+            made: Any = _native.EagerOp(self.name, plain)
+        except _native.Failure:
+            made = False
+        with self._lock:
+            if len(self._eager) >= MAX_CACHED:
+                self._eager.clear()
+            self._eager[key] = made
+        return made
+
+    def _compiled(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+        """Its results, by a program of one operator."""
         given = [part if isinstance(part, Tensor) else Tensor(part) for part in operands]
-        key = (tuple((part._native.dtype_name, part.shape) for part in given), repr(sorted(attributes.items())))
+        key = (tuple((part.dtype_name, part.shape) for part in given), repr(sorted(attributes.items())))
         executable = self._made.get(key)
         if executable is None:
             executable = self._compile(given, attributes)
@@ -42,18 +73,11 @@ class Operator:
                 if len(self._made) >= MAX_CACHED:
                     self._made.clear()
                 self._made[key] = executable
-        try:
-            made = executable.run([part._native for part in given], print)
-        except _native.Failure as failure:
-            error = of_failure(failure)
-        else:
-            results = [Tensor._of(part) for part in made]
-            return results[0] if len(results) == 1 else tuple(results)
-        raise error
+        return executable.run(given)
 
     def _compile(self, operands: list[Tensor], attributes: dict[str, Any]) -> Any:
         graph = _native.Graph("main")
-        ids = [graph.argument(f"x{i}", (part._native.dtype_name, list(part.shape))) for i, part in enumerate(operands)]
+        ids = [graph.argument(f"x{i}", (part.dtype_name, list(part.shape))) for i, part in enumerate(operands)]
         plain = {key: dtype_name(value) for key, value in attributes.items()}
         try:
             results = graph.op(self.name, ids, plain)
@@ -79,6 +103,8 @@ def dtype_name(value: Any) -> Any:
 
 def __getattr__(name: str) -> Operator:
     if name not in _SUMMARIES:
+        import difflib
+
         near = difflib.get_close_matches(name, _SUMMARIES, 3)
         raise AttributeError(f"there is no operator '{name}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
     made = Operator(name)

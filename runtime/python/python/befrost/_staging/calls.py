@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from .._functions import Gradient, static
+from .._tensor import Tensor
+from .._variable import Variable
 from .arithmetic import as_array, is_numeric, truth
 from .errors import Refused, note
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
@@ -369,6 +371,10 @@ class Calls(Control):
 
     def call_method(self, method: Method, args: list[Any], kwargs: dict[str, Any], methods: Any) -> Any:
         owner, name = method.owner, method.name
+        if type(owner) is Variable:
+            if name == "numpy":
+                return self.variable_value(owner)
+            return self.variable_method(owner, name, args, kwargs)
         if isinstance(owner, Array):
             handler = methods.get(name)
             if handler is None:
@@ -554,6 +560,8 @@ class Calls(Control):
 
     def outside(self, value: Any) -> Any:
         """An object of outside: arrays are known, and not the function's own."""
+        if isinstance(value, Tensor):
+            return known(value.numpy(), owned=False)
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
             return known(value, owned=isinstance(value, np.generic))
         if isinstance(value, tuple) and any(isinstance(v, (np.ndarray, np.generic, list, tuple)) for v in value):

@@ -14,9 +14,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import _native
 from .._functions import Gradient
 from .._tensor import Tensor
+from .._variable import Variable
 from .calls import Calls
 from .emitter import type_of_leaf
 from .errors import Refused, Site
@@ -38,6 +38,7 @@ class Interpreter(Statements, Loops, Expressions, Calls, Texts):
     """All of it."""
 
     root_globals: dict[str, Any]
+    store: Any = None
 
     def outside_made(self, value: Any) -> Any:
         """What NumPy computed of known arrays."""
@@ -61,9 +62,13 @@ class Leaf:
         self.dtype = dtype
         self.shape = shape
 
+    def __repr__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return self.kind or f"{np.dtype(self.dtype).name}[{sizes}]"
+
 
 def is_array(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.generic, _native.Tensor)) or (
+    return isinstance(value, (np.ndarray, np.generic, Tensor)) or (
         hasattr(value, "__array__") and not isinstance(value, type) or hasattr(value, "__dlpack__"))
 
 
@@ -71,6 +76,8 @@ def as_numpy(value: Any) -> Any:
     """An array argument, and its dtype and shape."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value
+    if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
     return np.asarray(value)
 
 
@@ -78,11 +85,11 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
     """The structure of an argument: a hashable key. Its arrays and numbers go to `leaves`."""
     if depth > 64:
         raise TypeError("an argument is nested more than 64 levels deep")
+    if isinstance(value, Variable):
+        return "static", Static(value)
     if isinstance(value, Tensor):
-        value = value._native
-    if isinstance(value, _native.Tensor):
         shape = value.shape
-        types_.append(Leaf(None, np.dtype(value.dtype_name), shape))
+        types_.append(Leaf(None, value.dtype, shape))
         leaves.append(value)
         return "array", value.dtype_name, len(shape)
     kind = kind_of_number(value) if not isinstance(value, np.generic) else None
@@ -255,11 +262,12 @@ MAX_RECURSION = 12_000
 class Staged:
     """A function as a graph."""
 
-    def __init__(self, graph: Any, n_results: int, build: Build, prints: bool):
+    def __init__(self, graph: Any, n_results: int, build: Build, prints: bool, store: Any):
         self.graph = graph
         self.n_results = n_results
         self.build = build
         self.prints = prints
+        self.store = store
 
 
 def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[Leaf], unroll: int,
@@ -321,7 +329,7 @@ def finished(interp: Interpreter, result: Any) -> Staged:
     out: list[tuple[str, int]] = []
     build = result_of(interp, result, out, "result")
     interp.emit.graph.finish(out)
-    return Staged(interp.emit.graph, len(out), build, interp.prints)
+    return Staged(interp.emit.graph, len(out), build, interp.prints, interp.store)
 
 
 __all__ = ["MISSING", "Site", "Staged", "flatten", "stage"]

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._variable import Variable, _store, attributes_of
 from . import indexing
 from .arithmetic import (
     as_array, binary, compare, is_numeric, run_ufunc, size_of, stacked, truth, unary, weak_kind,
 )
+from .emitter import type_of_leaf
 from .errors import Refused
 from .interpreter import Control, Frame
 from .joins import coerce, instantiate, join, leaves, staged_template, to_template
@@ -19,7 +21,7 @@ from .lists import growing, item, length
 from .source import Scope
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    is_staged, kind_of_number, known,
+    is_staged, kind_of_number, known, shape_text,
 )
 
 
@@ -27,6 +29,12 @@ class Expressions(Control):
     """Evaluates expressions."""
 
     def eval(self, node: ast.expr) -> Any:
+        """The value of an expression; of a variable, its value at this moment."""
+        value = self.eval_any(node)
+        return self.variable_value(value) if type(value) is Variable else value
+
+    def eval_any(self, node: ast.expr) -> Any:
+        """The value of an expression, or the variable that it names."""
         before, self.node = self.node, node
         method = getattr(self, "ev_" + type(node).__name__, None)
         if method is None:
@@ -236,9 +244,50 @@ class Expressions(Control):
     # ---- attributes, items ----
 
     def ev_Attribute(self, node: ast.Attribute) -> Any:
-        return self.attribute(self.eval(node.value), node.attr)
+        return self.attribute(self.eval_any(node.value), node.attr)
+
+    def variable_handle(self, variable: Variable) -> int:
+        """The handle of a variable of outside."""
+        self.store = _store
+        return self.emit.op("VarHandleOp", [], attributes_of(variable), [("resource", [])])[0]
+
+    def variable_value(self, variable: Variable) -> Array:
+        """The value of a variable when the function comes here."""
+        handle = self.variable_handle(variable)
+        ty = type_of_leaf(variable.dtype, variable.shape)
+        id = self.emit.op("ReadVariableOp", [handle], {"dtype": variable.dtype.name}, [ty])[0]
+        return Array(variable.dtype, variable.shape, id, owned=False)
+
+    def variable_method(self, variable: Variable, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """`v.assign(x)` and its like."""
+        if len(args) != 1 or kwargs:
+            raise Refused(f"'{name}' takes one value")
+        value = args[0]
+        array = as_array(self.emit, value)
+        weak = not isinstance(value, Array) and np.can_cast(array.dtype, variable.dtype, "same_kind")
+        if array.dtype != variable.dtype and not weak:
+            raise Refused(f"the variable '{variable.name}' is of dtype {variable.dtype}, not {array.dtype}")
+        differs = len(array.shape) != len(variable.shape) or any(
+            size is not None and size != own for size, own in zip(array.shape, variable.shape))
+        if differs and (name == "assign" and array.shape != ()):
+            raise Refused(f"the variable '{variable.name}' is of shape {list(variable.shape)}, not {shape_text(array.shape)}")
+        id = self.emit.id(array, variable.dtype)
+        if differs:
+            shape = self.emit.constant(list(variable.shape), np.int32)
+            id = self.emit.op("BroadcastTo", [id, shape])[0]
+        operator = {"assign": "AssignVariableOp", "assign_add": "AssignAddVariableOp",
+                    "assign_sub": "AssignSubVariableOp"}[name]
+        self.emit.op(operator, [self.variable_handle(variable), id], {"dtype": variable.dtype.name})
+        return None
 
     def attribute(self, owner: Any, name: str) -> Any:
+        if type(owner) is Variable:
+            if name in ("assign", "assign_add", "assign_sub", "numpy"):
+                return Method(owner, name)
+            if name in ("dtype", "shape", "ndim", "size", "name"):
+                return getattr(owner, name)
+            value = self.variable_value(owner)
+            return value if name == "value" else self.attribute(value, name)
         if isinstance(owner, Array):
             return self.array_attribute(owner, name)
         if isinstance(owner, Weak):

@@ -1,0 +1,97 @@
+"""Progress of what takes longer than a second: a line in a terminal, a display in a notebook."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+DELAY = 1.0
+STEP = 0.25
+_MARKS = "|/-\\"
+
+
+class Progress:
+    """A context in which something slow happens. `show` is a function of text, None for what fits, False for
+    nothing."""
+
+    def __init__(self, what: str, show: Any = None):
+        self._what = what
+        self._show = show
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Progress:
+        if self._show is None:
+            if _in_notebook():
+                self._show = _Notebook()
+            elif getattr(sys.stderr, "isatty", lambda: False)():
+                self._show = _Terminal()
+        if self._show:
+            self._thread = threading.Thread(target=self._work, name="befrost-progress", daemon=True)
+            self._thread.start()
+        return self
+
+    def _work(self) -> None:
+        begun = time.monotonic()
+        n = 0
+        wait = DELAY
+        while not self._done.wait(wait):
+            wait = STEP
+            try:
+                self._show(f"{_MARKS[n % len(_MARKS)]} {self._what}: {time.monotonic() - begun:.0f} s")
+            except Exception:
+                return  # a picture of progress that fails must not fail the work
+            n += 1
+
+    def __exit__(self, *error: Any) -> None:
+        if self._thread is None:
+            return
+        self._done.set()
+        self._thread.join()
+        close = getattr(self._show, "close", None)
+        if close is not None:
+            close()
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None else None
+    return type(found).__name__ == "ZMQInteractiveShell"
+
+
+class _Terminal:
+    """One line of stderr, which is wiped afterwards."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def __call__(self, text: str) -> None:
+        self._width = max(self._width, len(text))
+        sys.stderr.write(f"\r{text.ljust(self._width)}")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+
+
+class _Notebook:
+    """A display that is updated."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def __call__(self, text: str) -> None:
+        from IPython import display  # type: ignore[import-not-found]
+
+        if self._handle is None:
+            self._handle = display.display(text, display_id=True)
+        else:
+            self._handle.update(text)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._handle.update("")

@@ -1,0 +1,340 @@
+//! Operators on tensors, at once, by the eager core.
+//!
+//! ```text
+//! a + b ──▶ both of one dtype, or one a plain number? ──yes──▶ eager core ──▶ Tensor
+//!                         │no, or refused
+//!                         └──▶ befrost._tensor: a compiled function per pair of types, with NumPy's promotion
+//! ```
+//!
+//! Here are only the cases in which no promotion is needed: two dtypes, and what NumPy has rules of its own
+//! for (division of integers, shifts, vectors in `@`), go the other way.
+
+use std::sync::OnceLock;
+
+use befrost::build::DefaultValue;
+use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
+use befrost::mem::Malloc;
+use befrost::{DType, Error, HostTensor, Shape, Value};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyFloat, PyInt};
+use smallvec::{SmallVec, smallvec};
+
+use crate::array::{Loans, no_memory};
+use crate::call::Setup;
+use crate::failure;
+use crate::graph::attributes;
+use crate::tensor::{self, Tensor};
+
+macro_rules! operators {
+    ($(#[$doc:meta])* $name:ident: $($op:ident $text:literal),* $(,)?) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name { $($op),* }
+
+        impl $name {
+            /// The name in Python's module `operator`.
+            fn name(self) -> &'static str {
+                match self { $($name::$op => $text),* }
+            }
+        }
+    };
+}
+
+operators! {
+    /// Operators of two operands.
+    Binary: Add "add", Sub "sub", Mul "mul", Div "truediv", FloorDiv "floordiv", Mod "mod", Pow "pow",
+    MatMul "matmul", And "and_", Or "or_", Xor "xor", ShiftLeft "lshift", ShiftRight "rshift", Less "lt",
+    LessEqual "le", Greater "gt", GreaterEqual "ge", Equal "eq", NotEqual "ne",
+}
+
+operators! {
+    /// Operators of one operand.
+    Unary: Neg "neg", Pos "pos", Abs "abs", Invert "invert",
+}
+
+/// The number of operators of TensorFlow's that are used.
+const N_OPS: usize = 21;
+
+/// An operator of TensorFlow's, by its number here and its name.
+type Row = (usize, &'static str);
+
+fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
+fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::Complex64 | DType::Complex128)
+}
+
+impl Binary {
+    /// The operator on two tensors of this type, if it means what NumPy's does.
+    fn row(self, dtype: DType) -> Option<Row> {
+        let (is_float, is_bool) = (is_float(dtype), dtype == DType::I1);
+        let is_complex = is_complex(dtype);
+        let is_int = !is_float && !is_bool && !is_complex;
+        Some(match self {
+            Binary::Add if !is_bool => (0, "AddV2"),
+            Binary::Sub if !is_bool => (1, "Sub"),
+            Binary::Mul if !is_bool => (2, "Mul"),
+            Binary::Div if is_float => (3, "RealDiv"),
+            Binary::Pow if is_float => (4, "Pow"),
+            Binary::MatMul if matches!(dtype, DType::F32 | DType::F64) => (5, "MatMul"),
+            Binary::Less if !is_bool && !is_complex => (6, "Less"),
+            Binary::LessEqual if !is_bool && !is_complex => (7, "LessEqual"),
+            Binary::Greater if !is_bool && !is_complex => (8, "Greater"),
+            Binary::GreaterEqual if !is_bool && !is_complex => (9, "GreaterEqual"),
+            Binary::Equal => (10, "Equal"),
+            Binary::NotEqual => (11, "NotEqual"),
+            Binary::And if is_bool => (12, "LogicalAnd"),
+            Binary::Or if is_bool => (13, "LogicalOr"),
+            Binary::And if is_int => (14, "BitwiseAnd"),
+            Binary::Or if is_int => (15, "BitwiseOr"),
+            Binary::Xor if is_int => (16, "BitwiseXor"),
+            _ => return None,
+        })
+    }
+}
+
+impl Unary {
+    fn row(self, dtype: DType) -> Option<Row> {
+        let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64) || is_float(dtype);
+        Some(match self {
+            Unary::Neg if is_signed || is_complex(dtype) => (17, "Neg"),
+            Unary::Abs if is_signed => (18, "Abs"),
+            Unary::Invert if dtype == DType::I1 => (19, "LogicalNot"),
+            Unary::Invert if !is_float(dtype) && !is_complex(dtype) => (20, "Invert"),
+            _ => return None,
+        })
+    }
+}
+
+/// The core runtime of this process.
+fn core() -> PyResult<&'static CoreRuntime> {
+    static CORE: OnceLock<CoreRuntime> = OnceLock::new();
+    if let Some(core) = CORE.get() {
+        return Ok(core);
+    }
+    // Without threads: so it works in a forked child too.
+    let setup = Setup { work_queue: Some("s".to_owned()), ..Setup::default() };
+    let made = CoreRuntime::new(setup.runtime()?.context());
+    Ok(CORE.get_or_init(|| made))
+}
+
+/// An operator without attributes.
+fn op((number, name): Row) -> PyResult<&'static Op> {
+    static OPS: [OnceLock<Op>; N_OPS] = [const { OnceLock::new() }; N_OPS];
+    let place = &OPS[number];
+    if let Some(op) = place.get() {
+        return Ok(op);
+    }
+    let made = core()?.op(name, OpAttrs::new()).map_err(|error| failure::of(&error))?;
+    Ok(place.get_or_init(|| made))
+}
+
+/// What Python does with operands that are not taken here.
+static ELSEWHERE: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+
+/// Sets the functions for operands that are not taken here: of an operator's name and one or two operands.
+#[pyfunction]
+pub(crate) fn set_operators(py: Python<'_>, binary: Py<PyAny>, unary: Py<PyAny>) {
+    _ = ELSEWHERE.set(py, (binary, unary));
+}
+
+fn not_set() -> PyErr {
+    failure::refused("the package is not imported")
+}
+
+/// The work, in elements, that is worth the release of the interpreter's lock.
+const LONG: usize = 1 << 14;
+
+/// The number of elementary steps of an operator on these tensors, roughly.
+fn work(row: Row, operands: &[&HostTensor]) -> usize {
+    let elements = operands.iter().map(|x| x.num_elements()).max().unwrap_or(0);
+    match (row.1, operands) {
+        ("MatMul", [a, _]) => elements.saturating_mul(a.shape().dims().iter().copied().min().unwrap_or(1)),
+        _ => elements,
+    }
+}
+
+/// The only result of an operator, if it succeeds.
+fn execute(py: Python<'_>, row: Row, values: SmallVec<[Value; 2]>, work: usize) -> PyResult<Option<Tensor>> {
+    let op = op(row)?;
+    let args = values.into_iter().map(TensorHandle::new).collect();
+    let made = if work > LONG { py.detach(|| op.call_owned(args)) } else { op.call_owned(args) };
+    match made.ok().map(|results| results.into_iter().next()) {
+        Some(Some(result)) => settled(result).map(Tensor::of_value).transpose(),
+        _ => Ok(None),
+    }
+}
+
+/// The value of a handle, unless it is an error.
+fn settled(handle: TensorHandle) -> Option<Value> {
+    if handle.error().is_some() {
+        return None;
+    }
+    match handle.value().is_some() {
+        true => Some(handle.into_value()),
+        false => handle.wait(core().ok()?.context()).ok().map(tensor::value),
+    }
+}
+
+/// A plain number as a tensor of this type, if it is exactly one of its values, or a float of a float's type.
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<Value> {
+    fn scalar<T: befrost::Element>(x: T) -> Option<Value> {
+        HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok().map(tensor::value)
+    }
+    if value.is_exact_instance_of::<PyFloat>() {
+        let x: f64 = value.extract().ok()?;
+        return match dtype {
+            DType::F64 => scalar(x),
+            // Beyond the range NumPy warns.
+            DType::F32 if (x as f32).is_finite() || !x.is_finite() => scalar(x as f32),
+            _ => None,
+        };
+    }
+    if !value.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let x: i64 = value.extract().ok()?;
+    match dtype {
+        DType::F64 if x.unsigned_abs() <= 1 << 53 => scalar(x as f64),
+        DType::F32 if x.unsigned_abs() <= 1 << 24 => scalar(x as f32),
+        DType::I8 => scalar(i8::try_from(x).ok()?),
+        DType::I16 => scalar(i16::try_from(x).ok()?),
+        DType::I32 => scalar(i32::try_from(x).ok()?),
+        DType::I64 => scalar(x),
+        DType::UI8 => scalar(u8::try_from(x).ok()?),
+        DType::UI16 => scalar(u16::try_from(x).ok()?),
+        DType::UI32 => scalar(u32::try_from(x).ok()?),
+        DType::UI64 => scalar(u64::try_from(x).ok()?),
+        _ => None,
+    }
+}
+
+/// `a op b`, at least one of which is a tensor.
+pub(crate) fn binary<'py>(
+    op: Binary,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    if let Some(made) = fast(py, op, a, b)? {
+        return Ok(Bound::new(py, made)?.into_any());
+    }
+    let (binary, _) = ELSEWHERE.get(py).ok_or_else(not_set)?;
+    binary.bind(py).call1((op.name(), a, b))
+}
+
+fn fast<'py>(
+    py: Python<'py>,
+    op: Binary,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Option<Tensor>> {
+    let (first, second) = (a.cast_exact::<Tensor>().ok(), b.cast_exact::<Tensor>().ok());
+    let (x, y, row, work) = match (first, second) {
+        (Some(x), Some(y)) => {
+            let (of_x, of_y) = (x.get().host()?, y.get().host()?);
+            let Some(row) = op.row(of_x.dtype()).filter(|_| of_x.dtype() == of_y.dtype()) else {
+                return Ok(None);
+            };
+            if op == Binary::MatMul && (of_x.shape().rank() != 2 || of_y.shape().rank() != 2) {
+                return Ok(None);
+            }
+            (x.get().value().clone(), y.get().value().clone(), row, work(row, &[of_x, of_y]))
+        }
+        (Some(x), None) | (None, Some(x)) => {
+            let host = x.get().host()?;
+            let Some(row) = op.row(host.dtype()).filter(|_| op != Binary::MatMul) else { return Ok(None) };
+            let other = if first.is_some() { b } else { a };
+            let Some(y) = number(other, host.dtype()) else { return Ok(None) };
+            let (x, work) = (x.get().value().clone(), work(row, &[host]));
+            if first.is_some() { (x, y, row, work) } else { (y, x, row, work) }
+        }
+        (None, None) => return Ok(None),
+    };
+    execute(py, row, smallvec![x, y], work)
+}
+
+/// `op x`, of a tensor.
+pub(crate) fn unary<'py>(op: Unary, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    if let Ok(tensor) = x.cast_exact::<Tensor>() {
+        let host = tensor.get().host()?;
+        if let Some(row) = op.row(host.dtype())
+            && let Some(made) = execute(py, row, smallvec![tensor.get().value().clone()], work(row, &[host]))?
+        {
+            return Ok(Bound::new(py, made)?.into_any());
+        }
+    }
+    let (_, unary) = ELSEWHERE.get(py).ok_or_else(not_set)?;
+    unary.bind(py).call1((op.name(), x))
+}
+
+/// An operator of TensorFlow's with attributes, to be called often.
+#[pyclass(frozen, module = "befrost._native")]
+pub(crate) struct EagerOp(Op);
+
+#[pymethods]
+impl EagerOp {
+    /// The operator of this name.
+    #[new]
+    #[pyo3(signature = (name, attrs = None))]
+    fn new(name: &str, attrs: Option<&Bound<'_, PyDict>>) -> PyResult<EagerOp> {
+        let mut own = OpAttrs::new();
+        for (name, value) in attributes(name, attrs)? {
+            let known = attr_value(&value);
+            let known = known.ok_or_else(|| failure::refused(format!("the eager core takes no '{name}'")))?;
+            own.insert(&name, known);
+        }
+        core()?.op(name, own).map(EagerOp).map_err(|error| failure::of(&error))
+    }
+
+    /// Calls it. The results are there when it returns.
+    fn call(&self, py: Python<'_>, operands: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Tensor>> {
+        let mut loans = Loans::default();
+        let mut args: SmallVec<[TensorHandle; 4]> = SmallVec::new();
+        for operand in &operands {
+            args.push(match operand.cast::<Tensor>() {
+                Ok(tensor) => TensorHandle::new(tensor.get().value().clone()),
+                Err(_) => TensorHandle::from(loans.of(operand)?),
+            });
+        }
+        let context = core()?.context();
+        let made = py.detach(|| {
+            let results = self.0.call_owned(args)?;
+            results.iter().map(|result| result.wait(context)).collect::<Result<Vec<_>, Error>>()
+        });
+        let made = made.map_err(|error| failure::of(&error))?;
+        let kept = made.iter().map(|tensor| tensor.kept(&Malloc::shared()).map(Tensor::from));
+        kept.collect::<Result<_, _>>().map_err(no_memory)
+    }
+}
+
+/// An attribute as the eager core takes it, if it does.
+fn attr_value(value: &DefaultValue) -> Option<AttrValue> {
+    Some(match value {
+        DefaultValue::Bool(value) => AttrValue::from(*value),
+        DefaultValue::Int(value) => AttrValue::from(*value),
+        DefaultValue::Float(value) => AttrValue::Float(DType::F64, *value),
+        DefaultValue::String(value) => AttrValue::from(value.as_str()),
+        DefaultValue::Type(value) => AttrValue::from(*value),
+        DefaultValue::Shape(dims) => AttrValue::from(dims.as_deref()?),
+        DefaultValue::List(values) => {
+            let ints = values.iter().map(|value| match value {
+                DefaultValue::Int(int) => Some(*int),
+                _ => None,
+            });
+            let floats = values.iter().map(|value| match value {
+                DefaultValue::Float(float) => Some(*float),
+                _ => None,
+            });
+            match (values.is_empty(), ints.collect::<Option<Vec<_>>>(), floats.collect::<Option<Vec<_>>>()) {
+                (false, Some(ints), _) => AttrValue::from(&ints[..]),
+                (false, None, Some(floats)) => AttrValue::Floats(DType::F64, floats.into()),
+                _ => AttrValue::List(values.iter().map(attr_value).collect::<Option<_>>()?),
+            }
+        }
+    })
+}

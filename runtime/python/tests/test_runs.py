@@ -1,0 +1,316 @@
+"""What happens around runs: Ctrl-C, time limits, forks, printing, threads, asyncio, traces, variables."""
+
+import asyncio
+import io
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import befrost as bf
+import befrost.onnxruntime as ort
+
+DATA = pathlib.Path(__file__).resolve().parents[3] / "testdata" / "digits"
+
+
+@bf.function
+def endless(n):
+    i = n
+    while i > 0:
+        i = i + 1 - 1
+    return i
+
+
+@bf.function
+def printing(x):
+    print("x is", x)
+    return x + 1
+
+
+@pytest.fixture(scope="module")
+def images():
+    return np.load(DATA / "test_images.npy")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals of Linux")
+def test_an_interrupt_ends_a_run():
+    for _ in range(2):
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            endless(np.int64(1))
+    assert endless(np.int64(0)) == 0
+
+
+def test_time_limits(images):
+    with pytest.raises(TimeoutError):
+        with bf.timeout(0.05):
+            endless(np.int64(1))
+    with pytest.raises(bf.DeadlineExceededError):
+        with bf.timeout(100), bf.timeout(0.05):
+            endless(np.int64(1))
+    with bf.timeout(100):
+        assert endless(np.int64(0)) == 0
+    limited = bf.function(endless, timeout=0.05)
+    with pytest.raises(TimeoutError):
+        limited(np.int64(1))
+    model = bf.load(DATA / "digits_mlp.pb")
+    with pytest.raises(TimeoutError):
+        model.run({"images": images}, timeout=0.0)
+    assert model.run({"images": images}, timeout=100.0)[0].shape == (360, 10)
+
+
+def test_printing(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    assert printing(np.int64(3)) == 4 and out.getvalue() == "x is 3\n"
+
+    class Broken:
+        def write(self, text):
+            raise RuntimeError("no paper")
+
+    monkeypatch.setattr(sys, "stdout", Broken())
+    with pytest.raises(RuntimeError, match="no paper"):
+        printing(np.int64(3))
+    monkeypatch.setattr(sys, "stdout", None)
+    assert printing(np.int64(3)) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_runs_too(images):
+    model = bf.load(DATA / "digits_mlp.pb", threads=2)
+    session = bf.Session(DATA / "digits_mlp.pb", threads=2)
+    want = model(images)[0]
+    session.run("logits", {"images": images})
+    endless(np.int64(0))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            right = (model(images)[0] == want).all()
+            right &= (session.run("logits", {"images": images}) == want).all()
+            right &= (bf.tensor([1.0, 2.0]) + 1).tolist() == [2.0, 3.0]
+            try:
+                with bf.timeout(0.05):
+                    endless(np.int64(1))
+            except TimeoutError:
+                code = 0 if right else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (model(images)[0] == want).all()
+
+
+def test_asyncio(images):
+    model = bf.load(DATA / "digits_mlp.pb")
+
+    async def both():
+        return await asyncio.gather(model.run_async({"images": images}), model.run_async({"images": images}),
+                                    endless.run_async(np.int64(0)))
+
+    first, second, third = asyncio.run(both())
+    assert (first[0] == second[0]).all() and third == 0
+
+
+def test_models_of_all_kinds(images, tmp_path):
+    data = (DATA / "digits_mlp.pb").read_bytes()
+    want = bf.load(DATA / "digits_mlp.pb")(images)[0]
+    of_bytes, of_file = bf.load(data), bf.load(io.BytesIO(data))
+    for model in (of_bytes, of_file, pickle.loads(pickle.dumps(of_bytes))):
+        assert (model(images)[0] == want).all()
+    assert (bf.load((DATA / "digits_cnn.onnx").read_bytes()).inputs[0].name
+            == bf.load(DATA / "digits_cnn.onnx").inputs[0].name)
+    of_bytes.save(tmp_path / "m.bef")
+    assert (bf.load(tmp_path / "m.bef")(images)[0] == want).all()
+    assert (bf.load((tmp_path / "m.bef").read_bytes())(images)[0] == want).all()
+    with pytest.raises(ValueError, match="no model"):
+        bf.load(b"nothing like it")
+    with pytest.raises(bf.Error):
+        bf.load(data[:100])
+    with pytest.raises(ValueError, match="level"):
+        bf.load(data, level=7)
+    with pytest.raises(NotImplementedError):
+        bf.load(data, cache_dir=tmp_path)
+    port = of_bytes.inputs[0]
+    assert port.dtype == "float32" and port.shape[-1] == 64
+    assert of_bytes.run({"images": images}, ["logits"])["logits"].shape == (360, 10)
+    assert of_bytes.stats().runs >= 2 and "main" in of_bytes.signatures or of_bytes.signatures
+    assert "images" in of_bytes._repr_html_()
+    of_bytes.warm()
+    with pytest.raises(ValueError, match="output"):
+        of_bytes.run({"images": images}, output="list")
+
+
+def test_an_onnxruntime_program(images):
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession((DATA / "digits_cnn.onnx").read_bytes(), options, ["CPUExecutionProvider"])
+    name, output = session.get_inputs()[0].name, session.get_outputs()[0].name
+    x = np.zeros([1 if not isinstance(size, int) else size for size in session.get_inputs()[0].shape], np.float32)
+    [want] = session.run(None, {name: x}, ort.RunOptions())
+    binding = session.io_binding()
+    binding.bind_cpu_input(name, x)
+    binding.bind_output(output)
+    session.run_with_iobinding(binding)
+    assert (binding.copy_outputs_to_cpu()[0] == want).all()
+    target = np.empty_like(want)
+    binding.bind_ortvalue_output(output, ort.OrtValue(target))
+    session.run_with_iobinding(binding)
+    assert (target == want).all() and binding.get_outputs()[0].numpy() is target
+    with pytest.raises(KeyError, match="did you mean"):
+        binding.bind_cpu_input(name + "s", x)
+    ended = ort.RunOptions()
+    ended.terminate = True
+    with pytest.raises(ValueError):
+        session.run(None, {name: x}, ended)
+
+
+def test_variables():
+    count, weights = bf.Variable(0), bf.Variable(np.ones(3, np.float32), name="w")
+
+    @bf.function
+    def step(x):
+        count.assign_add(1)
+        weights.assign_sub(0.5 * x)
+        return weights * 2, count
+
+    for i in range(1, 4):
+        doubled, n = step(np.ones(3, np.float32))
+        assert n == i and np.allclose(doubled, 2 - i) and doubled.dtype == np.float32
+    count.assign(10)
+    assert step(np.zeros(3, np.float32))[1] == 11 and int(count) == 11
+    assert (weights + 1).dtype == np.float32 and np.allclose(np.asarray(weights), -0.5)
+
+    class Layer:
+        def __init__(self):
+            self.w = bf.Variable(np.eye(2))
+
+        def __call__(self, x):
+            return x @ self.w
+
+    layer = Layer()
+    f = bf.function(layer.__call__)
+    assert f(np.ones(2)).tolist() == [1, 1]
+    layer.w.assign(np.zeros((2, 2)))
+    assert f(np.ones(2)).tolist() == [0, 0]
+
+    @bf.function
+    def at_most(limit):
+        while count < limit:
+            count.assign_add(2)
+        return count
+
+    assert at_most(np.int64(20)) == 21
+
+    @bf.function
+    def wrong(x):
+        weights.assign(x)
+
+    with pytest.raises(SyntaxError, match="dtype"):
+        wrong(np.ones(3))
+    with pytest.raises(SyntaxError, match="shape"):
+        wrong(np.ones(4, np.float32))
+    with pytest.raises(ValueError, match="shape"):
+        weights.assign(np.ones(4, np.float32))
+    assert pickle.loads(pickle.dumps(count)).value == count.value
+
+
+def test_a_trace(tmp_path):
+    f = bf.function(lambda x: x + 1)
+    with bf.trace(tmp_path / "t.json"):
+        f(np.ones(3))
+        f(np.ones(3))
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert len(events) == 2 and events[0]["ph"] == "X" and "lambda" in events[0]["name"]
+    code = "import befrost as bf; bf.load(%r)" % str(DATA / "digits_mlp.pb")
+    env = {**os.environ, "BEFROST_TRACE": str(tmp_path / "all.json")}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True)
+    assert json.loads((tmp_path / "all.json").read_text())["traceEvents"] == []
+
+
+def test_pictures():
+    f = bf.function(lambda x: np.sum(x * 2))
+    f(np.ones(3))
+    text = f._repr_html_()
+    assert "<svg" in text and "float64[3]" in text and "Mul" in text
+    assert "<table>" in bf.tensor(np.ones((20, 20)))._repr_html_() and "…" in bf.tensor(np.ones(50))._repr_html_()
+
+
+def test_the_command_line(tmp_path, images):
+    np.save(tmp_path / "x.npy", images)
+
+    def run(*args):
+        return subprocess.run([sys.executable, "-m", "befrost", *args], capture_output=True, text=True)
+
+    model = str(DATA / "digits_mlp.pb")
+    assert "input images" in run("show", model).stdout
+    made = run("run", model, "--input", f"images={tmp_path}/x.npy", "--output", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    assert np.load(tmp_path / "logits.npy").shape == (360, 10)
+    assert run("compile", model, "-o", str(tmp_path / "m.bef")).returncode == 0
+    assert "input images" in run("show", str(tmp_path / "m.bef")).stdout
+    assert run("explain", "P0107").stdout.startswith("P0107")
+    wrong = run("explain", "P0199")
+    assert wrong.returncode == 1 and "no code" in wrong.stderr
+    assert run("show", "absent.pb").returncode == 1
+
+
+def test_explanations():
+    @bf.function
+    def two_types(x):
+        if x > 0:
+            y = np.float32(1)
+        else:
+            y = np.int64(1)
+        return y
+
+    with pytest.raises(SyntaxError) as caught:
+        two_types(np.float64(1))
+    assert caught.value.code.startswith("P01") and bf.explain(caught.value.code)
+    assert "time limit" in bf.explain("DeadlineExceeded")
+    with pytest.raises(KeyError, match="did you mean P01"):
+        bf.explain("P0191")
+
+
+def test_a_runtime(images):
+    runtime = bf.Runtime(level=1, threads=1, max_memory=1 << 28)
+    assert runtime.load(DATA / "digits_mlp.pb")(images)[0].shape == (360, 10)
+    assert runtime.session(DATA / "digits_mlp.pb").run("logits", {"images": images}).shape == (360, 10)
+    small = bf.Runtime(threads=1, max_memory=1 << 12)
+    with pytest.raises(MemoryError):
+        small.function(lambda n: np.ones(100000) * n)(np.float64(2))
+    with pytest.raises(ValueError):
+        bf.Runtime(threads=0)
+
+
+def test_progress(capsys):
+    from befrost._progress import Progress
+
+    said = []
+    with Progress("waiting", said.append):
+        time.sleep(1.4)
+    assert said and "waiting" in said[0]
+    with Progress("quick", said.append):
+        pass
+    with Progress("nothing", False):
+        pass
+
+
+def test_many_versions_and_calls():
+    f = bf.function(lambda x: x + 1)
+    for i in range(1, 100):
+        assert (np.asarray(f(np.ones(i))) == 2).all()
+        assert f(i) == i + 1 and f(True) == 2 and f(float(i)) == i + 1.0
+        assert f(np.float32(i)).dtype == np.float32
+    assert f.stats().compilations <= 8 and f.stats().calls == 99 * 5
+    with pytest.raises(OverflowError):
+        f(1 << 70)
