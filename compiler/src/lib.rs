@@ -8,7 +8,7 @@
 //! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`diag`], [`syntax`] and [`mod@print`]
 //! (text), [`verify`], [`rewrite`], [`fold`], [`pass`] (the pass manager and the passes for any dialect),
 //! [`build`] and [`graph`] (the op graph), [`upstream`] (lowering of MLIR's control flow), [`passes`] (the
-//! list of all passes), [`import`] (TensorFlow's GraphDef), [`train`]
+//! list of all passes), [`import`] (models), [`export`] (a GraphDef), [`train`]
 //! (training programs), [`streams`], [`emit`] and [`raise`] (BEF). This
 //! crate neither runs programs nor opens files.
 
@@ -19,6 +19,7 @@ pub mod device;
 pub mod diag;
 pub mod dialects;
 pub mod emit;
+pub mod export;
 pub mod fold;
 mod grad;
 pub mod graph;

@@ -95,7 +95,10 @@ func.func @stays() -> (tensor<*xf32>, tensor<i32>) {
 }
 
 // Division by a constant rounds down, remainders have the sign of the divisor; a divisor that may be zero stays a tensor.
+// By a power of two they are a shift and the low bits.
 // CHECK-LABEL: func.func @division
+// CHECK: arith.shrsi
+// CHECK: arith.andi
 // CHECK: arith.floordivsi
 // CHECK: arith.remsi
 // CHECK: arith.select
@@ -107,17 +110,22 @@ func.func @stays() -> (tensor<*xf32>, tensor<i32>) {
 // EXEC-LABEL: 'division' returned
 // EXEC-SAME: array(-4,
 // EXEC-SAME: array(1,
+// EXEC-SAME: array(-3,
+// EXEC-SAME: array(2,
 // EXEC-SAME: array(-2,
 // EXEC-SAME: array(7,
 // EXEC-SAME: array(-inf,
 // EXEC-SAME: array(-3,
-func.func @division() -> (tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>) {
+func.func @division() -> (tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>) {
   %x = "tf.Const"() {value = dense<-7> : tensor<i64>} : () -> tensor<i64>
   %two = "tf.Const"() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
   %zero = "tf.Const"() {value = dense<0.0> : tensor<f64>} : () -> tensor<f64>
   %v = "tf.Identity"(%x) : (tensor<i64>) -> tensor<i64>
   %quotient = "tf.FloorDiv"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %rest = "tf.FloorMod"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %three = "tf.Const"() {value = dense<3> : tensor<i64>} : () -> tensor<i64>
+  %third = "tf.FloorDiv"(%v, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %third_rest = "tf.FloorMod"(%v, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %shifted = "tf.RightShift"(%v, %two) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %size = "tf.Abs"(%v) : (tensor<i64>) -> tensor<i64>
   %float = "tf.Cast"(%v) : (tensor<i64>) -> tensor<f64>
@@ -125,7 +133,7 @@ func.func @division() -> (tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, te
   %divisor = "tf.AddV2"(%rest, %rest) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %six = "tf.AddV2"(%v, %rest) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %variable = "tf.FloorDiv"(%six, %divisor) : (tensor<i64>, tensor<i64>) -> tensor<i64>
-  tfrt.return %quotient, %rest, %shifted, %size, %infinite, %variable : tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>
+  tfrt.return %quotient, %rest, %third, %third_rest, %shifted, %size, %infinite, %variable : tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f64>, tensor<i64>
 }
 
 // Dataflow control flow, natively: a loop on scalars, with a conditional in it.

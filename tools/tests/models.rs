@@ -1,5 +1,6 @@
 //! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
-//! one thread and on two; and our optimizer leaves no more operators than TensorFlow's own.
+//! one thread and on two; the same graph gives them when it was exported; and our optimizer leaves no more
+//! operators than TensorFlow's own.
 //!
 //! A case is a folder of `testdata/graphdefs`, and of `$BEFROST_GRAPHDEFS` if that is set: `graph.pb`, and
 //! `feeds.json` with the runs, whose tensors are `.npy` files.
@@ -8,7 +9,7 @@
 mod cases;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
@@ -29,34 +30,85 @@ fn check(case: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(case.join("feeds.json"))?;
     let description: Json = serde_json::from_str(&text)?;
     let fetches: Vec<&str> = items(&description["fetches"]).iter().filter_map(Json::as_str).collect();
-    for (i, run) in items(&description["runs"]).iter().enumerate() {
-        for (level, queue) in [("-O0", "s"), ("-O1", "s"), ("-O2", "s"), ("-O2", "mstd:2")] {
-            let output = execute(case, &description, &fetches, run, level, queue)?;
-            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            let wants_error = run.get("expect_error").is_some();
-            let failed = output.status.code() == Some(1);
-            if wants_error != failed || !(failed || output.status.success()) {
-                return Err(format!("run {i} with {level} on {queue}: {:?}\n{errors}", output.status).into());
-            }
-        }
+    let as_is = Graph { path: case.join("graph.pb"), fetches: fetches.clone(), rename: str::to_owned };
+    for configuration in [("-O0", "s"), ("-O1", "s"), ("-O2", "s"), ("-O2", "mstd:2")] {
+        runs(case, &description, &as_is, configuration)?;
+    }
+    let folder = tempfile::tempdir()?;
+    for level in ["-O0", "-O2"] {
+        let path = folder.path().join("exported.pb");
+        export(case, &description, &fetches, level, &path)?;
+        let exported = Graph { path, fetches: Vec::new(), rename: node_of };
+        runs(case, &description, &exported, (level, "s"))
+            .map_err(|error| format!("exported with {level}: {}", error.message().unwrap_or_default()))?;
     }
     compare_with_grappler(case, &description, &fetches)
+}
+
+/// A graph of a case, and its names of the case's tensors.
+struct Graph<'d> {
+    path: PathBuf,
+    fetches: Vec<&'d str>,
+    rename: fn(&str) -> String,
+}
+
+/// The node of an exported graph that is a tensor: `x` for `x:0`, `x_1` for `x:1`.
+fn node_of(tensor: &str) -> String {
+    tensor.strip_suffix(":0").unwrap_or(tensor).replace(':', "_")
+}
+
+/// Checks all runs of a case.
+fn runs(
+    case: &Path,
+    description: &Json,
+    graph: &Graph<'_>,
+    (level, queue): (&str, &str),
+) -> Result<(), Failed> {
+    for (i, run) in items(&description["runs"]).iter().enumerate() {
+        let output = execute(case, description, graph, run, level, queue)?;
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let wants_error = run.get("expect_error").is_some();
+        let failed = output.status.code() == Some(1);
+        if wants_error != failed || !(failed || output.status.success()) {
+            return Err(format!("run {i} with {level} on {queue}: {:?}\n{errors}", output.status).into());
+        }
+    }
+    Ok(())
+}
+
+/// Writes the case's graph as a GraphDef again.
+fn export(case: &Path, description: &Json, fetches: &[&str], level: &str, to: &Path) -> Result<(), Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ir-translate"));
+    command.arg(case.join("graph.pb")).arg(level).arg("-o").arg(to);
+    for fetch in fetches {
+        command.args(["--fetch", fetch]);
+    }
+    for feed in items(&description["runs"][0]["feeds"]) {
+        command.args(["--feed", text(&feed["tensor"])]);
+    }
+    let output = command.output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("export with {level}: {}", String::from_utf8_lossy(&output.stderr)).into()),
+    }
 }
 
 fn execute(
     case: &Path,
     description: &Json,
-    fetches: &[&str],
+    graph: &Graph<'_>,
     run: &Json,
     level: &str,
     queue: &str,
 ) -> Result<Output, Failed> {
-    let file =
-        |tensor: &Json| format!("{}={}", text(&tensor["tensor"]), case.join(text(&tensor["file"])).display());
+    let file = |tensor: &Json| {
+        let name = (graph.rename)(text(&tensor["tensor"]));
+        format!("{name}={}", case.join(text(&tensor["file"])).display())
+    };
     let tolerance = |name: &str, least: f64| description[name].as_f64().unwrap_or(0.0).max(least).to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
-    command.arg(case.join("graph.pb")).args([level, "--work-queue", queue, "--leak-check"]);
-    for fetch in fetches {
+    command.arg(&graph.path).args([level, "--work-queue", queue, "--leak-check"]);
+    for fetch in &graph.fetches {
         command.args(["--fetch", fetch]);
     }
     for feed in items(&run["feeds"]) {

@@ -29,7 +29,7 @@ mod onnx_proto;
     reason = "generated, see tensorflow.proto"
 )]
 #[path = "proto/tensorflow.rs"]
-mod proto;
+pub(crate) mod proto;
 pub mod savedmodel;
 pub mod summary;
 #[cfg(test)]

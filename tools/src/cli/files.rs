@@ -211,6 +211,17 @@ impl Place {
         }
     }
 
+    /// Writes bytes that are no text.
+    pub(super) fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        match self {
+            Place::Std => {
+                self.expect_no_terminal()?;
+                std::io::stdout().lock().write_all(bytes).map_err(not_written)
+            }
+            Place::File(path) => write_file(path, |out| out.write_all(bytes)),
+        }
+    }
+
     /// Refuses a terminal as the destination of binary data.
     pub(super) fn expect_no_terminal(&self) -> Result<(), Failure> {
         if *self == Place::Std && std::io::stdout().is_terminal() {

@@ -6,6 +6,7 @@ use bef_format::AlignedBytes;
 use bef_format::write::Parts;
 use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::emit::{EmitOptions, Strip};
+use befrost_compiler::export;
 use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -41,6 +42,8 @@ Examples:
 
   ir-translate model.pb --devices CPU:2 --partition device -o parts/
       a .bef for each device, and parts.json, which says what each takes and gives
+  ir-translate model.onnx -o model.pb
+      as a GraphDef, to check elsewhere what was optimized here (-O0: as it was imported)
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
   ir-translate saved_model_folder --signature serving_default --freeze -o model.bef
@@ -129,6 +132,9 @@ enum Target {
     Bef,
     /// All of a BEF file as text that people read
     Dump,
+    /// A TensorFlow graph
+    #[value(name = "graphdef")]
+    GraphDef,
 }
 
 /// The program `ir-translate`.
@@ -176,8 +182,10 @@ impl TranslateArgs {
             (Some(target), _) => Ok(target),
             (None, Some(Format::Mlir)) => Ok(Target::Mlir),
             (None, Some(Format::Bef)) => Ok(Target::Bef),
+            (None, Some(Format::GraphDef)) if !self.output.name().ends_with("txt") => Ok(Target::GraphDef),
             (None, Some(Format::GraphDef | Format::MetaGraph | Format::SavedModel | Format::Onnx)) => {
-                Err(Failure::Usage("models are read, not written: --to is mlir, bef or dump".to_owned()))
+                let formats = "mlir, bef, dump or graphdef (a binary .pb)";
+                Err(Failure::Usage(format!("such models are read, not written: --to is {formats}")))
             }
             (None, None) if from == Format::Bef => Ok(Target::Mlir),
             (None, None) => Ok(Target::Bef),
@@ -205,7 +213,7 @@ impl TranslateArgs {
             ("--elide-large-constants", elide_large_constants.is_some()),
         ];
         let useless = match to {
-            Target::Bef | Target::Dump => {
+            Target::Bef | Target::Dump | Target::GraphDef => {
                 text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
             }
             Target::Mlir => {
@@ -288,7 +296,10 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         let mut open = |passes: &mut Passes| args.open_unit(from, map, passes);
         return divided::write(folder, &args.level, &mut open, &|level| pipeline(level, &args.passes), &emit);
     }
-    let mut passes = pipeline(&args.level, &args.passes)?;
+    let mut passes = match (to, &args.passes.pass_pipeline) {
+        (Target::GraphDef, None) => Passes::new(export::pipeline(args.level.level), &args.passes)?,
+        _ => pipeline(&args.level, &args.passes)?,
+    };
     content::expect_readable(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
     if to == Target::Bef && verify_diagnostics.is_none() {
@@ -332,11 +343,13 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         let sources: Vec<Source> = parts.into_iter().map(|part| Source::new(&name, &part)).collect();
         sources.into_iter().map(|source| Unit::parse(source, &args.read, &mut passes.clock)).collect()
     };
-    let mut files = Vec::new();
+    let (mut files, mut graphs) = (Vec::new(), Vec::new());
     let mut result = Ok(());
     for unit in &mut units {
         unit.run(&mut passes);
-        if to != Target::Mlir {
+        if to == Target::GraphDef {
+            graphs.extend(unit.export(&args.model.function, &mut passes.clock));
+        } else if to != Target::Mlir {
             if args.tfrt_limits {
                 unit.limit();
             }
@@ -351,7 +364,12 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         let options = args.text.print_options();
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
-    if result.is_ok() && to != Target::Mlir {
+    if let (Ok(()), Target::GraphDef) = (&result, to) {
+        result = match &graphs[..] {
+            [graph] => args.output.write_bytes(graph),
+            graphs => Err(Failure::Refused(format!("{} parts cannot become one GraphDef", graphs.len()))),
+        };
+    } else if result.is_ok() && to != Target::Mlir {
         result = timed(&mut passes.clock.output, || write(args, &files, units.len()));
     }
     passes.report();

@@ -27,6 +27,12 @@ pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
     cx.attr_id(AttrKind::Opaque { text, ty: None })
 }
 
+/// The shape that an attribute is.
+pub fn shape_of_attr(cx: &Context, attr: AttrId) -> Option<PartialShape> {
+    let AttrKind::Opaque { text, .. } = cx.attr(attr) else { return None };
+    PartialShape::from_text(cx.str(*text).strip_prefix(SHAPE)?.strip_suffix('>')?)
+}
+
 /// The value of an attribute of this kind, as it is written.
 pub fn declared_attr(cx: &mut Context, kind: Kind, value: &DefaultValue) -> AttrId {
     match value {
@@ -247,11 +253,8 @@ impl Attrs for IrAttrs<'_> {
 
     fn shape(&self, name: &str) -> Option<PartialShape> {
         match self.attr(name)? {
-            AttrKind::Opaque { text, .. } => {
-                PartialShape::from_text(self.text(*text).strip_prefix(SHAPE)?.strip_suffix('>')?)
-            }
             AttrKind::Array(_) => PartialShape::from_i64(&self.ints(name)?).ok(),
-            _ => None,
+            _ => shape_of_attr(self.cx, self.id(name)?),
         }
     }
 

@@ -25,7 +25,7 @@ mod types;
 
 pub use attrs::{
     IrAttrs, attrs_of, declared_attr, dense_ints, dense_splat, dense_tensor, derived_attrs, ints_attr,
-    scalar_attr, shape_attr, splat_attr, tensor_attr,
+    scalar_attr, shape_attr, shape_of_attr, splat_attr, tensor_attr,
 };
 pub use total::{MAX_SHAPE_CONSTANT, small_constant};
 pub use types::{element, tensor, type_of, with_element};

@@ -78,10 +78,17 @@ impl Arithmetic {
             (Op::Square, 1) if is_int => Some(Arithmetic::Twice("arith.muli")),
             (Op::Square, 1) if is_float => Some(Arithmetic::Twice("arith.mulf")),
             // Neither zero nor an overflow.
-            (Op::FloorDiv, 2) if is_int => {
-                Some(Arithmetic::WithConstant("arith.floordivsi", constant(1..i64::MAX)?))
+            (Op::FloorDiv | Op::FloorMod, 2) if is_int => {
+                let divisor = constant(1..i64::MAX)?;
+                let (is_quotient, is_power) = (operator == Op::FloorDiv, divisor & (divisor - 1) == 0);
+                Some(match (is_quotient, is_power) {
+                    // A shift rounds down, and the low bits are what it drops.
+                    (true, true) => Arithmetic::WithConstant("arith.shrsi", divisor.trailing_zeros().into()),
+                    (false, true) => Arithmetic::WithConstant("arith.andi", divisor - 1),
+                    (true, false) => Arithmetic::WithConstant("arith.floordivsi", divisor),
+                    (false, false) => Arithmetic::FloorMod(divisor),
+                })
             }
-            (Op::FloorMod, 2) if is_int => Some(Arithmetic::FloorMod(constant(1..i64::MAX)?)),
             (Op::LeftShift | Op::RightShift, 2) if is_int => {
                 let name = if operator == Op::LeftShift { "arith.shli" } else { "arith.shrsi" };
                 let bits = if is(KnownType::I32) { 32 } else { 64 };

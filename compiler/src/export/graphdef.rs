@@ -1,0 +1,331 @@
+//! `graphdef`: a function of operators and its callees as a GraphDef.
+//!
+//! ```text
+//! %y, %ch = tf.MatMul(%x, %w)     ──▶   node { name: "y" op: "MatMul" input: "x" input: "w" attr: ... }
+//! %z = tf.Identity(%y, %ch)       ──▶   node { name: "z" op: "Identity" input: "y" input: "^y" }
+//! func @main(%x) -> %z            ──▶   node { name: "x" op: "Placeholder" }, fetch "z"
+//! func private @body              ──▶   library { function { signature { name: "body" } node_def ... ret ... } }
+//! ```
+//!
+//! Nodes have the names of the ops' locations where these are names, made unique; arguments and results those of
+//! the function's ports. A result whose producer has another name gets an Identity. In a function of the library
+//! inputs name an argument, or a node with the name of its output and a number.
+
+use std::collections::BTreeMap;
+
+use befrost_tensor::tf::op::{Arg, ArgType, Attrs, Op, OpRow, Signature};
+use prost::Message;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::attr::{code_of, shape_proto, value};
+use crate::diag::Diagnostic;
+use crate::dialects::tf;
+use crate::graph::effects::functions;
+use crate::import::proto::attr_value::Value;
+use crate::import::proto::op_def::ArgDef;
+use crate::import::proto::{AttrValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, OpDef};
+use crate::ir::{AttrKind, BlockId, LocKind, Module, OpId, StrId, TypeId, ValueId, names};
+
+/// The function `entry` of a module as a GraphDef, with all functions that it needs.
+///
+/// # Errors
+/// All ops that have no form in a GraphDef, by name and count, and what is wrong with others.
+pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let functions = functions(m);
+    let find = |name: StrId| functions.get(&name).copied();
+    let Some(main) = functions.iter().find(|&(&name, _)| m.cx.str(name) == entry).map(|(_, &op)| op) else {
+        return Err(vec![Diagnostic::error("E0310", format!("there is no function '{entry}' to export"))]);
+    };
+    let mut export = Export { m, refused: BTreeMap::new(), wrong: Vec::new() };
+    let node = export.graph(main);
+    let mut library = FunctionDefLibrary::default();
+    let (mut seen, mut todo) = (FxHashSet::from_iter([main]), vec![main]);
+    while let Some(function) = todo.pop() {
+        for op in m.walk(function).skip(1) {
+            for name in crate::graph::effects::callees(m, op) {
+                if let Some(callee) = find(name).filter(|&callee| seen.insert(callee)) {
+                    todo.push(callee);
+                    library.function.extend(export.function(callee));
+                }
+            }
+        }
+    }
+    let Export { refused, mut wrong, .. } = export;
+    if !refused.is_empty() {
+        let list: Vec<String> = refused.iter().map(|(name, n)| format!("{name} ({n})")).collect();
+        let message = format!("operations that a GraphDef does not have: {}", list.join(", "));
+        let help = "an export optimizes by itself: give it the model, or text before the passes for kernels";
+        wrong.push(Diagnostic::error("E0311", message).help(help));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let library = (!library.function.is_empty()).then_some(library);
+    Ok(GraphDef { node, library }.encode_to_vec())
+}
+
+struct Export<'m> {
+    m: &'m Module,
+    /// Ops without a form in a GraphDef, and how many.
+    refused: BTreeMap<String, usize>,
+    wrong: Vec<Diagnostic>,
+}
+
+/// The names of the values and completions of a body.
+#[derive(Default)]
+struct Body {
+    /// By value: its text as an input.
+    inputs: FxHashMap<ValueId, String>,
+    /// By chain: the nodes that it waits for.
+    waits: FxHashMap<ValueId, Vec<String>>,
+    taken: FxHashSet<String>,
+    nodes: Vec<NodeDef>,
+}
+
+impl Body {
+    /// The name, or one like it that is not taken.
+    fn name(&mut self, wanted: &str) -> String {
+        let is_first = |c: char| c.is_ascii_alphanumeric() || c == '.';
+        let is_other = |c: char| is_first(c) || matches!(c, '_' | '-' | '/' | '>');
+        let mut name: String = wanted.chars().map(|c| if is_other(c) { c } else { '_' }).collect();
+        if !name.starts_with(is_first) {
+            name.insert_str(0, "node");
+        }
+        let stem = name.clone();
+        let mut n = 0;
+        while !self.taken.insert(name.clone()) {
+            n += 1;
+            name = format!("{stem}_{n}");
+        }
+        name
+    }
+}
+
+impl Export<'_> {
+    /// The nodes of the entry function.
+    fn graph(&mut self, function: OpId) -> Vec<NodeDef> {
+        let m = self.m;
+        let mut body = Body::default();
+        let Some(block) = self.block(function) else { return Vec::new() };
+        for (i, &arg) in m.args(block).iter().enumerate() {
+            let name = port_name(m, function, names::ARG_ATTRS, i).unwrap_or_else(|| format!("arg{i}"));
+            let name = body.name(&name);
+            let ty = m.value_type(arg);
+            let mut attr = BTreeMap::new();
+            attr.insert("dtype".to_owned(), self.dtype(function, ty));
+            let shape = m.cx.ty(ty).shaped().and_then(|(dims, _)| dims.map(known_or_minus_one));
+            let shape = Value::Shape(shape_proto(shape.as_deref()));
+            attr.insert("shape".to_owned(), AttrValue { value: Some(shape) });
+            body.nodes.push(NodeDef {
+                name: name.clone(),
+                op: "Placeholder".to_owned(),
+                attr,
+                ..NodeDef::default()
+            });
+            body.inputs.insert(arg, name);
+        }
+        self.ops(block, &mut body, &|name, _, i| {
+            if i == 0 { name.to_owned() } else { format!("{name}:{i}") }
+        });
+        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
+        for (i, value) in returned.into_iter().enumerate() {
+            let Some(input) = body.inputs.get(&value).cloned() else { continue };
+            let Some(name) = port_name(m, function, names::RES_ATTRS, i).filter(|name| *name != input) else {
+                continue;
+            };
+            let name = body.name(&name);
+            let attr = BTreeMap::from([("T".to_owned(), self.dtype(function, m.value_type(value)))]);
+            body.nodes.push(NodeDef {
+                name,
+                op: "Identity".to_owned(),
+                input: vec![input],
+                attr,
+                ..NodeDef::default()
+            });
+        }
+        body.nodes
+    }
+
+    /// A function of the library.
+    fn function(&mut self, function: OpId) -> Option<FunctionDef> {
+        let m = self.m;
+        let block = self.block(function)?;
+        let name = m.symbol_name(function).map_or("", |name| m.cx.str(name)).to_owned();
+        let mut body = Body::default();
+        let mut signature = OpDef { name, ..OpDef::default() };
+        for (i, &arg) in m.args(block).iter().enumerate() {
+            let arg_name = body.name(&format!("arg{i}"));
+            signature.input_arg.push(self.port(function, &arg_name, m.value_type(arg)));
+            body.inputs.insert(arg, arg_name);
+        }
+        self.ops(block, &mut body, &|name, output, i| format!("{name}:{output}:{i}"));
+        let mut ret = BTreeMap::new();
+        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
+        for (i, value) in returned.into_iter().enumerate() {
+            let out = format!("result{i}");
+            signature.output_arg.push(self.port(function, &out, m.value_type(value)));
+            ret.extend(body.inputs.get(&value).map(|input| (out, input.clone())));
+        }
+        Some(FunctionDef { signature: Some(signature), node_def: body.nodes, ret, ..FunctionDef::default() })
+    }
+
+    fn port(&mut self, function: OpId, name: &str, ty: TypeId) -> ArgDef {
+        let r#type = match self.dtype(function, ty).value {
+            Some(Value::Type(code)) => code,
+            _ => 0,
+        };
+        ArgDef { name: name.to_owned(), r#type, ..ArgDef::default() }
+    }
+
+    /// The only block of a function.
+    fn block(&mut self, function: OpId) -> Option<BlockId> {
+        let m = self.m;
+        let block = match m.regions_of(function) {
+            &[region] => match m.blocks_of(region) {
+                &[block] => Some(block),
+                _ => None,
+            },
+            _ => None,
+        };
+        if block.is_none() {
+            self.refuse(
+                function,
+                "a function without a body, or with several blocks, has no form in a GraphDef",
+            );
+        }
+        block
+    }
+
+    fn refuse(&mut self, op: OpId, why: &str) {
+        let span = self.m.op_spans.at(op).copied();
+        self.wrong.push(Diagnostic::error("E0312", why.to_owned()).at(span));
+    }
+
+    fn dtype(&mut self, op: OpId, ty: TypeId) -> AttrValue {
+        let code = code_of(&self.m.cx, ty);
+        if code.is_none() {
+            self.refuse(op, "an argument or result is no tensor of a type that TensorFlow has");
+        }
+        AttrValue { value: Some(Value::Type(code.unwrap_or_default())) }
+    }
+
+    /// The nodes of a block. `text` is an output as an input: the node, the name of the output, its number in the
+    /// node or in the output.
+    fn ops(&mut self, block: BlockId, body: &mut Body, text: &dyn Fn(&str, &str, usize) -> String) {
+        let m = self.m;
+        let in_graph = text("", "", 1).starts_with(":1");
+        for op in m.ops_in(block) {
+            if m.last_op(block) == Some(op) {
+                continue;
+            }
+            if m.op_name_str(op) == "tfrt.merge.chains" {
+                let all =
+                    m.operands(op).flat_map(|chain| body.waits.get(&chain).cloned().unwrap_or_default());
+                let all: Vec<String> = all.collect();
+                body.waits.extend(m.results(op).map(|result| (result, all.clone())));
+                continue;
+            }
+            // What reads a variable is an Identity: TensorFlow's operators take references for values.
+            let is_read = m.op_name_str(op) == tf::READ_REF;
+            let row = if is_read { Some(Op::Identity.row()) } else { tf::row(m, op) };
+            let Some(row) = row.filter(|row| is_of_tensorflow(row)) else {
+                *self.refused.entry(m.op_name_str(op).to_owned()).or_default() += 1;
+                continue;
+            };
+            let name = match &*m.cx.loc(m.loc(op)) {
+                LocKind::Name { name, .. } => m.cx.str(*name).to_owned(),
+                _ => row.signature().name.to_owned(),
+            };
+            let name = body.name(&name);
+            let node = self.node(op, row, &name, body);
+            body.nodes.push(node);
+            let mut at = 0;
+            let n_data = tf::n_data_results(m, op);
+            for (output, n) in output_counts(m, op, row.signature(), n_data) {
+                for i in 0..n {
+                    let number = if in_graph { at } else { i };
+                    body.inputs.insert(m.result(op, at), text(&name, output, number));
+                    at += 1;
+                }
+            }
+            body.waits.extend(m.results(op).skip(n_data).map(|chain| (chain, vec![name.clone()])));
+        }
+    }
+
+    fn node(&mut self, op: OpId, row: &OpRow, name: &str, body: &Body) -> NodeDef {
+        let (m, signature) = (self.m, row.signature());
+        let n_data = tf::n_data_operands(m, op);
+        let mut input: Vec<String> = m
+            .operands(op)
+            .take(n_data)
+            .map(|value| body.inputs.get(&value).cloned().unwrap_or_default())
+            .collect();
+        for chain in m.operands(op).skip(n_data) {
+            for node in body.waits.get(&chain).into_iter().flatten() {
+                let edge = format!("^{node}");
+                if !input.contains(&edge) {
+                    input.push(edge);
+                }
+            }
+        }
+        let mut attr = BTreeMap::new();
+        for declared in &signature.attrs {
+            match value(m, op, signature, declared.name, declared.kind) {
+                Ok(found) => attr.extend(found.map(|found| (declared.name.to_owned(), found))),
+                Err(why) => self.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name)),
+            }
+        }
+        let device = m.attr(op, names::DEVICE).and_then(|device| m.cx.as_str(device)).unwrap_or_default();
+        let (name, op, device) = (name.to_owned(), signature.name.to_owned(), device.to_owned());
+        NodeDef { name, op, input, device, attr }
+    }
+}
+
+/// True for an operator of TensorFlow's registry.
+fn is_of_tensorflow(row: &OpRow) -> bool {
+    let name = row.signature().name;
+    !name.starts_with('_')
+}
+
+fn known_or_minus_one(dims: &[i64]) -> Vec<i64> {
+    dims.iter().map(|&dim| dim.max(-1)).collect()
+}
+
+/// The outputs of a signature, and how many results each has.
+fn output_counts<'s>(m: &Module, op: OpId, signature: &'s Signature, n: usize) -> Vec<(&'s str, usize)> {
+    let outputs = &signature.outputs;
+    let single = outputs.iter().filter(|output| !is_list(output)).count();
+    let lists = outputs.len() - single;
+    let attrs = tf::attrs_of(m, op, signature);
+    let length = |output: &Arg| match (output.number, output.ty) {
+        (Some(number), _) => attrs.int(number).and_then(|n| usize::try_from(n).ok()),
+        (None, ArgType::List(types)) => attrs.types(types).map(|types| types.len()),
+        (None, _) => Some(1),
+    };
+    outputs
+        .iter()
+        .map(|output| {
+            let rest = n.saturating_sub(single);
+            // With one list, it has what is left.
+            let count = if is_list(output) && lists == 1 { Some(rest) } else { length(output) };
+            (output.name, count.unwrap_or(1))
+        })
+        .scan(n, |left, (name, count)| {
+            let count = count.min(*left);
+            *left -= count;
+            Some((name, count))
+        })
+        .collect()
+}
+
+fn is_list(output: &Arg) -> bool {
+    output.number.is_some() || matches!(output.ty, ArgType::List(_))
+}
+
+/// The `bef.name` of an argument or result.
+fn port_name(m: &Module, function: OpId, list: StrId, i: usize) -> Option<String> {
+    let AttrKind::Array(dicts) = m.cx.attr(m.attr(function, list)?) else { return None };
+    let AttrKind::Dict(entries) = m.cx.attr(*dicts.get(i)?) else { return None };
+    let (_, name) = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
+    m.cx.as_str(*name).map(str::to_owned)
+}
