@@ -10,6 +10,9 @@
 //! Nodes have the names of the ops' locations where these are names, made unique; arguments and results those of
 //! the function's ports. A result whose producer has another name gets an Identity. In a function of the library
 //! inputs name an argument, or a node with the name of its output and a number.
+//!
+//! The order of effects, which in the module is that of the ops, becomes control edges; the results wait for all
+//! effects, so that fetching them runs these.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +22,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attr::{code_of, shape_proto, value};
 use crate::diag::Diagnostic;
-use crate::dialects::tf;
-use crate::graph::effects::functions;
+use crate::dialects::{Access, tf};
+use crate::graph::effects::{callees, effectful, functions};
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, OpDef};
 use crate::ir::{AttrKind, BlockId, LocKind, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::rewrite::state_access;
 
 /// The function `entry` of a module as a GraphDef, with all functions that it needs.
 ///
@@ -34,15 +38,16 @@ pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let functions = functions(m);
     let find = |name: StrId| functions.get(&name).copied();
     let Some(main) = functions.iter().find(|&(&name, _)| m.cx.str(name) == entry).map(|(_, &op)| op) else {
-        return Err(vec![Diagnostic::error("E0310", format!("there is no function '{entry}' to export"))]);
+        return Err(vec![Diagnostic::error("E1101", format!("there is no function '{entry}' to export"))]);
     };
-    let mut export = Export { m, refused: BTreeMap::new(), wrong: Vec::new() };
+    let effectful = effectful(m, &functions);
+    let mut export = Export { m, effectful, refused: BTreeMap::new(), wrong: Vec::new() };
     let node = export.graph(main);
     let mut library = FunctionDefLibrary::default();
     let (mut seen, mut todo) = (FxHashSet::from_iter([main]), vec![main]);
     while let Some(function) = todo.pop() {
         for op in m.walk(function).skip(1) {
-            for name in crate::graph::effects::callees(m, op) {
+            for name in callees(m, op) {
                 if let Some(callee) = find(name).filter(|&callee| seen.insert(callee)) {
                     todo.push(callee);
                     library.function.extend(export.function(callee));
@@ -55,7 +60,7 @@ pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let list: Vec<String> = refused.iter().map(|(name, n)| format!("{name} ({n})")).collect();
         let message = format!("operations that a GraphDef does not have: {}", list.join(", "));
         let help = "an export optimizes by itself: give it the model, or text before the passes for kernels";
-        wrong.push(Diagnostic::error("E0311", message).help(help));
+        wrong.push(Diagnostic::error("E1102", message).help(help));
     }
     if !wrong.is_empty() {
         return Err(wrong);
@@ -66,6 +71,8 @@ pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
 
 struct Export<'m> {
     m: &'m Module,
+    /// The functions with effects.
+    effectful: FxHashSet<StrId>,
     /// Ops without a form in a GraphDef, and how many.
     refused: BTreeMap<String, usize>,
     wrong: Vec<Diagnostic>,
@@ -80,6 +87,9 @@ struct Body {
     waits: FxHashMap<ValueId, Vec<String>>,
     taken: FxHashSet<String>,
     nodes: Vec<NodeDef>,
+    /// The last node that changed state, and those that read it since.
+    written: Option<String>,
+    read: Vec<String>,
 }
 
 impl Body {
@@ -101,7 +111,27 @@ impl Body {
     }
 }
 
+impl Body {
+    /// The nodes that an effect waits for, and which it is from then on.
+    fn order(&mut self, access: Access, name: &str) -> Vec<String> {
+        let mut waits: Vec<String> = self.written.iter().cloned().collect();
+        if access == Access::Read {
+            self.read.push(name.to_owned());
+        } else {
+            waits.append(&mut self.read);
+            self.written = Some(name.to_owned());
+        }
+        waits
+    }
+}
+
 impl Export<'_> {
+    /// The effect of an op, that of its callees included.
+    fn access(&self, op: OpId) -> Option<Access> {
+        let calls = || callees(self.m, op).iter().any(|name| self.effectful.contains(name));
+        state_access(self.m, op).or_else(|| calls().then_some(Access::Write))
+    }
+
     /// The nodes of the entry function.
     fn graph(&mut self, function: OpId) -> Vec<NodeDef> {
         let m = self.m;
@@ -198,7 +228,7 @@ impl Export<'_> {
 
     fn refuse(&mut self, op: OpId, why: &str) {
         let span = self.m.op_spans.at(op).copied();
-        self.wrong.push(Diagnostic::error("E0312", why.to_owned()).at(span));
+        self.wrong.push(Diagnostic::error("E1103", why.to_owned()).at(span));
     }
 
     fn dtype(&mut self, op: OpId, ty: TypeId) -> AttrValue {
@@ -237,7 +267,13 @@ impl Export<'_> {
                 _ => row.signature().name.to_owned(),
             };
             let name = body.name(&name);
-            let node = self.node(op, row, &name, body);
+            let mut node = self.node(op, row, &name, body);
+            let waits = self.access(op).map(|access| body.order(access, &name)).unwrap_or_default();
+            for edge in waits.into_iter().map(|node| format!("^{node}")) {
+                if !node.input.contains(&edge) {
+                    node.input.push(edge);
+                }
+            }
             body.nodes.push(node);
             let mut at = 0;
             let n_data = tf::n_data_results(m, op);

@@ -232,7 +232,7 @@ impl EffectState {
 }
 
 /// The functions with effects, their own or those of callees.
-pub(super) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
+pub(crate) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
     let (mut own, mut calls) = (Vec::new(), Vec::new());
     for (&name, &function) in functions {
         for op in body(m, function) {
