@@ -19,7 +19,8 @@ use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::kernel;
 use befrost_kernel_api::kernel::control;
 use befrost_kernel_api::kernel::{
-    Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, Outcome, Rest, Signature,
+    Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, KernelUse, Outcome, Prepare,
+    Prepared, Rest, Signature,
 };
 use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::registry::Registry;
@@ -77,6 +78,9 @@ fn kernels(registry: &mut Registry) {
         let CompilationUnit { id, root, nested, text } = unit;
         Err::<i32, _>(KernelError::invalid(format!("#{id} {root} {nested:?} {text}")))
     }));
+    registry.add(kernel!("count_uses", |uses: Prepared<'_, SharedCount>| {
+        uses.0.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+    }));
     registry.add(kernel!("until_cancelled", |x: i32, cx: &ExecContext| {
         while !cx.request.cancellation.is_cancelled() {
             std::thread::yield_now();
@@ -93,6 +97,15 @@ fn kernels(registry: &mut Registry) {
         frame.set_result(0, Value::I32(1));
         Outcome::error(KernelError::invalid("half"))
     }));
+}
+
+/// A counter of the calls of all uses of a kernel in a program.
+struct SharedCount(Arc<std::sync::atomic::AtomicI32>);
+
+impl Prepare for SharedCount {
+    fn prepare(site: &KernelUse<'_>) -> Result<SharedCount, String> {
+        Ok(SharedCount(site.shared("count", Arc::default)))
+    }
 }
 
 /// Kernels that break the rules of kernels.

@@ -123,6 +123,20 @@ fn what_is_called_once_tells_of_its_errors_through_all_calls() {
 }
 
 #[test]
+fn uses_of_a_kernel_in_a_program_share_data() {
+    let program = || {
+        let mut source = Source::new();
+        let uses = [source.kernel("count_uses", &[]), source.kernel("count_uses", &[])];
+        source.load(&uses)
+    };
+    for program in [program(), program()] {
+        let (mut numbers, _) = run("s", &program);
+        numbers.sort();
+        assert_eq!(numbers, ["0", "1"]);
+    }
+}
+
+#[test]
 fn a_function_that_asks_for_itself_once_is_an_error() {
     let mut writer = Writer::new();
     let (int, unnamed) = (writer.ty("i32"), writer.string(""));

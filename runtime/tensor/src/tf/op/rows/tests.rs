@@ -104,14 +104,11 @@ fn products_have_three_forms() {
         match row.fusion() {
             Fusion::None => {}
             Fusion::Product(product, ProductForm::General) => {
-                assert_ne!(Some(product.plain), row.op, "{}", row.name)
+                assert_ne!(Some(product.plain), row.op, "{}", row.name);
             }
             Fusion::Product(product, _) => {
-                assert!(
-                    [product.plain, product.fused, product.packed].map(Some).contains(&row.op),
-                    "{}",
-                    row.name
-                );
+                let forms = [product.plain, product.fused, product.packed];
+                assert!(forms.map(Some).contains(&row.op), "{}", row.name);
             }
             // The epilogue computes with the operator's vectorized function, or one of its own.
             Fusion::Activation(_) => assert!(
