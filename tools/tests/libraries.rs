@@ -187,7 +187,7 @@ func.func @main() -> tensor<2xf32> {
     assert!(!errors.contains("panicked"), "{errors}");
     let Some((said, errors)) = run("bef-exec", &text.replace("0.0 : f32", "-1.0 : f32"), &[]) else { return };
     assert!(format!("{said}{errors}").contains("eps is negative"), "{said}{errors}");
-    let Some((said, errors)) = run("bef-exec", &text.replace("f32", "f16"), &[]) else { return };
+    let Some((said, errors)) = run("bef-exec", &text.replace("xf32", "xf16"), &[]) else { return };
     assert!(format!("{said}{errors}").contains("expected one of float, double"), "{said}{errors}");
 }
 
