@@ -10,7 +10,7 @@ use befrost_compiler::diag;
 pub use befrost_compiler::ir::{BlockId, Module, ValueId};
 use befrost_compiler::print::{PrintOptions, print};
 pub use befrost_compiler::rewrite::Checkpoint;
-pub use befrost_tensor::tf::op::{AttrKind, DefaultValue, OpRow, Type, row, rows};
+pub use befrost_tensor::tf::op::{Arg, ArgType, AttrKind, DefaultValue, OpRow, Type, row, rows};
 
 use crate::compile::{CompileError, CompileOptions, refused, to_bef};
 

@@ -17,3 +17,16 @@ pub(crate) fn of(error: &Error) -> PyErr {
 pub(crate) fn refused(message: impl Into<String>) -> PyErr {
     Failure::new_err(("InvalidArgument".to_owned(), message.into(), Vec::<String>::new()))
 }
+
+/// The exception of the package's for one of these errors; others stay as they are.
+#[cold]
+pub(crate) fn explained(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<Failure>(py) {
+        return error;
+    }
+    let of = py.import("befrost._errors").and_then(|errors| errors.getattr("of_failure"));
+    match of.and_then(|of| of.call1((error.value(py),))) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(other) => other,
+    }
+}

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use befrost::build::{
-    AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, SourcePlace, TensorShape, ValueId,
-    compile_module, module_text, row, rows,
+    Arg, ArgType, AttrKind, BlockId, Checkpoint, DefaultValue, FunctionBuilder, Module, SourcePlace,
+    TensorShape, ValueId, compile_module, module_text, row, rows,
 };
 use befrost::{CompileOptions, Value};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -321,6 +321,52 @@ fn attribute(kind: AttrKind, value: &Bound<'_, PyAny>) -> PyResult<DefaultValue>
 pub(crate) fn operators<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     let all = rows().filter(|row| row.is_supported());
     PyList::new(py, all.map(|row| (row.signature().name, row.summary())).collect::<Vec<_>>())
+}
+
+/// An operand or a result: its name, and whether it is a list.
+type PyArg = (&'static str, bool);
+
+/// An attribute: its name, its kind, and its default in Python's words.
+type PyAttr = (&'static str, String, Option<String>);
+
+/// The operators that can run: name, operands, results, and the attributes that do not follow from operands.
+#[pyfunction]
+pub(crate) fn signatures() -> Vec<(&'static str, Vec<PyArg>, Vec<PyArg>, Vec<PyAttr>)> {
+    let known = rows().filter(|row| row.is_supported()).map(|row| row.signature());
+    known
+        .map(|signature| {
+            let arg = |arg: &Arg| (arg.name, arg.number.is_some() || matches!(arg.ty, ArgType::List(_)));
+            let follows = |name: &str| {
+                signature.inputs.iter().any(|input| {
+                    input.number == Some(name)
+                        || matches!(input.ty, ArgType::Attr(of) | ArgType::List(of) if of == name)
+                })
+            };
+            let attrs = signature.attrs.iter().filter(|attr| !follows(attr.name));
+            let attrs =
+                attrs.map(|attr| (attr.name, attr.kind.to_string(), attr.default.as_ref().map(literal)));
+            let (inputs, outputs) = (&signature.inputs, &signature.outputs);
+            let args = |all: &[Arg]| all.iter().map(arg).collect::<Vec<_>>();
+            (signature.name, args(inputs), args(outputs), attrs.collect())
+        })
+        .collect()
+}
+
+/// A value in Python's words.
+fn literal(value: &DefaultValue) -> String {
+    match value {
+        DefaultValue::Type(ty) => format!("{:?}", type_name(*ty)),
+        DefaultValue::Int(value) => value.to_string(),
+        DefaultValue::Float(value) => format!("{value:?}"),
+        DefaultValue::Bool(true) => "True".to_owned(),
+        DefaultValue::Bool(false) => "False".to_owned(),
+        DefaultValue::String(text) => format!("{text:?}"),
+        DefaultValue::Shape(Some(dims)) => format!("{dims:?}"),
+        DefaultValue::Shape(None) => "None".to_owned(),
+        DefaultValue::List(values) => {
+            format!("[{}]", values.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// A compiled function.

@@ -10,6 +10,7 @@
 //! call        runs: lock, deadline, output
 //! interrupt   Ctrl-C
 //! model       Model: a file's functions
+//! outputs     the values of a run
 //! session     Session: a graph with variables
 //! failure     errors: (code, message, places)
 //! ```
@@ -26,6 +27,7 @@ mod function;
 mod graph;
 mod interrupt;
 mod model;
+mod outputs;
 mod session;
 mod tensor;
 
@@ -40,9 +42,11 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<tensor::Tensor>()?;
     m.add_class::<eager::EagerOp>()?;
     m.add_class::<model::Model>()?;
+    m.add_class::<outputs::Outputs>()?;
     m.add_class::<session::Session>()?;
     m.add_class::<session::VariableStore>()?;
     m.add_function(wrap_pyfunction!(graph::operators, m)?)?;
+    m.add_function(wrap_pyfunction!(graph::signatures, m)?)?;
     m.add_function(wrap_pyfunction!(tensor::from_dlpack, m)?)?;
     m.add_function(wrap_pyfunction!(eager::set_operators, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::watch_interrupts, m)?)?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use befrost::{CompileOptions, PreparedFunction, Value};
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use crate::array::{Loans, of_result};
 use crate::call::{Compiled, Setup};
 use crate::failure;
 use crate::graph::operand;
+use crate::outputs::Outputs;
 use crate::session::VariableStore;
 use crate::tensor::Tensor;
 
@@ -20,6 +22,8 @@ pub(crate) struct Model {
     model: befrost::Model,
     compiled: Arc<Compiled>,
     names: Vec<Py<PyAny>>,
+    outputs: Arc<[String]>,
+    n_runs: AtomicU64,
 }
 
 /// A port: name, type.
@@ -86,22 +90,38 @@ impl Model {
         self.results(py, values, timeout, tensors)
     }
 
-    /// Runs it with a dict of its inputs by name, and gives arrays; None if the names are others.
-    fn run_named<'py>(
-        &self,
-        py: Python<'py>,
-        feeds: &Bound<'py, PyDict>,
-    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
-        if feeds.len() != self.names.len() {
-            return Ok(None);
+    /// Runs the model on inputs by name. The outputs are NumPy arrays, or Tensors with output="tensor".
+    ///
+    /// `fetches` asks for other tensors of a graph than its outputs. `timeout`: seconds after which the run is
+    /// given up, with an error that is also a TimeoutError. Arrays are not copied, neither in nor out.
+    #[pyo3(signature = (feeds = None, fetches = None, *, timeout = None, output = None))]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        feeds: Option<&Bound<'py, PyAny>>,
+        fetches: Option<&Bound<'py, PyAny>>,
+        timeout: Option<f64>,
+        output: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        this.n_runs.fetch_add(1, Ordering::Relaxed);
+        if fetches.is_none()
+            && output.is_none()
+            && let Some(Ok(feeds)) = feeds.map(|feeds| feeds.cast_exact::<PyDict>())
+        {
+            let mut loans = Loans::default();
+            if let Some(values) = this.in_order(feeds, &mut loans)? {
+                let made = this.results(py, values, timeout, false);
+                let made = made.map_err(|error| failure::explained(py, error))?;
+                return Ok(Bound::new(py, Outputs::of(this.outputs.clone(), made))?.into_any());
+            }
         }
-        let mut loans = Loans::default();
-        let mut values = Vec::with_capacity(self.names.len());
-        for name in &self.names {
-            let Some(value) = feeds.get_item(name)? else { return Ok(None) };
-            values.push(operand(&value, &mut loans)?);
-        }
-        self.results(py, values, None, false).map(Some)
+        slf.call_method1("_run", (feeds, fetches, timeout, output))
+    }
+
+    /// The number of runs.
+    #[getter]
+    fn n_runs(&self) -> u64 {
+        self.n_runs.load(Ordering::Relaxed)
     }
 }
 
@@ -113,7 +133,27 @@ impl Model {
         let names = names.collect::<PyResult<_>>()?;
         let prepared = PreparedFunction::new(model.function().clone(), setup.options());
         let compiled = Arc::new(Compiled::of(prepared, setup));
-        Ok(Model { model, compiled, names })
+        let outputs =
+            model.outputs().iter().filter(|port| !port.is_chain()).map(|port| port.name().to_owned());
+        let outputs = outputs.collect();
+        Ok(Model { model, compiled, names, outputs, n_runs: AtomicU64::new(0) })
+    }
+
+    /// The inputs in their order; none if the names are others.
+    fn in_order<'py>(
+        &self,
+        feeds: &Bound<'py, PyDict>,
+        loans: &mut Loans<'py>,
+    ) -> PyResult<Option<Vec<Value>>> {
+        if feeds.len() != self.names.len() {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(self.names.len());
+        for name in &self.names {
+            let Some(value) = feeds.get_item(name)? else { return Ok(None) };
+            values.push(operand(&value, loans)?);
+        }
+        Ok(Some(values))
     }
 
     fn results<'py>(

@@ -11,19 +11,19 @@ import functools
 import os
 import threading
 import types
-from typing import Any, Callable, Iterable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn
 
 import numpy as np
 
 from . import _native
+from ._errors import CompileError, raise_failure, raise_refused
 from ._functions import Gradient
 from ._model import write_file
-from ._errors import CompileError, raise_failure, raise_refused
-from ._staging.compiler import Leaf, Staged, flatten, stage
-from ._staging.calls import bind
 from ._staging.errors import Refused
-from ._staging.source import function_node
 from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from ._staging.compiler import Leaf, Staged
 
 DEFAULT_UNROLL = 1000
 MAX_SHOWN = 8
@@ -118,12 +118,13 @@ class Function(_native.Dispatcher):
 
     def _keys(self, bound: dict[str, Any]) -> tuple[dict[str, Any], list[Any], list[Leaf]]:
         leaves: list[Any] = []
+        # The front end is loaded with the first call: most programs that load models need none.
+        from ._staging.compiler import Leaf, Static, flatten
+
         leaf_types: list[Leaf] = []
         keys: dict[str, Any] = {}
         for name, value in bound.items():
             if name in self._static:
-                from ._staging.compiler import Static
-
                 keys[name] = ("static", Static(value))
             elif isinstance(value, Spec):
                 leaf_types.append(Leaf(None, value.dtype, value.shape))
@@ -134,6 +135,8 @@ class Function(_native.Dispatcher):
         return keys, leaves, leaf_types
 
     def _staged(self, keys: dict[str, Any], leaf_types: list[Leaf]) -> Staged:
+        from ._staging.compiler import stage
+
         try:
             return stage(self._function, keys, leaf_types, self._unroll, self.__befrost_gradient__)
         except Refused as refused:
@@ -158,6 +161,8 @@ class Function(_native.Dispatcher):
                 if version.fits(leaf_types):
                     return version
             if known:
+                from ._staging.compiler import Leaf
+
                 # A size that changes becomes unknown.
                 leaf_types = [
                     Leaf(leaf.kind, leaf.dtype, tuple(a if a == b else None for a, b in zip(leaf.shape, shape)))
@@ -309,4 +314,4 @@ def value_and_grad(f: Any, wrt: int | tuple[int, ...] = 0, *, has_aux: bool = Fa
     return _gradient(f, Gradient(wrt, True, has_aux), options)
 
 
-__all__ = ["Function", "FunctionStats", "Spec", "bind", "function", "function_node", "spec"]
+__all__ = ["Function", "FunctionStats", "Spec", "function", "spec"]

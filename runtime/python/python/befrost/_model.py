@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
 from ._errors import InvalidArgumentError, NotFoundError, UnimplementedError, guarded
-from ._native import Tensor
+from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
 GRAPHS = (".pb", ".pbtxt", ".meta", ".onnx")
@@ -44,36 +44,6 @@ class Port:
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.type}"
-
-
-class Outputs:
-    """The outputs of a run, by name or position; iterating gives their values."""
-
-    __slots__ = ("_names", "_values")
-
-    def __init__(self, names: list[str], values: list[Any]):
-        self._names = names
-        self._values = values
-
-    def __getitem__(self, key: int | str) -> Any:
-        if isinstance(key, int):
-            return self._values[key]
-        if key not in self._names:
-            raise unknown("output", key, self._names)
-        return self._values[self._names.index(key)]
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._values)
-
-    def keys(self) -> list[str]:
-        """The names."""
-        return list(self._names)
-
-    def __repr__(self) -> str:
-        return f"Outputs({', '.join(self._names)})"
 
 
 def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
@@ -179,7 +149,6 @@ class Model(_native.Model):
         made.outputs = [Port(*port) for port in made.output_ports()]
         made._names = [port.name for port in made.outputs]
         made._session = None
-        made._runs = 0
         made.variables = Variables(made.store())
         return made
 
@@ -188,30 +157,17 @@ class Model(_native.Model):
         self._options: dict[str, Any]
         self._names: list[str]
         self._session: Any
-        self._runs: int
         self.inputs: list[Port]
         self.outputs: list[Port]
         self.variables: Variables
 
-    def run(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
-            timeout: float | None = None, output: str = "numpy") -> Outputs:
-        """Runs the model on inputs by name. The outputs are NumPy arrays, or Tensors with output="tensor".
-
-        `fetches` asks for other tensors of a graph than its outputs. `timeout`: seconds after which the run is
-        given up, with an error that is also a TimeoutError. Arrays are not copied, neither in nor out.
-        """
-        self._runs += 1
-        if fetches is None and timeout is None and output == "numpy" and type(feeds) is dict:
-            try:
-                made = self.run_named(feeds)
-            except _native.Failure:
-                made = None  # again, for its exception
-            if made is not None:
-                return Outputs(self._names, made)
-        if output not in ("numpy", "tensor"):
+    def _run(self, feeds: Mapping[str, Any] | None, fetches: Iterable[str] | None, timeout: float | None,
+             output: str | None) -> Outputs:
+        """A run that is not on arrays by name alone."""
+        if output not in (None, "numpy", "tensor"):
             raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         if fetches is not None:
-            return self._fetched(feeds or {}, list(fetches), timeout, output)
+            return self._fetched(feeds or {}, list(fetches), timeout, output or "numpy")
         return Outputs(self._names, guarded(self.run_values, self._values(feeds or {}), timeout, output == "tensor"))
 
     def _values(self, feeds: Mapping[str, Any]) -> list[Any]:
@@ -262,10 +218,10 @@ class Model(_native.Model):
     def stats(self) -> ModelStats:
         """Counts of what it has done."""
         compilations = 1 if self._session is None else 1 + self._session.stats().compilations
-        return ModelStats(self._runs, compilations, len(self.bef))
+        return ModelStats(self.n_runs, compilations, len(self.bef))
 
     async def run_async(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
-                        timeout: float | None = None, output: str = "numpy") -> Outputs:
+                        timeout: float | None = None, output: str | None = None) -> Outputs:
         """`run`, on a thread of its own, for asyncio."""
         import asyncio
 

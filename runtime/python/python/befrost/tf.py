@@ -15,7 +15,16 @@ from . import _native
 from ._errors import InvalidArgumentError, of_failure
 from ._tensor import Tensor
 
-_SUMMARIES: dict[str, str] = {name: summary for name, summary in _native.operators()}
+_known: dict[str, str] = {}
+
+
+def summaries() -> dict[str, str]:
+    """The operators that can run, with a line about each."""
+    if not _known:
+        _known.update(_native.operators())
+    return _known
+
+
 MAX_CACHED = 4096
 
 
@@ -24,7 +33,7 @@ class Operator:
 
     def __init__(self, name: str):
         self.__name__ = self.name = name
-        self.__doc__ = f"{name}: {_SUMMARIES[name]}."
+        self.__doc__ = f"{name}: {summaries()[name].rstrip('.')}."
         self._made: dict[Any, Any] = {}
         self._eager: dict[Any, Any] = {}
         self._lock = threading.Lock()
@@ -102,10 +111,10 @@ def dtype_name(value: Any) -> Any:
 
 
 def __getattr__(name: str) -> Operator:
-    if name not in _SUMMARIES:
+    if name.startswith("__") or name not in summaries():
         import difflib
 
-        near = difflib.get_close_matches(name, _SUMMARIES, 3)
+        near = difflib.get_close_matches(name, summaries(), 3)
         raise AttributeError(f"there is no operator '{name}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
     made = Operator(name)
     globals()[name] = made
@@ -113,4 +122,4 @@ def __getattr__(name: str) -> Operator:
 
 
 def __dir__() -> list[str]:
-    return sorted(_SUMMARIES)
+    return sorted(summaries())

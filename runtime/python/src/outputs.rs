@@ -1,0 +1,78 @@
+//! `Outputs`: the values of a run, by name or position.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList, PyString};
+
+/// The outputs of a run, by name or position; iterating gives their values.
+#[pyclass(frozen, module = "befrost")]
+pub(crate) struct Outputs {
+    names: Arc<[String]>,
+    values: Vec<Py<PyAny>>,
+}
+
+impl Outputs {
+    /// Values with their names.
+    pub(crate) fn of(names: Arc<[String]>, values: Vec<Bound<'_, PyAny>>) -> Outputs {
+        Outputs { names, values: values.into_iter().map(Bound::unbind).collect() }
+    }
+}
+
+#[pymethods]
+impl Outputs {
+    #[new]
+    fn new(names: Vec<String>, values: Vec<Py<PyAny>>) -> Outputs {
+        Outputs { names: names.into(), values }
+    }
+
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        let at = if let Ok(name) = key.cast::<PyString>() {
+            let name = name.to_cow()?;
+            let found = self.names.iter().position(|known| *known == *name);
+            match found {
+                Some(at) => at,
+                None => {
+                    let unknown = py.import("befrost._model")?.getattr("unknown")?;
+                    return Err(PyErr::from_value(unknown.call1(("output", name, self.names.to_vec()))?));
+                }
+            }
+        } else {
+            let at: isize = key.extract().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "outputs are found by name or position, not by {}",
+                    key.get_type()
+                ))
+            })?;
+            let n = self.values.len() as isize;
+            let from_start = if at < 0 { at + n } else { at };
+            usize::try_from(from_start)
+                .ok()
+                .filter(|&at| at < self.values.len())
+                .ok_or_else(|| PyIndexError::new_err(format!("output {at} of {n}")))?
+        };
+        match self.values.get(at) {
+            Some(value) => Ok(value.clone_ref(py)),
+            None => Err(PyIndexError::new_err(format!("output {at} has no value"))),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.values.iter().map(|value| value.clone_ref(py)))?.try_iter()
+    }
+
+    /// The names.
+    fn keys(&self) -> Vec<String> {
+        self.names.to_vec()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Outputs({})", self.names.join(", "))
+    }
+}

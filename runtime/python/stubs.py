@@ -1,0 +1,90 @@
+"""Writes the stub of `befrost.tf`: every operator of the table with its operands, attributes and a line about it.
+
+    python stubs.py            prints it; `> python/befrost/tf.pyi` renews the one that is part of the package
+"""
+
+from __future__ import annotations
+
+import keyword
+
+from befrost import _native
+
+HEAD = '''"""TensorFlow's operators by their names, from the table: written by `stubs.py`."""
+
+import typing as _t
+
+from . import _native as _n
+
+_Dims = _t.Sequence[int] | None
+
+MAX_CACHED: int
+
+def summaries() -> dict[str, str]: ...
+def dtype_name(value: _t.Any) -> _t.Any: ...
+
+class Operator:
+    """An operator."""
+
+    name: str
+    def __init__(self, name: str) -> None: ...
+    def __call__(self, *operands: _t.Any, **attributes: _t.Any) -> _t.Any: ...
+
+def __getattr__(name: str) -> Operator: ...
+def __dir__() -> list[str]: ...
+'''
+KINDS = {"int": "int", "float": "float", "bool": "bool", "string": "str", "type": "_t.Any", "shape": "_Dims",
+         "tensor": "_t.Any", "func": "_t.Any"}
+
+
+def python_type(kind: str) -> str:
+    """The type of an attribute's value."""
+    if kind.startswith("list("):
+        return f"_t.Sequence[{python_type(kind[5:-1])}]"
+    return KINDS[kind]
+
+
+def safe(name: str) -> str:
+    """A name that Python takes."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def result_type(outputs: list[tuple[str, bool]]) -> str:
+    """What an operator returns."""
+    if any(is_list for _, is_list in outputs):
+        return "_t.Any"
+    if len(outputs) == 1:
+        return "_n.Tensor"
+    return f"tuple[{', '.join(['_n.Tensor'] * len(outputs)) or '()'}]"
+
+
+def stub() -> str:
+    """The text of the stub."""
+    summaries = dict(_native.operators())
+    parts = [HEAD]
+    for name, inputs, outputs, attrs in sorted(_native.signatures()):
+        positional = [f"{safe(arg)}: _t.Any" for arg, is_list in inputs if not is_list]
+        if any(is_list for _, is_list in inputs):
+            positional = ["*operands: _t.Any"]
+        elif positional:
+            positional.append("/")
+        named = []
+        for attr, kind, default in attrs:
+            if not attr.isidentifier() or keyword.iskeyword(attr):
+                continue
+            value = "" if default is None else " = ..."
+            named.append(f"{attr}: {python_type(kind)}{value}")
+        star = ["*"] if named and positional != ["*operands: _t.Any"] else []
+        arguments = ", ".join(["self", *positional, *star, *named])
+        summary = summaries[name].rstrip(".").replace("\\", "\\\\").replace('"', "'")
+        parts.append(f'''
+@_t.type_check_only
+class _Op{name}(_t.Protocol):
+    """{summary}."""
+    def __call__({arguments}) -> {result_type(outputs)}: ...
+{name}: _Op{name}
+''')
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    print(stub(), end="")
