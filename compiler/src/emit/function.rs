@@ -70,14 +70,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// The `bef.name` in entry `i` of `arg_attrs` or `res_attrs`.
-    fn io_name(&self, op: OpId, list: StrId, i: usize) -> Option<&str> {
-        let AttrKind::Array(dicts) = self.m.cx.attr(self.m.attr(op, list)?) else { return None };
-        let AttrKind::Dict(entries) = self.m.cx.attr(*dicts.get(i)?) else { return None };
-        let (_, name) = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
-        self.m.cx.as_str(*name)
-    }
-
     /// A native function: one kernel of its name, without a location, on its arguments. So every kernel that
     /// calls functions can call it.
     fn native(&mut self, f: &mut FunctionBuilder, op: OpId) {
@@ -87,7 +79,7 @@ impl Emitter<'_> {
         let (inputs, results) = (inputs.to_vec(), results.to_vec());
         let n_args = inputs.len() as u32;
         for (i, ty) in inputs.into_iter().enumerate() {
-            let name = self.io_name(op, names::ARG_ATTRS, i).unwrap_or("").to_owned();
+            let name = self.m.port_name(op, names::ARG_ATTRS, i).unwrap_or("").to_owned();
             let (ty, name) = (self.constants.ty(self.m, &mut self.w, ty), self.w.string(&name));
             f.arg(ty, name, None);
         }
@@ -97,7 +89,7 @@ impl Emitter<'_> {
         let (code, n_results) = (self.w.kernel_name(self.m.cx.str(name)), types.len());
         let first = f.plain_kernel(code, 0, None, 0..n_args, types.into_iter());
         for (i, register) in (0..n_results).zip(first..) {
-            let name = self.io_name(op, names::RES_ATTRS, i).unwrap_or("").to_owned();
+            let name = self.m.port_name(op, names::RES_ATTRS, i).unwrap_or("").to_owned();
             f.result(register, self.w.string(&name));
         }
     }
@@ -113,7 +105,7 @@ impl Emitter<'_> {
         }
         for (i, &arg) in m.args(block).iter().enumerate() {
             let ssa_name = m.value_name(arg).unwrap_or("");
-            let name = if is_region { None } else { self.io_name(owner, names::ARG_ATTRS, i) };
+            let name = if is_region { None } else { self.m.port_name(owner, names::ARG_ATTRS, i) };
             // Region arguments are never fed by name, so their names are debug information only.
             let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
             let (ty, name) = (self.constants.ty(m, &mut self.w, m.value_type(arg)), self.w.string(&name));
@@ -185,7 +177,7 @@ impl Emitter<'_> {
         }
         for (i, value) in m.operands(op).enumerate() {
             let register = self.register(op, i, value);
-            let name = if is_region { None } else { self.io_name(owner, names::RES_ATTRS, i) };
+            let name = if is_region { None } else { self.m.port_name(owner, names::RES_ATTRS, i) };
             let name = name.unwrap_or("").to_owned();
             let name = self.w.string(&name);
             if self.diags.is_empty() {

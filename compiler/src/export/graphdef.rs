@@ -27,7 +27,7 @@ use crate::graph::effects::{callees, effectful, functions};
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, OpDef};
-use crate::ir::{AttrKind, BlockId, LocKind, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{BlockId, LocKind, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::rewrite::state_access;
 
 /// The function `entry` of a module as a GraphDef, with all functions that it needs.
@@ -138,7 +138,8 @@ impl Export<'_> {
         let mut body = Body::default();
         let Some(block) = self.block(function) else { return Vec::new() };
         for (i, &arg) in m.args(block).iter().enumerate() {
-            let name = port_name(m, function, names::ARG_ATTRS, i).unwrap_or_else(|| format!("arg{i}"));
+            let name =
+                m.port_name(function, names::ARG_ATTRS, i).map_or_else(|| format!("arg{i}"), str::to_owned);
             let name = body.name(&name);
             let ty = m.value_type(arg);
             let mut attr = BTreeMap::new();
@@ -356,12 +357,4 @@ fn output_counts<'s>(m: &Module, op: OpId, signature: &'s Signature, n: usize) -
 
 fn is_list(output: &Arg) -> bool {
     output.number.is_some() || matches!(output.ty, ArgType::List(_))
-}
-
-/// The `bef.name` of an argument or result.
-fn port_name(m: &Module, function: OpId, list: StrId, i: usize) -> Option<String> {
-    let AttrKind::Array(dicts) = m.cx.attr(m.attr(function, list)?) else { return None };
-    let AttrKind::Dict(entries) = m.cx.attr(*dicts.get(i)?) else { return None };
-    let (_, name) = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
-    m.cx.as_str(*name).map(str::to_owned)
 }

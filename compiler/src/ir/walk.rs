@@ -1,6 +1,6 @@
 //! Traversals of the IR. No traversal recurses: nesting costs heap, not stack.
 
-use super::{BlockId, Module, OpId, TypeId, UseId, ValueId, names};
+use super::{AttrKind, BlockId, Module, OpId, StrId, TypeId, UseId, ValueId, names};
 use crate::ir::entity::PackedOption;
 
 impl Module {
@@ -35,6 +35,15 @@ impl Module {
     pub fn signature(&self, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
         let ty = self.attr(function, names::FUNCTION_TYPE)?;
         self.cx.function_signature(self.cx.as_type(ty)?)
+    }
+
+    /// The name by which a function's argument (`list` is `arg_attrs`) or result (`res_attrs`) is given from
+    /// outside: its `bef.name`.
+    pub fn port_name(&self, function: OpId, list: StrId, i: usize) -> Option<&str> {
+        let AttrKind::Array(dicts) = self.cx.attr(self.attr(function, list)?) else { return None };
+        let AttrKind::Dict(entries) = self.cx.attr(*dicts.get(i)?) else { return None };
+        let (_, name) = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
+        self.cx.as_str(*name)
     }
 
     /// The functions of the program: the ops called `func.func` directly in the root module, in order.

@@ -1,7 +1,7 @@
 //! The functions of a training program, and the names of their arguments and results.
 
 use crate::graph::functions;
-use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, names};
+use crate::ir::{AttrKind, Module, OpId, StrId, names};
 
 /// A function by its name.
 pub(super) fn function(m: &Module, name: &str) -> Option<OpId> {
@@ -24,12 +24,5 @@ pub(super) fn port_names(m: &Module, function: OpId, key: StrId) -> Vec<String> 
     let Some(AttrKind::Array(items)) = m.attr(function, key).map(|attr| m.cx.attr(attr)) else {
         return Vec::new();
     };
-    let name = |&item: &AttrId| match m.cx.attr(item) {
-        AttrKind::Dict(entries) => {
-            let entry = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
-            m.cx.as_str(entry.1).map(str::to_owned)
-        }
-        _ => None,
-    };
-    items.iter().map(|item| name(item).unwrap_or_default()).collect()
+    (0..items.len()).map(|i| m.port_name(function, key, i).unwrap_or_default().to_owned()).collect()
 }

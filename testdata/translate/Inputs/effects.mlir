@@ -5,5 +5,5 @@ func.func @main() -> (tensor<f32> {bef.name = "before"}, tensor<f32> {bef.name =
   %before = "tf.ReadVariableOp"(%v) {dtype = f32} : (tensor<!tf_type.resource>) -> tensor<f32>
   "tf.AssignAddVariableOp"(%v, %before) {dtype = f32} : (tensor<!tf_type.resource>, tensor<f32>) -> ()
   %after = "tf.ReadVariableOp"(%v) {dtype = f32} : (tensor<!tf_type.resource>) -> tensor<f32>
-  func.return %before, %after : tensor<f32>, tensor<f32>
+  tfrt.return %before, %after : tensor<f32>, tensor<f32>
 }

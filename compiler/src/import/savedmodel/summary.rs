@@ -14,7 +14,7 @@ use crate::import::proto::{
     GraphDef, MetaGraphDef, NodeDef, SignatureDef, TensorInfo, TensorProto, TensorShapeProto,
 };
 use crate::import::summary::{GraphSummary, ModelSummary, OpSummary, SignatureSummary, TensorSummary};
-use crate::ir::{AttrKind, Module, TypeId, names};
+use crate::ir::{Module, StrId, TypeId, names};
 
 /// The tensor in which object-based checkpoints describe their objects.
 const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
@@ -87,26 +87,17 @@ impl TensorFlowModel {
         let m = imported.module;
         let main = m.functions().into_iter().find(|&op| !m.is_private(op)).ok_or("it has no function")?;
         let (inputs, outputs) = m.signature(main).ok_or("it has no function")?;
-        let ports = |types: &[TypeId], names: &str| -> Vec<TensorSummary> {
-            types.iter().enumerate().map(|(i, &ty)| of_type(&m, ty, port_name(&m, main, names, i))).collect()
+        let ports = |types: &[TypeId], list: StrId| -> Vec<TensorSummary> {
+            let name = |i: usize| m.port_name(main, list, i).unwrap_or_default().to_owned();
+            types.iter().enumerate().map(|(i, &ty)| of_type(&m, ty, name(i))).collect()
         };
         let name = m.symbol_name(main).map_or(String::new(), |name| m.cx.str(name).to_owned());
         Ok(SignatureSummary {
             name,
-            inputs: ports(inputs, "arg_attrs"),
-            outputs: ports(outputs, "res_attrs"),
+            inputs: ports(inputs, names::ARG_ATTRS),
+            outputs: ports(outputs, names::RES_ATTRS),
         })
     }
-}
-
-fn port_name(m: &Module, function: crate::ir::OpId, attrs: &str, i: usize) -> String {
-    let name = || {
-        let AttrKind::Array(all) = m.cx.attr(m.attr_named(function, attrs)?) else { return None };
-        let AttrKind::Dict(named) = m.cx.attr(*all.get(i)?) else { return None };
-        let (_, name) = named.iter().find(|(name, _)| *name == names::BEF_NAME)?;
-        m.cx.as_str(*name).map(str::to_owned)
-    };
-    name().unwrap_or_default()
 }
 
 fn of_type(m: &Module, ty: TypeId, name: String) -> TensorSummary {

@@ -35,6 +35,10 @@ pub(in crate::tf::op) fn ensure_shape(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(cx.shape(0)?, &cx.attrs.shape("shape")?)?])
 }
 
+pub(in crate::tf::op) fn placeholder(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.attrs.shape("shape")?])
+}
+
 pub(in crate::tf::op) fn placeholder_with_default(cx: &Node<'_>) -> Shapes {
     let shape = cx.attrs.shape("shape")?;
     match cx.shape(0)?.merged(&shape) {

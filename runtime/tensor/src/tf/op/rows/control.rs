@@ -114,8 +114,8 @@ operators! { 9:
     FakeParam "-> output:dtype; dtype:type shape:shape" => unsupported(rules::unknown).no_gradient();
     /// An input of the graph.
     Placeholder "-> output:dtype; dtype:type shape:shape=?"
-        => unsupported(rules::placeholder_with_default).no_gradient();
+        => unsupported(rules::placeholder).no_gradient();
     /// An input of the graph with a shape.
     PlaceholderV2 "-> output:dtype; dtype:type shape:shape"
-        => unsupported(rules::placeholder_with_default).no_gradient();
+        => unsupported(rules::placeholder).no_gradient();
 }
