@@ -105,9 +105,11 @@ impl Block {
         };
         // SAFETY: the block has `size` bytes or more, which are not less than `head`.
         unsafe { block.start.as_ptr().write_bytes(0, head) };
+        // SAFETY: the block has `head` bytes or more.
+        let behind = unsafe { block.start.as_ptr().add(head) };
         // SAFETY: the block has `tail.len()` bytes behind the first `head`, and is this function's, so
         // nothing overlaps.
-        unsafe { block.start.as_ptr().add(head).copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
+        unsafe { behind.copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
         Ok(block)
     }
 
