@@ -135,7 +135,8 @@ fn dispatch(r: &mut Registry) {
     r.add(
         operator(def)
             .attr(func_attrs, A::Array)
-            .format("`(` $op_handler `)` $op_name `(` $operands `)` custom<op-attrs>"),
+            .format("`(` $op_handler `)` $op_name `(` $operands `)` custom<op-attrs>")
+            .asynchronous(),
     );
     let def = OpDef::new("corert.executeop.seq", "executes an operator in the order of a chain")
         .operand("op_handler", HANDLER)
