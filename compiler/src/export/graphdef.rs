@@ -1,18 +1,18 @@
 //! `graphdef`: a function of operators and its callees as a GraphDef.
 //!
 //! ```text
-//! %y, %ch = tf.MatMul(%x, %w)     ──▶   node { name: "y" op: "MatMul" input: "x" input: "w" attr: ... }
-//! %z = tf.Identity(%y, %ch)       ──▶   node { name: "z" op: "Identity" input: "y" input: "^y" }
-//! func @main(%x) -> %z            ──▶   node { name: "x" op: "Placeholder" }, fetch "z"
-//! func private @body              ──▶   library { function { signature { name: "body" } node_def ... ret ... } }
+//! %y, %ch = tf.MatMul(%x, %w)     ──▶   node { name: "y" op: "MatMul" input: "x" input: "w" .. }
+//! %z = tf.Neg(%y, %ch)            ──▶   node { name: "z" op: "Neg" input: "y" input: "^y" }
+//! func @main(%x) -> (%z as "out") ──▶   node { name: "x" op: "Placeholder" }, { name: "out" op: "Identity" }
+//! func private @body              ──▶   library { function { signature { name: "body" } node_def .. } }
 //! ```
 //!
-//! Nodes have the names of the ops' locations where these are names, made unique; arguments and results those of
-//! the function's ports. A result whose producer has another name gets an Identity. In a function of the library
-//! inputs name an argument, or a node with the name of its output and a number.
+//! Nodes have the names of the ops' locations where these are names, made unique; arguments and results those
+//! of the function's ports, which come first: a result is an Identity. In a function of the library inputs
+//! name an argument, or a node with the name of its output and a number.
 //!
-//! The order of effects, which in the module is that of the ops, becomes control edges; the results wait for all
-//! effects, so that fetching them runs these.
+//! The order of effects, which in the module is that of the ops, becomes control edges; the results wait for
+//! all effects, so that fetching them runs these.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ struct Export<'m> {
 
 /// The names of the values and completions of a body.
 #[derive(Default)]
-struct Body {
+struct ExportedBody {
     /// By value: its text as an input.
     inputs: FxHashMap<ValueId, String>,
     /// By chain: the nodes that it waits for.
@@ -92,7 +92,7 @@ struct Body {
     read: Vec<String>,
 }
 
-impl Body {
+impl ExportedBody {
     /// The name, or one like it that is not taken.
     fn name(&mut self, wanted: &str) -> String {
         let is_first = |c: char| c.is_ascii_alphanumeric() || c == '.';
@@ -111,7 +111,7 @@ impl Body {
     }
 }
 
-impl Body {
+impl ExportedBody {
     /// The nodes that an effect waits for, and which it is from then on.
     fn order(&mut self, access: Access, name: &str) -> Vec<String> {
         let mut waits: Vec<String> = self.written.iter().cloned().collect();
@@ -135,7 +135,7 @@ impl Export<'_> {
     /// The nodes of the entry function.
     fn graph(&mut self, function: OpId) -> Vec<NodeDef> {
         let m = self.m;
-        let mut body = Body::default();
+        let mut body = ExportedBody::default();
         let Some(block) = self.block(function) else { return Vec::new() };
         for (i, &arg) in m.args(block).iter().enumerate() {
             let name =
@@ -155,24 +155,25 @@ impl Export<'_> {
             });
             body.inputs.insert(arg, name);
         }
+        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
+        let mut results = Vec::with_capacity(returned.len());
+        for (i, value) in returned.into_iter().enumerate() {
+            let name = m
+                .port_name(function, names::RES_ATTRS, i)
+                .map_or_else(|| format!("result{i}"), str::to_owned);
+            // An argument may be a result, under its name.
+            if body.inputs.get(&value) != Some(&name) {
+                results.push((value, body.name(&name)));
+            }
+        }
         self.ops(block, &mut body, &|name, _, i| {
             if i == 0 { name.to_owned() } else { format!("{name}:{i}") }
         });
-        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
-        for (i, value) in returned.into_iter().enumerate() {
-            let Some(input) = body.inputs.get(&value).cloned() else { continue };
-            let Some(name) = port_name(m, function, names::RES_ATTRS, i).filter(|name| *name != input) else {
-                continue;
-            };
-            let name = body.name(&name);
+        for (value, name) in results {
             let attr = BTreeMap::from([("T".to_owned(), self.dtype(function, m.value_type(value)))]);
-            body.nodes.push(NodeDef {
-                name,
-                op: "Identity".to_owned(),
-                input: vec![input],
-                attr,
-                ..NodeDef::default()
-            });
+            let effects = body.written.iter().chain(&body.read).map(|node| format!("^{node}"));
+            let input = body.inputs.get(&value).cloned().into_iter().chain(effects).collect();
+            body.nodes.push(NodeDef { name, op: "Identity".to_owned(), input, attr, ..NodeDef::default() });
         }
         body.nodes
     }
@@ -182,7 +183,7 @@ impl Export<'_> {
         let m = self.m;
         let block = self.block(function)?;
         let name = m.symbol_name(function).map_or("", |name| m.cx.str(name)).to_owned();
-        let mut body = Body::default();
+        let mut body = ExportedBody::default();
         let mut signature = OpDef { name, ..OpDef::default() };
         for (i, &arg) in m.args(block).iter().enumerate() {
             let arg_name = body.name(&format!("arg{i}"));
@@ -240,9 +241,9 @@ impl Export<'_> {
         AttrValue { value: Some(Value::Type(code.unwrap_or_default())) }
     }
 
-    /// The nodes of a block. `text` is an output as an input: the node, the name of the output, its number in the
-    /// node or in the output.
-    fn ops(&mut self, block: BlockId, body: &mut Body, text: &dyn Fn(&str, &str, usize) -> String) {
+    /// The nodes of a block. `text` is an output as an input: the node, the name of the output, its number in
+    /// the node or in the output.
+    fn ops(&mut self, block: BlockId, body: &mut ExportedBody, text: &dyn Fn(&str, &str, usize) -> String) {
         let m = self.m;
         let in_graph = text("", "", 1).starts_with(":1");
         for op in m.ops_in(block) {
@@ -289,7 +290,7 @@ impl Export<'_> {
         }
     }
 
-    fn node(&mut self, op: OpId, row: &OpRow, name: &str, body: &Body) -> NodeDef {
+    fn node(&mut self, op: OpId, row: &OpRow, name: &str, body: &ExportedBody) -> NodeDef {
         let (m, signature) = (self.m, row.signature());
         let n_data = tf::n_data_operands(m, op);
         let mut input: Vec<String> = m

@@ -12,8 +12,8 @@ mod graphdef;
 
 pub use graphdef::graphdef;
 
-/// The passes in front of an export: at level 0 those without which there is no functional graph, above it all
-/// that make no operators of our own.
+/// The passes in front of an export: at level 0 those without which there is no functional graph, above it
+/// all that make no operators of our own.
 pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients)",

@@ -1,8 +1,8 @@
 //! The shapes of the values of a graph with dataflow control flow.
 //!
 //! ```text
-//! Enter ─▶ Merge ─▶ body ─▶ NextIteration        first the Merge has the shape of what enters, then the common
-//!            ▲                    │              shape of that and of what comes back, until nothing changes
+//! Enter ─▶ Merge ─▶ body ─▶ NextIteration      first the Merge has the shape of what enters, then the
+//!            ▲                    │            common one of that and of what comes back, until it stays
 //!            └────────────────────┘
 //! ```
 //!
