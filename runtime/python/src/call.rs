@@ -150,6 +150,9 @@ impl SysStdout {
     }
 }
 
+/// Limit of the runtimes that are shared.
+const MAX_SHARED: usize = 64;
+
 /// What a program is loaded with.
 #[derive(Clone, Default)]
 pub(crate) struct Setup {
@@ -166,8 +169,26 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The runtime.
+    /// The runtime. Programs on the same queue share one, unless their memory is limited.
     pub(crate) fn runtime(&self) -> PyResult<Runtime> {
+        static SHARED: Mutex<Vec<(u32, Option<String>, Runtime)>> = Mutex::new(Vec::new());
+        if self.max_memory.is_some() {
+            return self.new_runtime();
+        }
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = interrupt::generation();
+        let found = shared.iter().find(|(of, queue, _)| *of == generation && *queue == self.work_queue);
+        if let Some((.., runtime)) = found {
+            return Ok(runtime.clone());
+        }
+        let made = self.new_runtime()?;
+        if shared.len() < MAX_SHARED {
+            shared.push((generation, self.work_queue.clone(), made.clone()));
+        }
+        Ok(made)
+    }
+
+    fn new_runtime(&self) -> PyResult<Runtime> {
         let mut runtime = Runtime::builder();
         if let Some(queue) = &self.work_queue {
             runtime = runtime.work_queue(queue);

@@ -175,7 +175,7 @@ fn settled(handle: TensorHandle) -> Option<Value> {
     }
     match handle.value().is_some() {
         true => Some(handle.into_value()),
-        false => handle.wait(core().ok()?.context()).ok().map(tensor::value),
+        false => handle.wait().ok().map(tensor::value),
     }
 }
 
@@ -301,10 +301,9 @@ impl EagerOp {
                 Err(_) => TensorHandle::from(loans.of(operand)?),
             });
         }
-        let context = core()?.context();
         let made = py.detach(|| {
             let results = self.0.call_owned(args)?;
-            results.iter().map(|result| result.wait(context)).collect::<Result<Vec<_>, Error>>()
+            results.iter().map(TensorHandle::wait).collect::<Result<Vec<_>, Error>>()
         });
         let made = made.map_err(|error| failure::of(&error))?;
         let kept = made.iter().map(|tensor| tensor.kept(&Malloc::shared()).map(Tensor::from));
