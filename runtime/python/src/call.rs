@@ -153,7 +153,7 @@ impl SysStdout {
 /// Limit of the runtimes that are shared.
 const MAX_SHARED: usize = 64;
 
-/// What a program is loaded with.
+/// The settings of a program.
 #[derive(Clone, Default)]
 pub(crate) struct Setup {
     /// The work queue; the runtime's default without one.
@@ -164,7 +164,7 @@ pub(crate) struct Setup {
     pub(crate) resources: Resources,
     /// True if runs may print, or may take any time: they release the interpreter's lock.
     pub(crate) is_long: bool,
-    /// What runs are called in traces.
+    /// The name of runs in traces.
     pub(crate) name: String,
 }
 
@@ -309,7 +309,7 @@ impl Compiled {
             return self.run_long(py, prepared, arguments, deadline);
         }
         let run = prepared.begin();
-        let _watched = interrupt::watch(py, run.cancellation())?;
+        let _watched = interrupt::watch(py, run.cancellation(), false)?;
         let mut results = Vec::with_capacity(prepared.function().results().len());
         let seen = self.nanoseconds.load(Ordering::Relaxed);
         // Relaxed: estimates.
@@ -344,7 +344,7 @@ impl Compiled {
         let cancellation = Cancellation::limited(deadline, None);
         let options = CallOptions { cancellation, output: output.clone(), ..self.setup.options() };
         let run = prepared.begin_with(options);
-        let watched = interrupt::watch(py, run.cancellation())?;
+        let watched = interrupt::watch(py, run.cancellation(), true)?;
         let mut results = Vec::new();
         let made = py.detach(|| run.call(arguments, &mut results));
         drop(watched);

@@ -3,7 +3,7 @@
 //! ```text
 //! a + b ──▶ both of one dtype, or one a plain number? ──yes──▶ eager core ──▶ Tensor
 //!                         │no, or refused
-//!                         └──▶ befrost._tensor: a compiled function per pair of types, with NumPy's promotion
+//!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
 //! Here are only the cases in which no promotion is needed: two dtypes, and what NumPy has rules of its own
@@ -132,7 +132,7 @@ fn op((number, name): Row) -> PyResult<&'static Op> {
     Ok(place.get_or_init(|| made))
 }
 
-/// What Python does with operands that are not taken here.
+/// Python's functions for operands that are not taken here.
 static ELSEWHERE: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
 /// Sets the functions for operands that are not taken here: of an operator's name and one or two operands.

@@ -2,8 +2,8 @@
 //!
 //! One thread per process sleeps until the earliest time, runs the action, which must be short, and sleeps
 //! again. The first timer starts the thread, which ends when there has been no timer for a while. Dropping a
-//! [`Timer`] cancels it and leaves nothing behind. A forked child, which has no threads of its parent's, starts
-//! one of its own.
+//! [`Timer`] cancels it and leaves nothing behind. A forked child, which has no threads of its parent's,
+//! starts one of its own.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
