@@ -1,11 +1,13 @@
 """A greedy decoder as a plain NumPy function: a loop that ends where the data says so, with a list that grows."""
 
+from typing import Any
+
 import numpy as np
 
 import befrost as bf
 
 
-def decode(embeddings, recurrent, output, start, end, most):
+def decode(embeddings: Any, recurrent: Any, output: Any, start: Any, end: Any, most: Any) -> Any:
     """The tokens that follow `start` until `end`, at most `most`."""
     state = np.zeros(recurrent.shape[0], np.float32)
     token = start
@@ -19,7 +21,7 @@ def decode(embeddings, recurrent, output, start, end, most):
     return tokens, len(tokens)
 
 
-def main():
+def main() -> None:
     draw = np.random.default_rng(3)
     embeddings, recurrent, output = (draw.normal(size=size).astype(np.float32) for size in ((20, 8), (8, 8), (8, 20)))
     compiled = bf.function(decode)

@@ -4,6 +4,7 @@ weights come from, and saved as BEF, which runs without Python."""
 import pathlib
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ import befrost as bf
 DIGITS = pathlib.Path(__file__).resolve().parents[3] / "testdata" / "digits"
 
 
-def convolve(x, w, b):
+def convolve(x: Any, w: Any, b: Any) -> Any:
     """A convolution of 3x3 with padding, by shifts: x [n, h, w, c], w [3, 3, c, k]."""
     n, height, width, _ = x.shape
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
@@ -23,20 +24,20 @@ def convolve(x, w, b):
     return np.maximum(total, 0)
 
 
-def pool(x):
+def pool(x: Any) -> Any:
     """The maximum of each 2x2."""
     n, height, width, c = x.shape
     return x.reshape(n, height // 2, 2, width // 2, 2, c).max((2, 4))
 
 
-def cnn(images, w1, b1, w2, b2, w3, b3):
+def cnn(images: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any) -> Any:
     x = images.reshape(-1, 8, 8, 1)
     x = pool(convolve(x, w1, b1))
     x = pool(convolve(x, w2, b2))
     return x.reshape(len(images), -1) @ w3 + b3
 
 
-def main():
+def main() -> None:
     session = bf.Session(DIGITS / "digits_cnn.pb")
     weights = list(session.run(["Const", "Const_1", "Const_2", "Const_3", "Const_4", "Const_5"]))
     images, labels = np.load(DIGITS / "test_images.npy"), np.load(DIGITS / "test_labels.npy")

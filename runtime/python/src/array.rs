@@ -1,7 +1,7 @@
 //! NumPy arrays and host tensors: element types, and memory from one to the other without a copy.
 //!
 //! ```text
-//! array ──Loans──▶ a lent buffer, until the call has ended      C-contiguous, aligned, of our dtypes and byte order
+//! array ──Loans──▶ a lent buffer, until the call has ended      C-contiguous, aligned, of our dtypes
 //!       └───────▶ a copy of NumPy's, which is lent              all others
 //! result ──to_array──▶ an array over its memory, whose base is a `Memory`
 //! ```
@@ -131,7 +131,7 @@ pub(crate) fn no_memory(error: impl std::fmt::Display) -> PyErr {
     PyMemoryError::new_err(error.to_string())
 }
 
-/// What a call sees of an array: type, sizes, and where its bytes are.
+/// An array as a call sees it: type, sizes, and where its bytes are.
 pub(crate) struct ArrayView<'a> {
     /// The element type.
     pub(crate) dtype: DType,
@@ -167,7 +167,7 @@ impl<'a> ArrayView<'a> {
     }
 }
 
-/// What is lent to one call: arrays, and the copies of those that cannot be lent as they are.
+/// The arrays that are lent to one call, and copies of those that cannot be lent as they are.
 #[derive(Default)]
 pub(crate) struct Loans<'py> {
     // In this order: leases end before their memory goes.
@@ -312,8 +312,8 @@ fn new_array<'py>(
     let descr = descr_of(py, dtype)?;
     let mut sizes: SmallVec<[npy_intp; 8]> = dims.iter().map(|&dim| dim as npy_intp).collect();
     let data = data.map_or(ptr::null_mut(), |data| data.as_ptr().cast::<c_void>());
-    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are as many
-    // sizes as it is told, and it computes the strides. With `data`, these are all bytes of a tensor of this
+    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are as
+    // many sizes as it is told, and it computes the strides. With `data`, these are all bytes of a tensor of this
     // type and shape, aligned; the caller sees to it that they stay.
     let made = unsafe {
         let class = get_type_object(py, NpyTypes::PyArray_Type);

@@ -150,7 +150,10 @@ impl SysStdout {
     }
 }
 
-/// What a program is loaded with.
+/// Limit of the runtimes that are shared.
+const MAX_SHARED: usize = 64;
+
+/// The settings of a program.
 #[derive(Clone, Default)]
 pub(crate) struct Setup {
     /// The work queue; the runtime's default without one.
@@ -161,13 +164,31 @@ pub(crate) struct Setup {
     pub(crate) resources: Resources,
     /// True if runs may print, or may take any time: they release the interpreter's lock.
     pub(crate) is_long: bool,
-    /// What runs are called in traces.
+    /// The name of runs in traces.
     pub(crate) name: String,
 }
 
 impl Setup {
-    /// The runtime.
+    /// The runtime. Programs on the same queue share one, unless their memory is limited.
     pub(crate) fn runtime(&self) -> PyResult<Runtime> {
+        static SHARED: Mutex<Vec<(u32, Option<String>, Runtime)>> = Mutex::new(Vec::new());
+        if self.max_memory.is_some() {
+            return self.new_runtime();
+        }
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = interrupt::generation();
+        let found = shared.iter().find(|(of, queue, _)| *of == generation && *queue == self.work_queue);
+        if let Some((.., runtime)) = found {
+            return Ok(runtime.clone());
+        }
+        let made = self.new_runtime()?;
+        if shared.len() < MAX_SHARED {
+            shared.push((generation, self.work_queue.clone(), made.clone()));
+        }
+        Ok(made)
+    }
+
+    fn new_runtime(&self) -> PyResult<Runtime> {
         let mut runtime = Runtime::builder();
         if let Some(queue) = &self.work_queue {
             runtime = runtime.work_queue(queue);
@@ -288,7 +309,7 @@ impl Compiled {
             return self.run_long(py, prepared, arguments, deadline);
         }
         let run = prepared.begin();
-        let _watched = interrupt::watch(py, run.cancellation())?;
+        let _watched = interrupt::watch(py, run.cancellation(), false)?;
         let mut results = Vec::with_capacity(prepared.function().results().len());
         let seen = self.nanoseconds.load(Ordering::Relaxed);
         // Relaxed: estimates.
@@ -323,7 +344,7 @@ impl Compiled {
         let cancellation = Cancellation::limited(deadline, None);
         let options = CallOptions { cancellation, output: output.clone(), ..self.setup.options() };
         let run = prepared.begin_with(options);
-        let watched = interrupt::watch(py, run.cancellation())?;
+        let watched = interrupt::watch(py, run.cancellation(), true)?;
         let mut results = Vec::new();
         let made = py.detach(|| run.call(arguments, &mut results));
         drop(watched);

@@ -3,7 +3,7 @@
 //! ```text
 //! Tensor ──export──▶ capsule "dltensor_versioned" (read-only flag)  its memory
 //!             └────▶ capsule "dltensor"                             a copy, since it cannot say "read-only"
-//! capsule ──import──▶ Tensor over the producer's memory             renamed "used_...": a second use is an error
+//! capsule ──import──▶ Tensor over the producer's memory      renamed "used_...": a second use is an error
 //! ```
 //!
 //! The structures are those of `dlpack.h`, 1.1.
@@ -94,7 +94,7 @@ const DTYPES: [(DType, u8, u8); 15] = [
     (DType::I1, 6, 8),
 ];
 
-/// What an exported tensor keeps.
+/// The memory of an exported tensor, and its sizes.
 struct Kept {
     _memory: Exported,
     sizes: Box<[i64]>,

@@ -3,7 +3,7 @@
 //! ```text
 //! a + b ──▶ both of one dtype, or one a plain number? ──yes──▶ eager core ──▶ Tensor
 //!                         │no, or refused
-//!                         └──▶ befrost._tensor: a compiled function per pair of types, with NumPy's promotion
+//!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
 //! Here are only the cases in which no promotion is needed: two dtypes, and what NumPy has rules of its own
@@ -132,7 +132,7 @@ fn op((number, name): Row) -> PyResult<&'static Op> {
     Ok(place.get_or_init(|| made))
 }
 
-/// What Python does with operands that are not taken here.
+/// Python's functions for operands that are not taken here.
 static ELSEWHERE: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
 /// Sets the functions for operands that are not taken here: of an operator's name and one or two operands.
@@ -175,7 +175,7 @@ fn settled(handle: TensorHandle) -> Option<Value> {
     }
     match handle.value().is_some() {
         true => Some(handle.into_value()),
-        false => handle.wait(core().ok()?.context()).ok().map(tensor::value),
+        false => handle.wait().ok().map(tensor::value),
     }
 }
 
@@ -301,10 +301,9 @@ impl EagerOp {
                 Err(_) => TensorHandle::from(loans.of(operand)?),
             });
         }
-        let context = core()?.context();
         let made = py.detach(|| {
             let results = self.0.call_owned(args)?;
-            results.iter().map(|result| result.wait(context)).collect::<Result<Vec<_>, Error>>()
+            results.iter().map(TensorHandle::wait).collect::<Result<Vec<_>, Error>>()
         });
         let made = made.map_err(|error| failure::of(&error))?;
         let kept = made.iter().map(|tensor| tensor.kept(&Malloc::shared()).map(Tensor::from));

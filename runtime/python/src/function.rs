@@ -5,8 +5,8 @@
 //!              └───▶ none: `_slow` in Python, which compiles and remembers
 //! ```
 //!
-//! Only what is quick to look at is remembered: positional arguments that are arrays, Tensors, NumPy's scalars
-//! and Python's numbers.
+//! Only what is quick to look at is remembered: positional arguments that are arrays, Tensors, NumPy's
+//! scalars and Python's numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

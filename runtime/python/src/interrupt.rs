@@ -59,16 +59,16 @@ impl Drop for Watched {
     }
 }
 
-/// Registers a run, if this is the main thread.
+/// Registers a run, if this is the main thread. `is_long` says that it may take any time.
 ///
 /// # Errors
 /// A signal that came before the run, such as KeyboardInterrupt.
-pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation) -> PyResult<Watched> {
+pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) -> PyResult<Watched> {
     if !IS_MAIN.get() {
         return Ok(Watched(false));
     }
     #[cfg(target_os = "linux")]
-    linux::ensure();
+    linux::ensure(is_long);
     runs().push(cancellation.clone());
     let watched = Watched(true);
     // A signal from here on finds the run; one before it is found here.
@@ -113,11 +113,11 @@ mod linux {
 
     /// Makes pipe, thread and handler, unless they are there. A process without them runs as well, and is not
     /// interrupted before the run ends.
-    pub(super) fn ensure() {
+    pub(super) fn ensure(is_long: bool) {
         if WRITE_END.load(Ordering::Relaxed) < 0 {
             _ = start();
         }
-        install();
+        install(is_long);
     }
 
     fn start() -> std::io::Result<()> {
@@ -156,14 +156,14 @@ mod linux {
     }
 
     /// Puts our handler before the one of Python's, unless it is there, or the signal is ignored.
-    fn install() {
+    fn install(is_long: bool) {
         thread_local! {
-            /// Looking is a system call, so not every run looks.
+            /// Looking is a system call, so not every short run looks.
             static RUNS_SINCE: Cell<u32> = const { Cell::new(0) };
         }
         let n = RUNS_SINCE.get();
         RUNS_SINCE.set(n.wrapping_add(1) % 256);
-        if n != 0 {
+        if n != 0 && !is_long {
             return;
         }
         // SAFETY: all bits zero is a value of this plain struct.

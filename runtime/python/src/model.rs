@@ -92,8 +92,8 @@ impl Model {
 
     /// Runs the model on inputs by name. The outputs are NumPy arrays, or Tensors with output="tensor".
     ///
-    /// `fetches` asks for other tensors of a graph than its outputs. `timeout`: seconds after which the run is
-    /// given up, with an error that is also a TimeoutError. Arrays are not copied, neither in nor out.
+    /// `fetches` asks for other tensors of a graph than its outputs. `timeout`: seconds after which the run
+    /// is given up, with an error that is also a TimeoutError. Arrays are not copied, neither in nor out.
     #[pyo3(signature = (feeds = None, fetches = None, *, timeout = None, output = None))]
     fn run<'py>(
         slf: &Bound<'py, Self>,

@@ -128,7 +128,7 @@ impl Session {
             output: Some(output.clone()),
             ..RunOptions::default()
         };
-        let watched = interrupt::watch(py, &cancellation)?;
+        let watched = interrupt::watch(py, &cancellation, true)?;
         let made = py.detach(|| self.session.run_with(&values, &fetches, &options));
         drop((watched, values));
         if let Some(error) = output.error() {

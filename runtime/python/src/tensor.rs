@@ -361,7 +361,7 @@ impl Tensor {
     }
 }
 
-/// What a view of the buffer protocol refers to.
+/// The memory and the sizes of a view of the buffer protocol.
 struct Shown {
     _memory: Exported,
     sizes: Vec<isize>,

@@ -5,6 +5,8 @@ import functools
 import importlib.util
 import linecache
 import random
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -244,3 +246,26 @@ def test_save(tmp_path):
     model = bf.load(path)
     made = model.run({"x": np.ones(3, np.float32), "k": np.int64(4)})
     assert made["result.0"].tolist() == [4.0, 4.0, 4.0] and made[1] == 3.0
+
+
+def test_a_notebooks_cells():
+    shells = pytest.importorskip("IPython.core.interactiveshell")
+    shell = shells.InteractiveShell.instance()
+    try:
+        first = shell.run_cell("import befrost as bf, numpy as np\n@bf.function\ndef f(x):\n    return x * 2 if x > 0 else -x\n")
+        assert first.success
+        made = shell.run_cell("[f(np.float64(2)).item(), f(np.float64(-3)).item()]")
+        assert made.success and made.result == [4.0, 3.0]
+        lambdas = shell.run_cell("g, h = bf.function(lambda x: x + 1), bf.function(lambda x: x - 1)\n[g(3).item(), h(3).item()]")
+        assert lambdas.result == [4, 2]
+        # The same name in a later cell is another function.
+        assert shell.run_cell("@bf.function\ndef f(x):\n    return x + 10\nf(1).item()").result == 11
+    finally:
+        shells.InteractiveShell.clear_instance()
+
+
+def test_the_interactive_interpreter():
+    program = "import befrost as bf\n@bf.function\ndef f(x):\n    return x + 1\n\nprint('made', f(2))\n"
+    made = subprocess.run([sys.executable, "-i", "-q"], input=program, capture_output=True, text=True)
+    # From 3.13 on the interpreter keeps the sources; before it there are none, which is said.
+    assert "made 3" in made.stdout or "define the function in a file" in made.stderr
