@@ -1,6 +1,7 @@
 //! Graphs over several devices give TensorFlow's results, as one function and divided by device and by task,
 //! at `-O0` and `-O2`, on one thread, on two, and in seeded orders; ops are where TensorFlow placed them, and
-//! never more values cross.
+//! never more values cross. On `mstd` each CPU device has a worker of its own. The same with simulated
+//! accelerators in place of all CPUs but the first.
 //!
 //! A case is a folder of `testdata/partition`, and of `$BEFROST_PARTITION` if that is set: `graph.pb`, and
 //! `case.json` with devices, placement, numbers of transfers and runs, whose tensors are `.npy` files. The
@@ -10,8 +11,14 @@
 mod cases;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use befrost::{CallOptions, Datum, HostTensor, Resources, Runtime};
+use befrost::mem::{LeakCheck, Live, Malloc};
+use befrost::{
+    CallOptions, Cancellation, Datum, Diagnostics, Error, ErrorCode, HostTensor, Resources, Runtime,
+};
 use befrost_compiler::device::{DeviceOptions, Partition};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef};
@@ -28,34 +35,70 @@ fn main() {
     cases::run("partition", "BEFROST_PARTITION", "case.json", check);
 }
 
+/// The largest number of the launch, copy or request that fails.
+const MAX_FAULTS: usize = 60;
+
+/// Whether an error was raised.
+#[derive(Default)]
+struct Raised(AtomicBool);
+
+impl Diagnostics for Raised {
+    fn report(&self, _: &Error) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A way to run a case.
 struct Way {
     partition: Partition,
     policy: &'static str,
     level: u8,
     queue: &'static str,
+    /// Simulated accelerators in place of all CPUs but the first.
+    simulated: bool,
 }
 
-const WAYS: [Way; 10] = [
-    Way { partition: Partition::None, policy: "first", level: 0, queue: "s" },
-    Way { partition: Partition::None, policy: "list", level: 2, queue: "mstd:2" },
-    Way { partition: Partition::None, policy: "greedy", level: 1, queue: "seeded:5" },
-    Way { partition: Partition::Device, policy: "first", level: 0, queue: "s" },
-    Way { partition: Partition::Device, policy: "first", level: 0, queue: "seeded:7" },
-    Way { partition: Partition::Device, policy: "first", level: 2, queue: "s" },
-    Way { partition: Partition::Device, policy: "list", level: 2, queue: "mstd:2" },
-    Way { partition: Partition::Device, policy: "greedy", level: 0, queue: "mstd:2" },
-    Way { partition: Partition::Worker, policy: "first", level: 0, queue: "mstd:2" },
-    Way { partition: Partition::Worker, policy: "list", level: 2, queue: "seeded:3" },
+/// A way on CPU devices.
+const fn cpu(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
+    Way { partition, policy, level, queue, simulated: false }
+}
+
+/// A way on simulated accelerators.
+const fn sim(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
+    Way { partition, policy, level, queue, simulated: true }
+}
+
+const WAYS: [Way; 19] = [
+    cpu(Partition::None, "first", 0, "s"),
+    cpu(Partition::None, "first", 0, "mstd:2"),
+    cpu(Partition::None, "list", 2, "mstd:2"),
+    cpu(Partition::None, "greedy", 1, "seeded:5"),
+    cpu(Partition::Device, "first", 0, "s"),
+    cpu(Partition::Device, "first", 0, "seeded:7"),
+    cpu(Partition::Device, "first", 2, "s"),
+    cpu(Partition::Device, "list", 2, "mstd:2"),
+    cpu(Partition::Device, "greedy", 0, "mstd:2"),
+    cpu(Partition::Worker, "first", 0, "mstd:2"),
+    cpu(Partition::Worker, "list", 2, "seeded:3"),
+    sim(Partition::None, "first", 0, "s"),
+    sim(Partition::None, "list", 2, "mstd:2"),
+    sim(Partition::None, "greedy", 0, "seeded:5"),
+    sim(Partition::None, "first", 2, "mstd:2"),
+    sim(Partition::Device, "first", 0, "s"),
+    sim(Partition::Device, "list", 2, "mstd:2"),
+    sim(Partition::Device, "greedy", 0, "seeded:7"),
+    sim(Partition::Worker, "first", 2, "s"),
 ];
 
 fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&std::fs::read_to_string(case.join("case.json"))?)?;
     let case = Case { folder: case.to_owned(), graph: std::fs::read(case.join("graph.pb"))?, description };
-    for way in &WAYS {
-        let name = format!("{:?} {}, -O{} on {}", way.partition, way.policy, way.level, way.queue);
+    for way in WAYS.iter().filter(|way| !way.simulated || case.has_local_devices()) {
+        let simulated = if way.simulated { " simulated" } else { "" };
+        let name = format!("{:?} {}, -O{} on {}{simulated}", way.partition, way.policy, way.level, way.queue);
         case.run_all(way).map_err(|why| format!("{name}: {}", why.message().unwrap_or_default()))?;
     }
+    case.inject_faults()?;
     for run in items(&case.description["runs"]) {
         if run.get("expect_error").is_none_or(|error| text(&error["when"]) != "placement") {
             case.compare_placement(run)?;
@@ -72,10 +115,23 @@ struct Case {
 }
 
 impl Case {
+    fn names(&self) -> Vec<&str> {
+        items(&self.description["devices"]).iter().filter_map(Json::as_str).collect()
+    }
+
+    /// True if the devices are those of one task.
+    fn has_local_devices(&self) -> bool {
+        self.names().iter().all(|name| !name.starts_with('/'))
+    }
+
     /// The devices as on a command line.
-    fn devices(&self) -> String {
-        let names: Vec<&str> = items(&self.description["devices"]).iter().filter_map(Json::as_str).collect();
-        if names.iter().all(|name| !name.starts_with('/')) {
+    fn devices(&self, simulated: bool) -> String {
+        let names = self.names();
+        if simulated {
+            // The first one is not used: CPU:1 becomes SIM:1.
+            return format!("CPU:1,SIM:{}{{streams=2}}", names.len().max(2));
+        }
+        if self.has_local_devices() {
             return format!("CPU:{}", names.len());
         }
         let one = |name: &&str| match name.rsplit_once("/device:") {
@@ -85,9 +141,9 @@ impl Case {
         names.iter().map(one).collect::<Vec<_>>().join(",")
     }
 
-    fn options(&self, partition: Partition, policy: &str) -> DeviceOptions {
+    fn options(&self, partition: Partition, policy: &str, simulated: bool) -> DeviceOptions {
         DeviceOptions {
-            devices: self.devices(),
+            devices: self.devices(simulated),
             soft: self.description["soft_placement"].as_bool().unwrap_or(false),
             policy: policy.to_owned(),
             partition,
@@ -95,7 +151,8 @@ impl Case {
         }
     }
 
-    fn imported(&self, run: &Json) -> Result<Module, Failed> {
+    fn imported(&self, run: &Json, simulated: bool) -> Result<Module, Failed> {
+        let graph = if simulated { simulated_graph(&self.graph) } else { self.graph.clone() };
         let names = |value: &Json| items(value).iter().map(|name| text(name).to_owned()).collect();
         let feeds = items(&run["feeds"]).iter().map(|feed| Feed::named(text(&feed["tensor"]))).collect();
         let options = ImportOptions {
@@ -105,26 +162,28 @@ impl Case {
             init: self.description["init"].as_str().map(str::to_owned),
             ..ImportOptions::default()
         };
-        Ok(graphdef(&self.graph[..], self.graph.len(), &options).map_err(|said| format!("{said:?}"))?)
+        Ok(graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?)
     }
 
-    fn passed(&self, run: &Json, pipeline: &str) -> Result<Module, Failed> {
+    fn passed(&self, run: &Json, pipeline: &str, simulated: bool) -> Result<Module, Failed> {
         let mut passes = PassManager::parse(pipeline).map_err(|error| format!("{error:?}"))?;
-        let module = verify(self.imported(run)?).map_err(|said| format!("{said:?}"))?;
+        let module = verify(self.imported(run, simulated)?).map_err(|said| format!("{said:?}"))?;
         let (module, _) = passes.run(module).map_err(|said| said[0].message.clone())?;
         Ok(module.into_module())
     }
 
     /// All runs, with one set of variables.
     fn run_all(&self, way: &Way) -> Result<(), Failed> {
-        let runtime = Runtime::builder().work_queue(way.queue).devices(&self.devices()).build()?;
+        let devices = self.devices(way.simulated);
+        let builder = Runtime::builder().device_factory(befrost_sim::SIM);
+        let runtime = builder.work_queue(way.queue).devices(&devices).build()?;
         let resources = Resources::default();
         for (i, run) in items(&self.description["runs"]).iter().enumerate() {
             let expected = &run["expect_error"];
-            let options = self.options(way.partition, way.policy);
-            let pipeline =
-                default_pipeline(&self.imported(run)?, way.level, &options).ok_or("no op graph")?;
-            let module = match self.passed(run, &pipeline) {
+            let options = self.options(way.partition, way.policy, way.simulated);
+            let pipeline = default_pipeline(&self.imported(run, way.simulated)?, way.level, &options)
+                .ok_or("no op graph")?;
+            let module = match self.passed(run, &pipeline, way.simulated) {
                 Ok(_) if text(&expected["when"]) == "placement" => return Err("it was placed".into()),
                 Err(_) if text(&expected["when"]) == "placement" => continue,
                 module => verify(module?).map_err(|said| format!("{said:?}"))?,
@@ -151,12 +210,10 @@ impl Case {
                 }
                 continue;
             }
-            let tolerance = |name: &str| self.description[name].as_f64().unwrap_or(1e-5);
-            let tolerance = Tolerance { rtol: tolerance("rtol"), atol: tolerance("atol") };
             for output in items(&run["outputs"]) {
                 let at = items(&run["fetches"]).iter().position(|fetch| fetch == &output["tensor"]);
                 let got = results[at.ok_or("an output that is not fetched")?].tensor()?;
-                let report = compare(got, &self.array(&output["file"], &runtime)?, tolerance)?;
+                let report = compare(got, &self.array(&output["file"], &runtime)?, self.tolerance())?;
                 if !report.is_match() {
                     return Err(format!("run {i}, {}: {report}", output["tensor"]).into());
                 }
@@ -165,18 +222,109 @@ impl Case {
         Ok(())
     }
 
+    /// The first run on simulated accelerators of which one launch, copy or request of memory fails, each in
+    /// turn: what does not depend on it is right, what does has the device's error with a place, and nothing
+    /// is left.
+    fn inject_faults(&self) -> Result<(), Failed> {
+        let Some(run) = items(&self.description["runs"]).first() else { return Ok(()) };
+        if !self.has_local_devices() || !run["expect_error"].is_null() {
+            return Ok(());
+        }
+        for (partition, level) in [(Partition::None, 0), (Partition::Device, 2)] {
+            let options = self.options(partition, "first", true);
+            let pipeline =
+                default_pipeline(&self.imported(run, true)?, level, &options).ok_or("no op graph")?;
+            let module = verify(self.passed(run, &pipeline, true)?).map_err(|said| format!("{said:?}"))?;
+            let bef = emit_parts(&module, &EmitOptions::default()).map_err(|said| format!("{said:?}"))?;
+            let bef = bef.to_vec();
+            for fault in ["fail-after", "fail-copy", "fail-alloc"] {
+                for n in 1..=MAX_FAULTS {
+                    let devices = self.devices(true).replace("streams=2", &format!("streams=2,{fault}={n}"));
+                    let found = self
+                        .run_with_fault(run, &bef, &devices)
+                        .map_err(|why| format!("{devices}: {}", why.message().unwrap_or_default()))?;
+                    if !found {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a file on devices with a fault. Returns whether it occurred.
+    fn run_with_fault(&self, run: &Json, bef: &[u8], devices: &str) -> Result<bool, Failed> {
+        let memory = Arc::new(LeakCheck::new(Malloc::shared()));
+        let builder = Runtime::builder().device_factory(befrost_sim::SIM).allocator(memory.clone());
+        let runtime = builder.work_queue("mstd:2").devices(devices).build()?;
+        let program = runtime.load_bytes(bef)?;
+        let raised = Arc::new(Raised::default());
+        // Nothing is to wait for what a fault has prevented.
+        let cancellation = Cancellation::with_deadline(Instant::now() + Duration::from_secs(20));
+        let diagnostics: Option<Arc<dyn Diagnostics>> = Some(raised.clone());
+        let call = CallOptions { diagnostics, cancellation, ..CallOptions::default() };
+        let is_fault = |error: &Error| {
+            let is_code = matches!(error.code(), ErrorCode::Unavailable | ErrorCode::ResourceExhausted);
+            is_code && error.location().is_some()
+        };
+        let mut occurred = false;
+        if self.description["init"].is_string() {
+            _ = program.function(INIT)?.call_with(Vec::new(), &call)?;
+            // Without all variables there is nothing to run.
+            occurred = raised.0.load(Ordering::Relaxed);
+        }
+        if !occurred {
+            let inputs = items(&run["feeds"]).iter().map(|feed| self.array(&feed["file"], &runtime));
+            let inputs = inputs.map(|tensor| tensor.map(Datum::from)).collect::<Result<Vec<_>, _>>()?;
+            let results = program.function("main")?.call_with(inputs, &call)?;
+            for output in items(&run["outputs"]) {
+                let at = items(&run["fetches"]).iter().position(|fetch| fetch == &output["tensor"]);
+                let result = &results[at.ok_or("an output that is not fetched")?];
+                match result.error() {
+                    Some(error) if is_fault(error) => occurred = true,
+                    Some(error) => {
+                        return Err(format!("{}: another error: {error:?}", output["tensor"]).into());
+                    }
+                    None => {
+                        let want = self.array(&output["file"], &runtime)?;
+                        let report = compare(result.tensor()?, &want, self.tolerance())?;
+                        if !report.is_match() {
+                            return Err(format!("{}: {report}", output["tensor"]).into());
+                        }
+                    }
+                }
+            }
+        }
+        occurred |= runtime.devices().iter().any(|device| device.health().is_err());
+        runtime.devices().quiesce();
+        drop((call, program, runtime));
+        let patience = Instant::now() + Duration::from_secs(5);
+        while memory.live() != Live::default() {
+            if Instant::now() > patience {
+                return Err(format!("memory is left: {:?}", memory.live()).into());
+            }
+            std::thread::yield_now();
+        }
+        Ok(occurred)
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        let tolerance = |name: &str| self.description[name].as_f64().unwrap_or(1e-5);
+        Tolerance { rtol: tolerance("rtol"), atol: tolerance("atol") }
+    }
+
     fn array(&self, file: &Json, runtime: &Runtime) -> Result<HostTensor, Failed> {
         Ok(befrost::npy::read_file(&self.folder.join(text(file)), runtime.allocator())?)
     }
 
     /// The text of the module after a pass of the placement, at -O0.
     fn text_after(&self, run: &Json, pass: &str) -> Result<String, Failed> {
-        let (devices, soft) = (self.devices(), self.options(Partition::None, "first").soft);
+        let (devices, soft) = (self.devices(false), self.options(Partition::None, "first", false).soft);
         let pipeline = format!(
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-expand-collectives,\
              tf-place{{devices={devices} soft={soft}}}{pass})"
         );
-        let module = self.passed(run, &pipeline)?;
+        let module = self.passed(run, &pipeline, false)?;
         Ok(print(&module, &PrintOptions { locations: true, local_scope: true, ..PrintOptions::default() }))
     }
 
@@ -217,13 +365,26 @@ impl Case {
         let theirs: u64 = pairs
             .flat_map(|(_, pair)| ["data", "control"].map(|kind| pair[kind].as_u64().unwrap_or(0)))
             .sum();
-        let text = self.text_after(run, &format!(",tf-partition{{devices={}}}", self.devices()))?;
+        let text = self.text_after(run, &format!(",tf-partition{{devices={}}}", self.devices(false)))?;
         let ours = text.matches("dev.send ").count() as u64;
         if ours > theirs {
             return Err(format!("{ours} sends, TensorFlow has {theirs}").into());
         }
         Ok(())
     }
+}
+
+/// The graph with `SIM:N` for each `CPU:N` but the first.
+fn simulated_graph(graph: &[u8]) -> Vec<u8> {
+    const DEVICE: &[u8] = b"/device:CPU:";
+    let mut graph = graph.to_vec();
+    for at in 0..graph.len().saturating_sub(DEVICE.len()) {
+        let end = at + DEVICE.len();
+        if graph[at..].starts_with(DEVICE) && graph[end] != b'0' {
+            graph[end - 4..end - 1].copy_from_slice(b"SIM");
+        }
+    }
+    graph
 }
 
 /// The text between two others.

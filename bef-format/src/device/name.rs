@@ -106,6 +106,11 @@ impl DeviceSpec {
         *self == DeviceSpec::default()
     }
 
+    /// The kind, if it is given.
+    pub fn kind(&self) -> Option<&str> {
+        self.kind.as_deref()
+    }
+
     /// True if all fields that are given are equal to the name's.
     pub fn matches(&self, name: &DeviceName) -> bool {
         let DeviceSpec { job, replica, task, kind, index } = self;

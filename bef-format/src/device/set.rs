@@ -5,7 +5,7 @@
 //! entry    = ["/job:NAME"] ["/replica:N"] ["/task:N"] ["/"] KIND ":" COUNT [properties]
 //! properties = "{" property { "," property } "}"
 //! property = threads=N | cores=N[-N] | memory=BYTES | streams=N | link=TIME/BYTES | speed=X
-//!          | fail-after=N | fail-copy=N
+//!          | fail-after=N | fail-copy=N | fail-alloc=N
 //! ```
 //!
 //! The number behind the kind is a count: `CPU:3` is CPU:0, CPU:1, CPU:2. A later entry of the same kind and
@@ -47,6 +47,8 @@ pub struct DeviceConfig {
     pub fail_after: Option<u32>,
     /// The copy that fails, from 1.
     pub fail_copy: Option<u32>,
+    /// The request of memory that fails, from 1.
+    pub fail_alloc: Option<u32>,
 }
 
 /// A link between two memories.
@@ -62,6 +64,20 @@ impl DeviceSet {
     /// All devices.
     pub fn devices(&self) -> impl ExactSizeIterator<Item = (&DeviceName, &DeviceConfig)> {
         self.devices.iter().map(|(name, config)| (name, config))
+    }
+
+    /// The set with a device of kind `host` in front, which is the client's: the first one of that kind, or
+    /// one more in the first task.
+    #[must_use]
+    pub fn with_client(mut self, host: &str) -> DeviceSet {
+        match self.devices.iter().position(|(name, _)| name.kind() == host) {
+            Some(at) => self.devices[..=at].rotate_right(1),
+            None => {
+                let name = DeviceSpec::default().name_of(host, 0);
+                self.devices.insert(0, (name, DeviceConfig::default()));
+            }
+        }
+        self
     }
 
     /// The devices that match a spec.
@@ -127,7 +143,8 @@ fn read_place<'t>(text: &mut Cursor<'t>) -> Result<(DeviceSpec, &'t str), Device
 impl fmt::Display for DeviceConfig {
     /// Prints the properties that are given, as ` threads=2 memory=1024B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy } = self;
+        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy, fail_alloc } =
+            self;
         if let Some(threads) = threads {
             write!(f, " threads={threads}")?;
         }
@@ -151,6 +168,9 @@ impl fmt::Display for DeviceConfig {
         }
         if let Some(n) = fail_copy {
             write!(f, " fail-copy={n}")?;
+        }
+        if let Some(n) = fail_alloc {
+            write!(f, " fail-alloc={n}")?;
         }
         Ok(())
     }
@@ -193,6 +213,9 @@ impl DeviceConfig {
                 }
                 "fail-copy" => {
                     put(&mut config.fail_copy, start, at, "fail-copy", POSITIVE, positive(value), value)?;
+                }
+                "fail-alloc" => {
+                    put(&mut config.fail_alloc, start, at, "fail-alloc", POSITIVE, positive(value), value)?;
                 }
                 other => return Err(start.error(DeviceSyntax::UnknownProperty(shown(other)))),
             }

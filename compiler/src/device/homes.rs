@@ -8,8 +8,8 @@
 //! argument, result of the program    on the client's device
 //! ```
 //!
-//! A constant is on every device, so it has no home. A call whose operand is elsewhere than the argument
-//! transfers it, a branch its result.
+//! Predicates and conditions are read in the host's memory. A constant is on every device, so it has no home.
+//! A call whose operand is elsewhere than the argument transfers it, a branch its result.
 
 use std::collections::BTreeSet;
 
@@ -42,11 +42,13 @@ impl<'a> Homes<'a> {
     /// The homes of all values.
     pub(crate) fn of_module(m: &Module, devices: &'a Devices) -> Homes<'a> {
         let functions = functions(m);
-        let called: FxHashSet<StrId> = functions
-            .values()
-            .flat_map(|&function| body(m, function))
-            .flat_map(|op| callees(m, op))
-            .collect();
+        let ops = || functions.values().flat_map(|&function| body(m, function));
+        let is_parts = |op: OpId| m.op_name_str(op) == dev::PARTS;
+        let called: FxHashSet<StrId> =
+            ops().filter(|&op| !is_parts(op)).flat_map(|op| callees(m, op)).collect();
+        // What the functions of parts give is what the program gives.
+        let parts: FxHashSet<StrId> =
+            ops().filter(|&op| is_parts(op)).flat_map(|op| callees(m, op)).collect();
         let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
         // Programs first, then what nothing calls.
         order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
@@ -55,7 +57,7 @@ impl<'a> Homes<'a> {
         for (name, function) in order {
             let n_args = block_of(m, function).map_or(0, |block| m.args(block).len());
             homes.function(m, name, &vec![CLIENT; n_args]);
-            if !m.is_private(function) {
+            if !m.is_private(function) || parts.contains(&name) {
                 let results = homes.results.get_mut(&name);
                 results.into_iter().flatten().for_each(|home| *home = Some(CLIENT));
             }
@@ -99,13 +101,19 @@ impl<'a> Homes<'a> {
         if i >= tf::n_data_operands(m, op) || m.value_type(m.operand(op, i)) == KnownType::Chain.id() {
             return None;
         }
+        if m.op_name_str(op) == dev::SEND {
+            // All parts get it from the host's memory: the same value, or the same error.
+            return self.home(m, m.operand(op, i)).map(|home| self.devices.host_of(home));
+        }
         match Control::of(m, op) {
-            Some(Control::If | Control::Case) if i == 0 => Some(self.device(m, op)),
+            Some(Control::If | Control::Case) if i == 0 => Some(self.devices.host_of(self.device(m, op))),
             Some(control) => {
                 let first = usize::from(matches!(control, Control::If | Control::Case));
                 callees(m, op).into_iter().find_map(|callee| self.argument(m, callee, i - first))
             }
             None if is_placed(m, op) => Some(self.device(m, op)),
+            // Scalars are the host's, and so is what makes them.
+            None if m.op_name_str(op).starts_with("tensor.") => Some(CLIENT),
             None => None,
         }
     }
@@ -152,7 +160,11 @@ impl<'a> Homes<'a> {
                 let is_cond = matches!(cond, Some(AttrKind::Symbol { root, .. }) if *root == name);
                 let results = self.results.get_mut(&name).into_iter().flatten();
                 for (i, home) in results.enumerate() {
-                    *home = if is_cond { home.or(Some(own)) } else { args.get(i).copied().or(Some(own)) };
+                    *home = if is_cond {
+                        Some(self.devices.host_of(home.unwrap_or(own)))
+                    } else {
+                        args.get(i).copied().or(Some(own))
+                    };
                 }
             }
             return;

@@ -20,6 +20,7 @@
 pub(crate) mod collectives;
 pub(crate) mod errors;
 pub(crate) mod homes;
+pub(crate) mod lowered;
 mod options;
 pub(crate) mod partition;
 pub(crate) mod place;
@@ -29,14 +30,23 @@ pub(crate) mod transfers;
 
 pub use options::{DeviceOptions, Partition};
 
+use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;
 
-use crate::dialects::tf;
-use crate::ir::{Module, OpId};
+use crate::dialects::{dev, tf};
+use crate::ir::{Module, OpId, names};
 
 /// True if an op runs on one device: an operator, but no constant.
 pub(crate) fn is_placed(m: &Module, op: OpId) -> bool {
     tf::op_of(m.op_name_str(op)).is_some() && !is_constant(m, op)
+}
+
+/// True if an op, or a kernel, leaves its results in the memory of a device that has one of its own: it is
+/// placed there, or transfers its operand there.
+pub(crate) fn is_in_other_memory(m: &Module, op: OpId) -> bool {
+    let device = m.attr(op, names::DEVICE).or_else(|| m.attr(op, names::BEF_DEVICE));
+    let name = dev::destination(m, op).or_else(|| m.cx.as_str(device?));
+    name.and_then(|name| name.parse::<DeviceSpec>().ok()).is_some_and(|spec| !specs::may_be_host(&spec))
 }
 
 /// True if each device has the results of the op from the beginning.

@@ -1,5 +1,7 @@
 //! The devices of a compilation, as passes of its pipeline.
 
+use super::specs::Devices;
+
 /// How a program is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partition {
@@ -38,6 +40,11 @@ impl DeviceOptions {
         format!("devices={}", self.devices)
     }
 
+    /// True if a device has a memory of its own. A malformed text is reported by the passes.
+    fn has_memories(&self) -> bool {
+        self.devices.parse().is_ok_and(|set| Devices::new(&set).have_memories())
+    }
+
     /// The passes that choose a device for each op, each followed by a comma.
     pub(crate) fn place(&self, level: u8) -> String {
         if self.devices.is_empty() {
@@ -61,15 +68,20 @@ impl DeviceOptions {
 
     /// The passes in front of the making of kernels.
     pub(crate) fn last(&self) -> String {
-        let by = match self.partition {
+        let transfers = format!("tf-transfers{{{} last}},", self.devices());
+        let (by, transfers) = match self.partition {
             _ if self.devices.is_empty() => return String::new(),
-            Partition::None => return format!("tf-transfers{{{} last}},", self.devices()),
-            Partition::Worker => "worker",
-            Partition::Device => "device",
+            Partition::None => return transfers,
+            // A part may have devices of several memories, and what parts send each other is the host's.
+            Partition::Worker => ("worker", transfers),
+            Partition::Device if self.has_memories() => ("device", transfers),
+            Partition::Device => ("device", String::new()),
         };
         match &self.only {
-            None => format!("tf-partition{{{} by={by}}},", self.devices()),
-            Some(part) => format!("tf-partition{{{} by={by} only={part}}},symbol-dce,", self.devices()),
+            None => format!("tf-partition{{{} by={by}}},{transfers}", self.devices()),
+            Some(part) => {
+                format!("tf-partition{{{} by={by} only={part}}},symbol-dce,{transfers}", self.devices())
+            }
         }
     }
 }

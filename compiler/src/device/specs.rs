@@ -17,6 +17,14 @@ pub(super) const DEVICES: PassOption = PassOption {
 /// Number of a device in its set. 0 is the client's.
 pub(crate) type DeviceIndex = u16;
 
+/// The kind of devices whose memory is the host's.
+const HOST_KIND: &str = "CPU";
+
+/// True unless a spec names a kind of devices with a memory of their own.
+pub(super) fn may_be_host(spec: &DeviceSpec) -> bool {
+    spec.kind().is_none_or(|kind| kind == HOST_KIND)
+}
+
 /// The client's device: host memory, and the queue of the caller.
 pub(crate) const CLIENT: DeviceIndex = 0;
 
@@ -36,7 +44,8 @@ impl Devices {
             return Some(Devices { names, configs, index });
         }
         match text.parse::<DeviceSet>() {
-            Ok(set) => Some(Devices::new(&set)),
+            // The first device is the client's: host memory.
+            Ok(set) => Some(Devices::new(&set.with_client(HOST_KIND))),
             Err(error) => {
                 cx.report(errors::bad_set(text, &error));
                 None
@@ -44,7 +53,7 @@ impl Devices {
         }
     }
 
-    fn new(set: &DeviceSet) -> Devices {
+    pub(super) fn new(set: &DeviceSet) -> Devices {
         let names: Vec<DeviceName> = set.devices().map(|(name, _)| name.clone()).collect();
         let configs = set.devices().map(|(_, config)| config.clone()).collect();
         // The set has at most 65,535 devices.
@@ -95,7 +104,22 @@ impl Devices {
 
     /// True if the device's memory is the host's.
     pub(crate) fn is_host(&self, device: DeviceIndex) -> bool {
-        self.name(device).kind() == "CPU"
+        self.name(device).kind() == HOST_KIND
+    }
+
+    /// True if a device has a memory of its own.
+    pub(super) fn have_memories(&self) -> bool {
+        self.all().any(|(device, _)| !self.is_host(device))
+    }
+
+    /// A device of the same task whose memory is the host's, which control flow reads: the device itself, or
+    /// the client's if the task has none.
+    pub(crate) fn host_of(&self, device: DeviceIndex) -> DeviceIndex {
+        if self.is_host(device) {
+            return device;
+        }
+        let mut hosts = self.all().filter(|&(other, _)| self.is_host(other));
+        hosts.find(|(_, name)| name.is_same_task(self.name(device))).map_or(CLIENT, |(host, _)| host)
     }
 
     /// The devices with the first of equal kinds in front: TensorFlow's order of preference.

@@ -21,7 +21,7 @@ use super::is_placed;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
 use crate::dialects::{dev, tf};
 use crate::graph::effects::functions;
-use crate::ir::{Module, OpId, ValueId, names};
+use crate::ir::{LocId, Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::rewrite::InsertionPoint;
 
@@ -137,7 +137,7 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
                 let copy = match made.get(&(value, to)) {
                     Some(&copy) => copy,
                     None => {
-                        let copy = transfer(r, value, block, &devices.name(to).to_string());
+                        let copy = transfer(r, (value, op), block, &devices.name(to).to_string());
                         made.insert((value, to), copy);
                         copy
                     }
@@ -149,15 +149,22 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
     made.len() as u64
 }
 
-/// A transfer behind what makes a value.
-fn transfer(r: &mut Rewriter<'_>, value: ValueId, block: crate::ir::BlockId, to: &str) -> ValueId {
+/// A transfer behind what makes a value, for its first reader. It has the place of the one or, if that has
+/// none, of the other.
+fn transfer(
+    r: &mut Rewriter<'_>,
+    (value, reader): (ValueId, OpId),
+    block: crate::ir::BlockId,
+    to: &str,
+) -> ValueId {
     let m = r.ir();
     let (ty, first) = (m.value_type(value), m.first_op(block));
     let (at, loc) = match (m.defining_op(value), first) {
         (Some(op), _) => (InsertionPoint::After(op), m.loc(op)),
-        (None, Some(first)) => (InsertionPoint::Before(first), m.loc(first)),
-        (None, None) => (InsertionPoint::End(block), crate::ir::LocId::UNKNOWN),
+        (None, Some(first)) => (InsertionPoint::Before(first), m.loc(reader)),
+        (None, None) => (InsertionPoint::End(block), m.loc(reader)),
     };
+    let loc = if loc == LocId::UNKNOWN { m.loc(reader) } else { loc };
     let to = r.cx().str_attr(to);
     let op = r.create_named(at, loc, dev::TRANSFER, &[value], &[ty], &[("to", to)]);
     r.ir().result(op, 0)

@@ -22,6 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{EffectState, body, callees, effectful, functions};
 use crate::build::Builder;
+use crate::device::lowered;
 use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::FRAME;
 use crate::dialects::{Access, dev, tf};
@@ -71,7 +72,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         lowering.function(function);
     }
     let n_loops = lowering.n_loops;
-    on_devices(r);
+    lowered::place_kernels(r);
+    lowered::run_parts_in_any_case(r);
     cx.count("num-loops", n_loops);
     r.change()
 }
@@ -79,17 +81,6 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// The kind of a function in which nothing but operands orders effects ([`FRAME`]).
 fn frame(m: &Module, function: OpId) -> Option<&str> {
     m.attr_named(function, FRAME).and_then(|attr| m.cx.as_str(attr))
-}
-
-/// Lets kernels run where their operators were placed.
-fn on_devices(r: &mut Rewriter<'_>) {
-    let m = r.ir();
-    let placed: Vec<(OpId, AttrId)> =
-        m.walk_functions().filter_map(|op| Some((op, m.attr(op, names::DEVICE)?))).collect();
-    for (op, device) in placed {
-        r.remove_attr(op, names::DEVICE);
-        r.set_attr(op, names::BEF_DEVICE, device);
-    }
 }
 
 struct Lowering<'a, 'm, 'c> {
@@ -485,6 +476,10 @@ impl Lowering<'_, '_, '_> {
     ) -> (OpId, BlockId, Vec<ValueId>) {
         let text = self.m().cx.str(name).to_owned();
         let (op, block) = self.r.private_function_of(InsertionPoint::After(behind), loc, &text, inputs);
+        // The function of a part has the part's device, and so has what is made of it.
+        if let Some(device) = self.m().attr(behind, names::DEVICE) {
+            self.r.set_attr(op, names::DEVICE, device);
+        }
         self.functions.insert(name, op);
         (op, block, self.m().args(block).to_vec())
     }

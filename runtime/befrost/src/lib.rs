@@ -47,12 +47,14 @@ mod runtime;
 #[cfg(feature = "compile")]
 mod session;
 
+pub use bef_format::device::DeviceName;
+pub use befrost_kernel_api::async_value::AsyncRef;
 pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
 pub use befrost_kernel_api::kernel::Kernel;
-pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, kernel};
+pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, device, kernel};
 pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
 pub use befrost_tensor::{DType, Element, HostTensor, I1, Shape, TensorError, bundle, mem, npy};

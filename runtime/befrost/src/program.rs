@@ -298,9 +298,10 @@ impl Function {
     /// The request of a call with these options.
     pub(crate) fn request(&self, options: CallOptions) -> Request {
         let CallOptions { step, cancellation, output, resources, diagnostics } = options;
-        let Runtime { queue, allocator, limits, .. } = self.owner.runtime.clone();
+        let Runtime { queue, devices, allocator, limits, .. } = self.owner.runtime.clone();
+        let devices = (devices.len() > 1).then_some(devices);
         let request = Request::new(queue);
-        Request { step, cancellation, output, resources, allocator, limits, diagnostics, ..request }
+        Request { step, cancellation, output, resources, allocator, limits, diagnostics, devices, ..request }
     }
 
     fn run(&self, arguments: Vec<Value>, options: &CallOptions) -> Result<Vec<Datum>, Error> {

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceTextError};
-use befrost_host::queue::{QueueError, from_spec, from_spec_with_idle_callers};
+use bef_format::device::{DeviceSet as AskedDevices, DeviceTextError};
+use befrost_host::device::{MadeDevices, MakeDevicesError, make};
+use befrost_kernel_api::device::{DeviceFactory, DeviceSet};
 use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::{Error, ErrorCode, ExecContext, Limits, Registry, Request, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
@@ -14,10 +15,11 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use crate::error::LoadError;
 use crate::program::Program;
 
-/// A work queue, an allocator and kernels. Clones share them.
+/// A work queue, an allocator, devices and kernels. Clones share them.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) queue: Queue,
+    pub(crate) devices: Arc<DeviceSet>,
     pub(crate) allocator: Arc<dyn Allocator>,
     pub(crate) limits: Limits,
     registry: Arc<Registry>,
@@ -32,6 +34,7 @@ pub struct RuntimeBuilder {
     limits: Limits,
     registry: Registry,
     devices: Option<String>,
+    factories: Vec<DeviceFactory>,
 }
 
 /// Error of [`RuntimeBuilder::build`].
@@ -40,17 +43,15 @@ pub struct BuildError(BuildProblem);
 
 #[derive(Debug)]
 enum BuildProblem {
-    Queue(QueueError),
-    Devices(String, DeviceTextError),
-    Kind(String),
+    Text(String, DeviceTextError),
+    Devices(MakeDevicesError),
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            BuildProblem::Queue(error) => error.fmt(f),
-            BuildProblem::Devices(text, error) => write!(f, "the devices '{text}' make no sense: {error}"),
-            BuildProblem::Kind(kind) => write!(f, "there are no devices of kind {kind}; there are: CPU"),
+            BuildProblem::Text(text, error) => write!(f, "the devices '{text}' make no sense: {error}"),
+            BuildProblem::Devices(error) => error.fmt(f),
         }
     }
 }
@@ -119,7 +120,15 @@ impl RuntimeBuilder {
         Ok(self)
     }
 
-    /// Sets the devices, as `CPU:2`. The first one is the host; programs may have kernels on all of them.
+    /// Adds a kind of devices besides `CPU`.
+    #[must_use]
+    pub fn device_factory(mut self, factory: DeviceFactory) -> RuntimeBuilder {
+        self.factories.push(factory);
+        self
+    }
+
+    /// Sets the devices, as `CPU:2`. The first CPU is the client's: host memory, and the queue of calls. CPU
+    /// devices share the queue's workers out, at least one each; on a queue without threads they share it.
     #[must_use]
     pub fn devices(self, devices: &str) -> RuntimeBuilder {
         RuntimeBuilder { devices: Some(devices.to_owned()), ..self }
@@ -138,31 +147,27 @@ impl RuntimeBuilder {
             mut limits,
             mut registry,
             devices,
+            factories,
         } = self;
-        if let Some(text) = devices {
-            registry.add_devices(device_names(text).map_err(BuildError)?);
-        }
+        let asked: AskedDevices = match &devices {
+            None => AskedDevices::default(),
+            Some(text) => {
+                text.parse().map_err(|error| BuildError(BuildProblem::Text(text.clone(), error)))?
+            }
+        };
         if let Some(bytes) = max_memory {
             allocator = Arc::new(Limited::new(allocator, bytes));
             limits.values = limits.values.min(bytes / size_of::<Value>());
         }
-        let queue = if idle_callers { from_spec_with_idle_callers(&queue) } else { from_spec(&queue) };
-        let queue = queue.map_err(|error| BuildError(BuildProblem::Queue(error)))?;
-        Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
+        let made = make(&asked, &factories, (&queue, idle_callers), &allocator);
+        let MadeDevices { queue, devices } =
+            made.map_err(|error| BuildError(BuildProblem::Devices(error)))?;
+        if let Some(own) = devices.get(0).and_then(|client| client.memory().allocator()) {
+            allocator = own.clone();
+        }
+        registry.set_devices(devices.clone());
+        Ok(Runtime { queue, devices, allocator, limits, registry: Arc::new(registry) })
     }
-}
-
-/// The names of the devices of a set.
-fn device_names(text: String) -> Result<Vec<Box<str>>, BuildProblem> {
-    let set: DeviceSet = match text.parse() {
-        Ok(set) => set,
-        Err(error) => return Err(BuildProblem::Devices(text, error)),
-    };
-    let name = |(name, _): (&DeviceName, &DeviceConfig)| match name.kind() {
-        "CPU" => Ok(name.to_string().into()),
-        kind => Err(BuildProblem::Kind(kind.to_owned())),
-    };
-    set.devices().map(name).collect()
 }
 
 impl Runtime {
@@ -182,13 +187,20 @@ impl Runtime {
             limits: Limits::default(),
             registry,
             devices: None,
+            factories: Vec::new(),
         }
     }
 
     /// An execution on the runtime, for operators that are executed one by one.
     pub fn context(&self) -> ExecContext {
-        let Runtime { queue, allocator, limits, registry: _ } = self.clone();
-        ExecContext::new(Arc::new(Request { allocator, limits, ..Request::new(queue) }))
+        let Runtime { queue, devices, allocator, limits, registry: _ } = self.clone();
+        let devices = (devices.len() > 1).then_some(devices);
+        ExecContext::new(Arc::new(Request { allocator, limits, devices, ..Request::new(queue) }))
+    }
+
+    /// The devices; the first is the client's.
+    pub fn devices(&self) -> &DeviceSet {
+        &self.devices
     }
 
     /// The allocator of tensors.

@@ -13,6 +13,7 @@
 //!
 //! ```text
 //! queue       work queues
+//! device      making the devices of a runtime
 //! mapping     the bytes of a file
 //! program     loading: fills the tables that kernels read, plans functions
 //! exec        the executor
@@ -20,6 +21,7 @@
 //!
 //! `unsafe` is limited to `exec/frame`, `exec/stack`, `mapping` and `program/open`; each states its rules.
 
+pub mod device;
 mod exec;
 mod mapping;
 pub mod program;

@@ -4,7 +4,7 @@
 //! Request              one call from outside: id, step, limits, cancellation and deadline, resources,
 //!    │                 allocator, queue, output
 //!    └── ExecContext   one execution of a function in it: of the entry function, or of one that a kernel
-//!           │          calls from a task
+//!           │          calls from a task; for each device that takes part, with its queue and allocator
 //!           └── FramePath   one frame of an execution: the calls that lead to it, and their iterations
 //! ```
 //!
@@ -15,13 +15,14 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use befrost_mem::{Allocator, Malloc};
 
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
+use crate::device::{Device, DeviceSet, HostDevice};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::parallel::parallel_for;
 use crate::queue::Queue;
@@ -105,6 +106,9 @@ pub struct Request {
     pub allocator: Arc<dyn Allocator>,
     /// The queue of its tasks.
     pub queue: Queue,
+    /// The devices of programs that were loaded for several; the first is the client's, with this queue and
+    /// allocator.
+    pub devices: Option<Arc<DeviceSet>>,
     /// Bounds on nested calls.
     pub limits: Limits,
     /// Sink of printed text.
@@ -117,7 +121,7 @@ static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
 
 impl Request {
     /// A request on `queue` with defaults: step 0, the system's allocator, standard output, the default
-    /// limits, no resources, no deadline.
+    /// limits, no resources, no deadline, one device.
     pub fn new(queue: impl Into<Queue>) -> Request {
         Request {
             // Relaxed: only uniqueness matters.
@@ -127,6 +131,7 @@ impl Request {
             resources: Resources::default(),
             allocator: Malloc::shared(),
             queue: queue.into(),
+            devices: None,
             limits: Limits::default(),
             output: Arc::new(Stdout),
             diagnostics: None,
@@ -189,8 +194,7 @@ impl FramePath {
 }
 
 /// One execution of a function in a request: of the entry function, or of one that a kernel calls from a
-/// task.
-#[derive(Clone)]
+/// task; as the kernels of one device see it.
 pub struct ExecContext {
     /// The call from outside.
     pub request: Arc<Request>,
@@ -200,6 +204,18 @@ pub struct ExecContext {
     /// The kernel that began the execution. `None` for the entry function, and if no kernel of the function
     /// takes its frame.
     origin: Option<Arc<Origin>>,
+    /// The number of the device.
+    device: u16,
+    /// The same for the other devices, by number, as far as they were asked for.
+    others: OnceLock<Box<[OnceLock<ExecContext>]>>,
+}
+
+impl Clone for ExecContext {
+    fn clone(&self) -> ExecContext {
+        let ExecContext { request, limits, origin, device, others: _ } = self;
+        let (request, origin) = (request.clone(), origin.clone());
+        ExecContext { request, limits: *limits, origin, device: *device, others: OnceLock::new() }
+    }
 }
 
 /// A kernel that begins executions, as part of the paths of their frames.
@@ -228,22 +244,41 @@ impl ExecContext {
     /// The execution of a request's entry function.
     pub fn new(request: Arc<Request>) -> ExecContext {
         let limits = request.limits;
-        ExecContext { request, limits, origin: None }
+        ExecContext { request, limits, origin: None, device: 0, others: OnceLock::new() }
     }
 
     /// An execution that a kernel of this one begins.
     pub(crate) fn inside(&self, origin: Option<Arc<Origin>>) -> ExecContext {
-        ExecContext { request: self.request.clone(), limits: self.limits.inside(), origin }
+        let (request, limits) = (self.request.clone(), self.limits.inside());
+        ExecContext { request, limits, origin, device: self.device, others: OnceLock::new() }
     }
 
-    /// The queue of the execution.
+    /// The kernel's device.
+    pub fn device(&self) -> &dyn Device {
+        let devices = self.request.devices.as_ref();
+        devices.and_then(|devices| devices.get(self.device)).map_or(HostDevice::client(), |device| &**device)
+    }
+
+    /// The queue of the kernel's device.
+    #[inline]
     pub fn queue(&self) -> &Queue {
-        &self.request.queue
+        if self.device == 0 { &self.request.queue } else { self.queue_of_device() }
     }
 
-    /// Allocator of tensors.
+    #[cold]
+    fn queue_of_device(&self) -> &Queue {
+        self.device().queue().unwrap_or(&self.request.queue)
+    }
+
+    /// Allocator of tensors in the memory of the kernel's device.
+    #[inline]
     pub fn allocator(&self) -> &Arc<dyn Allocator> {
-        &self.request.allocator
+        if self.device == 0 { &self.request.allocator } else { self.allocator_of_device() }
+    }
+
+    #[cold]
+    fn allocator_of_device(&self) -> &Arc<dyn Allocator> {
+        self.device().memory().allocator().unwrap_or(&self.request.allocator)
     }
 
     /// Calls `body` for blocks of at most `block` indices of `0..n`, on this thread and the queue's other
@@ -275,6 +310,27 @@ impl ExecContext {
 
 #[doc(hidden)]
 impl ExecContext {
+    /// The number of the kernel's device.
+    #[inline]
+    pub fn device_number(&self) -> u16 {
+        self.device
+    }
+
+    /// The execution as kernels of this device see it.
+    #[inline]
+    pub fn on(&self, device: u16) -> &ExecContext {
+        if device == self.device { self } else { self.on_other(device) }
+    }
+
+    #[cold]
+    fn on_other(&self, device: u16) -> &ExecContext {
+        let n = self.request.devices.as_ref().map_or(1, |devices| devices.len());
+        let others = self.others.get_or_init(|| (0..n).map(|_| OnceLock::new()).collect());
+        let other = || ExecContext { device, ..self.clone() };
+        // A device of no request is the client's.
+        others.get(usize::from(device)).map_or(self, |known| known.get_or_init(other))
+    }
+
     /// The path of the execution's first frame, of `function`, in `iteration` of the kernel that began it.
     pub fn path(&self, function: u32, iteration: u64) -> FramePath {
         let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {

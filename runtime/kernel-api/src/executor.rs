@@ -10,14 +10,14 @@
 pub use crate::context::{KernelRef, MAX_TRACE};
 pub use crate::image::SharedImage;
 pub use crate::kernel::attr::immediate;
-pub use crate::kernel::file::{LoadedFile, PreparedUse, location_of};
+pub use crate::kernel::file::{FileDevices, LoadedFile, PreparedUse, location_of};
 pub use crate::kernel::frame::{CallChain, CallRequest, Runs, Surroundings};
 pub use crate::kernel::functions::{FunctionCall, FunctionSource, Functions};
 pub use crate::kernel::job::Place;
 pub use crate::kernel::prepare::SharedData;
 pub use crate::kernel::signature::is_chain;
 pub use crate::kernel::step::{CopyStep, Slot, Step, StepKind, StraightStep};
-pub use crate::kernel::table::{KernelEntry, KernelTable, Span};
+pub use crate::kernel::table::{KernelEntry, KernelTable, LaunchEntry, Span};
 pub use crate::queue::local::{LocalQueue, LocalTasks};
 pub use crate::queue::parking::Parking;
 pub use crate::queue::run_task;

@@ -37,10 +37,12 @@
 //! sync, live, pool, error
 //! value, async_value, object      values; AsyncValues and objects as values
 //! queue                           tasks, and the port to work queues
-//! cancellation, parallel, resources, context
+//! cancellation, parallel, resources, context, device
 //! image                           the bytes of a BEF file
+//! rendezvous                      values that parts of a program send each other
 //! kernel                          parameters, results, signatures, frames
 //! registry                        kernels by name
+//! launch                          kernels of the host on devices with streams
 //! executor                        the interface of executors
 //! ```
 //!
@@ -50,17 +52,20 @@
 pub mod async_value;
 mod cancellation;
 pub mod context;
+pub mod device;
 pub mod error;
 #[doc(hidden)]
 pub mod executor;
 mod image;
 pub mod kernel;
+pub mod launch;
 pub mod live;
 pub mod object;
 pub mod parallel;
 mod pool;
 pub mod queue;
 pub mod registry;
+pub mod rendezvous;
 pub mod resources;
 mod sync;
 pub mod value;

@@ -18,9 +18,14 @@ use std::any::TypeId;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
+use befrost_mem::Allocator;
+
+use crate::error::KernelError;
 use crate::live::count_object;
 use crate::sync::{AtomicUsize, Ordering, fence};
+use crate::value::Value;
 
 /// A Rust type whose values may live in registers.
 pub trait Object: fmt::Debug + Send + Sync + 'static {
@@ -29,6 +34,12 @@ pub trait Object: fmt::Debug + Send + Sync + 'static {
 
     /// The text of a result in `bef-exec`.
     fn display(&self) -> String;
+
+    /// The value in memory of another allocator, and its bytes, for devices with a memory of their own.
+    /// `None` for what is in the host's memory wherever it is used.
+    fn copied(&self, _to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+        None
+    }
 }
 
 /// Type-erased operations on a payload.
@@ -40,6 +51,7 @@ struct TypeInfo {
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
     display: fn(&ObjRef) -> String,
+    copied: fn(&ObjRef, &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>>,
 }
 
 impl TypeInfo {
@@ -85,6 +97,7 @@ impl<T: Object> Info<T> {
             None => Err(fmt::Error),
         },
         display: |object| object.downcast_ref::<T>().map(T::display).unwrap_or_default(),
+        copied: |object, to| object.downcast_ref::<T>()?.copied(to),
     };
 }
 
@@ -135,6 +148,11 @@ impl ObjRef {
     /// The payload as `bef-exec` prints a result.
     pub fn display(&self) -> String {
         (self.header().info.display)(self)
+    }
+
+    /// The value in memory of another allocator: [`Object::copied`].
+    pub fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+        (self.header().info.copied)(self, to)
     }
 
     /// True if this is the only reference, whose holder may reuse the payload's memory.
@@ -206,7 +224,6 @@ impl fmt::Debug for ObjRef {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[derive(Debug)]
     struct Token(#[allow(dead_code, reason = "held for its count")] Arc<()>);

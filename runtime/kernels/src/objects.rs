@@ -31,6 +31,23 @@ impl Object for Tensor {
     fn display(&self) -> String {
         print::tensor(&self.0).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
     }
+
+    fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+        let copied = copy_of(&self.0, to).map_err(refused);
+        Some(copied.map(|(tensor, bytes)| (Value::object(Tensor(tensor)), bytes)))
+    }
+}
+
+/// A tensor's copy in memory of `to`, and its bytes.
+pub(crate) fn copy_of(
+    tensor: &HostTensor,
+    to: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, usize), TensorError> {
+    // Two handles are never the only one.
+    let mut copy = tensor.clone();
+    copy.make_unique(to)?;
+    let bytes = copy.shape().num_bytes(copy.dtype())?;
+    Ok((copy, bytes))
 }
 
 /// A `!t.tensor` in coordinate format.

@@ -18,6 +18,7 @@ const EDGES: &[Crate] = &[
         &["befrost-kernel-api", "befrost-tensor", "befrost-mem", "bef-format"],
         &["befrost-host"],
     ),
+    ("befrost-sim", &["befrost-kernel-api", "befrost-mem", "bef-format"], &["befrost"]),
     (
         "befrost-eager",
         &["befrost-kernels", "befrost-kernel-api", "befrost-tensor", "befrost-mem", "bef-format"],

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::PartTable;
 use super::reach::{PartIndex, Reach, Role};
 use crate::device::homes::block_of;
+use crate::device::specs::CLIENT;
 use crate::device::transfers::{is_handle, sorted_functions};
 use crate::device::{errors, is_constant};
 use crate::dialects::dev;
@@ -134,7 +135,11 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let text = self.symbols[&(name, part)].clone();
         let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
         let loc = self.m().loc(function);
-        let attrs = [("sym_name", sym_name), ("sym_visibility", private)];
+        let mut attrs = vec![("sym_name", sym_name), ("sym_visibility", private)];
+        // What passes values on in the part runs where its operators do.
+        if self.parts.of[usize::from(CLIENT)] != part {
+            attrs.push(("device", self.r.cx().str_attr(&self.parts.devices[part])));
+        }
         let op = self.r.create_named(InsertionPoint::After(function), loc, "func.func", &[], &[], &attrs);
         let region = self.r.add_region(op);
         let new = self.r.add_block(region);
@@ -199,7 +204,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             self.cx.report(errors::handle_crosses(m, at, &self.parts.names[home], &self.parts.names[part]));
             return None;
         }
-        let loc = op.map_or(LocId::UNKNOWN, |op| m.loc(op));
+        // An argument has no place but those of its readers.
+        let at = op.or_else(|| m.users(value).next().map(|(user, _)| user));
+        let loc = at.map_or(LocId::UNKNOWN, |op| m.loc(op));
         let sent = *made.get(&home)?.values.get(&value)?;
         let (from, to) = (made.get(&home)?, made.get(&part)?);
         let received = self.cross(sent, from, to, loc);

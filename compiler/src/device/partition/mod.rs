@@ -151,7 +151,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut divide = Divide::new(r, cx, &parts, &reach);
     divide.run(Some(cx.text("only")).filter(|only| !only.is_empty()));
     let (n_sends, n_signals) = divide.crossings();
-    transfers::drop_client(r, &devices);
+    // Otherwise transfers come behind, which have to know who is the client's.
+    if cx.text("by") == "device" && !devices.have_memories() {
+        transfers::drop_client(r, &devices);
+    }
     cx.count("num-sends", n_sends);
     cx.count("num-signals", n_signals);
     r.change()

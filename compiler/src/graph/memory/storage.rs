@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::order::Ancestors;
 use crate::build::query::{bytes_of, dtype};
+use crate::device::is_in_other_memory;
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 
@@ -55,10 +56,12 @@ pub(super) struct Storages {
     in_place: Vec<bool>,
 }
 
-/// True if the op's kernel allocates its results.
+/// True if the op's kernel allocates its results in the host's memory. An arena is for one memory: devices
+/// with a memory of their own allocate there.
 pub(super) fn allocates_results(m: &Module, op: OpId) -> bool {
-    tf::row(m, op)
-        .is_some_and(|row| row.has_function() && !row.has(Traits::CONSTANT) && !row.has(Traits::PASSING))
+    let row = tf::row(m, op);
+    row.is_some_and(|row| row.has_function() && !row.has(Traits::CONSTANT) && !row.has(Traits::PASSING))
+        && !is_in_other_memory(m, op)
 }
 
 impl Storages {

@@ -17,7 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::operators::Arithmetic;
 use super::{body_of, scalar_type};
-use crate::dialects::Traits;
+use crate::device::is_in_other_memory;
+use crate::dialects::{Traits, dev};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
 
@@ -115,6 +116,11 @@ impl Classes {
     }
 
     fn add(&mut self, m: &Module, op: OpId, functions: &FxHashMap<StrId, BlockId>) {
+        let crosses = dev::destination(m, op).is_some() || is_in_other_memory(m, op);
+        if crosses && Calling::of(m, op).is_none() {
+            // A value in another memory is no scalar, which is the host's.
+            return self.fixed.extend(m.results(op));
+        }
         if let Some(arithmetic) = Arithmetic::of(m, op) {
             self.roles.insert(op, ScalarRole::Computes(arithmetic));
             let read = m.operands(op).take(arithmetic.n_read(m.n_operands(op)));

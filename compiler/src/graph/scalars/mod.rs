@@ -32,6 +32,7 @@ use rustc_hash::FxHashMap;
 use self::classes::{Classes, ScalarRole};
 use self::operators::Arithmetic;
 use super::effects::functions;
+use crate::device::is_in_other_memory;
 use crate::dialects::tf;
 use crate::fold::constant::Constant;
 use crate::ir::{BlockId, KnownType, Module, OpId, TypeId, TypeKind, ValueId, names};
@@ -186,6 +187,9 @@ impl Rewriting<'_, '_> {
             return (0..operands.len()).for_each(|i| self.read_tensor(op, i));
         };
         self.n_ops += 1;
+        if let Some(made) = self.r.ir().defining_op(scalar) {
+            self.adopt_device(made, op);
+        }
         let result = self.r.ir().result(op, 0);
         let m = self.r.ir();
         if m.value_type(result) == m.value_type(scalar) {
@@ -193,6 +197,17 @@ impl Rewriting<'_, '_> {
         }
         self.scalars.insert(result, scalar);
         self.tensors.insert(result, None);
+    }
+
+    /// Lets a new op run where the op does for which it was made, unless that is in another memory.
+    fn adopt_device(&mut self, made: OpId, of: OpId) {
+        let m = self.r.ir();
+        if let Some(device) = m.attr(of, names::BEF_DEVICE)
+            && m.attr(made, names::BEF_DEVICE).is_none()
+            && !is_in_other_memory(m, of)
+        {
+            self.r.set_attr(made, names::BEF_DEVICE, device);
+        }
     }
 
     /// Makes operand `i` of an op the scalar of the tensor that it is.
@@ -215,6 +230,7 @@ impl Rewriting<'_, '_> {
                 let (at, loc, ty) = (behind(m, scalar), m.loc(op), m.value_type(scalar));
                 let ty = tf::tensor(self.r.cx(), Some(&[]), ty);
                 let made = self.r.create_named(at, loc, FROM_ELEMENTS, &[scalar], &[ty], &[]);
+                self.adopt_device(made, op);
                 let tensor = self.r.ir().result(made, 0);
                 self.tensors.insert(value, Some(tensor));
                 tensor
@@ -255,6 +271,7 @@ impl Rewriting<'_, '_> {
             Some(value) => self.r.create_named(at, loc, "arith.constant", &[], &[ty], &[("value", value)]),
             None => self.r.create_named(at, loc, EXTRACT, &[tensor], &[ty], &[]),
         };
+        self.adopt_device(made, user);
         self.r.ir().result(made, 0)
     }
 }

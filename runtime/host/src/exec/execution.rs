@@ -7,6 +7,7 @@ use befrost_kernel_api::context::{ExecContext, Limits};
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::executor::Surroundings;
 use befrost_kernel_api::executor::sync::{AtomicUsize, Ordering};
+use befrost_kernel_api::queue::Queue;
 
 /// One external call that runs in general frames. Shared by all threads that work on it.
 pub(super) struct Execution {
@@ -16,11 +17,32 @@ pub(super) struct Execution {
     pub(super) iteration: u64,
     /// Whether the queue chooses the next ready kernel.
     pub(super) is_seeded: bool,
+    /// The device on whose queue the execution began.
+    pub(super) home: u16,
+    /// The queue of threads on which values become final: [`NO_QUEUE`] if devices have queues of their own,
+    /// because it may be any thread.
+    pub(super) anywhere: u16,
     /// Total number of registers of the active frames.
     pub(super) values: AtomicUsize,
 }
 
+/// The queue of a thread that may run no kernels: it gives those that become ready to their queues.
+pub(super) const NO_QUEUE: u16 = u16::MAX;
+
 impl Execution {
+    /// The queue of a device.
+    #[inline]
+    pub(super) fn queue(&self, device: u16) -> &Queue {
+        if device == 0 { &self.context.request.queue } else { self.queue_of_device(device) }
+    }
+
+    #[cold]
+    fn queue_of_device(&self, device: u16) -> &Queue {
+        let request = &self.context.request;
+        let device = request.devices.as_ref().and_then(|devices| devices.get(device));
+        device.and_then(|device| device.queue()).unwrap_or(&request.queue)
+    }
+
     /// Reserves the registers of a frame at `depth`.
     pub(super) fn reserve(&self, n: usize, depth: usize) -> Result<(), KernelError> {
         // Relaxed: a count that guards no data.

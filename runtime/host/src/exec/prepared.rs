@@ -10,7 +10,7 @@ use std::task::Waker;
 
 use bef_format::FunctionId;
 
-use super::execution::Execution;
+use super::execution::{Execution, NO_QUEUE};
 use super::frame::{Continuation, Frame, NewFrame};
 use super::sequential::SequentialExecutor;
 use super::trip_count::TripCount;
@@ -20,7 +20,7 @@ use crate::queue::check_may_wait;
 use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::sync::AtomicUsize;
-use befrost_kernel_api::executor::{FunctionCall, FunctionSource};
+use befrost_kernel_api::executor::{FunctionCall, FunctionSource, KernelTable};
 use befrost_kernel_api::queue::{Latch, Task};
 use befrost_kernel_api::value::Value;
 
@@ -89,7 +89,10 @@ impl<'p> PreparedCall<'p> {
     ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let has_sequential_plan = plan.runs_sequentially(context.queue().local().is_seeded());
+        let devices = program.file().devices();
+        devices.check(context)?;
+        let home = devices.queue_of(context.device_number());
+        let has_sequential_plan = plan.runs_sequentially(context.queue().local().is_seeded(), home);
         let sequential = has_sequential_plan
             .then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
         Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
@@ -141,7 +144,11 @@ impl<'p> PreparedCall<'p> {
         let iteration = iteration.into();
         let (is_seeded, values) = (context.queue().local().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
-        let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });
+        let devices = program.file().devices();
+        let home = devices.queue_of(context.device_number());
+        let anywhere = if devices.has_queues() || devices.has_streams() { NO_QUEUE } else { 0 };
+        let execution = Execution { program, context, iteration, is_seeded, home, anywhere, values };
+        let execution = Arc::new(execution);
         if let Err(error) = execution.reserve(plan.n_registers as usize, 0) {
             let error = Value::Error(error.into());
             results.extend(plan.results.iter().map(|_| error.clone()));
@@ -156,6 +163,10 @@ impl<'p> PreparedCall<'p> {
 }
 
 impl FunctionSource for Program {
+    fn table(&self, function: u32) -> &KernelTable {
+        &self.plan(function).table
+    }
+
     fn needs_path(&self, function: FunctionId) -> bool {
         self.plan(function.0).needs_path
     }

@@ -121,6 +121,8 @@ struct Source {
     writer: Writer,
     main: FunctionBuilder,
     int: TypeId,
+    /// The device of the next kernels.
+    device: u16,
 }
 
 /// Operands of a kernel: registers with modes.
@@ -137,7 +139,7 @@ impl Source {
         let (name, unnamed) = (writer.string("main"), writer.string(""));
         let mut main = FunctionBuilder::new(name, FunctionKind::Async);
         main.arg(int, unnamed, None);
-        Source { writer, main, int }
+        Source { writer, main, int, device: 0 }
     }
 
     fn on_stream(
@@ -178,6 +180,7 @@ impl Source {
             attrs,
             any: name == "merge",
             stream,
+            device: self.device,
             location,
             ..KernelSpec::default()
         })
@@ -268,6 +271,8 @@ fn run_on(queue: Queue, program: &Arc<Program>, argument: Value, limits: Limits)
 
 #[cfg(not(loom))]
 mod bounds;
+#[cfg(not(loom))]
+mod devices;
 #[cfg(not(loom))]
 mod flow;
 #[cfg(not(loom))]

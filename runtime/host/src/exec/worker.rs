@@ -21,6 +21,8 @@
 //! * A pending result gets a waiter, which begins an activation on the thread that makes the result final.
 //! * The deferred part of a kernel becomes a task, which begins an activation. If the activation that is
 //!   about to end has the frame of the thread's next task, it runs that task itself (`take_next_deferred`).
+//! * A worker runs kernels of one queue, that of its device, because streams never span queues. An activation
+//!   of another queue's stream has no stream, so all kernels that it makes ready go to their queues.
 //!
 //! Entry points: [`run`] for a new frame; tasks and waiters call `Worker::on_thread`.
 
@@ -33,14 +35,15 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::execution::Execution;
 use super::frame::{
-    Completing, Done, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
+    Completing, Done, Frame, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
     Running, Sink, StraightRun,
 };
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::kernel::Job;
-use befrost_kernel_api::queue::{Queue, Task};
+use befrost_kernel_api::queue::Task;
 use befrost_kernel_api::value::Value;
 
 use self::invoke::{DeferredTask, may_run_now};
@@ -82,6 +85,8 @@ struct Agenda {
 /// State of one thread of the executor.
 #[derive(Default)]
 pub(super) struct Worker {
+    /// The device whose queue runs this worker, or [`NO_QUEUE`](super::execution::NO_QUEUE).
+    queue: u16,
     agenda: Agenda,
     /// Operands and results of the current kernel. Owns nothing between kernels.
     scratch: Vec<Value>,
@@ -109,6 +114,8 @@ pub(super) struct Worker {
     next: Option<Box<Worker>>,
 }
 
+/// The stream of an activation whose kernels run on other queues.
+const NO_STREAM: u32 = u32::MAX;
 /// Limit of the values and ready kernels for which an unused worker keeps memory.
 const MAX_KEPT: usize = 1 << 10;
 /// Limit of deferred parts in a row that run without a task.
@@ -125,7 +132,7 @@ thread_local! {
 
 /// Runs a new frame as far as this thread can.
 pub(super) fn run(new_frame: NewFrame) {
-    Worker::on_thread(|worker| {
+    Worker::on_thread(new_frame.frame().execution.home, |worker| {
         worker.ends_task = true;
         worker.enter_frame(new_frame, None);
     });
@@ -259,11 +266,16 @@ impl Agenda {
         completing
     }
 
-    /// Continues with the first of the other streams, when the activation's own stream is empty.
-    fn adopt_stream(&mut self) {
+    /// Continues with the first of the other streams of device `queue`, when the activation's own stream is
+    /// empty. If all are of other queues, they go there.
+    fn adopt_stream(&mut self, queue: u16) {
         let Agenda { activations, inline, outline, .. } = self;
         let Some(activation) = activations.last_mut() else { return };
         let Some(first) = outline.get(activation.outline) else { return };
+        let Some(first) = outline[activation.outline..].iter().find(|ready| ready.queue() == queue) else {
+            let execution = first.frame().execution.clone();
+            return self.enqueue_outline_slow(&execution);
+        };
         activation.stream = first.stream();
         inline.extend(outline.extract_if(activation.outline.., |ready| ready.stream() == activation.stream));
     }
@@ -271,25 +283,26 @@ impl Agenda {
     /// Hands the top activation's kernels of other streams to the queue: one task per stream, in ascending
     /// order.
     #[inline]
-    fn enqueue_outline(&mut self, queue: &Queue) {
+    fn enqueue_outline(&mut self, execution: &Execution) {
         if self.activations.last().is_some_and(|activation| self.outline.len() > activation.outline) {
-            self.enqueue_outline_slow(queue);
+            self.enqueue_outline_slow(execution);
         }
     }
 
-    fn enqueue_outline_slow(&mut self, queue: &Queue) {
+    fn enqueue_outline_slow(&mut self, execution: &Execution) {
         let Some(activation) = self.activations.last() else { return };
         let (outline, frame) = (&mut self.outline, activation.frame);
         outline[activation.outline..].sort_by_key(Ready::stream);
         let mut rest = outline.drain(activation.outline..).peekable();
         while let Some(first) = rest.next() {
-            let stream = first.stream();
+            let (stream, at) = (first.stream(), first.queue());
+            let queue = execution.queue(at);
             let mut others = std::iter::from_fn(|| rest.next_if(|next| next.stream() == stream));
             queue.add_task(match others.next() {
-                None => Task::new(move || Worker::run_ready(frame, stream, |inline| inline.push(first))),
+                None => Task::new(move || Worker::run_ready(at, frame, stream, |inline| inline.push(first))),
                 Some(second) => {
                     let mut all: Vec<Ready> = [first, second].into_iter().chain(others).collect();
-                    Task::new(move || Worker::run_ready(frame, stream, |inline| inline.append(&mut all)))
+                    Task::new(move || Worker::run_ready(at, frame, stream, |inline| inline.append(&mut all)))
                 }
             });
         }
@@ -299,10 +312,11 @@ impl Agenda {
 impl Worker {
     /// Runs `begin` with a worker on this thread, and then everything that it made ready.
     #[inline]
-    fn on_thread(begin: impl FnOnce(&mut Worker)) {
+    fn on_thread(queue: u16, begin: impl FnOnce(&mut Worker)) {
         // Inside of a kernel or a waiter, the worker that runs it is in use and not in the list.
         let mut worker = UNUSED_WORKERS.take().unwrap_or_default();
         UNUSED_WORKERS.set(worker.next.take());
+        worker.queue = queue;
         worker.n_immediate = 0;
         worker.ends_task = false;
         let mut begin = Some(begin);
@@ -323,8 +337,8 @@ impl Worker {
     }
 
     /// Body of a task with ready kernels of one stream.
-    fn run_ready(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
-        Worker::on_thread(|worker| {
+    fn run_ready(queue: u16, frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
+        Worker::on_thread(queue, |worker| {
             worker.ends_task = true;
             worker.agenda.activate(frame, stream, None);
             fill(&mut worker.agenda.inline);
@@ -334,9 +348,9 @@ impl Worker {
     /// Begins the first activation of a frame.
     fn enter_frame(&mut self, mut new_frame: NewFrame, consumer: Option<ResultConsumer>) {
         // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
-        let stream = 0;
+        let (address, stream) = (new_frame.frame().address(), self.own_stream(new_frame.frame(), 0));
         let agenda = &mut self.agenda;
-        agenda.activate(new_frame.frame().address(), stream, consumer.zip(new_frame.take_results_token()));
+        agenda.activate(address, stream, consumer.zip(new_frame.take_results_token()));
         let mut unresolved = std::mem::take(&mut agenda.unresolved);
         agenda.with_sink(|sink| {
             let done = new_frame.begin(sink, &mut unresolved);
@@ -349,6 +363,19 @@ impl Worker {
         self.agenda.unresolved = unresolved;
     }
 
+    /// The stream, if its kernels run on this worker's queue. Else [`NO_STREAM`]: all kernels that become
+    /// ready are those of other streams.
+    #[inline]
+    fn own_stream(&self, frame: &Frame, stream: u32) -> u32 {
+        if frame.general().queue_of(stream) == self.queue { stream } else { NO_STREAM }
+    }
+
+    /// Begins an activation without work.
+    fn activate(&mut self, frame: &Frame, stream: u32, consumer: Option<(ResultConsumer, ResultsToken)>) {
+        let stream = self.own_stream(frame, stream);
+        self.agenda.activate(frame.address(), stream, consumer);
+    }
+
     fn drain(&mut self) {
         while let Some(&Activation { inline, outline, .. }) = self.agenda.activations.last() {
             let agenda = &mut self.agenda;
@@ -357,17 +384,17 @@ impl Worker {
                     self.enqueue_deferred();
                 }
                 if self.agenda.outline.len() > outline {
-                    self.agenda.enqueue_outline_slow(ready.frame().execution.context.queue());
+                    self.agenda.enqueue_outline_slow(&ready.frame().execution);
                 }
                 self.run_kernel(ready);
             } else if agenda.outline.len() > outline {
                 match agenda.activations.last() {
                     // The kernels of other streams must not delay the next iteration.
                     Some(Activation { consumer: Some((ResultConsumer::Iteration(head), _)), .. }) => {
-                        let queue = head.running.frame().execution.context.queue().clone();
-                        agenda.enqueue_outline_slow(&queue);
+                        let execution = head.running.frame().execution.clone();
+                        agenda.enqueue_outline_slow(&execution);
                     }
-                    _ => agenda.adopt_stream(),
+                    _ => agenda.adopt_stream(self.queue),
                 }
             } else if let Some((running, job)) = self.take_deferred() {
                 self.run_job(running, job);
@@ -394,8 +421,10 @@ impl Worker {
     #[inline]
     fn take_deferred(&mut self) -> Option<(Running, Job)> {
         let (running, _) = self.deferred.as_ref()?;
-        let context = &running.frame().execution.context;
-        if !self.agenda.is_active(running) || !may_run_now(&self.agenda, &mut self.n_immediate, context) {
+        let execution = &running.frame().execution;
+        if !self.agenda.is_active(running)
+            || !may_run_now(&self.agenda, &mut self.n_immediate, execution, self.queue)
+        {
             return None;
         }
         self.deferred.take()
@@ -415,8 +444,8 @@ impl Worker {
             let deferred = task.as_work::<DeferredTask>().and_then(DeferredTask::running);
             deferred.is_some_and(|running| running.frame().address() == frame)
         };
-        let context = &activation.done.as_ref()?.frame().execution.context;
-        let Some(task) = context.queue().local().take_next(&is_here) else {
+        let execution = &activation.done.as_ref()?.frame().execution;
+        let Some(task) = execution.queue(self.queue).local().take_next(&is_here) else {
             self.n_kept_tasks += 1;
             return None;
         };
@@ -451,7 +480,7 @@ impl Worker {
 
     /// Completes a kernel and continues with the kernels that waited for its completion.
     fn complete(&mut self, completing: Completing) {
-        self.agenda.activate(completing.frame().address(), completing.stream(), None);
+        self.activate(completing.frame(), completing.stream(), None);
         self.agenda.with_sink(|sink| Some(completing.complete(sink)));
     }
 }
@@ -495,19 +524,23 @@ impl RegisterWait {
     fn wait(self, value: &AsyncRef) {
         value.and_then(move |value| {
             let is_dead = matches!(value, Value::Dead);
-            Worker::on_thread(|worker| self.end(is_dead, &mut worker.agenda));
+            let queue = self.frame().execution.anywhere;
+            Worker::on_thread(queue, |worker| self.end(is_dead, worker));
         });
     }
 
-    fn end(self, is_dead: bool, agenda: &mut Agenda) {
-        let RegisterWait { pending, stream, hold } = self;
-        let frame = match &hold {
+    fn frame(&self) -> &Frame {
+        match &self.hold {
             Hold::Kernel(completing) => completing.frame(),
             Hold::Share(completing) => completing.frame(),
             Hold::Frame(done) => done.frame(),
-        };
-        agenda.activate(frame.address(), stream, None);
-        agenda.with_sink(|sink| match hold {
+        }
+    }
+
+    fn end(self, is_dead: bool, worker: &mut Worker) {
+        worker.activate(self.frame(), self.stream, None);
+        let RegisterWait { pending, stream: _, hold } = self;
+        worker.agenda.with_sink(|sink| match hold {
             Hold::Kernel(completing) => {
                 completing.frame().notify_pending(pending, is_dead, sink);
                 Some(completing.complete(sink))

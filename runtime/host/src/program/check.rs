@@ -10,8 +10,9 @@ use bef_format::{
     is_own_attr,
 };
 
+use super::devices;
 use super::error::KernelUseError;
-use befrost_kernel_api::executor::{is_chain, is_of, location_of};
+use befrost_kernel_api::executor::{FileDevices, is_chain, is_of, location_of};
 use befrost_kernel_api::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types};
 use befrost_kernel_api::registry::Registry;
 
@@ -25,6 +26,7 @@ pub(super) type Resolved<'r> = Vec<&'r Kernel>;
 pub(super) fn check<'r>(
     image: &Image<'_>,
     registry: &'r Registry,
+    devices: &FileDevices,
 ) -> Result<Resolved<'r>, Vec<KernelUseError>> {
     let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
     let mut errors = Vec::new();
@@ -34,12 +36,26 @@ pub(super) fn check<'r>(
         for kernel in function.kernels() {
             let code = kernel.code().index();
             let use_of = UseCheck { image, kernel, function: function.index() };
-            let result = match (use_cache.find(registers, &kernel), found.get(code)) {
+            let known = match found.get(code).copied().flatten() {
+                known if kernel.device() == 0 => Ok(known),
+                host => devices::kernel_on(devices, &kernel, host, registry),
+            };
+            let known = match known {
+                Ok(known) => known,
+                Err(message) => {
+                    errors.push(use_of.error(message));
+                    if errors.len() == MAX_ERRORS {
+                        return Err(errors);
+                    }
+                    continue;
+                }
+            };
+            let result = match (use_cache.find(registers, &kernel), known) {
                 (Some(last), _) if (last.attrs, last.attr_names) == (kernel.attrs(), kernel.attr_names()) => {
                     continue;
                 }
-                (Some(_), Some(Some(known))) => use_of.check_attrs(known.name, &known.signature),
-                (None, Some(Some(known))) => use_of.check(known, registry),
+                (Some(_), Some(known)) => use_of.check_attrs(known.name, &known.signature),
+                (None, Some(known)) => use_of.check(known, registry),
                 _ if kernel.name() == function.name() => {
                     Err(format!("this runtime has no native function '{}'", kernel.name()))
                 }
@@ -47,23 +63,25 @@ pub(super) fn check<'r>(
             };
             match result {
                 Ok(()) => use_cache.remember(registers, &kernel),
-                Err(message) => {
-                    let of_function = || function.location().map(|id| image.location_string(id));
-                    let location = location_of(image, &kernel).or_else(of_function);
-                    errors.push(KernelUseError { location, function: function.name().to_owned(), message });
-                    if errors.len() == MAX_ERRORS {
-                        return Err(errors);
-                    }
-                }
+                Err(message) => errors.push(use_of.error(message)),
+            }
+            if errors.len() == MAX_ERRORS {
+                return Err(errors);
             }
         }
     }
-    let resolved = found.into_iter().collect::<Option<Vec<_>>>();
+    let on_kinds = |name: &str| registry.iter_on().find(|(_, kernel)| kernel.name == name);
+    let names = image.kernel_names();
+    let found = found.into_iter().zip(names);
+    // A name that only a kind of devices has is used on its devices only.
+    let found = found.map(|(host, name)| host.or_else(|| on_kinds(name).map(|(_, kernel)| kernel)));
+    let resolved = found.collect::<Option<Vec<_>>>();
     match resolved {
         Some(resolved) if errors.is_empty() => Ok(resolved),
         // An unused name may be unknown, but then there is no kernel for its code.
         _ if errors.is_empty() => {
-            let unused = image.kernel_names().find(|name| registry.find(name).is_none()).unwrap_or_default();
+            let is_known = |name: &str| registry.find(name).is_some() || on_kinds(name).is_some();
+            let unused = image.kernel_names().find(|name| !is_known(name)).unwrap_or_default();
             let message = unknown(unused, registry);
             Err(vec![KernelUseError { location: None, function: String::new(), message }])
         }
@@ -116,19 +134,6 @@ impl<'a> UseCache<'a> {
     }
 }
 
-/// The reason why a kernel cannot run on its device.
-fn no_device(kernel: &str, device: &str, known: &[Box<str>]) -> String {
-    const MOST: usize = 16;
-    let there_are = match known {
-        [] => "the host is all there is".to_owned(),
-        known => {
-            let more = if known.len() > MOST { ", ..." } else { "" };
-            format!("there are {}{more}", known[..known.len().min(MOST)].join(", "))
-        }
-    };
-    format!("'{kernel}' is placed on device '{device}', which this runtime does not have; {there_are}")
-}
-
 /// Whether only types and attributes need to be checked.
 fn is_plain(kernel: &KernelView<'_, '_>) -> bool {
     kernel.flags() & !KERNEL_NAMED_ATTRS == 0 && kernel.device() == 0 && kernel.functions().is_empty()
@@ -157,6 +162,14 @@ struct UseCheck<'i, 'a> {
 }
 
 impl UseCheck<'_, '_> {
+    /// The error of the use.
+    fn error(&self, message: String) -> KernelUseError {
+        let function = self.image.function(self.function);
+        let of_function = || function.location().map(|id| self.image.location_string(id));
+        let location = location_of(self.image, &self.kernel).or_else(of_function);
+        KernelUseError { location, function: function.name().to_owned(), message }
+    }
+
     /// Checks the use of the kernel, or of the native function that it calls.
     fn check(&self, known: &Kernel, registry: &Registry) -> Result<(), String> {
         let (name, signature) = match self.native(known) {
@@ -168,10 +181,6 @@ impl UseCheck<'_, '_> {
                 _ => return Err(format!("this runtime has no native function '{name}'")),
             },
         };
-        let device = self.image.device_name(self.kernel.device());
-        if !device.is_empty() && !registry.devices().iter().any(|known| **known == *device) {
-            return Err(no_device(name, device, registry.devices()));
-        }
         self.check_operands(name, signature)?;
         self.check_results(name, signature)?;
         self.check_attrs(name, signature)?;

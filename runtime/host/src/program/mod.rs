@@ -10,9 +10,11 @@
 //! may execute it at once.
 
 mod check;
+mod devices;
 mod error;
 mod kernels;
 mod open;
+mod places;
 mod plan;
 
 use std::collections::BTreeMap;
@@ -66,15 +68,17 @@ impl Program {
     fn resolve(bytes: Bytes, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         let mapped = SharedImage::new(Frozen::from_owner(Arc::new(bytes)))?;
         let image = mapped.image();
-        let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
-        let kernels = Kernels::new(kernels, image, registry);
+        let devices = devices::find(image, registry).map_err(|missing| LoadError::Kernels(vec![missing]))?;
+        let kernels = check::check(image, registry, &devices).map_err(LoadError::Kernels)?;
+        let kernels = Kernels::new(kernels, image, registry, &devices);
+        places::check(image, &devices, &kernels).map_err(LoadError::Kernels)?;
         let by_name = image
             .functions()
             .map(|f| (Box::from(f.name()), f.index()))
             .filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
         let by_name = by_name.collect();
         let prepared = prepare(&mapped, &kernels).map_err(LoadError::Kernels)?;
-        let file = Arc::new(LoadedFile::new(mapped, prepared));
+        let file = Arc::new(LoadedFile::new(mapped, prepared, devices));
         Ok(Arc::new(Program { file, kernels, plans: OnceLock::new(), by_name }))
     }
 
@@ -120,7 +124,7 @@ impl Program {
 fn prepare(file: &SharedImage, kernels: &Kernels) -> Result<Box<[PreparedUse]>, Vec<KernelUseError>> {
     let (mut prepared, mut errors) = (Vec::new(), Vec::new());
     let wants = |known: &Kernel| known.signature.prepare.is_some();
-    if !kernels.by_code.iter().chain(kernels.native.values()).any(wants) {
+    if !kernels.all().any(wants) {
         return Ok(Box::default());
     }
     let shared = SharedData::default();

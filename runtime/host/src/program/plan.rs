@@ -13,6 +13,8 @@
 //! Execution of the plans is in `exec`.
 
 mod general;
+mod launches;
+mod queues;
 mod sequential;
 mod straight;
 
@@ -30,6 +32,7 @@ use befrost_kernel_api::executor::{
     KernelEntry, KernelRef, KernelTable, LoadedFile, SharedData, Span, immediate, scalar_tag,
 };
 use befrost_kernel_api::kernel::{Completion, Form};
+use befrost_kernel_api::launch::launch;
 use befrost_kernel_api::value::Value;
 
 pub(crate) use self::general::{GeneralKernel, GeneralPlan, Operand, User};
@@ -54,9 +57,14 @@ pub(crate) struct KernelPlan {
     pub(crate) ready_count: u32,
     /// Whether the kernel's results are final when it has run. False for kernels that call functions.
     pub(crate) is_sync: bool,
+    /// Whether a result may become final after the kernel has run, other than by calls.
+    pub(crate) is_late: bool,
     /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
 }
+
+/// The queue of a function without kernels: any.
+pub(crate) const ANY_QUEUE: u16 = u16::MAX;
 
 /// Plans of a function.
 pub(crate) struct FunctionPlan {
@@ -75,6 +83,10 @@ pub(crate) struct FunctionPlan {
     /// Whether a kernel of the function, or of a direct or indirect callee, asks for its frame path.
     pub(crate) needs_path: bool,
     pub(crate) has_sequential_plan: bool,
+    /// The device on whose queue each kernel runs, by kernel index. Empty if all run on the client's.
+    pub(crate) queues: Box<[u16]>,
+    /// The device on whose queue all kernels of a function with a sequential plan run, or [`ANY_QUEUE`].
+    pub(crate) queue: u16,
     /// The sequential plan. An empty plan if there is none.
     pub(crate) sequential: SequentialPlan,
     general: OnceLock<GeneralPlan>,
@@ -91,11 +103,19 @@ impl FunctionPlan {
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
     }
 
-    /// Whether the function runs sequentially. A seed chooses another order, but a synchronous function has
-    /// only one.
+    /// Whether the function runs sequentially on the queue of device `queue`. A seed chooses another order,
+    /// but a synchronous function has only one.
     #[inline]
-    pub(crate) fn runs_sequentially(&self, is_seeded: bool) -> bool {
-        self.has_sequential_plan && (!is_seeded || self.is_sync)
+    pub(crate) fn runs_sequentially(&self, is_seeded: bool, queue: u16) -> bool {
+        self.has_sequential_plan
+            && (!is_seeded || self.is_sync)
+            && (self.queue == queue || self.queue == ANY_QUEUE)
+    }
+
+    /// The device on whose queue a kernel runs.
+    #[inline]
+    pub(crate) fn queue_of(&self, kernel: u32) -> u16 {
+        self.queues.get(kernel as usize).copied().unwrap_or(0)
     }
 
     /// Number of results of a kernel that runs the function. With `is_while` the last result is the condition
@@ -197,8 +217,10 @@ pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> 
         image.functions().map(|f| plan_function(file, &f, kernels, &shared)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let planned = plans.iter().zip(image.functions());
-    let orders: Vec<Option<Vec<u32>>> =
-        planned.map(|(plan, f)| sequential_order(&f, plan, kernels)).collect();
+    let mut orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| sequential_order(&f, plan)).collect();
+    if file.devices().has_queues() {
+        queues::end_at_other_queues(image, &mut plans, &mut orders);
+    }
     let has_sequential_plan = sequential_functions(image, &orders);
     let inline: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_some()).collect();
     let needs_path = path_functions(image, kernels);
@@ -224,11 +246,14 @@ fn plan_function(
     let image = file.image();
     let mut entries = Vec::with_capacity(function.n_kernels() as usize);
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
-    let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
+    let (mut kernels, mut launches) = (Vec::with_capacity(function.n_kernels() as usize), Vec::new());
     for (i, kernel) in function.kernels().enumerate() {
         let at = KernelRef { function: function.index(), kernel: i as u32 };
         let known = resolved.of(&kernel);
         let signature = &known.signature;
+        let code = known.code_for(&file.use_of(known.name, at, shared));
+        let launched = launches::entry(file, function, &kernel, (known, code), resolved.is_own(&kernel));
+        let is_late = launches::is_late(file, signature, launched.as_ref());
         let operands = kernel.operands();
         // The flag has no meaning for a kernel that reads its operands: it waits for all of them.
         let is_any = kernel.is_any() && signature.takes_all_in_any_state();
@@ -244,6 +269,7 @@ fn plan_function(
         // A kernel that reads its operands by type notices errors itself. If it does not read all of them,
         // all are checked, in order.
         let reads_all = signature.calls.is_none()
+            && launched.is_none()
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
         let reads_rest = signature.rest.is_some_and(|types| !types.is_empty());
@@ -266,7 +292,7 @@ fn plan_function(
             false => kernel.ready_count(),
         };
         entries.push(KernelEntry {
-            run: known.code_for(&file.use_of(known.name, at, shared)),
+            run: if launched.is_some() { launch } else { code },
             operands: Span::push(&mut lists, passed),
             last_uses: Span::default(),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),
@@ -277,8 +303,12 @@ fn plan_function(
             ),
             functions: Span::push(&mut lists, kernel.functions().iter().map(|id| id.0)),
             prepared: file.prepared_at(at),
-            stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
+            device: file.devices().of(&kernel),
+            launch: launched.as_ref().map(|_| launches.len() as u32),
+            stores_all: launched.is_none() && signature.stores_all
+                || signature.calls.is_some_and(|shape| shape.form != Form::Own),
         });
+        launches.extend(launched);
         kernels.push(KernelPlan {
             targets: Span::default(),
             first_passed: signature.calls.map(|shape| shape.first_operand),
@@ -288,7 +318,8 @@ fn plan_function(
             is_any,
             observes,
             ready_count,
-            is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
+            is_sync: signature.completion == Completion::Sync && signature.calls.is_none() && !is_late,
+            is_late,
             defers: signature.completion == Completion::Async,
         });
     }
@@ -299,6 +330,7 @@ fn plan_function(
         immediates: immediates.into(),
         kernels: entries.into(),
         retired: Box::default(),
+        launches: launches.into(),
     };
     FunctionPlan {
         table,
@@ -307,6 +339,8 @@ fn plan_function(
         results: function.results().into(),
         is_native: function.kind() == FunctionKind::Native,
         is_sync: function.kind() == FunctionKind::Sync,
+        queues: queues::of_kernels(file.devices(), function),
+        queue: 0,
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),
         kernels: kernels.into(),
         needs_path: false,

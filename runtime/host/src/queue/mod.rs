@@ -75,56 +75,50 @@ impl fmt::Display for QueueError {
 impl std::error::Error for QueueError {}
 
 /// Limit of the threads that a queue may be asked for.
-const MAX_THREADS: usize = 4096;
+pub(crate) const MAX_THREADS: usize = 4096;
 
 /// Makes the queue that `spec` names: `s`, `mstd`, `mstd:N`, `mstd:N,B` or `seeded:N`.
 ///
 /// # Errors
 /// If there is no such queue, its numbers are out of range, or the system refuses threads.
 pub fn from_spec(spec: &str) -> Result<Queue, QueueError> {
-    from_spec_as(spec, |queue| queue)
+    if let Some((workers, blocking)) = workers_of(spec)? {
+        return Ok(MultiThreaded::new(workers, blocking).map_err(QueueError::Threads)?.into());
+    }
+    Ok(match spec.split_once(':').and_then(|(_, seed)| seed.parse().ok()) {
+        Some(seed) => SingleThreaded::seeded(seed).into(),
+        None => SingleThreaded::new().into(),
+    })
 }
 
-/// [`from_spec`], where a multi-threaded queue leaves tasks to its own threads while callers wait:
-/// [`MultiThreaded::with_idle_callers`].
+/// The numbers of workers and of threads for blocking tasks that `spec` asks for; `None` if the queue has no
+/// threads.
 ///
 /// # Errors
-/// As [`from_spec`].
-pub fn from_spec_with_idle_callers(spec: &str) -> Result<Queue, QueueError> {
-    from_spec_as(spec, MultiThreaded::with_idle_callers)
-}
-
-fn from_spec_as(spec: &str, adapt: impl FnOnce(MultiThreaded) -> MultiThreaded) -> Result<Queue, QueueError> {
+/// If there is no such queue, or its numbers are out of range.
+pub(crate) fn workers_of(spec: &str) -> Result<Option<(usize, usize)>, QueueError> {
     let bad = || QueueError::BadArguments(spec.to_owned());
     let count = |text: &str| match text.parse::<usize>() {
         Ok(n) if (1..=MAX_THREADS).contains(&n) => Ok(n),
         _ => Err(bad()),
     };
-    let (name, arguments) = match spec.split_once(':') {
-        Some((name, arguments)) => (name, Some(arguments)),
-        None => (spec, None),
-    };
-    match (name, arguments) {
-        ("s", None) => Ok(SingleThreaded::new().into()),
-        ("s", Some(_)) => Err(bad()),
-        ("seeded", seed) => {
-            let seed = seed.and_then(|text| text.parse().ok()).ok_or_else(bad)?;
-            Ok(SingleThreaded::seeded(seed).into())
-        }
-        ("mstd", arguments) => {
-            let (workers, blocking) = match arguments.map(|text| text.split_once(',').unwrap_or((text, ""))) {
-                None => (None, None),
-                Some((workers, "")) if !spec.ends_with(',') => (Some(count(workers)?), None),
-                Some((workers, blocking)) => (Some(count(workers)?), Some(count(blocking)?)),
-            };
-            let workers =
-                workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-            let queue = MultiThreaded::new(workers, blocking.unwrap_or(256)).map_err(QueueError::Threads)?;
-            Ok(adapt(queue).into())
-        }
-        _ => Err(QueueError::UnknownName(spec.to_owned())),
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    match spec.split_once(':') {
+        None if spec == "mstd" => Ok(Some((all(), MAX_BLOCKING))),
+        Some(("mstd", numbers)) => match numbers.split_once(',') {
+            None => Ok(Some((count(numbers)?, MAX_BLOCKING))),
+            Some((workers, blocking)) => Ok(Some((count(workers)?, count(blocking)?))),
+        },
+        None if spec == "s" => Ok(None),
+        Some(("s", _)) => Err(bad()),
+        Some(("seeded", seed)) => seed.parse::<u64>().map(|_| None).map_err(|_| bad()),
+        None if spec == "seeded" => Err(bad()),
+        _ => Err(QueueError::UnknownName(spec.split(':').next().unwrap_or(spec).to_owned())),
     }
 }
+
+/// The limit of threads for blocking tasks where none is given.
+const MAX_BLOCKING: usize = 256;
 
 #[cfg(all(test, not(loom)))]
 mod tests;

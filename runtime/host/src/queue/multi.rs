@@ -84,10 +84,26 @@ impl MultiThreaded {
     /// # Panics
     /// If either number is zero.
     pub fn new(workers: usize, blocking: usize) -> std::io::Result<MultiThreaded> {
+        MultiThreaded::with_thread_start(workers, blocking, || ())
+    }
+
+    /// [`MultiThreaded::new`], whose threads call `start` first.
+    ///
+    /// # Errors
+    /// As [`MultiThreaded::new`].
+    ///
+    /// # Panics
+    /// As [`MultiThreaded::new`].
+    pub fn with_thread_start(
+        workers: usize,
+        blocking: usize,
+        start: impl Fn() + Send + Sync + 'static,
+    ) -> std::io::Result<MultiThreaded> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(workers)
             .max_blocking_threads(blocking)
             .thread_name("befrost")
+            .on_thread_start(start)
             .build()?;
         let state = Arc::new(QueueState {
             tasks: SharedTasks::new(workers),

@@ -1,12 +1,15 @@
 //! [`LoadedFile`]: the part of a program that kernels see.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
 use super::prepare::{AnyPrepared, KernelUse, SharedData};
-use crate::context::KernelRef;
+use crate::context::{ExecContext, KernelRef};
+use crate::device::{Device, DeviceSet};
+use crate::error::KernelError;
 use crate::image::SharedImage;
 
 /// A file in memory with the prepared data of its kernels.
@@ -14,6 +17,81 @@ pub struct LoadedFile {
     image: SharedImage,
     /// In the order of the kernels.
     prepared: Box<[PreparedUse]>,
+    devices: FileDevices,
+}
+
+/// The devices of a file.
+#[derive(Default)]
+pub struct FileDevices {
+    /// The set, if the file uses another device than the client's.
+    set: Option<Arc<DeviceSet>>,
+    /// By number in the file: the number in the set.
+    numbers: Box<[u16]>,
+    /// By number in the set: the number again if the device has a queue of its own, else that of the client's
+    /// device, 0.
+    queues: Box<[u16]>,
+}
+
+impl FileDevices {
+    /// The devices of a file, which are in the set. `numbers` are those in the set, by number in the file.
+    pub fn new(set: &Arc<DeviceSet>, numbers: Box<[u16]>) -> FileDevices {
+        if numbers.iter().all(|&number| number == 0) {
+            return FileDevices::default();
+        }
+        let own = |(device, number): (&Arc<_>, u16)| {
+            let device: &Arc<dyn Device> = device;
+            if device.queue().is_some() { number } else { 0 }
+        };
+        let queues = set.iter().zip(0..).map(own).collect();
+        FileDevices { set: Some(set.clone()), numbers, queues }
+    }
+
+    /// The set, if the file uses another device than the client's.
+    pub fn set(&self) -> Option<&Arc<DeviceSet>> {
+        self.set.as_ref()
+    }
+
+    /// The device of a kernel, by its number in the set.
+    pub fn of(&self, kernel: &KernelView<'_, '_>) -> u16 {
+        self.numbers.get(usize::from(kernel.device())).copied().unwrap_or(0)
+    }
+
+    /// The device on whose queue a device's kernels run.
+    #[inline]
+    pub fn queue_of(&self, device: u16) -> u16 {
+        self.queues.get(usize::from(device)).copied().unwrap_or(0)
+    }
+
+    /// True if a device of the file has a queue of its own.
+    pub fn has_queues(&self) -> bool {
+        self.numbers.iter().any(|&device| self.queue_of(device) != 0)
+    }
+
+    /// A device of the file's set.
+    pub fn device(&self, number: u16) -> Option<&Arc<dyn Device>> {
+        self.set.as_ref()?.get(number)
+    }
+
+    /// True if a device of the file has streams. Then values become final on threads that must not run
+    /// kernels.
+    pub fn has_streams(&self) -> bool {
+        self.set.as_ref().is_some_and(|set| set.has_streams())
+    }
+
+    /// Checks that a request has the devices for which the file was loaded.
+    ///
+    /// # Errors
+    /// If it does not.
+    #[inline]
+    pub fn check(&self, context: &ExecContext) -> Result<(), KernelError> {
+        let Some(set) = &self.set else { return Ok(()) };
+        match &context.request.devices {
+            Some(devices) if Arc::ptr_eq(devices, set) => Ok(()),
+            _ => Err(KernelError::invalid(
+                "the program was loaded for several devices, which the request does not have",
+            )),
+        }
+    }
 }
 
 /// The prepared data of one use of a kernel.
@@ -26,9 +104,15 @@ pub struct PreparedUse {
 
 impl LoadedFile {
     /// `prepared` is in the order of the kernels.
-    pub fn new(image: SharedImage, prepared: Box<[PreparedUse]>) -> LoadedFile {
+    pub fn new(image: SharedImage, prepared: Box<[PreparedUse]>, devices: FileDevices) -> LoadedFile {
         debug_assert!(prepared.is_sorted_by_key(|prepared| prepared.at), "uses out of order");
-        LoadedFile { image, prepared }
+        LoadedFile { image, prepared, devices }
+    }
+
+    /// The devices that its kernels use.
+    #[inline]
+    pub fn devices(&self) -> &FileDevices {
+        &self.devices
     }
 
     /// The validated file.

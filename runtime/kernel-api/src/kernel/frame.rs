@@ -389,9 +389,10 @@ impl<'f> KernelFrame<'f> {
         self.around.file.mapped(data)
     }
 
-    /// The execution.
+    /// The execution, on the kernel's device.
+    #[inline]
     pub fn context(&self) -> &'f ExecContext {
-        self.around.context
+        self.around.context.on(self.kernel().device)
     }
 
     /// The path of the kernel's frame.

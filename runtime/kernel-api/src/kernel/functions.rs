@@ -9,6 +9,7 @@ use bef_format::FunctionId;
 
 use crate::context::ExecContext;
 use crate::error::KernelError;
+use crate::kernel::table::KernelTable;
 use crate::value::Value;
 
 /// The functions of a program.
@@ -28,6 +29,9 @@ pub trait Functions: Send + Sync {
 
     /// A handle of the same functions, to keep.
     fn share(&self) -> Arc<dyn Functions>;
+
+    /// The table of the kernels of a function.
+    fn table(&self, function: u32) -> &KernelTable;
 }
 
 /// A program whose functions kernels can call from a task. An `Arc` of it implements [`Functions`].
@@ -44,6 +48,9 @@ pub trait FunctionSource: Send + Sync + Sized + 'static {
         function: FunctionId,
         context: &'c ExecContext,
     ) -> Result<Box<dyn FunctionCall + 'c>, KernelError>;
+
+    /// [`Functions::table`].
+    fn table(&self, function: u32) -> &KernelTable;
 }
 
 impl<P: FunctionSource> Functions for Arc<P> {
@@ -62,6 +69,10 @@ impl<P: FunctionSource> Functions for Arc<P> {
 
     fn share(&self) -> Arc<dyn Functions> {
         Arc::new(self.clone())
+    }
+
+    fn table(&self, function: u32) -> &KernelTable {
+        P::table(self, function)
     }
 }
 

@@ -127,6 +127,10 @@ pub struct Signature {
     pub stores_all: bool,
     /// True if it takes the identity of its frame.
     pub takes_frame: bool,
+    /// True if it takes values in whatever memory they lie and enqueues what it does with them itself. On a
+    /// device with streams it is called on the host. Kernels that a kind of devices has of its own do that,
+    /// too.
+    pub takes_any_memory: bool,
     /// Preparation of each use when a program is loaded.
     pub prepare: Option<MakePrepared>,
 }

@@ -58,6 +58,21 @@ pub struct KernelTable {
     pub kernels: Box<[KernelEntry]>,
     /// In the sequential plan: the slots that steps free; in `lists`.
     pub retired: Box<[Span]>,
+    /// The kernels that are launched.
+    pub launches: Box<[LaunchEntry]>,
+}
+
+/// A kernel of the host on a device with streams.
+#[derive(Clone, Debug)]
+pub struct LaunchEntry {
+    /// Its code.
+    pub run: KernelFn,
+    /// The stream of the device.
+    pub stream: u32,
+    /// By operand: whether it is read in the device's memory.
+    pub operands: Box<[bool]>,
+    /// By result: whether it is left in the device's memory.
+    pub results: Box<[bool]>,
 }
 
 /// A kernel of a function, except for the data in its [`Step`](super::step::Step).
@@ -81,6 +96,10 @@ pub struct KernelEntry {
     pub functions: Span,
     /// Number of the prepared data in the file.
     pub prepared: Option<u32>,
+    /// The device, by its number in the request's set.
+    pub device: u16,
+    /// Its number in `launches`, if it is launched on a stream.
+    pub launch: Option<u32>,
     /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
 }

@@ -9,19 +9,19 @@
 //! | `dev.recv(step)` | what was sent |
 //! | `dev.transfer(value)` | the value in the memory of another device |
 
-mod rendezvous;
-
 use std::sync::Arc;
 
 use bef_format::AttrView;
+use befrost_kernel_api::async_value::AsyncRef;
+use befrost_kernel_api::device::{DeviceBuffer, Space};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, StrAttr,
+    AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, Site, StrAttr,
 };
 use befrost_kernel_api::object::Object;
-use befrost_kernel_api::{KernelError, Registry, Value, kernel};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 
-use rendezvous::{FrameId, Received, StepTable};
+use befrost_kernel_api::rendezvous::{FrameId, Received, Sending, StepTable};
 
 /// A frame of a step.
 #[derive(Clone, Debug)]
@@ -64,11 +64,17 @@ pub fn dev(registry: &mut Registry) {
         results: vec![&[]],
         attrs: channel(),
         completion: Completion::Async,
+        takes_any_memory: true,
         ..Signature::default()
     };
     registry.add(Kernel::new("dev.recv", received, recv));
-    let transferred =
-        Signature { operands: vec![&[]], results: vec![&[]], attrs: vec![text()], ..Signature::default() };
+    let transferred = Signature {
+        operands: vec![&[]],
+        results: vec![&[]],
+        attrs: vec![text()],
+        takes_any_memory: true,
+        ..Signature::default()
+    };
     registry.add(Kernel::new("dev.transfer", transferred, transfer));
 }
 
@@ -81,13 +87,74 @@ fn channel(frame: &KernelFrame<'_>) -> i64 {
     }
 }
 
-/// All devices share the host's memory.
+/// Devices that share a memory share its values.
 fn transfer(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(value) = frame.take_operand(0).or_else(|| frame.operand(0).cloned()) else {
         return Outcome::Operand;
     };
-    frame.set_result(0, value);
+    let cx = frame.context();
+    let Some(devices) = cx.request.devices.as_ref().filter(|devices| devices.has_streams()) else {
+        frame.set_result(0, value);
+        return Outcome::Done;
+    };
+    let to = match frame.attr(0) {
+        Some(AttrView::Str(name)) => devices.find(name),
+        _ => None,
+    };
+    let Some(to) = to else {
+        return Outcome::error(KernelError::new(ErrorCode::NotFound, "there is no such device"));
+    };
+    match located(moved(value, to, cx), frame.site()) {
+        Ok(value) => frame.set_result(0, value),
+        Err(error) => return Outcome::Error(error),
+    }
     Outcome::Done
+}
+
+/// The value in the memory of device number `to`. Strings and handles are in the host's memory wherever they
+/// are.
+fn moved(value: Value, to: u16, cx: &ExecContext) -> Value {
+    let Some(devices) = cx.request.devices.as_ref() else { return value };
+    let Some(target) = devices.get(to) else { return value };
+    let space = target.memory().space();
+    match value.downcast_ref::<DeviceBuffer>() {
+        Some(buffer) if buffer.device_number() == to => value,
+        Some(buffer) => match buffer.device(devices) {
+            Some(from) => from.copy(&value, &**target, space, cx),
+            None => value,
+        },
+        None if space == Space::HOST => value,
+        None => target.copy(&value, &**target, space, cx),
+    }
+}
+
+/// A copy whose errors have the place of the kernel.
+fn located(value: Value, site: Site) -> Result<Value, KernelError> {
+    match value {
+        Value::Error(error) => Err(KernelError::new(error.code(), error.message())),
+        Value::Async(copy) => {
+            let (promise, copied) = AsyncRef::pending();
+            copy.and_then(move |value| {
+                promise.set(match value {
+                    Value::Error(error) if error.trace().is_empty() => {
+                        Value::Error(site.error(KernelError::new(error.code(), error.message())))
+                    }
+                    value => value.clone(),
+                });
+            });
+            Ok(Value::Async(copied))
+        }
+        value => Ok(value),
+    }
+}
+
+/// A received value, which may be used on the device of the receiver: it stays where it is unless that is the
+/// memory of another device.
+fn arrived(value: Value, cx: &ExecContext, site: Site) -> Result<Value, KernelError> {
+    match value.downcast_ref::<DeviceBuffer>() {
+        Some(_) => located(moved(value, cx.device_number(), cx), site),
+        None => Ok(value),
+    }
 }
 
 fn send(frame: &mut KernelFrame<'_>) -> Outcome {
@@ -98,11 +165,17 @@ fn send(frame: &mut KernelFrame<'_>) -> Outcome {
         return Outcome::Operand;
     };
     let channel = channel(frame);
-    if at.step.send((channel, at.frame), value) {
-        return Outcome::Done;
+    match at.step.send((channel, at.frame), value) {
+        // The error of the step is its receivers'.
+        Sending::Done | Sending::Aborted => Outcome::Done,
+        Sending::Twice => {
+            let message = format!("channel {channel}, iteration {}: sent twice", at.frame.iteration());
+            let error = KernelError::new(ErrorCode::Internal, message);
+            // The parts do not fit together: nobody is to wait for what may never come.
+            at.step.abort(&error);
+            Outcome::error(error)
+        }
     }
-    let message = format!("channel {channel}, iteration {}: sent twice", at.frame.iteration());
-    Outcome::error(KernelError::new(ErrorCode::Internal, message))
 }
 
 fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
@@ -110,10 +183,34 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
         return Outcome::Operand;
     };
     let (step, channel, of) = (at.step.clone(), channel(frame), at.frame);
-    match step.recv((channel, of)) {
+    let cx = frame.context();
+    let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
+    let received = match step.recv((channel, of)) {
+        Ok(received) => received,
+        Err(error) => return Outcome::Error(error),
+    };
+    match received {
+        Some(Received::Now(value)) if has_memories => match arrived(value, cx, frame.site()) {
+            Ok(value) => {
+                frame.set_result(0, value);
+                Outcome::Done
+            }
+            Err(error) => Outcome::Error(error),
+        },
         Some(Received::Now(value)) => {
             frame.set_result(0, value);
             Outcome::Done
+        }
+        Some(Received::Later(arrival)) if has_memories => {
+            let (cx, site) = (cx.clone(), frame.site());
+            let moved = async move {
+                let values = arrival.await?;
+                values
+                    .into_iter()
+                    .map(|value| arrived(value, &cx, site.clone()))
+                    .collect::<Result<Vec<_>, _>>()
+            };
+            Deferred::future(moved).store(frame)
         }
         Some(Received::Later(arrival)) => Deferred::future(arrival).store(frame),
         None => {

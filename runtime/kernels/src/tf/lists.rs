@@ -18,7 +18,7 @@ use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
 use super::operands::dense;
 use super::optionals::nested;
-use crate::objects::refused;
+use crate::objects::{copy_of, refused};
 
 /// A list variant, with the maximum number of its elements.
 #[derive(Clone, Debug)]
@@ -54,6 +54,48 @@ impl Object for List {
             Items::Variants(items) => format!("TensorList of {} x variant", items.slots.len()),
         }
     }
+
+    fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+        let mut bytes = 0;
+        let items = match &self.items {
+            Items::Tensors(items) => {
+                let mut copy = |x: &HostTensor| {
+                    let (x, n) = copy_of(x, to)?;
+                    bytes += n;
+                    Ok(x)
+                };
+                items.map(&mut copy).map(Items::Tensors).map_err(refused)
+            }
+            Items::Variants(Variants { slots, nesting }) => {
+                let copies = slots
+                    .iter()
+                    .map(|slot| slot.as_ref().map(|value| copy_of_value(value, to, &mut bytes)).transpose());
+                let slots = copies.collect::<Result<Vec<_>, _>>();
+                slots.map(|slots| Items::Variants(Variants { slots, nesting: *nesting }))
+            }
+        };
+        Some(items.map(|items| (Value::object(List { items, max: self.max }), bytes)))
+    }
+}
+
+/// The copy of a component of a variant in memory of `to`. Its bytes are added to `bytes`.
+pub(super) fn copy_of_value(
+    value: &Value,
+    to: &Arc<dyn Allocator>,
+    bytes: &mut usize,
+) -> Result<Value, KernelError> {
+    let copied = match value {
+        Value::Object(object) => object.copied(to),
+        _ => None,
+    };
+    copied.map_or_else(
+        || Ok(value.clone()),
+        |copied| {
+            let (copy, n) = copied?;
+            *bytes += n;
+            Ok(copy)
+        },
+    )
 }
 
 impl List {

@@ -11,7 +11,7 @@ use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{self, Binary};
 
 use super::action::{ActionRow, action, scalar, tensor, variadic_action};
-use super::lists::{Items, List, list};
+use super::lists::{Items, List, copy_of_value, list};
 use super::operands::dense;
 use crate::objects::refused;
 
@@ -33,6 +33,15 @@ impl Object for Optional {
             Some(components) => format!("Optional of {} components", components.len()),
             None => "Optional without components".to_owned(),
         }
+    }
+
+    fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+        let mut bytes = 0;
+        let components = self.components.as_ref().map(|components| {
+            components.iter().map(|value| copy_of_value(value, to, &mut bytes)).collect::<Result<Vec<_>, _>>()
+        });
+        let copied = components.transpose().map(|components| Optional { components, nesting: self.nesting });
+        Some(copied.map(|copied| (Value::object(copied), bytes)))
     }
 }
 

@@ -70,6 +70,18 @@ impl TensorList {
         self.slots.len()
     }
 
+    /// The list of what `f` makes of each tensor.
+    ///
+    /// # Errors
+    /// The first one of `f`.
+    pub fn map(
+        &self,
+        f: &mut dyn FnMut(&HostTensor) -> Result<HostTensor, TensorError>,
+    ) -> Result<TensorList, TensorError> {
+        let slots = try_collected(self.slots.iter().map(|slot| slot.as_ref().map(&mut *f).transpose()))?;
+        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
+    }
+
     /// True if there are no slots.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()

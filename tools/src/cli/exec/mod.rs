@@ -523,7 +523,10 @@ fn execute(
     } else if args.profile || args.trace.is_some() {
         registry = clocks::with_clocks(&registry, args.trace.is_some());
     }
-    let runtime = Runtime::with_kernels(registry).work_queue(&queue).idle_callers(args.tfrt_output);
+    let runtime = Runtime::with_kernels(registry)
+        .work_queue(&queue)
+        .idle_callers(args.tfrt_output)
+        .device_factory(befrost_sim::SIM);
     let mut runtime = runtime.allocator(allocator);
     if let Some(bytes) = args.max_memory {
         runtime = runtime.max_memory(bytes);

@@ -208,6 +208,12 @@ impl Ready {
         self.0.user.stream()
     }
 
+    /// The device on whose queue the kernel runs.
+    #[inline]
+    pub(in crate::exec) fn queue(&self) -> u16 {
+        self.frame().general().queue_of(self.stream())
+    }
+
     /// The straight line that begins with the kernel.
     #[inline]
     pub(in crate::exec) fn straight_line(&self) -> Option<&StraightLine> {
@@ -253,6 +259,12 @@ impl Running {
     #[inline]
     pub(in crate::exec) fn stream(&self) -> u32 {
         self.0.user.stream()
+    }
+
+    /// The device on whose queue the kernel runs.
+    #[inline]
+    pub(in crate::exec) fn queue(&self) -> u16 {
+        self.frame().general().queue_of(self.stream())
     }
 
     /// Path of a frame of `function` that the kernel calls.

@@ -9,10 +9,10 @@ use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering;
 
+use super::super::execution::Execution;
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
 use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker};
-use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::Work;
 use befrost_kernel_api::executor::{CallRequest, Place};
@@ -61,7 +61,7 @@ impl Worker {
             return self.settle_with(running, &value);
         }
         if std::mem::take(&mut self.n_kept_tasks) > 0 {
-            context.queue().local().hand_over();
+            running.frame().execution.queue(self.queue).local().hand_over();
         }
         let run = running.info().step().step().run;
         self.invoke(running, run);
@@ -128,7 +128,7 @@ impl Worker {
         let mut outcome = run(&mut kernel_frame);
         while let Outcome::Later(job) = outcome {
             if !matches!(job.place(), Place::Queue)
-                || !may_run_now(&self.agenda, &mut self.n_immediate, around.context)
+                || !may_run_now(&self.agenda, &mut self.n_immediate, &frame.execution, self.queue)
             {
                 outcome = Outcome::Later(job);
                 break;
@@ -210,7 +210,7 @@ impl Worker {
     /// Adds a task for the deferred part of the last kernel.
     pub(super) fn enqueue_deferred(&mut self) {
         let Some((running, job)) = self.deferred.take() else { return };
-        let queue = running.frame().execution.context.queue();
+        let queue = running.frame().execution.queue(running.queue());
         match queue.local().local_tasks() {
             Some(local) => {
                 self.n_kept_tasks += u32::from(local.push(DeferredTask(Some((running, job))).task()));
@@ -224,9 +224,9 @@ impl Worker {
 
     /// Begins an activation for the deferred part of a kernel, and calls `rest` with it.
     fn resume(running: Running, rest: impl FnOnce(&mut Worker, Running)) {
-        Worker::on_thread(|worker| {
+        Worker::on_thread(running.queue(), |worker| {
             worker.ends_task = true;
-            worker.agenda.activate(running.frame().address(), running.stream(), None);
+            worker.activate(running.frame(), running.stream(), None);
             rest(worker, running);
         });
     }
@@ -235,11 +235,11 @@ impl Worker {
 /// Whether a task added now would be the thread's next one, so that its work may be done without it. Counts
 /// the times that it is.
 #[inline]
-pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &ExecContext) -> bool {
+pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, execution: &Execution, queue: u16) -> bool {
     let may = *n_immediate < MAX_IMMEDIATE
         && agenda.is_idle()
-        && context.queue().local().runs_next()
-        && !context.request.cancellation.is_cancelled();
+        && execution.queue(queue).local().runs_next()
+        && !execution.context.request.cancellation.is_cancelled();
     *n_immediate += u32::from(may);
     may
 }
@@ -247,7 +247,7 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, context: &Exec
 #[inline(never)]
 fn defer_at(place: &Place, running: Running, job: Job) {
     // The task may be done, and the frame freed, before the queue has returned.
-    let queue = running.frame().execution.context.queue().clone();
+    let queue = running.frame().execution.queue(running.queue()).clone();
     let task = DeferredTask(Some((running, job))).task();
     match place {
         Place::Queue => queue.local().add_soon(task),
@@ -292,7 +292,7 @@ impl Drop for DeferredTask {
     fn drop(&mut self) {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);
-        let queue = running.frame().execution.context.queue().clone();
+        let queue = running.frame().execution.queue(running.queue()).clone();
         // In a task, because the caller may be in the middle of other work.
         queue.local().add_soon(Task::new(move || {
             Worker::resume(running, |worker, running| {

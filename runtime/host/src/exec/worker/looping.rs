@@ -84,7 +84,7 @@ impl Worker {
         let execution = &frame.execution;
         let callee = execution.program.plan(function);
         let arguments = &mut self.arguments;
-        if !callee.runs_sequentially(execution.is_seeded)
+        if !callee.runs_sequentially(execution.is_seeded, self.queue)
             || !arguments.iter().all(|value| value.final_value().is_some())
         {
             return false;
@@ -116,7 +116,7 @@ impl Worker {
             self.enqueue_deferred();
         }
         if !self.agenda.is_active(running) {
-            self.agenda.activate(running.frame().address(), running.stream(), None);
+            self.activate(running.frame(), running.stream(), None);
         }
     }
 
@@ -127,8 +127,9 @@ impl Worker {
             && let Some(Value::Async(condition)) = ended.results.last()
             && condition.value().is_none()
         {
-            let condition = condition.clone();
-            return condition.and_then(move |_| Worker::on_thread(|worker| worker.end_iteration(ended)));
+            let (condition, queue) = (condition.clone(), ended.looping.running.frame().execution.anywhere);
+            return condition
+                .and_then(move |_| Worker::on_thread(queue, |worker| worker.end_iteration(ended)));
         }
         let condition = if is_while { ended.results.pop().map(Value::resolved) } else { None };
         let Iteration { looping: SequentialLoop { running, trips }, function, results } = ended;

@@ -72,8 +72,8 @@ impl Worker {
         if let Some(Value::Async(condition)) = head.values.last()
             && condition.value().is_none()
         {
-            let condition = condition.clone();
-            return condition.and_then(move |_| Worker::on_thread(|worker| worker.advance(head)));
+            let (condition, queue) = (condition.clone(), head.running.frame().execution.anywhere);
+            return condition.and_then(move |_| Worker::on_thread(queue, |worker| worker.advance(head)));
         }
         let condition = head.values.pop().map(Value::resolved);
         match is_true(&head.running, condition) {

@@ -32,7 +32,7 @@ impl Worker {
         let running = ready.read_operands(&mut self.scratch, &mut None);
         self.scratch[n_inputs..n_slots].iter_mut().for_each(|slot| slot.overwrite(Value::Empty));
         if std::mem::take(&mut self.n_kept_tasks) > 0 {
-            running.frame().execution.context.queue().local().hand_over();
+            running.frame().execution.queue(self.queue).local().hand_over();
         }
         self.straight = running.into_straight_run();
         self.resume_straight_line();
@@ -79,7 +79,7 @@ impl Worker {
                 run.skip();
             }
             if !member.is_last {
-                agenda.enqueue_outline(around.context.queue());
+                agenda.enqueue_outline(&frame.execution);
             }
         }
         let Some(run) = self.straight.take() else { return };

@@ -1,6 +1,7 @@
 //! The general plan: users of each value, and the registers that may be read before their writer has
 //! finished.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bef_format::{FunctionView, Image, OperandMode};
@@ -152,6 +153,8 @@ pub(crate) struct GeneralPlan {
     pub(crate) kernels: Box<[GeneralKernel]>,
     /// By kernel.
     streams: Box<[u32]>,
+    /// By stream: the device on whose queue its kernels run. Empty if all run on the client's.
+    stream_queues: Box<[u16]>,
     /// By kernel: number of events that it waits for.
     pub(crate) ready_counts: Box<[u32]>,
     /// Kernels that wait for no event.
@@ -183,6 +186,24 @@ pub(crate) struct GeneralPlan {
     pub(crate) async_registers: Box<[u32]>,
     /// By register: its index in `async_registers`, or [`NO_PROMISE`]. Empty if there are none.
     promises: Box<[u32]>,
+}
+
+/// The stream of each kernel, and the queue of each stream. A stream of the file that has kernels of several
+/// queues becomes as many.
+fn streams(function: &FunctionView<'_, '_>, queues: &[u16]) -> (Box<[u32]>, Box<[u16]>) {
+    let of_file = function.kernels().map(|kernel| kernel.stream());
+    if queues.is_empty() {
+        return (of_file.collect(), Box::default());
+    }
+    let (mut known, mut stream_queues) = (BTreeMap::new(), Vec::new());
+    let streams = of_file.zip(queues).map(|(stream, &queue)| {
+        *known.entry((queue, stream)).or_insert_with(|| {
+            stream_queues.push(queue);
+            stream_queues.len() as u32 - 1
+        })
+    });
+    let streams = streams.collect();
+    (streams, stream_queues.into())
 }
 
 impl GeneralPlan {
@@ -296,7 +317,7 @@ impl GeneralPlan {
         for (i, &register) in async_registers.iter().enumerate() {
             promises[register as usize] = i as u32;
         }
-        let streams: Box<[u32]> = function.kernels().map(|k| k.stream()).collect();
+        let (streams, stream_queues) = streams(function, &plan.queues);
         let user = |kernel: u32| User::new(kernel, streams[kernel as usize]);
         let ready_counts: Box<[u32]> = plan.kernels.iter().map(|known| known.ready_count).collect();
         let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
@@ -320,7 +341,14 @@ impl GeneralPlan {
             promises: promises.into(),
             kernels: kernels.into(),
             streams,
+            stream_queues,
         }
+    }
+
+    /// The device on whose queue the kernels of a stream run.
+    #[inline]
+    pub(crate) fn queue_of(&self, stream: u32) -> u16 {
+        self.stream_queues.get(stream as usize).copied().unwrap_or(0)
     }
 
     /// The straight line that begins with a kernel.

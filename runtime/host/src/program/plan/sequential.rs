@@ -20,7 +20,7 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 use super::general::Users;
 use super::{AdjacencyLists, FunctionPlan, Kernels};
 use befrost_kernel_api::executor::{Slot, Span, Step, StepKind};
-use befrost_kernel_api::kernel::{Completion, Form, KernelFn, Outcome};
+use befrost_kernel_api::kernel::{Form, KernelFn, Outcome};
 use befrost_kernel_api::value::Value;
 
 /// A step for a kernel that does not check all its operands itself, or that may store some results and then
@@ -68,11 +68,7 @@ fn chain(n_slots: usize) -> Step {
 /// counters, newest-first lists of users and a stack; for a synchronous function, that of the program. A
 /// kernel that could run when its first operand is final runs when all are. `None` if a kernel of the
 /// function itself may have to wait.
-pub(super) fn sequential_order(
-    function: &FunctionView<'_, '_>,
-    plan: &FunctionPlan,
-    resolved: &Kernels,
-) -> Option<Vec<u32>> {
+pub(super) fn sequential_order(function: &FunctionView<'_, '_>, plan: &FunctionPlan) -> Option<Vec<u32>> {
     if function.kind() == FunctionKind::Native {
         return None;
     }
@@ -80,8 +76,7 @@ pub(super) fn sequential_order(
     let first_stream = function.kernels().next().map(|kernel| kernel.stream());
     let mut left = Vec::with_capacity(n as usize);
     for (kernel, known) in function.kernels().zip(&plan.kernels) {
-        let completion = resolved.of(&kernel).signature.completion;
-        if completion == Completion::Async || Some(kernel.stream()) != first_stream {
+        if known.is_late || Some(kernel.stream()) != first_stream {
             return None;
         }
         let data = |i: &u32| !matches!(kernel.operand_mode(*i), OperandMode::Order | OperandMode::After);

@@ -123,10 +123,12 @@ struct Search<'f> {
     first: u32,
     /// By register: the first kernel of the last line at whose beginning the value is known to be final.
     known_at: Vec<u32>,
+    /// By kernel, the device on whose queue it runs; empty if there is only one queue.
+    queues: &'f [u16],
 }
 
 impl<'f> Search<'f> {
-    fn new(function: &FunctionView<'f, 'f>, plan: &FunctionPlan) -> Search<'f> {
+    fn new(function: &FunctionView<'f, 'f>, plan: &'f FunctionPlan) -> Search<'f> {
         let kernels: Vec<_> = function.kernels().collect();
         let mut producer = vec![NONE; function.n_registers() as usize];
         let mut may_join = Vec::with_capacity(kernels.len());
@@ -135,7 +137,8 @@ impl<'f> Search<'f> {
             let is_required = |i| kernel.operand_mode(i as u32) == OperandMode::Required;
             may_join.push(known.is_sync && (0..kernel.operands().len()).all(is_required));
         }
-        Search { kernels, may_join, known_at: vec![NONE; producer.len()], producer, first: NONE }
+        let known_at = vec![NONE; producer.len()];
+        Search { kernels, may_join, known_at, producer, first: NONE, queues: &plan.queues }
     }
 
     /// Begins a line, and finds the values that are final when its first kernel is ready.
@@ -168,7 +171,9 @@ impl<'f> Search<'f> {
         let next = results.rev().find_map(|register| users.on_final.get(register).last().copied())?;
         let (kernel, first) = (&self.kernels[next as usize], &self.kernels[self.first as usize]);
         let is_known = |&register: &u32| self.known_at[register as usize] == self.first;
-        let joins = self.may_join[next as usize] && kernel.stream() == first.stream();
+        let queue = |kernel: u32| self.queues.get(kernel as usize);
+        let is_beside = kernel.stream() == first.stream() && queue(next) == queue(self.first);
+        let joins = self.may_join[next as usize] && is_beside;
         (joins && kernel.operands().iter().all(is_known)).then_some(next)
     }
 }

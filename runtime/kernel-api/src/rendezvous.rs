@@ -1,0 +1,363 @@
+//! Where the values meet that parts of a program send each other.
+//!
+//! ```text
+//! send(key, value) ─▶ ┌ key: Sent(value)      ┐ ─▶ recv(key): taken
+//!                     └ key: Awaited(waiting) ┘ ─▶ woken with the value
+//! ```
+//!
+//! A [`StepTable`] is one call of all parts together, with its own table; its keys are channel and
+//! [`FrameId`]. A value is sent once and received once, then it is gone. What nobody takes goes with the
+//! step, and so do those who wait, with an error: when nobody has the step any more, nobody can send. A step
+//! that is aborted gives its error to those who wait and to all who come later, and drops what is on its way.
+//!
+//! A value is handed over under the lock, or to a receiver that has left under it: of a send, a receive and
+//! an abort in any order, the receiver gets the value or the error, once.
+//!
+//! A frame is a path: which loop, which iteration, inside of which. Parts make their frames apart from each
+//! other, so a frame is known by a hash of 128 bits of its path, not by a number.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use crate::error::{ErrorCode, KernelError};
+use crate::sync::{Mutex, lock};
+use crate::value::Value;
+
+/// Identity of a value among those of a step.
+pub type MeetingKey = (i64, FrameId);
+
+/// Hash of a frame's path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrameId {
+    path: [u64; 2],
+    iteration: u64,
+}
+
+impl FrameId {
+    /// The first iteration of a frame inside of this one.
+    pub fn enter(self, name: &str) -> FrameId {
+        let part = |salt: u64| {
+            let mut hasher = DefaultHasher::new();
+            (salt, self, name).hash(&mut hasher);
+            hasher.finish()
+        };
+        FrameId { path: [part(1), part(2)], iteration: 0 }
+    }
+
+    /// The next iteration.
+    pub fn next(self) -> FrameId {
+        FrameId { iteration: self.iteration.wrapping_add(1), ..self }
+    }
+
+    /// The number of the iteration.
+    pub fn iteration(self) -> u64 {
+        self.iteration
+    }
+}
+
+/// The state of a key.
+#[derive(Debug)]
+enum Meeting {
+    Sent(Value),
+    Awaited(Arc<Mutex<Waiting>>),
+}
+
+/// A receiver that waits.
+#[derive(Debug, Default)]
+struct Waiting {
+    value: Option<Result<Value, KernelError>>,
+    waker: Option<Waker>,
+}
+
+/// The values on their way in one call of all parts.
+#[derive(Debug, Default)]
+pub struct StepTable {
+    state: Mutex<StepState>,
+}
+
+#[derive(Debug, Default)]
+struct StepState {
+    meetings: HashMap<MeetingKey, Meeting>,
+    /// The error of a step that was aborted.
+    aborted: Option<KernelError>,
+}
+
+/// The fate of a value that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// It was received, or will be.
+    Done,
+    /// The key has one already.
+    Twice,
+    /// The step was aborted: the value was dropped.
+    Aborted,
+}
+
+impl StepTable {
+    /// Hands a value over.
+    pub fn send(&self, key: MeetingKey, value: Value) -> Sending {
+        let waiting = {
+            let mut state = lock(&self.state);
+            if state.aborted.is_some() {
+                drop(state);
+                // Outside of the lock: dropping a value may run anything.
+                drop(value);
+                return Sending::Aborted;
+            }
+            match state.meetings.entry(key) {
+                Entry::Vacant(free) => {
+                    free.insert(Meeting::Sent(value));
+                    return Sending::Done;
+                }
+                Entry::Occupied(taken) => match taken.get() {
+                    Meeting::Sent(_) => return Sending::Twice,
+                    Meeting::Awaited(_) => taken.remove(),
+                },
+            }
+        };
+        if let Meeting::Awaited(waiting) = waiting {
+            arrive(&waiting, Ok(value));
+        }
+        Sending::Done
+    }
+
+    /// Takes a value, or waits for it; `None` if somebody else waits for it.
+    ///
+    /// # Errors
+    /// The error of a step that was aborted.
+    pub fn recv(&self, key: MeetingKey) -> Result<Option<Received>, KernelError> {
+        let mut state = lock(&self.state);
+        if let Some(error) = &state.aborted {
+            return Err(copy_of(error));
+        }
+        Ok(match state.meetings.entry(key) {
+            Entry::Vacant(free) => {
+                let waiting = Arc::<Mutex<Waiting>>::default();
+                free.insert(Meeting::Awaited(waiting.clone()));
+                Some(Received::Later(Arrival(waiting)))
+            }
+            Entry::Occupied(taken) => match taken.get() {
+                Meeting::Sent(_) => match taken.remove() {
+                    Meeting::Sent(value) => Some(Received::Now(value)),
+                    Meeting::Awaited(_) => None,
+                },
+                Meeting::Awaited(_) => None,
+            },
+        })
+    }
+
+    /// Ends the step: those who wait and all who come later get the error. The first one counts.
+    pub fn abort(&self, error: &KernelError) {
+        let meetings = {
+            let mut state = lock(&self.state);
+            state.aborted.get_or_insert_with(|| copy_of(error));
+            std::mem::take(&mut state.meetings)
+        };
+        for meeting in meetings.into_values() {
+            if let Meeting::Awaited(waiting) = meeting {
+                arrive(&waiting, Err(copy_of(error)));
+            }
+        }
+    }
+
+    /// True if nothing is on its way, and nobody waits.
+    pub fn is_empty(&self) -> bool {
+        lock(&self.state).meetings.is_empty()
+    }
+}
+
+/// The same error for another receiver.
+fn copy_of(error: &KernelError) -> KernelError {
+    KernelError::new(error.code(), error.message())
+}
+
+/// Ends a wait.
+fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, KernelError>) {
+    let waker = {
+        let mut waiting = lock(waiting);
+        waiting.value = Some(value);
+        waiting.waker.take()
+    };
+    // Outside of all locks: it may run anything.
+    waker.into_iter().for_each(Waker::wake);
+}
+
+impl Drop for StepTable {
+    /// Nobody can send any more: whoever still waits gets an error.
+    fn drop(&mut self) {
+        let meetings = std::mem::take(&mut lock(&self.state).meetings);
+        for ((channel, frame), meeting) in meetings {
+            if let Meeting::Awaited(waiting) = meeting {
+                let message = format!("never sent: channel {channel}, iteration {}", frame.iteration());
+                arrive(&waiting, Err(KernelError::new(ErrorCode::Internal, message)));
+            }
+        }
+    }
+}
+
+/// A received value.
+pub enum Received {
+    /// It was there.
+    Now(Value),
+    /// It is awaited.
+    Later(Arrival),
+}
+
+/// The future of a value that has not been sent yet.
+pub struct Arrival(Arc<Mutex<Waiting>>);
+
+impl Future for Arrival {
+    type Output = Result<Vec<Value>, KernelError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut waiting = lock(&self.0);
+        match waiting.value.take() {
+            Some(value) => Poll::Ready(value.map(|value| vec![value])),
+            None => {
+                waiting.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn waits(step: &StepTable, key: MeetingKey) -> Arrival {
+        match step.recv(key) {
+            Ok(Some(Received::Later(arrival))) => arrival,
+            _ => panic!("nobody has sent"),
+        }
+    }
+
+    fn arrived(arrival: &mut Arrival) -> Result<Vec<Value>, KernelError> {
+        match Pin::new(arrival).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(values) => values,
+            Poll::Pending => panic!("it has not ended"),
+        }
+    }
+
+    #[test]
+    fn a_value_meets_its_receiver_in_either_order() {
+        let step = StepTable::default();
+        let key = (3, FrameId::default());
+        assert_eq!(step.send(key, Value::I32(7)), Sending::Done);
+        assert_eq!(step.send(key, Value::I32(8)), Sending::Twice);
+        assert!(matches!(step.recv(key), Ok(Some(Received::Now(Value::I32(7))))));
+        let mut arrival = waits(&step, key);
+        assert!(matches!(step.recv(key), Ok(None)), "a second receiver");
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut arrival).poll(&mut cx).is_pending());
+        assert_eq!(step.send(key, Value::Dead), Sending::Done);
+        assert!(matches!(arrived(&mut arrival).as_deref(), Ok([Value::Dead])));
+        assert!(step.is_empty());
+    }
+
+    #[test]
+    fn a_step_that_ends_ends_all_waits() {
+        let step = StepTable::default();
+        let mut arrival = waits(&step, (5, FrameId::default().enter("w").next()));
+        drop(step);
+        let error = arrived(&mut arrival).unwrap_err();
+        assert_eq!(error.message(), "never sent: channel 5, iteration 1");
+    }
+
+    #[test]
+    fn an_abort_ends_what_waits_and_what_comes() {
+        let step = StepTable::default();
+        let key = |channel| (channel, FrameId::default());
+        let owned = Arc::new(());
+        let error = KernelError::new(ErrorCode::Cancelled, "enough");
+        let mut arrival = waits(&step, key(0));
+        assert_eq!(step.send(key(1), Value::I32(1)), Sending::Done);
+        step.abort(&error);
+        step.abort(&KernelError::invalid("too late"));
+        assert_eq!(arrived(&mut arrival).unwrap_err().message(), "enough");
+        assert_eq!(step.recv(key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
+        assert_eq!(step.send(key(2), Value::I32(2)), Sending::Aborted);
+        assert!(step.is_empty() && Arc::strong_count(&owned) == 1);
+    }
+
+    #[test]
+    fn many_steps_at_once_are_not_mixed_up() {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                std::thread::spawn(move || {
+                    for n in 0..crate::fewer(10_000) as i32 {
+                        let step = Arc::new(StepTable::default());
+                        let key = (i64::from(n % 3), FrameId::default().enter("loop"));
+                        let (mine, theirs) = (Value::I32(n), step.clone());
+                        let mut arrival = if n % 2 == 0 { Some(waits(&step, key)) } else { None };
+                        assert_eq!(theirs.send(key, mine), Sending::Done, "thread {thread}");
+                        let got = match &mut arrival {
+                            Some(arrival) => arrived(arrival).unwrap().pop(),
+                            None => match step.recv(key) {
+                                Ok(Some(Received::Now(value))) => Some(value),
+                                _ => None,
+                            },
+                        };
+                        assert!(matches!(got, Some(Value::I32(value)) if value == n));
+                        assert!(step.is_empty());
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn paths_of_frames_differ() {
+        let root = FrameId::default();
+        let (a, b) = (root.enter("a"), root.enter("b"));
+        assert_ne!(a, b);
+        assert_eq!(a, root.enter("a"));
+        assert_ne!(a.next(), a);
+        assert_ne!(a.enter("b"), a.next().enter("b"));
+        assert_ne!(a.enter("b"), b.enter("a"));
+        assert_eq!(a.next().next().iteration(), 2);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+
+    #[test]
+    fn loom_a_receiver_gets_the_value_or_the_abort() {
+        loom::model(|| {
+            let step = Arc::new(StepTable::default());
+            let key = (0, FrameId::default());
+            let (sender, aborter) = (step.clone(), step.clone());
+            let send = loom::thread::spawn(move || sender.send(key, Value::I32(7)));
+            let abort = loom::thread::spawn(move || aborter.abort(&KernelError::invalid("enough")));
+            let received = step.recv(key);
+            let (sent, _) = (send.join().unwrap(), abort.join().unwrap());
+            let ended = match received {
+                Err(error) => Err(error),
+                Ok(Some(Received::Now(value))) => Ok(vec![value]),
+                Ok(Some(Received::Later(mut arrival))) => {
+                    match Pin::new(&mut arrival).poll(&mut Context::from_waker(Waker::noop())) {
+                        Poll::Ready(values) => values,
+                        Poll::Pending => panic!("the receiver was forgotten"),
+                    }
+                }
+                Ok(None) => panic!("there is one receiver"),
+            };
+            match ended {
+                Ok(values) => {
+                    assert!(matches!(*values, [Value::I32(7)]));
+                    assert_eq!(sent, Sending::Done);
+                }
+                Err(error) => assert_eq!(error.message(), "enough"),
+            }
+            assert!(step.is_empty());
+        });
+    }
+}

@@ -1,0 +1,133 @@
+//! A second kind of devices, made by the page of `runtime/sim/README.md`: a memory whose tensors lie with
+//! their sign changed, kernels of its own, and no streams: what it is asked for it does at once.
+
+use std::sync::Arc;
+
+use befrost::device::{
+    BufferContent, Device, DeviceBuffer, DeviceError, DeviceFactory, DeviceParts, LaunchWork, Memory,
+    Position, Space, is_device_type,
+};
+use befrost::kernel::{KernelFrame, Outcome, Signature};
+use befrost::{
+    AsyncRef, DeviceName, Error, ErrorCode, ExecContext, HostTensor, Kernel, Registry, Runtime, Value,
+};
+use befrost_kernels::Tensor;
+
+use super::{call, compiled, values};
+
+/// The kind.
+const TOY: DeviceFactory = DeviceFactory {
+    kind: "TOY",
+    priority: 10,
+    runs_host_kernels: false,
+    has_threads: false,
+    make: |parts: DeviceParts<'_>| -> Result<Arc<dyn Device>, DeviceError> {
+        let DeviceParts { name, config, space, queue: _, allocator } = parts;
+        Ok(Arc::new(Toy { name: name.clone(), memory: Memory::new(space, allocator, config.memory) }))
+    },
+};
+
+struct Toy {
+    name: DeviceName,
+    memory: Memory,
+}
+
+/// A tensor of this memory, which no kernel of the host knows.
+fn buffer(device: u16, tensor: HostTensor) -> Value {
+    let content = BufferContent::default();
+    content.set(Value::object(Tensor(tensor)));
+    Value::object(DeviceBuffer::new(device, Position { stream: 0, at: 0 }, content))
+}
+
+/// The tensor with its sign changed: how it lies in the other memory.
+fn turned(tensor: &HostTensor) -> Result<HostTensor, Error> {
+    let floats = tensor.to_vec::<f32>().map_err(|error| fault(&error.to_string()))?;
+    let turned = floats.into_iter().map(|x| -x).collect();
+    HostTensor::from_vec(tensor.shape().dims(), turned).map_err(|error| fault(&error.to_string()))
+}
+
+fn fault(message: &str) -> Error {
+    Error::new(ErrorCode::Internal, message, Vec::new())
+}
+
+impl Device for Toy {
+    fn name(&self) -> &DeviceName {
+        &self.name
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn launch(&self, stream: u32, _: &[Position], work: LaunchWork) -> Position {
+        work(Ok(()));
+        Position { stream, at: 0 }
+    }
+
+    fn reached(&self, _: Position) -> AsyncRef {
+        let (promise, reached) = AsyncRef::pending();
+        promise.set(Value::Chain);
+        reached
+    }
+
+    fn copy(&self, value: &Value, to: &dyn Device, space: Space, cx: &ExecContext) -> Value {
+        let here = self.memory.space();
+        let moved = match value.downcast_ref::<DeviceBuffer>() {
+            Some(_) if space == here => return value.clone(),
+            // Out of this memory: to the host's, and from there by the other device.
+            Some(buffer) => match buffer.content().get().and_then(|value| value.downcast_ref::<Tensor>()) {
+                Some(tensor) => turned(tensor).map(|tensor| Value::object(Tensor(tensor))),
+                None => Err(fault("no tensor")),
+            },
+            None => match value.downcast_ref::<Tensor>() {
+                Some(tensor) => turned(tensor).map(|tensor| buffer(here.0, tensor)),
+                None => return value.clone(),
+            },
+        };
+        match moved {
+            Ok(value) if space != here && space != Space::HOST => to.copy(&value, to, space, cx),
+            Ok(value) => value,
+            Err(error) => Value::Error(error),
+        }
+    }
+}
+
+/// `tf.Neg` as this memory has it: it reads and leaves buffers.
+fn negate(frame: &mut KernelFrame<'_>) -> Outcome {
+    let here = frame.context().device_number();
+    let operand = frame.operand(0).and_then(|value| value.downcast_ref::<DeviceBuffer>());
+    let content = operand.and_then(|buffer| buffer.content().get());
+    let Some(tensor) = content.and_then(|value| value.downcast_ref::<Tensor>()) else {
+        return Outcome::Operand;
+    };
+    match turned(tensor) {
+        Ok(tensor) => frame.set_result(0, buffer(here, tensor)),
+        Err(error) => return Outcome::error(befrost::KernelError::of_call(&error)),
+    }
+    Outcome::Done
+}
+
+fn kernels(registry: &mut Registry) {
+    let signature =
+        Signature { operands: vec![&["tensor"]], results: vec![&["tensor"]], ..Signature::default() };
+    registry.add_on("TOY", Kernel::new("tf.Neg", signature, negate));
+}
+
+#[test]
+fn it_is_a_device() {
+    assert!(is_device_type("tensor<4xf32>"));
+    let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = dev.transfer %x to "@TOY:0" : tensor<4xf32>
+  %b = "tf.Neg"(%a) {bef.device = "@TOY:0"} : (tensor<4xf32>) -> tensor<4xf32>
+  %c = dev.transfer %b to "@CPU:0" : tensor<4xf32>
+  tfrt.return %c : tensor<4xf32>
+}"#;
+    let builder = Runtime::builder().kernels(befrost::registry().with(kernels)).device_factory(TOY);
+    let runtime = builder.devices("CPU:1,TOY:1").work_queue("s").build().expect("a runtime");
+    let program = runtime.load_bytes(&compiled(text, None)).expect("it loads");
+    assert_eq!(values(&call(&program, &[1.0, 2.0, -3.0, 4.0])[0]), [-1.0, -2.0, 3.0, -4.0]);
+    // It has no other kernels.
+    let error = runtime.load_bytes(&compiled(&text.replace("tf.Neg", "tf.Abs"), None)).expect_err("refused");
+    let want = "devices of kind TOY have no kernel 'tf.Abs'; these have: CPU";
+    assert!(error.to_string().contains(want), "{error}");
+}
