@@ -203,9 +203,12 @@ fn numbers(dtype: DType, bytes: &[u8], n: usize) -> Option<AttrValue> {
     })
 }
 
+/// An attribute with its name.
+type Named = (Arc<str>, AttrValue);
+
 /// Attributes that are being set.
 #[derive(Clone, Debug, Default)]
-pub struct OpAttrs(Vec<(Arc<str>, AttrValue)>);
+pub struct OpAttrs(Vec<Named>);
 
 impl OpAttrs {
     /// No attributes.
@@ -257,7 +260,7 @@ impl From<&OpAttrsRef> for OpAttrsRef {
 
 /// Attributes that no longer change, sorted by name.
 #[derive(Clone, Debug, Default)]
-pub struct OpAttrsRef(Option<Arc<[(Arc<str>, AttrValue)]>>);
+pub struct OpAttrsRef(Option<Arc<[Named]>>);
 
 impl OpAttrsRef {
     /// The attribute of this name.

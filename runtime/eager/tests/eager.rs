@@ -340,18 +340,18 @@ fn operators_are_cached_by_all_of_their_attributes() {
     let core = core();
     let x = TensorHandle::from(HostTensor::from_vec([1, 1, 1, 1, 1, 2], vec![1.0f32, 2.0]).unwrap());
     let dims = |axis: i64| OpAttrs::new().set("squeeze_dims", &[0, 1, 2, 3, axis][..]);
-    let y = core.execute("Squeeze", &[x.clone()], &dims(4)).unwrap();
+    let y = core.execute("Squeeze", std::slice::from_ref(&x), dims(4)).unwrap();
     assert_eq!(y[0].shape().unwrap().dims(), [2]);
     // The text of attributes has five numbers at most.
     let long = |last: i64| OpAttrs::new().set("Tout", &[1, 2, 3, 4, 5, last][..]);
-    core.op("AddV2", &long(6)).unwrap();
-    core.op("AddV2", &long(7)).unwrap();
+    core.op("AddV2", long(6)).unwrap();
+    core.op("AddV2", long(7)).unwrap();
     let before = core.cache_stats();
     assert_eq!((before.entries, before.misses, before.hits), (3, 3, 0));
-    core.op("AddV2", &long(7)).unwrap();
+    core.op("AddV2", long(7)).unwrap();
     for _ in 0..3 {
         core.op("AddV2", OpAttrs::new()).unwrap();
-        core.execute("Neg", &[x.clone()], OpAttrs::new()).unwrap();
+        core.execute("Neg", std::slice::from_ref(&x), OpAttrs::new()).unwrap();
     }
     let after = core.cache_stats();
     assert_eq!((after.entries, after.misses, after.hits, after.evictions), (5, 5, 1, 0));
@@ -385,7 +385,7 @@ fn results_that_are_several_come_later_too() {
     let core = core_on("s").0.with_mode(Mode::Queued);
     let (axis, x) = (TensorHandle::from(HostTensor::from_vec([], vec![0i32]).unwrap()), floats(&[1.0, 2.0]));
     let (promise, later) = TensorHandle::pending(None);
-    let halves = core.execute("Split", &[axis, later], &OpAttrs::new().set("num_split", 2i64)).unwrap();
+    let halves = core.execute("Split", &[axis, later], OpAttrs::new().set("num_split", 2i64)).unwrap();
     promise.set(x.into_value());
     assert_eq!(halves.len(), 2);
     assert_eq!((read(&core, &halves[0]), read(&core, &halves[1])), (vec![1.0], vec![2.0]));
