@@ -19,8 +19,8 @@ use befrost::build::Type;
 use befrost::mem::{Exported, Lease, Malloc};
 use befrost::{DType, Datum, HostTensor, Shape};
 use numpy::npyffi::{
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NPY_ARRAY_WRITEABLE,
-    NpyTypes, PY_ARRAY_API, get_type_object, npy_intp,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NpyTypes, PY_ARRAY_API,
+    get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
@@ -351,7 +351,6 @@ pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<
     let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
     let exported = tensor.into_buffer().map_err(no_memory)?.export().map_err(no_memory)?;
     let flags = if exported.is_writable() { NPY_ARRAY_CARRAY } else { NPY_ARRAY_CARRAY_RO };
-    debug_assert!(NPY_ARRAY_CARRAY & NPY_ARRAY_WRITEABLE != 0);
     let array = new_array(py, (dtype, shape.dims()), Some(exported.data()), flags)?;
     let base = Bound::new(py, Memory(exported))?;
     let untyped = array.cast::<PyUntypedArray>()?;
