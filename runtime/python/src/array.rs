@@ -10,6 +10,7 @@
 //! any function of NumPy's that works without the interpreter's lock. What outlives the call is copied.
 
 #![allow(unsafe_code, reason = "NumPy's memory is reached through pointers; each block has its proof")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -18,8 +19,8 @@ use befrost::build::Type;
 use befrost::mem::{Exported, Lease, Malloc};
 use befrost::{DType, Datum, HostTensor, Shape};
 use numpy::npyffi::{
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NPY_ARRAY_WRITEABLE,
-    NpyTypes, PY_ARRAY_API, get_type_object, npy_intp,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NpyTypes, PY_ARRAY_API,
+    get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
@@ -312,9 +313,9 @@ fn new_array<'py>(
     let descr = descr_of(py, dtype)?;
     let mut sizes: SmallVec<[npy_intp; 8]> = dims.iter().map(|&dim| dim as npy_intp).collect();
     let data = data.map_or(ptr::null_mut(), |data| data.as_ptr().cast::<c_void>());
-    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are as
-    // many sizes as it is told, and it computes the strides. With `data`, these are all bytes of a tensor of this
-    // type and shape, aligned; the caller sees to it that they stay.
+    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there
+    // are as many sizes as it is told, and it computes the strides. With `data`, these are all
+    // bytes of a tensor of this type and shape, aligned; the caller sees to it that they stay.
     let made = unsafe {
         let class = get_type_object(py, NpyTypes::PyArray_Type);
         let (rank, descr) = (sizes.len() as c_int, descr.into_ptr().cast());
@@ -350,7 +351,6 @@ pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<
     let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
     let exported = tensor.into_buffer().map_err(no_memory)?.export().map_err(no_memory)?;
     let flags = if exported.is_writable() { NPY_ARRAY_CARRAY } else { NPY_ARRAY_CARRAY_RO };
-    debug_assert!(NPY_ARRAY_CARRAY & NPY_ARRAY_WRITEABLE != 0);
     let array = new_array(py, (dtype, shape.dims()), Some(exported.data()), flags)?;
     let base = Bound::new(py, Memory(exported))?;
     let untyped = array.cast::<PyUntypedArray>()?;

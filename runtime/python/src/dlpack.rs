@@ -9,6 +9,7 @@
 //! The structures are those of `dlpack.h`, 1.1.
 
 #![allow(unsafe_code, reason = "structures that other libraries read and write")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};

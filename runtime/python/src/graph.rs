@@ -329,9 +329,12 @@ type PyArg = (&'static str, bool);
 /// An attribute: its name, its kind, and its default in Python's words.
 type PyAttr = (&'static str, String, Option<String>);
 
+/// The signature of an operator: its name, operands, results and attributes.
+type PySignature = (&'static str, Vec<PyArg>, Vec<PyArg>, Vec<PyAttr>);
+
 /// The operators that can run: name, operands, results, and the attributes that do not follow from operands.
 #[pyfunction]
-pub(crate) fn signatures() -> Vec<(&'static str, Vec<PyArg>, Vec<PyArg>, Vec<PyAttr>)> {
+pub(crate) fn signatures() -> Vec<PySignature> {
     let known = rows().filter(|row| row.is_supported()).map(|row| row.signature());
     known
         .map(|signature| {

@@ -11,6 +11,7 @@
 //! After a fork the child has neither thread nor pipe of its own: it makes them when it needs them.
 
 #![allow(unsafe_code, reason = "a signal handler, and the pipe that it writes to")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};

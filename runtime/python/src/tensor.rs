@@ -4,6 +4,7 @@
 //! here are added by `befrost/_tensor.py`.
 
 #![allow(unsafe_code, reason = "the buffer protocol; each block has its proof")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
