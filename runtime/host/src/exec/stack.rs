@@ -337,7 +337,7 @@ impl<'x> Stack<'x> {
     fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (which, trips) = match (step.kind, self.frame.slot(0)) {
             (StepKind::End, _) if self.trips.is_last() => return self.return_to_caller(),
-            (StepKind::End, _) => return self.end_iteration(),
+            (StepKind::End, _) => return self.end_iteration(step),
             (StepKind::Call, _) => (0, TripCount::ONCE),
             (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), TripCount::ONCE),
             (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
@@ -490,7 +490,7 @@ impl<'x> Stack<'x> {
     /// Ends a run of the top frame's function. Returns its first step if it runs again, else the step after
     /// the call.
     #[inline(always)]
-    fn end_iteration(&mut self) -> Option<&'x Step> {
+    fn end_iteration(&mut self, end: &'x Step) -> Option<&'x Step> {
         match (self.trips.next(), self.condition()) {
             (NextIteration::Always(trips), _) => self.trips = trips,
             (NextIteration::IfTrue(trips), Value::I1(true)) => self.trips = trips,
@@ -502,7 +502,7 @@ impl<'x> Stack<'x> {
                 return self.stop(Stop::Substitute(substitute));
             }
         }
-        Some(if self.carry() { step_again(self.plan) } else { first_step(self.plan) })
+        Some(if self.carry() { step_again(end) } else { first_step(self.plan) })
     }
 
     /// Whether the top frame's function, which has ended, runs again.
@@ -723,9 +723,12 @@ fn first_step(plan: &FunctionPlan) -> &Step {
 
 /// First step of another iteration, if the values of the last one are still there.
 #[inline(always)]
-fn step_again(plan: &FunctionPlan) -> &Step {
-    // SAFETY: there are more steps than those that run once (`SequentialPlan::n_once`).
-    unsafe { plan.sequential.steps.get_unchecked(plan.sequential.n_once) }
+fn step_again(end: &Step) -> &Step {
+    debug_assert!(end.kind == StepKind::End);
+    // SAFETY: the end of a plan has so many steps before it (`sequential_plan`).
+    let first = unsafe { std::ptr::from_ref(end).sub(end.n_again()) };
+    // SAFETY: as above, the step exists. It lives as long as the plan, and so as long as `end`.
+    unsafe { &*first }
 }
 
 /// The list's capacity, as a list for other lifetimes. The items are dropped.

@@ -136,7 +136,7 @@ impl<T: Scalar> Rest<'_, T> {
     /// For each one that is not a concrete `T`. The outcome is the kernel's.
     pub fn iter(&self) -> impl Iterator<Item = Result<T, Outcome>> {
         let value = |slot: u32| self.slots.get(slot as usize).and_then(T::from_value);
-        self.operands.iter().map(move |&operand| Outcome::required(value(operand)))
+        self.operands.iter().map(move |&operand| value(operand).ok_or(Outcome::Operand))
     }
 }
 

@@ -140,6 +140,17 @@ impl Step {
         self.inline[1].0 as usize
     }
 
+    /// The end of a plan. Another iteration begins `n_again` steps before it, if the values of this one stay.
+    pub fn end(n_again: u32) -> Step {
+        Step { inline: [Slot(0), Slot(n_again), Slot(0)], ..Step::NONE }
+    }
+
+    /// The number of steps before an end that run again. It takes the place of the second operand.
+    #[inline(always)]
+    pub fn n_again(&self) -> usize {
+        self.inline[1].0 as usize
+    }
+
     /// True if a frame with `n_slots` slots has all slots of the step.
     pub(crate) fn fits(&self, n_slots: usize) -> bool {
         self.first_result.index() + usize::from(self.n_results.max(1)) <= n_slots

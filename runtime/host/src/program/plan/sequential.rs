@@ -216,9 +216,6 @@ pub(crate) struct SequentialPlan {
     pub(crate) condition: Slot,
     /// Whether every argument of the next iteration is a result of this one.
     pub(crate) carries_all: bool,
-    /// The number of first steps that have no effect in another iteration, if the frame owns nothing:
-    /// constants are in their slots, and there is nothing to free. Less than the number of steps.
-    pub(crate) n_once: usize,
 }
 
 impl SequentialPlan {
@@ -232,7 +229,6 @@ impl SequentialPlan {
             carries: Box::default(),
             condition: Slot::new(0),
             carries_all: false,
-            n_once: 0,
         }
     }
 }
@@ -338,6 +334,9 @@ pub(super) fn sequential_plan(
         steps.push(retire(retired.len() as u32, n_slots));
         retired.push(Span::push(&mut lists, unread.into_iter()));
     }
+    // The end was pushed first. What runs once has no effect in another iteration, if the frame owns nothing:
+    // constants are in their slots, and there is nothing to free.
+    steps[0] = Step::end((steps.len() - 1 - n_once) as u32);
     steps.reverse();
     plan.table.lists = lists.into();
     plan.table.retired = retired.into();
@@ -355,7 +354,6 @@ pub(super) fn sequential_plan(
         carries: carries(&results[..n_carried]),
         condition: Slot::new(results.last().map_or(n_slots - 1, |&register| register as usize)),
         carries_all: n_carried == plan.n_args as usize,
-        n_once,
     }
 }
 
