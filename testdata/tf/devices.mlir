@@ -8,7 +8,7 @@
 // RUN: not bef-exec %t.bef --work-queue s --devices CPU:2 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not bef-exec %t.bef --work-queue s --devices CPU:1,GPU:1 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not bef-exec %t.bef --work-queue s --devices 'CPU:2,SIM:1{threads=2}' 2>&1 | FileCheck %s --check-prefix=PROPERTY
-// RUN: not bef-exec %t.bef --work-queue s --devices 'CPU:2,SIM:1{fail-after=1}' 2>&1 | FileCheck %s --check-prefix=FAULT
+// RUN: bef-exec %t.bef --work-queue s --devices 'CPU:2,SIM:1{fail-after=1}' 2>&1 | FileCheck %s --check-prefix=FAULT
 
 // MISSING: 'tf.Square' is placed on device '/job:localhost/replica:0/task:0/device:SIM:0', which this runtime does not have; the file uses
 // MISSING-SAME: there are /job:localhost/replica:0/task:0/device:CPU:0, /job:localhost/replica:0/task:0/device:CPU:1
@@ -24,5 +24,5 @@ func.func @main() -> tensor<3xf32> {
   %product = "tf.Mul"(%square, %sign) {device = "/device:CPU:1"} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   %minus = "tf.Neg"(%product) {device = "/device:CPU:0"} : (tensor<3xf32>) -> tensor<3xf32>
   %result = "tf.Add"(%minus, %minus) {device = "/device:CPU:0"} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
-  func.return %result : tensor<3xf32>
+  tfrt.return %result : tensor<3xf32>
 }
