@@ -174,11 +174,10 @@ impl Rewriting<'_, '_> {
     /// the operand was a scalar, so was the result.
     fn pass_tensor(&mut self, op: OpId) {
         let m = self.r.ir();
-        if m.traits(op).has(Traits::PASSES_TYPE)
-            && let Some(operand) = m.operands(op).next()
-            && let Some(result) = m.results(op).next()
-            && m.value_type(operand) != m.value_type(result)
-        {
+        if !m.traits(op).has(Traits::PASSES_TYPE) {
+            return;
+        }
+        if let (Some(operand), Some(result)) = (m.operands(op).next(), m.results(op).next()) {
             let ty = m.value_type(operand);
             self.r.set_type(result, ty);
         }
