@@ -33,7 +33,7 @@ use self::classes::{Classes, ScalarRole};
 use self::operators::Arithmetic;
 use super::effects::functions;
 use crate::device::is_in_other_memory;
-use crate::dialects::tf;
+use crate::dialects::{Traits, tf};
 use crate::fold::constant::Constant;
 use crate::ir::{BlockId, KnownType, Module, OpId, TypeId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -161,10 +161,26 @@ impl Rewriting<'_, '_> {
                         self.r.set_type(result, ty);
                     }
                 }
-                ScalarRole::Other => (0..self.r.ir().n_operands(op)).for_each(|i| self.read_tensor(op, i)),
+                ScalarRole::Other => {
+                    (0..self.r.ir().n_operands(op)).for_each(|i| self.read_tensor(op, i));
+                    self.pass_tensor(op);
+                }
             }
         }
         n_ports
+    }
+
+    /// Gives the result of an op that passes its operand's type on the type of the tensor that it reads: while
+    /// the operand was a scalar, so was the result.
+    fn pass_tensor(&mut self, op: OpId) {
+        let m = self.r.ir();
+        if !m.traits(op).has(Traits::PASSES_TYPE) || m.n_operands(op) == 0 || m.n_results(op) == 0 {
+            return;
+        }
+        let (result, ty) = (m.result(op, 0), m.value_type(m.operand(op, 0)));
+        if m.value_type(result) != ty {
+            self.r.set_type(result, ty);
+        }
     }
 
     /// Gives a value of a scalar class the type of its element. True if it did.

@@ -99,12 +99,14 @@ impl MultiThreaded {
         blocking: usize,
         start: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<MultiThreaded> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(workers)
-            .max_blocking_threads(blocking)
-            .thread_name("befrost")
-            .on_thread_start(start)
-            .build()?;
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(workers).max_blocking_threads(blocking).thread_name("befrost");
+        // Under loom tokio has no such hook.
+        #[cfg(loom)]
+        drop(start);
+        #[cfg(not(loom))]
+        builder.on_thread_start(start);
+        let runtime = builder.build()?;
         let state = Arc::new(QueueState {
             tasks: SharedTasks::new(workers),
             permits: Permits::all_taken(workers),

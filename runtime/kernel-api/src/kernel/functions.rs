@@ -7,9 +7,9 @@ use std::task::Waker;
 
 use bef_format::FunctionId;
 
+use super::table::KernelTable;
 use crate::context::ExecContext;
 use crate::error::KernelError;
-use crate::kernel::table::KernelTable;
 use crate::value::Value;
 
 /// The functions of a program.
