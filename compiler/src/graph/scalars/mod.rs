@@ -174,11 +174,11 @@ impl Rewriting<'_, '_> {
     /// the operand was a scalar, so was the result.
     fn pass_tensor(&mut self, op: OpId) {
         let m = self.r.ir();
-        if !m.traits(op).has(Traits::PASSES_TYPE) {
+        if !m.traits(op).has(Traits::PASSES_TYPE) || m.n_operands(op) == 0 || m.n_results(op) == 0 {
             return;
         }
-        if let (Some(operand), Some(result)) = (m.operands(op).next(), m.results(op).next()) {
-            let ty = m.value_type(operand);
+        let (result, ty) = (m.result(op, 0), m.value_type(m.operand(op, 0)));
+        if m.value_type(result) != ty {
             self.r.set_type(result, ty);
         }
     }
