@@ -27,6 +27,9 @@ use crate::live::count_object;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crate::value::Value;
 
+/// A value in memory of another allocator, and its bytes.
+pub type Copied = Result<(Value, usize), KernelError>;
+
 /// A Rust type whose values may live in registers.
 pub trait Object: fmt::Debug + Send + Sync + 'static {
     /// The IR types that this Rust type represents, as MLIR prints them, such as `!t.tensor`.
@@ -37,7 +40,7 @@ pub trait Object: fmt::Debug + Send + Sync + 'static {
 
     /// The value in memory of another allocator, and its bytes, for devices with a memory of their own.
     /// `None` for what is in the host's memory wherever it is used.
-    fn copied(&self, _to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+    fn copied(&self, _to: &Arc<dyn Allocator>) -> Option<Copied> {
         None
     }
 }
@@ -51,7 +54,7 @@ struct TypeInfo {
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
     display: fn(&ObjRef) -> String,
-    copied: fn(&ObjRef, &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>>,
+    copied: fn(&ObjRef, &Arc<dyn Allocator>) -> Option<Copied>,
 }
 
 impl TypeInfo {
@@ -151,7 +154,7 @@ impl ObjRef {
     }
 
     /// The value in memory of another allocator: [`Object::copied`].
-    pub fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Result<(Value, usize), KernelError>> {
+    pub fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Copied> {
         (self.header().info.copied)(self, to)
     }
 

@@ -170,7 +170,7 @@ impl Rewriting<'_, '_> {
         n_ports
     }
 
-    /// Gives the result of an op that passes its operand's type on the type of the tensor that it reads: while
+    /// Gives the result of an op whose operand has its type the type of the tensor that the op reads: while
     /// the operand was a scalar, so was the result.
     fn pass_tensor(&mut self, op: OpId) {
         let m = self.r.ir();
