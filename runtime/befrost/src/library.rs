@@ -203,8 +203,10 @@ fn described(raw: &RawLibrary) -> Result<Vec<LibraryKernel>, String> {
     }
     let mut all: Vec<LibraryKernel> = Vec::new();
     for i in 0..n_kernels {
-        // SAFETY: the header says that there are so many.
-        let raw = unsafe { *kernels.add(i) };
+        // SAFETY: the header says that there are so many, and so in one allocation.
+        let raw = unsafe { kernels.add(i) };
+        // SAFETY: as above, there is a kernel at this place. It may be copied.
+        let raw = unsafe { raw.read() };
         let kernel = one(raw).map_err(|why| format!("kernel #{i} '{}': {why}", abi::text(raw.name)))?;
         if all.iter().any(|known| known.name == kernel.name) {
             return Err(format!("it has two kernels '{}'", kernel.name));
