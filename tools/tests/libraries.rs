@@ -238,7 +238,7 @@ fn operators_are_used_by_name() {
     let attrs = OpAttrs::new().set("eps", 0.0f32);
     let y = core.execute("MyNorm", &[x(&[3.0, 4.0]), x(&[1.0, 10.0])], &attrs).expect("it is known");
     assert_eq!(y[0].shape().map(|shape| shape.dims().to_vec()), Some(vec![2]));
-    assert_eq!(y[0].wait().and_then(|y| Ok(y.to_vec::<f64>().expect("numbers"))).ok(), Some(vec![0.6, 8.0]));
+    assert_eq!(y[0].wait().map(|y| y.to_vec::<f64>().expect("numbers")).ok(), Some(vec![0.6, 8.0]));
     let scale = TensorHandle::from(HostTensor::from_vec([1, 2], vec![1.0f64; 2]).expect("memory"));
     let refused = core.execute("MyNorm", &[x(&[3.0, 4.0]), scale], &attrs).expect_err("its shape is wrong");
     assert!(refused.message().contains("scale has more than one axis"), "{refused}");
