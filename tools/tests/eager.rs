@@ -445,8 +445,8 @@ fn state_is_shared_with_compiled_functions() {
         .set("shape", AttrValue::Shape(PartialShape::new(Vec::new())))
         .set("shared_name", "v");
     let v = core.execute("VarHandleOp", &[], &handle).expect("a variable");
-    core.execute("AssignVariableOp", [v[0].clone(), number(5.0)], &OpAttrs::new()).expect("it is assigned");
-    core.execute("AssignAddVariableOp", [v[0].clone(), number(1.0)], &OpAttrs::new()).expect("it is added");
+    core.execute("AssignVariableOp", &[v[0].clone(), number(5.0)], OpAttrs::new()).expect("it is assigned");
+    core.execute("AssignAddVariableOp", &[v[0].clone(), number(1.0)], OpAttrs::new()).expect("it is added");
     let call = OpAttrs::new()
         .set("Tout", AttrValue::List([AttrValue::Type(Type::Dense(DType::F32))].into()))
         .set("f", AttrValue::Func("plus_v".into()));
@@ -474,12 +474,12 @@ fn lists_stacks_and_optionals_are_executed() {
     assert_eq!(read(&all[0]), [2.0, 3.0]);
     let stack = OpAttrs::new().set("elem_type", float).set("stack_name", "s");
     let stack = core.execute("StackV2", &[int(-1)], &stack).expect("a stack");
-    core.execute("StackPushV2", [stack[0].clone(), number(4.0)], &OpAttrs::new().set("T", float))
+    core.execute("StackPushV2", &[stack[0].clone(), number(4.0)], OpAttrs::new().set("T", float))
         .expect("pushed");
-    let popped = core.execute("StackPopV2", [stack[0].clone()], &OpAttrs::new().set("elem_type", float));
+    let popped = core.execute("StackPopV2", &[stack[0].clone()], OpAttrs::new().set("elem_type", float));
     assert_eq!(read(&popped.expect("a tensor")[0]), [4.0]);
     let types = AttrValue::List([AttrValue::Type(float)].into());
-    let some = core.execute("OptionalFromValue", [number(5.0)], &OpAttrs::new()).expect("an optional");
+    let some = core.execute("OptionalFromValue", &[number(5.0)], OpAttrs::new()).expect("an optional");
     let attrs = OpAttrs::new()
         .set("output_types", types)
         .set("output_shapes", AttrValue::List([AttrValue::Shape(PartialShape::new(Vec::new()))].into()));
