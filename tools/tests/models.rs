@@ -1,6 +1,7 @@
 //! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
-//! one thread and on two; the same graph gives them when it was exported; and our optimizer leaves no more
-//! operators than TensorFlow's own.
+//! one thread and on two; so do those of graphs with dataflow control flow that run natively, in any order;
+//! the same graph gives them when it was exported; and our optimizer leaves no more operators than
+//! TensorFlow's own.
 //!
 //! A case is a folder of `testdata/graphdefs`, and of `$BEFROST_GRAPHDEFS` if that is set: `graph.pb`, and
 //! `feeds.json` with the runs, whose tensors are `.npy` files.
@@ -22,6 +23,26 @@ use serde_json::Value as Json;
 /// Operators that are not counted.
 const FREE: &[&str] = &["Const", "Identity", "NoOp", "Placeholder"];
 
+/// The flags that a graph is compiled and run with.
+type Configuration = &'static [&'static str];
+
+const FUNCTIONAL: [Configuration; 4] = [
+    &["-O0", "--work-queue", "s"],
+    &["-O1", "--work-queue", "s"],
+    &["-O2", "--work-queue", "s"],
+    &["-O2", "--work-queue", "mstd:2"],
+];
+
+/// Those of graphs whose `Switch`, `Merge` and loops are executed as they are.
+const NATIVE: [Configuration; 6] = [
+    &["--no-functionalize", "-O0", "--work-queue", "s"],
+    &["--no-functionalize", "-O0", "--seed", "5"],
+    &["--no-functionalize", "-O2", "--work-queue", "s"],
+    &["--no-functionalize", "-O2", "--work-queue", "mstd:2"],
+    &["--no-functionalize", "-O2", "--seed", "3"],
+    &["--no-functionalize", "-O2", "--seed", "8"],
+];
+
 fn main() {
     cases::run("graphdefs", "BEFROST_GRAPHDEFS", "feeds.json", check);
 }
@@ -31,15 +52,20 @@ fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&text)?;
     let fetches: Vec<&str> = items(&description["fetches"]).iter().filter_map(Json::as_str).collect();
     let as_is = Graph { path: case.join("graph.pb"), fetches: fetches.clone(), rename: str::to_owned };
-    for configuration in [("-O0", "s"), ("-O1", "s"), ("-O2", "s"), ("-O2", "mstd:2")] {
+    for configuration in FUNCTIONAL {
         runs(case, &description, &as_is, configuration)?;
+    }
+    if has_dataflow_control_flow(&import(case, &description, &fetches)?) {
+        for configuration in NATIVE {
+            runs(case, &description, &as_is, configuration)?;
+        }
     }
     let folder = tempfile::tempdir()?;
     for level in ["-O0", "-O2"] {
         let path = folder.path().join("exported.pb");
         export(case, &description, &fetches, level, &path)?;
         let exported = Graph { path, fetches: Vec::new(), rename: node_of };
-        runs(case, &description, &exported, (level, "s"))
+        runs(case, &description, &exported, &[level, "--work-queue", "s"])
             .map_err(|error| format!("exported with {level}: {}", error.message().unwrap_or_default()))?;
     }
     compare_with_grappler(case, &description, &fetches)
@@ -58,12 +84,7 @@ fn node_of(tensor: &str) -> String {
 }
 
 /// Checks all runs of a case.
-fn runs(
-    case: &Path,
-    description: &Json,
-    graph: &Graph<'_>,
-    (level, queue): (&str, &str),
-) -> Result<(), Failed> {
+fn runs(case: &Path, description: &Json, graph: &Graph<'_>, flags: &[&str]) -> Result<(), Failed> {
     let feeds =
         |run: &Json| items(&run["feeds"]).iter().map(|feed| text(&feed["tensor"]).to_owned()).collect();
     let first: Vec<String> = feeds(&description["runs"][0]);
@@ -72,15 +93,31 @@ fn runs(
         if graph.fetches.is_empty() && feeds(run) != first {
             continue;
         }
-        let output = execute(case, description, graph, run, level, queue)?;
+        let output = execute(case, description, graph, run, flags)?;
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let wants_error = run.get("expect_error").is_some();
         let failed = output.status.code() == Some(1);
         if wants_error != failed || !(failed || output.status.success()) {
-            return Err(format!("run {i} with {level} on {queue}: {:?}\n{errors}", output.status).into());
+            return Err(format!("run {i} with {}: {:?}\n{errors}", flags.join(" "), output.status).into());
         }
     }
     Ok(())
+}
+
+/// The op graph of a case, as it is imported.
+fn import(case: &Path, description: &Json, fetches: &[&str]) -> Result<Module, Failed> {
+    let feeds = items(&description["runs"][0]["feeds"])
+        .iter()
+        .map(|feed| Feed::named(text(&feed["tensor"])))
+        .collect();
+    let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
+    let options = ImportOptions { feeds, fetches, ..ImportOptions::default() };
+    let graph = std::fs::read(case.join("graph.pb"))?;
+    graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}").into())
+}
+
+fn has_dataflow_control_flow(module: &Module) -> bool {
+    module.walk_functions().any(|op| module.op_name_str(op) == "tf_executor.graph")
 }
 
 /// Writes the case's graph as a GraphDef again.
@@ -105,8 +142,7 @@ fn execute(
     description: &Json,
     graph: &Graph<'_>,
     run: &Json,
-    level: &str,
-    queue: &str,
+    flags: &[&str],
 ) -> Result<Output, Failed> {
     let file = |tensor: &Json| {
         let name = (graph.rename)(text(&tensor["tensor"]));
@@ -114,7 +150,7 @@ fn execute(
     };
     let tolerance = |name: &str, least: f64| description[name].as_f64().unwrap_or(0.0).max(least).to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
-    command.arg(&graph.path).args([level, "--work-queue", queue, "--leak-check"]);
+    command.arg(&graph.path).args(flags).arg("--leak-check");
     for fetch in &graph.fetches {
         command.args(["--fetch", fetch]);
     }
@@ -136,14 +172,7 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
     }
     let counted = |name: &str| !FREE.contains(&name);
     let want: u64 = keys(theirs).filter(|op| counted(op)).filter_map(|op| theirs[op].as_u64()).sum();
-    let feeds = items(&description["runs"][0]["feeds"])
-        .iter()
-        .map(|feed| Feed::named(text(&feed["tensor"])))
-        .collect();
-    let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
-    let options = ImportOptions { feeds, fetches, ..ImportOptions::default() };
-    let graph = std::fs::read(case.join("graph.pb"))?;
-    let module = graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?;
+    let module = import(case, description, fetches)?;
     let mut passes =
         PassManager::parse(&befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
     let (module, _) = verify(module)
