@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """What an iteration and a conditional cost, in TensorFlow and here, in both families of control flow.
 
-    python tools/bench/control_flow.py target/release/bef-exec [--iterations 200000] [--threads 1]
+    python tools/bench/control_flow.py target/release/bef-exec [--iterations 200000] [--rows scalar,overlap]
 
 Needs TensorFlow from PyPI; nothing else here does. Each row is a loop of TensorFlow 1 (primitives) and of TensorFlow 2
 (functions). Its cost is the difference between a run of many iterations and one of few, divided by the iterations, the best
 of several runs; so loading, compiling and the first run of anything do not count. The results are compared before
 any time is printed.
+
+The last rows show whether iterations overlap. Their body has two independent branches of some milliseconds, one of which
+has work in even iterations and the other in odd ones; the condition depends on the first. Where an iteration waits for
+all of the one before, two threads are no faster than one; where iterations overlap, they are twice as fast.
 """
 
 import argparse
@@ -47,8 +51,36 @@ def matmul_loop(n):
     return tf.while_loop(lambda i, x: i < n, lambda i, x: [i + 1, tf.matmul(x, w)], [tf.constant(0), x])[1][0, 0]
 
 
-ROWS = [("iteration of a scalar loop", scalar_loop, 1), ("the same with a conditional", conditional, 1),
-        ("iteration with a 128x128 matmul", matmul_loop, 20)]
+def overlap(n):
+    """two branches that have work in turn, while the first one is finite and i < n"""
+    cond = tf.compat.v1.cond
+    w = tf.constant(np.eye(256, dtype=np.float32))
+
+    def work(x):
+        for _ in range(8):
+            x = tf.matmul(x, w)
+        return x
+
+    def body(i, a, b):
+        is_even = tf.equal(i % 2, 0)
+        return i + 1, cond(is_even, lambda: work(a), lambda: a), cond(is_even, lambda: b, lambda: work(b))
+
+    def is_going(i, a, b):
+        return tf.logical_and(i < n, a[0, 0] < 1e9)
+
+    x = tf.constant(np.ones((256, 256), np.float32))
+    _, a, b = tf.while_loop(is_going, body, [tf.constant(0), x, x])
+    return a[0, 0] + b[0, 0]
+
+
+# Name, description, graph, how much fewer iterations it runs, threads.
+ROWS = [
+    ("scalar", "iteration of a scalar loop", scalar_loop, 1, 1),
+    ("conditional", "the same with a conditional", conditional, 1, 1),
+    ("matmul", "iteration with a 128x128 matmul", matmul_loop, 20, 1),
+    ("overlap", "two branches in turn, one thread", overlap, 1000, 1),
+    ("overlap", "two branches in turn, two threads", overlap, 1000, 2),
+]
 
 
 def graph_of(build, functional):
@@ -100,17 +132,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("exe", help="the bef-exec to measure")
     parser.add_argument("--iterations", type=int, default=200_000)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rows", default=",".join(dict.fromkeys(row[0] for row in ROWS)))
     args = parser.parse_args()
     tf.compat.v1.disable_eager_execution()
     print("| ns per | TensorFlow 1 | TensorFlow 2 | Befrost, natively | Befrost, functional |")
     print("|---|---|---|---|---|")
-    for name, build, slower in ROWS:
+    rows = args.rows.split(",")
+    for _, name, build, slower, threads in (row for row in ROWS if row[0] in rows):
         few, many = 1, max(2, args.iterations // slower)
         v1, v2 = graph_of(build, False), graph_of(build, True)
-        cells = [tensorflow(graph, few, many, args.threads) for graph in (v1, v2)]
-        cells.append(befrost(args.exe, v1, few, many, args.threads, ["--no-functionalize"]))
-        cells.append(befrost(args.exe, v2, few, many, args.threads, []))
+        cells = [tensorflow(graph, few, many, threads) for graph in (v1, v2)]
+        cells.append(befrost(args.exe, v1, few, many, threads, ["--no-functionalize"]))
+        cells.append(befrost(args.exe, v2, few, many, threads, []))
         want = cells[0][1]
         for _, got in cells[1:]:
             if not np.allclose(got, want, rtol=1e-3):

@@ -15,12 +15,14 @@
 //! are folded, packed and fused like those of any function. What is left of the variable goes later
 //! (`tf-simplify-control-flow`).
 //!
-//! Private functions are concerned that only calls, branches and loops of the op graph use. A variable of a
-//! loop is constant if its first value is and each iteration returns it.
+//! Private functions are concerned that only calls, branches and loops of the op graph use, and the loops
+//! that `tf-executor-to-kernels` makes (`tfrt.while`). A variable of a loop is constant if its first value is
+//! and each iteration returns it.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::control_flow::WHILE;
 use super::effects::{callees, functions};
 use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, TypeId, ValueId, names};
@@ -61,15 +63,14 @@ fn round(r: &mut Rewriter<'_>) -> u64 {
     let mut foreign: FxHashSet<StrId> = FxHashSet::default();
     for op in m.walk(m.top()) {
         let names = callees(m, op);
-        let Some(control) = tf::Control::of(m, op) else {
+        let Some((first, body)) = passes(m, op) else {
             foreign.extend(names);
             continue;
         };
-        let first = usize::from(matches!(control, tf::Control::If | tf::Control::Case));
         let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
         for &name in &names {
             for (i, &operand) in operands.iter().enumerate() {
-                let stays = control != tf::Control::While || is_invariant(m, &functions, op, i);
+                let stays = body.is_none_or(|body| is_invariant(m, &functions, body, i));
                 let value = constant(m, operand).filter(|_| stays).unwrap_or(Passed::Various);
                 let known = passed.entry((name, i)).or_insert(value);
                 if *known != value {
@@ -89,6 +90,22 @@ fn round(r: &mut Rewriter<'_>) -> u64 {
     n
 }
 
+/// How an op passes its operands to functions: the number of the first one that it passes, and of a loop the
+/// function whose results are the next arguments.
+fn passes(m: &Module, op: OpId) -> Option<(usize, Option<StrId>)> {
+    let body = |attr: &str| match m.attr_named(op, attr).map(|attr| m.cx.attr(attr)) {
+        Some(AttrKind::Symbol { root, .. }) => Some(*root),
+        _ => None,
+    };
+    Some(match tf::Control::of(m, op) {
+        Some(tf::Control::Call) => (0, None),
+        Some(tf::Control::If | tf::Control::Case) => (1, None),
+        Some(tf::Control::While) => (0, Some(body("body")?)),
+        None if m.op_name_str(op) == WHILE => (1, Some(body("body_fn")?)),
+        None => return None,
+    })
+}
+
 /// The constant that makes a value.
 fn constant(m: &Module, value: ValueId) -> Option<Passed> {
     let op = m.defining_op(value)?;
@@ -101,11 +118,9 @@ fn entry_of(m: &Module, function: OpId) -> Option<BlockId> {
     m.regions_of(function).first().and_then(|&region| m.entry(region))
 }
 
-/// True if each iteration of a loop returns its variable `i`.
-fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, op: OpId, i: usize) -> bool {
-    let body = m.attr_named(op, "body").map(|attr| m.cx.attr(attr));
-    let Some(AttrKind::Symbol { root, .. }) = body else { return false };
-    let block = functions.get(root).and_then(|&body| entry_of(m, body));
+/// True if a loop's function returns its argument `i`.
+fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, body: StrId, i: usize) -> bool {
+    let block = functions.get(&body).and_then(|&body| entry_of(m, body));
     block.is_some_and(|block| {
         let returned = m.last_op(block).and_then(|end| m.operands(end).nth(i));
         returned.is_some() && returned == m.args(block).get(i).copied()

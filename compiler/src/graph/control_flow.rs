@@ -38,7 +38,8 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-const WHILE: &str = "tfrt.while";
+/// A loop of the kernel graph: a condition, then the arguments.
+pub(super) const WHILE: &str = "tfrt.while";
 const COND: &str = "tfrt.cond";
 
 /// Limit of the ops on one side of a branch that becomes a selection.

@@ -49,6 +49,9 @@ pub fn pipeline(level: u8) -> String {
 /// The default pass pipeline of an optimization level, for these devices.
 pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
     let (place, cross, last) = (devices.place(level), devices.cross(), devices.last());
+    // Partitioning needs the primitives; else their graphs are functions early, which all passes optimize.
+    let native = "tf-executor-to-kernels,tf-prune-control-edges,";
+    let (early, late) = if last.is_empty() { (native, "") } else { ("", native) };
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
     match level {
@@ -66,11 +69,11 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,tf-shape-inference,\
              {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},\
              tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,\
-             tf-constant-arguments,tf-arithmetic,\
+             {early}tf-constant-arguments,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
-             symbol-dce,{last}tf-executor-to-kernels,tf-prune-control-edges,tf-to-kernels,\
+             symbol-dce,{last}{late}tf-to-kernels,\
              inline{{dialect=tfrt max-new-ops=131072 partial-errors}},tf-scalars-to-arith,\
              tf-simplify-control-flow,cse,symbol-dce,tf-plan-memory)"
         ),

@@ -22,6 +22,7 @@
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialects::Traits;
 use crate::dialects::tf_executor::frames::{
     FrameData, FrameId, Frames, LoopVariable, ROOT, inputs, is_constant,
 };
@@ -464,13 +465,19 @@ impl NativeLowering<'_, '_, '_> {
     /// Whether one of the values is live, known as soon as one is.
     fn is_any_live(&mut self, values: &[ValueId], at: InsertionPoint) -> ValueId {
         let i1 = KnownType::I1.id();
+        let m = self.m();
+        let is_constant = |&value: &ValueId| {
+            m.defining_op(value).is_some_and(|op| m.traits(op).has(Traits::CONSTANT) && m.n_operands(op) == 0)
+        };
+        let known =
+            if values.is_empty() { Some(false) } else { values.iter().any(is_constant).then_some(true) };
+        if let Some(known) = known {
+            let known = self.r.cx().bool_attr(known);
+            return self.make("tfrt.constant.i1", &[], i1, &[("value", known)], self.function, at);
+        }
         let value = match values {
-            [] => {
-                let no = self.r.cx().bool_attr(false);
-                return self.make("tfrt.constant.i1", &[], i1, &[("value", no)], self.function, at);
-            }
             [value] => *value,
-            [first, ..] => self.first_live(values, self.m().value_type(*first), at),
+            _ => self.first_live(values, self.m().value_type(values[0]), at),
         };
         self.make("tf._IsLive", &[value], i1, &[], self.function, at)
     }

@@ -713,7 +713,8 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     Ok(ends)
 }
 
-/// The first outputs of the nodes whose outputs nobody uses.
+/// The first outputs of the nodes whose outputs nobody uses. Of a graph with dataflow control flow those that
+/// every run has, if there are any: none in loops, and none that may be dead.
 pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
     let mut is_used = vec![false; body.nodes.len()];
     for node in 0..body.nodes.len() {
@@ -724,6 +725,38 @@ pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal>
     let gives = |node: &NodeDef| {
         !is_placeholder(&node.op) && row(&node.op).is_none_or(|row| !row.signature().outputs.is_empty())
     };
-    let ends = (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node]));
-    Ok(ends.map(|node| (node, 0)).collect())
+    let ends: Vec<usize> =
+        (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node])).collect();
+    let always: Vec<usize> = if body.nodes.iter().any(|node| Primitive::of_node(&node.op).is_some()) {
+        let is_certain = certain(body, &ends)?;
+        ends.iter().copied().filter(|&node| is_certain[node]).collect()
+    } else {
+        Vec::new()
+    };
+    let ends = if always.is_empty() { ends } else { always };
+    Ok(ends.into_iter().map(|node| (node, 0)).collect())
+}
+
+/// For each node that these need, whether it is outside of loops and of the ways of Switches. A Merge ends
+/// the ways that lead to it.
+fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<Vec<bool>, Refusal> {
+    let needed = body.without_back_edges(body.needed(wanted.iter().copied())?);
+    let mut is_certain = vec![false; body.nodes.len()];
+    // The loops around a node's outputs.
+    let mut depth = vec![0_usize; body.nodes.len()];
+    for node in body.order(&needed)? {
+        let from = &needed[&node];
+        let primitive = body.primitive(node);
+        let around = from.iter().map(|&from| depth[from]).max().unwrap_or(0);
+        depth[node] = match primitive {
+            Some(Primitive::Enter) => around + 1,
+            Some(Primitive::Exit) => around.saturating_sub(1),
+            _ => around,
+        };
+        let leaves = matches!(primitive, Some(Primitive::Merge | Primitive::Exit));
+        let is_switch = matches!(primitive, Some(Primitive::Switch | Primitive::SwitchN));
+        let has_certain = leaves || from.iter().all(|&from| is_certain[from] || depth[from] > depth[node]);
+        is_certain[node] = depth[node] == 0 && !is_switch && has_certain;
+    }
+    Ok(is_certain)
 }
