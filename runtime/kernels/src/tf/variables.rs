@@ -30,7 +30,7 @@ use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
-use super::action::{Action, ActionRow, action, scalar, tensor};
+use super::action::{Action, ActionRow, action, int, scalar, tensor, variadic_action};
 use super::operands::{Results, dense};
 use crate::objects::refused;
 
@@ -85,6 +85,19 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::AssignVariableOp, Op::Assign], assign),
     (&[Op::AssignAddVariableOp, Op::AssignAdd], |attrs| add_or_sub(attrs, Binary::Add)),
     (&[Op::AssignSubVariableOp, Op::AssignSub], |attrs| add_or_sub(attrs, Binary::Sub)),
+    (&[Op::CountUpTo, Op::ResourceCountUpTo], count_up_to),
+    (&[Op::RefIdentity], |attrs| action(attrs, |[of], _| Ok([of.clone()]))),
+    (&[Op::RefSelect], |_| {
+        variadic_action(|operands, _| {
+            let (index, references) = operands.split_first().ok_or_else(|| {
+                KernelError::invalid("`RefSelect`: no operands, expected an index and references")
+            })?;
+            let index = int(index)?;
+            let chosen = usize::try_from(index).ok().and_then(|index| references.get(index));
+            let message = || format!("index {index} of {} references", references.len());
+            Ok([(*chosen.ok_or_else(|| KernelError::invalid(message()))?).clone()])
+        })
+    }),
     (&[Op::DestroyResourceOp], |attrs| {
         let ignores_absence = attrs.bool("ignore_lookup_error")?;
         action(attrs, move |[of], cx| {
@@ -306,6 +319,27 @@ fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
         }
         variable.assign(value.clone(), &cx.request.resources)?;
         Ok(returns_ref.then(|| to.clone()))
+    })
+}
+
+/// The value before the variable is counted up, an error from the limit on.
+fn count_up_to(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
+    let limit = attrs.int("limit")?;
+    action(attrs, move |[of], cx| {
+        let variable = variable(of)?;
+        let mut locked = variable.lock()?;
+        let value = locked.as_mut().ok_or_else(|| variable.uninitialized())?;
+        let before = tensor(value.clone());
+        if int(&before)? >= limit {
+            let message = format!("the variable '{}' reached its limit of {limit}", variable.name);
+            return Err(KernelError::new(ErrorCode::OutOfRange, message));
+        }
+        let one = match value.dtype() {
+            DType::I32 => scalar(1_i32, cx)?,
+            _ => scalar(1_i64, cx)?,
+        };
+        accumulate(Binary::Add, value, dense(&one)?, cx.allocator()).map_err(refused)?;
+        Ok([before])
     })
 }
 

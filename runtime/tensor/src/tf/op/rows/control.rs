@@ -1,7 +1,7 @@
 //! Control flow, calls, and the ports of graphs.
 
 use super::super::infer::rules;
-use super::super::row::{Effect, control, unsupported};
+use super::super::row::{Cost, Effect, control, unsupported, values};
 use super::operators::operators;
 
 operators! { 9:
@@ -83,14 +83,15 @@ operators! { 9:
     /// A reference out of a loop's frame.
     RefExit "data:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::same);
     /// A reference.
-    RefIdentity "input:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::same);
+    RefIdentity "input:Ref(T) -> output:Ref(T); T:type" => values(rules::same, Cost::Free).no_gradient();
     /// The first reference that arrives, and its number.
     RefMerge "inputs:N*Ref(T) -> output:Ref(T) value_index:int32; N:int T:type"
         => unsupported(rules::unknown);
     /// A reference in the next iteration of a loop's frame.
     RefNextIteration "data:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::unknown);
     /// One of several references, by number.
-    RefSelect "index:int32 inputs:N*Ref(T) -> output:Ref(T); N:int T:type" => unsupported(rules::unknown);
+    RefSelect "index:int32 inputs:N*Ref(T) -> output:Ref(T); N:int T:type"
+        => values(rules::unknown, Cost::Free).no_gradient();
     /// A reference on one of two ways, by a condition.
     RefSwitch "data:Ref(T) pred:bool -> output_false:Ref(T) output_true:Ref(T); T:type"
         => unsupported(rules::switch);

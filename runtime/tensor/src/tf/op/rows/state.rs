@@ -24,7 +24,8 @@ operators! { 8:
     AssignVariableOp "!resource:resource value:dtype ->; dtype:type validate_shape:bool=false"
         => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A reference variable counted up to a limit.
-    CountUpTo "ref:Ref(T) -> output:T; T:type limit:int" => unsupported(rules::unknown).no_gradient();
+    CountUpTo "ref:Ref(T) -> output:T; T:type limit:int"
+        => state(Effect::Write, rules::scalar, Cost::Moves).no_gradient();
     /// A resource deleted.
     DestroyResourceOp "!resource:resource ->; ignore_lookup_error:bool=true"
         => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
@@ -38,7 +39,7 @@ operators! { 8:
         => state(Effect::Read, rules::unknown, Cost::Moves);
     /// A variable counted up to a limit.
     ResourceCountUpTo "!resource:resource -> output:T; T:type limit:int"
-        => unsupported(rules::unknown).no_gradient();
+        => state(Effect::Write, rules::scalar, Cost::Moves).no_gradient();
     /// Rows of a variable by index.
     ResourceGather
         "!resource:resource indices:Tindices -> output:dtype; Tindices:type batch_dims:int=0 dtype:type \
