@@ -58,8 +58,9 @@ func.func @five(%x: tensor<f32>) {
   tf_executor.graph {
     // expected-error @+1 {{only a Merge may use what comes from an iteration before}}
     %n, %token = tf_executor.NextIteration.Source : () -> (tensor<f32>, !tf_executor.token) loc("n")
+    %y = "tf.Neg"(%n) : (tensor<f32>) -> tensor<f32>
     // expected-error @+1 {{'n' (NextIteration.Sink) is not in a loop: no Enter leads to it}}
-    tf_executor.NextIteration.Sink %token, %x : (!tf_executor.token, tensor<f32>) -> () loc("n")
+    tf_executor.NextIteration.Sink %token, %y : (!tf_executor.token, tensor<f32>) -> () loc("n")
     tf_executor.fetch
   }
   func.return

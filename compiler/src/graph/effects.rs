@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialects::tf;
 use crate::dialects::{Access, Traits};
-use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrKind, KnownType, Module, OpId, StrId, TypeId, ValueId};
+use crate::pass::Rewriter;
 use crate::rewrite::{state_access, with_callers};
 
 /// The functions of a module by name.
@@ -228,6 +229,37 @@ impl EffectState {
                 }
             }
         }
+    }
+}
+
+impl EffectState {
+    /// Orders an op among the effects: it waits for those before it, and later ones for its completion.
+    /// Returns the op that replaces it, which has a completion.
+    pub(super) fn order(
+        &mut self,
+        r: &mut Rewriter<'_>,
+        op: OpId,
+        access: Access,
+        resources: Option<&[Resource]>,
+    ) -> OpId {
+        let m = r.ir();
+        let (n_operands, n_results) = (tf::n_data_operands(m, op), tf::n_data_results(m, op));
+        let mut operands: Vec<ValueId> = m.operands(op).collect();
+        operands.extend(self.waits(access, resources));
+        let edges = operands.split_off(n_operands);
+        for edge in edges {
+            if !operands[n_operands..].contains(&edge) {
+                operands.push(edge);
+            }
+        }
+        let mut types: Vec<TypeId> = m.results(op).take(n_results).map(|value| m.value_type(value)).collect();
+        types.push(KnownType::Chain.id());
+        let new = r.rebuild(op, &operands, &types);
+        let mut results: Vec<ValueId> = r.ir().results(new).collect();
+        self.record(access, resources, results[n_results]);
+        results.truncate(r.ir().n_results(op));
+        r.replace_op(op, &results);
+        new
     }
 }
 

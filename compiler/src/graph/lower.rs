@@ -52,12 +52,11 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return Change::Unchanged;
     }
     ours.sort_by_key(|op| op.0);
-    let mut effectful = effectful(m, &functions);
-    // The kernel that runs a loop's iterations completes when they have.
-    effectful.retain(|name| frame(m, functions[name]) != Some("loop"));
+    let (loops, effectful): (FxHashSet<StrId>, FxHashSet<StrId>) =
+        effectful(m, &functions).into_iter().partition(|name| frame(m, functions[name]) == Some("loop"));
     let called: FxHashSet<StrId> =
         functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
-    let mut lowering = Lowering { r, cx, functions, effectful, n_loops: 0 };
+    let mut lowering = Lowering { r, cx, functions, effectful, loops, n_loops: 0 };
     for (name, function) in lowering.wrapped(&called) {
         lowering.wrap(name, function);
     }
@@ -65,7 +64,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     signed.sort_by_key(|&(_, op)| op.0);
     for &(name, function) in &signed {
         if lowering.effectful.contains(&name) && lowering.m().is_private(function) {
-            lowering.add_chain(function);
+            lowering.add_chain(function, 0);
+        } else if lowering.loops.contains(&name) {
+            // In front of the condition.
+            lowering.add_chain(function, 1);
         }
     }
     for (_, function) in signed {
@@ -88,6 +90,9 @@ struct Lowering<'a, 'm, 'c> {
     cx: &'a PassCx<'c>,
     functions: FxHashMap<StrId, OpId>,
     effectful: FxHashSet<StrId>,
+    /// The functions of frames with effects: each iteration is given the completion of those of the one
+    /// before, and returns that of its own too.
+    loops: FxHashSet<StrId>,
     n_loops: u64,
 }
 
@@ -192,12 +197,12 @@ impl Lowering<'_, '_, '_> {
         m.regions_of(function).first().and_then(|&region| m.entry(region))
     }
 
-    /// Appends a chain to the arguments and to the results.
-    fn add_chain(&mut self, function: OpId) {
+    /// Appends a chain to the arguments, and inserts one in front of the last `n_behind` results.
+    fn add_chain(&mut self, function: OpId, n_behind: usize) {
         let Some(block) = self.block_of(function) else { return };
         let (mut inputs, mut results) = signature_of(self.m(), function);
         inputs.push(CHAIN);
-        results.push(CHAIN);
+        results.insert(results.len().saturating_sub(n_behind), CHAIN);
         self.r.set_signature(function, &inputs, &results);
         self.r.add_arg(block, CHAIN);
         for list in [names::ARG_ATTRS, names::RES_ATTRS] {
@@ -216,7 +221,9 @@ impl Lowering<'_, '_, '_> {
     fn function(&mut self, function: OpId) {
         let Some(block) = self.block_of(function) else { return };
         let private = self.m().is_private(function);
-        let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
+        let name = self.m().symbol_name(function);
+        let has_effects = name.is_some_and(|name| self.effectful.contains(&name));
+        let is_loop = name.is_some_and(|name| self.loops.contains(&name));
         let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
         let is_frame = frame(self.m(), function).is_some();
         let mut state = if is_frame { EffectState::unordered() } else { EffectState::after(first) };
@@ -229,11 +236,11 @@ impl Lowering<'_, '_, '_> {
                 if self.m().op_name_str(op) == dev::PARTS {
                     self.parts(op, &mut state);
                 } else if self.m().op_name_str(op) == "tfrt.while" {
-                    // A frame's loop.
-                    state.barrier(self.m().results(op).next());
-                }
-                if self.m().next_op(op).is_none() && has_effects {
+                    self.frame_loop(op, &mut state);
+                } else if self.m().next_op(op).is_none() && has_effects {
                     self.returns(op, private, &mut state);
+                } else if self.m().next_op(op).is_none() && is_loop {
+                    self.ends_iteration(op, block, &state);
                 }
                 continue;
             }
@@ -323,10 +330,15 @@ impl Lowering<'_, '_, '_> {
         let (dims, strings) = (cx.array_attr(&dims), cx.array_attr(&strings));
         let made =
             self.r.create_before(op, "tf._Strings", &[], &[ty], &[("shape", dims), ("strings", strings)]);
-        let value = self.m().result(made, 0);
+        let mut value = self.m().result(made, 0);
         let edges = self.edges(op);
-        let waits: Vec<ValueId> = std::iter::once(value).chain(edges).collect();
-        let chain = if self.m().n_results(op) > 1 { Some(self.chain(op, &waits)) } else { None };
+        if !edges.is_empty() {
+            // It is dead where an edge is.
+            let operands: Vec<ValueId> = std::iter::once(value).chain(edges).collect();
+            let same = self.r.create_before(op, Op::Identity.op_name(), &operands, &[ty], &[]);
+            value = self.m().result(same, 0);
+        }
+        let chain = if self.m().n_results(op) > 1 { Some(self.chain(op, &[value])) } else { None };
         self.replace(op, Called { results: vec![value], chain });
     }
 
@@ -359,24 +371,7 @@ impl Lowering<'_, '_, '_> {
     fn ordered(&mut self, op: OpId, state: &mut EffectState) {
         let Some(access) = state_access(self.m(), op) else { return };
         let resources = state.resources(self.m(), op);
-        let mut operands: Vec<ValueId> = self.m().operands(op).collect();
-        operands.extend(state.waits(access, resources.as_deref()));
-        let n_data = tf::n_data_operands(self.m(), op);
-        let edges = operands.split_off(n_data);
-        for edge in edges {
-            if !operands[n_data..].contains(&edge) {
-                operands.push(edge);
-            }
-        }
-        let mut types = self.data_types(op);
-        let n = types.len();
-        types.push(CHAIN);
-        let new = self.r.rebuild(op, &operands, &types);
-        let mut results: Vec<ValueId> = self.m().results(new).collect();
-        let done = results[n];
-        results.truncate(self.m().n_results(op));
-        self.r.replace_op(op, &results);
-        state.record(access, resources.as_deref(), done);
+        state.order(self.r, op, access, resources.as_deref());
     }
 
     /// The chains that all effects so far complete with, joined to at most one.
@@ -395,6 +390,39 @@ impl Lowering<'_, '_, '_> {
         }
         let made = self.r.create_before(before, "tf._Join", completions, &[CHAIN], &[]);
         Some(self.m().result(made, 0))
+    }
+
+    /// Passes the completion of effects from iteration to iteration of a frame.
+    fn frame_loop(&mut self, op: OpId, state: &mut EffectState) {
+        let m = self.m();
+        if !callees(m, op).iter().any(|name| self.loops.contains(name)) {
+            return;
+        }
+        let mut operands: Vec<ValueId> = m.operands(op).collect();
+        let mut types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+        let modes = m.attr(op, names::BEF_OPERAND_MODES).map(|attr| m.cx.attr(attr));
+        let mut modes = if let Some(AttrKind::Array(modes)) = modes { modes.to_vec() } else { Vec::new() };
+        let n = types.len();
+        operands.push(self.chain(op, &[]));
+        types.push(CHAIN);
+        modes.push(self.r.cx().str_attr("lenient"));
+        let new = self.r.rebuild(op, &operands, &types);
+        let modes = self.r.cx().array_attr(&modes);
+        self.r.set_attr(new, names::BEF_OPERAND_MODES, modes);
+        let results: Vec<ValueId> = self.m().results(new).collect();
+        self.r.replace_op(op, &results[..n]);
+        state.barrier(Some(results[n]));
+    }
+
+    /// Returns the completion of the effects of an iteration and of those before it.
+    fn ends_iteration(&mut self, op: OpId, block: BlockId, state: &EffectState) {
+        let before = self.m().args(block).last().copied();
+        let all: Vec<ValueId> =
+            before.into_iter().chain(state.completions().unwrap_or_default().iter().copied()).collect();
+        let Some(chain) = self.join_dead(op, &all) else { return };
+        let mut values: Vec<ValueId> = self.m().operands(op).collect();
+        values.insert(values.len().saturating_sub(1), chain);
+        self.r.set_operands(op, &values);
     }
 
     /// Lowers the return of a function with effects.

@@ -66,13 +66,13 @@ impl ModuleVerifier<'_> {
             return true;
         }
         let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
-        let chained = def.accepts_implicit_chain()
-            && n == fixed + 1
-            && m.value_type(m.operand(op, n - 1)) == KnownType::Chain.id();
+        let is_chain = |value: ValueId| m.value_type(value) == KnownType::Chain.id();
+        let n_chains = m.operands(op).skip(fixed).take_while(|&value| is_chain(value)).count();
         let most = match def.variadic_operand().map(|i| def.operands[i].arity) {
             Some(Arity::Variadic) => usize::MAX,
             Some(_) => fixed + 1,
-            None if chained => fixed + 1,
+            None if def.control_edges => fixed + n_chains,
+            None if def.accepts_implicit_chain() => fixed + n_chains.min(1),
             None => fixed,
         };
         if n < fixed || n > most {

@@ -298,6 +298,8 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     }
     let mut passes = match (to, &args.passes.pass_pipeline) {
         (Target::GraphDef, None) => Passes::new(export::pipeline(args.level.level), &args.passes)?,
+        // A file has kernels, whatever their dialect.
+        (_, None) if from == Format::Bef => Passes::new("", &args.passes)?,
         _ => pipeline(&args.level, &args.passes)?,
     };
     content::expect_readable(&args.input)?;

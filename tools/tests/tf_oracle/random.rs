@@ -1,6 +1,7 @@
 //! Random programs by the oracle and by the executor, not optimized and optimized, on several work queues.
 //!
-//! A third way lowers conditionals and loops to dataflow control flow, and functionalizes that.
+//! Two more ways lower conditionals and loops to dataflow control flow: one executes that natively, the other
+//! functionalizes it again.
 //!
 //! Each program is called twice with the same resources, so that the second call shows the state that the
 //! first one has left. Not optimized, the executor gives what strict calls give, with the same places of
@@ -32,7 +33,13 @@ const CALLS: usize = 2;
 
 /// To the primitives of dataflow control flow, and from them to conditionals and loops again.
 const DATAFLOW: &str = "builtin.module(tf-outline-regions,tf-lower-functional-ops,tf-functionalize-control-flow,\
-                        tf-outline-regions,tf-to-kernels)";
+                        tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)";
+
+/// To the primitives, which are executed as they are.
+fn native(level: u8) -> String {
+    let primitives = "tf-outline-regions,tf-lower-functional-ops";
+    pipeline(level).replace("tf-functionalize-control-flow,tf-outline-regions", primitives)
+}
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
 
@@ -106,8 +113,13 @@ struct Executor {
 impl Executor {
     fn all(text: &str) -> Result<Vec<Executor>, String> {
         let mut all = Vec::new();
-        let dataflow = DATAFLOW.to_owned();
-        let ways = [("-O0", 0, pipeline(0)), ("-O2", 2, pipeline(2)), ("dataflow and back", 2, dataflow)];
+        let ways = [
+            ("-O0", 0, pipeline(0)),
+            ("-O2", 2, pipeline(2)),
+            ("dataflow and back", 2, DATAFLOW.to_owned()),
+            ("dataflow -O0", 2, native(0)),
+            ("dataflow -O2", 2, native(2)),
+        ];
         for (way, level, pipeline) in ways {
             let bytes = compiled(text, &pipeline).map_err(|why| format!("{way}: {why}"))?;
             for (queue, runtime) in &*RUNTIMES {

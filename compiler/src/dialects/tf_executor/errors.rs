@@ -80,3 +80,10 @@ pub(super) fn loop_merge(m: &Module, merge: OpId, why: &str) -> Diagnostic {
 pub fn enters_itself(m: &Module, enter: OpId) -> Diagnostic {
     at_op(m, enter, "E0731", format!("what {} enters needs an Exit of the same loop", node(m, enter)))
 }
+
+/// E0733: an effect beside a graph with effects, which run in no order.
+pub fn beside_graph(m: &Module, op: OpId) -> Diagnostic {
+    let message = format!("{} stands beside a graph with effects, which would run in any order", node(m, op));
+    at_op(m, op, "E0733", message)
+        .help("put it into the graph, where control edges order effects; or leave out --no-functionalize")
+}

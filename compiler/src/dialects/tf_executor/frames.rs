@@ -11,7 +11,8 @@
 //! in order, finds all frames.
 //!
 //! A loop's variable is a Merge of an Enter and of a NextIteration's source. In every iteration but the first
-//! the Merge has what the sink of the same token was given in the iteration before.
+//! the Merge has what the sink of the same token was given in the iteration before. A source and a sink whose
+//! Merge was removed are no variable.
 //!
 //! Refused is what has no meaning as nested loops: inputs of different frames, a frame entered from different
 //! parents, an Exit or a NextIteration in the root frame, a loop's Merge with other inputs, a Merge all of
@@ -135,6 +136,11 @@ pub fn inputs(m: &Module, op: OpId) -> Vec<ValueId> {
         found.extend(inner.flat_map(|inner| m.operands(inner)).filter(|&value| !is_inside(value)));
     }
     found
+}
+
+/// True for a source of whose variable only the token is used: optimization has removed its Merge.
+pub fn is_unread(m: &Module, source: OpId) -> bool {
+    m.results(source).enumerate().all(|(i, value)| i == 1 || m.is_unused(value))
 }
 
 struct Finder<'m> {
@@ -309,6 +315,9 @@ impl<'m> Finder<'m> {
         }
         let merges = |(user, _): (OpId, usize)| Primitive::of(m, user) == Some(Primitive::Merge);
         let outputs: Vec<ValueId> = m.results(source).collect();
+        if is_unread(m, source) {
+            return;
+        }
         let is_used = outputs.first().is_some_and(|&value| m.users(value).any(merges));
         let is_misused = outputs
             .iter()

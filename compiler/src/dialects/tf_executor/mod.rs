@@ -40,7 +40,7 @@ use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, T
 use crate::diag::Diagnostic;
 use crate::ir::{BlockId, KnownType, Module, OpId, TypeId, ValueId};
 
-pub use errors::{enters_itself, node};
+pub use errors::{beside_graph, enters_itself, node};
 
 /// The op that holds a graph.
 pub const GRAPH: &str = "tf_executor.graph";

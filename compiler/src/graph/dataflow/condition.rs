@@ -280,13 +280,14 @@ impl Conditions {
         results.iter().for_each(|&result| self.passes(m, op, result, data));
         self.set(m, op, when.clone());
         let known = match is_number {
+            _ if results.len() == 1 => Some(0),
             // An index out of range selects the last branch.
             true => query::ints(m, predicate)
                 .and_then(|n| n.first().copied())
                 .map(|n| usize::try_from(n).ok().filter(|&n| n < results.len()).unwrap_or(results.len() - 1)),
             false => query::splat(m, predicate).map(|value| usize::from(value != 0.0)),
         };
-        let known = known.or_else(|| self.implied(m, &when, predicate));
+        let known = known.or_else(|| self.implied(m, &when, predicate, results.len()));
         if let Some(known) = known {
             for (i, result) in results.into_iter().enumerate() {
                 self.values.insert(result, if i == known { when.clone() } else { Liveness::Never });
@@ -340,12 +341,15 @@ impl Conditions {
         }
     }
 
-    /// The branch of a predicate, or of the outer value that enters a loop as this one, under a condition.
-    fn implied(&self, m: &Module, when: &Liveness, mut predicate: ValueId) -> Option<usize> {
+    /// The branch among `n` of a predicate, or of the outer value that enters a loop as this one, under a
+    /// condition.
+    fn implied(&self, m: &Module, when: &Liveness, mut predicate: ValueId, n: usize) -> Option<usize> {
         let Liveness::When(literals) = when else { return None };
         loop {
             if let Some(&(_, branch)) = literals.iter().find(|&&(p, _)| p == predicate) {
-                return Some(branch);
+                let of = self.predicates.get(&predicate)?.branches;
+                // The last of other branches is that of all numbers out of range.
+                return (of == n || branch + 1 < of).then(|| branch.min(n - 1));
             }
             let enter =
                 m.defining_op(predicate).filter(|&op| Primitive::of(m, op) == Some(Primitive::Enter))?;
@@ -419,7 +423,8 @@ impl Conditions {
         }
         let (_, first) = inputs.first()?;
         first.iter().find_map(|&(predicate, _)| {
-            let n = self.predicates.get(&predicate)?.branches;
+            // One branch is no choice: a literal of unknown liveness, which all inputs share.
+            let n = self.predicates.get(&predicate).map(|p| p.branches).filter(|&n| n > 1)?;
             let mut branches: Vec<Vec<(usize, Literals)>> = vec![Vec::new(); n];
             for (i, when) in inputs {
                 let at = when.iter().position(|&(p, _)| p == predicate)?;

@@ -7,25 +7,29 @@
 //! tf.While(x) {cond, body}     Enter, Merge, cond, LoopCond, Switch, body, NextIteration; Exit
 //! ```
 //!
-//! The inverse of `tf-functionalize-control-flow`, with TensorFlow's name. An op becomes a graph that
-//! contains the lowered ops of its functions; the ops around it, with their effects, keep their places. In a
-//! branch or a body, ops without operands get a control edge from its *pivot*, so that they are dead with it
-//! and belong to its frame.
+//! The inverse of `tf-functionalize-control-flow`, with TensorFlow's name. A function with such ops becomes
+//! one graph, as those that are imported are. It contains the lowered ops of the functions that they call. In
+//! a branch or a body, ops without operands get a control edge from its *pivot*, so that they are dead with
+//! it and belong to its frame.
 //!
-//! Not lowered: functions with effects, whose order the primitives would lose; ops with users of their
-//! completion; conditions of another type than `i1`; recursive functions.
+//! In a graph nothing but operands orders effects. So the order of the program becomes control edges. A
+//! conditional is complete when the effects of the branch that runs are; an iteration starts when the effects
+//! of the one before are complete.
+//!
+//! Not lowered: conditions of another type than `i1`; recursive functions.
 
 use befrost_tensor::tf::op::Op;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::effects::{body, effectful, functions};
+use super::super::effects::{EffectState, body, callees, effectful, functions};
+use crate::dialects::Access;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{FETCH, GRAPH, Primitive, TOKEN};
 use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, NewOp, OpId, OpNameId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::InsertionPoint;
+use crate::rewrite::{InsertionPoint, state_access};
 
 pub(crate) const LOWER: Pass = Pass {
     name: "tf-lower-functional-ops",
@@ -47,18 +51,15 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut all: Vec<OpId> = functions.values().copied().collect();
     all.sort_unstable();
     // Bodies are copied from the functions as they are, so all are found before one is changed.
-    let bodies: FxHashMap<StrId, Body> = functions
-        .iter()
-        .filter(|(name, _)| !effectful.contains(*name))
-        .filter_map(|(&name, &function)| Some((name, Body::of(r.ir(), function)?)))
-        .collect();
+    let bodies: FxHashMap<StrId, Body> =
+        functions.iter().filter_map(|(&name, &function)| Some((name, Body::of(r.ir(), function)?))).collect();
     for function in all {
-        let ops = body(r.ir(), function);
-        let mut lowering = ToPrimitives { r: &mut *r, bodies: &bodies, end: function, n_ops: 0, n_frames: 0 };
-        for op in ops {
-            if lowering.lowerable(op, None).is_some() {
-                cx.count("num-lowered", lowering.graph(op));
-            }
+        let (bodies, effectful) = (&bodies, &effectful);
+        let mut lowering =
+            ToPrimitives { r: &mut *r, bodies, effectful, end: function, n_ops: 0, n_frames: 0 };
+        if body(lowering.m(), function).iter().any(|&op| lowering.lowerable(op, None).is_some()) {
+            lowering.order_effects(function);
+            cx.count("num-lowered", lowering.graph(function));
         }
     }
     r.change()
@@ -101,6 +102,14 @@ impl Body {
     }
 }
 
+/// The copy of a function's ops.
+struct CopiedBody {
+    returned: Vec<ValueId>,
+    ops: Vec<(OpId, Rc<CopyScope>)>,
+    /// The completions of its last effects.
+    effects: Vec<ValueId>,
+}
+
 /// The functions that a copied op comes from, and the pivot for its ops without operands.
 struct CopyScope {
     names: FxHashSet<StrId>,
@@ -111,6 +120,7 @@ struct CopyScope {
 struct ToPrimitives<'a, 'm> {
     r: &'a mut Rewriter<'m>,
     bodies: &'a FxHashMap<StrId, Body>,
+    effectful: &'a FxHashSet<StrId>,
     /// The end of the graph.
     end: OpId,
     n_ops: usize,
@@ -161,26 +171,57 @@ impl ToPrimitives<'_, '_> {
         };
         let n_ops: usize =
             functions.iter().filter_map(|name| self.bodies.get(name)).map(|body| body.ops.len()).sum();
-        let is_waited_for = tf::n_data_results(m, op) < m.n_results(op);
-        (decides && functions.iter().all(is_known) && !is_waited_for && self.n_ops + n_ops < MAX_OPS)
+        (decides && functions.iter().all(is_known) && self.n_ops + n_ops < MAX_OPS)
             .then_some((control, functions))
     }
 
-    /// Replaces an op by a graph, and lowers it and its callees. Returns the number of lowered ops.
-    fn graph(&mut self, op: OpId) -> u64 {
+    /// The accesses of an op to state, those of its callees included.
+    fn access(&self, op: OpId) -> Option<Access> {
+        let calls = || callees(self.m(), op).iter().any(|name| self.effectful.contains(name));
+        state_access(self.m(), op).or_else(|| calls().then_some(Access::Write))
+    }
+
+    /// Orders an op among the effects of its function; returns the op in its place.
+    fn order(&mut self, op: OpId, state: &mut EffectState) -> OpId {
+        let Some(access) = self.access(op) else { return op };
+        let is_own = state_access(self.m(), op).is_some();
+        let resources = if is_own { state.resources(self.m(), op) } else { None };
+        state.order(self.r, op, access, resources.as_deref())
+    }
+
+    /// Adds the control edges that keep the effects of a function in the order of its ops.
+    fn order_effects(&mut self, function: OpId) {
+        let mut state = EffectState::after(None);
+        for op in body(self.m(), function) {
+            self.order(op, &mut state);
+        }
+    }
+
+    /// The completion of an op, if it has one.
+    fn completion(&self, op: OpId) -> Option<ValueId> {
+        self.m().results(op).nth(tf::n_data_results(self.m(), op))
+    }
+
+    /// Makes a graph of a function's body, and lowers the ops in it and in their callees. Returns the number
+    /// of lowered ops.
+    fn graph(&mut self, function: OpId) -> u64 {
         let m = self.m();
-        let (loc, results) = (m.loc(op), m.results(op).collect::<Vec<_>>());
-        let types: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
-        let graph = self.r.create_named(InsertionPoint::Before(op), loc, GRAPH, &[], &types, &[]);
+        let mut ops = body(m, function);
+        let Some(end) = ops.pop() else { return 0 };
+        let (loc, returned) = (m.loc(function), m.operands(end).collect::<Vec<_>>());
+        let types: Vec<TypeId> = returned.iter().map(|&value| m.value_type(value)).collect();
+        let graph = self.r.create_named(InsertionPoint::Before(end), loc, GRAPH, &[], &types, &[]);
         let region = self.r.add_region(graph);
         let block = self.r.add_block(region);
-        self.r.move_to(op, InsertionPoint::End(block));
-        let outer: Vec<ValueId> = self.m().results(graph).collect();
-        for (&result, &outer) in results.iter().zip(&outer) {
-            self.r.replace(result, outer);
+        for &op in &ops {
+            self.r.move_to(op, InsertionPoint::End(block));
         }
-        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &results, &[], &[]);
-        let mut todo = vec![(op, Rc::new(CopyScope { names: FxHashSet::default(), pivot: None }))];
+        let results: Vec<ValueId> = self.m().results(graph).collect();
+        self.r.set_operands(end, &results);
+        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &returned, &[], &[]);
+        let inside = Rc::new(CopyScope { names: FxHashSet::default(), pivot: None });
+        let mut todo: Vec<(OpId, Rc<CopyScope>)> =
+            ops.into_iter().rev().map(|op| (op, inside.clone())).collect();
         let mut n_lowered = 0;
         while let Some((op, inside)) = todo.pop() {
             let Some((control, functions)) = self.lowerable(op, Some(&inside)) else { continue };
@@ -217,18 +258,13 @@ impl ToPrimitives<'_, '_> {
         self.make(before, Op::Identity.op_name(), &[value], &[ty, CHAIN])[1]
     }
 
-    /// Copies a function's ops in front of an op. Returns its results and the copies.
-    fn copy(
-        &mut self,
-        before: OpId,
-        name: StrId,
-        args: &[ValueId],
-        inside: &Rc<CopyScope>,
-    ) -> (Vec<ValueId>, Vec<(OpId, Rc<CopyScope>)>) {
+    /// Copies a function's ops in front of an op.
+    fn copy(&mut self, before: OpId, name: StrId, args: &[ValueId], inside: &Rc<CopyScope>) -> CopiedBody {
         let body = &self.bodies[&name];
         let mut values: FxHashMap<ValueId, ValueId> =
             body.args.iter().copied().zip(args.iter().copied()).collect();
-        let mut made = Vec::new();
+        let mut ops = Vec::new();
+        let mut state = EffectState::after(None);
         for op in &body.ops {
             let mut operands: Vec<ValueId> = op.operands.iter().map(|value| values[value]).collect();
             if operands.is_empty() {
@@ -243,12 +279,14 @@ impl ToPrimitives<'_, '_> {
                 ..NewOp::new(op.name)
             };
             let copy = self.r.create(InsertionPoint::Before(before), new);
+            let copy = self.order(copy, &mut state);
             values.extend(op.results.iter().map(|&(value, _)| value).zip(self.m().results(copy)));
-            made.push((copy, inside.clone()));
+            ops.push((copy, inside.clone()));
         }
         self.n_ops += body.ops.len();
         // A returned value that no op defines is an argument, or dead with the branch.
-        (body.returned.iter().map(|value| values[value]).collect(), made)
+        let returned = body.returned.iter().map(|value| values[value]).collect();
+        CopiedBody { returned, ops, effects: state.waits(Access::Write, None) }
     }
 
     /// Lowers a conditional. Returns the copied ops.
@@ -262,7 +300,8 @@ impl ToPrimitives<'_, '_> {
         let m = self.m();
         let operands: Vec<ValueId> = m.operands(op).collect();
         let (data, edges) = operands.split_at(tf::n_data_operands(m, op));
-        let results: Vec<ValueId> = m.results(op).collect();
+        let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
+        let completion = self.completion(op);
         let by = data[0];
         let of = if control == Control::If { Primitive::Switch } else { Primitive::SwitchN };
         let switch = |this: &mut Self, value: ValueId| {
@@ -272,14 +311,19 @@ impl ToPrimitives<'_, '_> {
         };
         let pivots = switch(self, by);
         let switched: Vec<Vec<ValueId>> = data[1..].iter().map(|&value| switch(self, value)).collect();
-        let (mut of_branches, mut made) = (Vec::new(), Vec::new());
+        let (mut of_branches, mut made, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for (branch, &name) in functions.iter().enumerate() {
             let pivot = Some(self.pivot(op, pivots[branch]));
             let names = inside.names.iter().copied().chain([name]).collect();
             let args: Vec<ValueId> = switched.iter().map(|values| values[branch]).collect();
-            let (values, copies) = self.copy(op, name, &args, &Rc::new(CopyScope { names, pivot }));
-            of_branches.push(values);
-            made.extend(copies);
+            let copied = self.copy(op, name, &args, &Rc::new(CopyScope { names, pivot }));
+            of_branches.push(copied.returned);
+            made.extend(copied.ops);
+            if completion.is_some() {
+                let ty = self.m().value_type(by);
+                let waits = [&[pivots[branch]], &copied.effects[..]].concat();
+                ends.extend(self.make(op, Op::Identity.op_name(), &waits, &[ty]));
+            }
         }
         let index = self.index_type();
         for (i, &result) in results.iter().enumerate() {
@@ -287,6 +331,11 @@ impl ToPrimitives<'_, '_> {
             let ty = self.m().value_type(result);
             let merged = self.primitive(op, Primitive::Merge, &inputs, &[ty, index]);
             self.r.replace(result, merged[0]);
+        }
+        if let Some(completion) = completion {
+            let ty = self.m().value_type(by);
+            let merged = self.primitive(op, Primitive::Merge, &ends, &[ty, index, CHAIN]);
+            self.r.replace(completion, merged[2]);
         }
         self.r.erase(op);
         made
@@ -306,7 +355,8 @@ impl ToPrimitives<'_, '_> {
         let m = self.m();
         let operands: Vec<ValueId> = m.operands(op).collect();
         let (data, edges) = operands.split_at(tf::n_data_operands(m, op));
-        let results: Vec<ValueId> = m.results(op).collect();
+        let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
+        let completion = self.completion(op);
         let types: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
         let parallel = m.attr_named(op, "parallel_iterations");
         let stem = m.cx.str(functions[1]).to_owned();
@@ -331,8 +381,10 @@ impl ToPrimitives<'_, '_> {
         }
         let named = |name: StrId| inside.names.iter().copied().chain([name]).collect();
         let within = Rc::new(CopyScope { names: named(functions[0]), pivot: started });
-        let (cond, mut made) = self.copy(op, functions[0], &merged, &within);
+        let CopiedBody { returned: mut cond, ops: mut made, effects } =
+            self.copy(op, functions[0], &merged, &within);
         let ty = self.m().value_type(cond[0]);
+        cond.extend(effects);
         let cond = self.primitive(op, Primitive::LoopCond, &cond, &[ty]);
         let switched: Vec<Vec<ValueId>> = merged
             .iter()
@@ -342,14 +394,19 @@ impl ToPrimitives<'_, '_> {
         let pivot = Some(self.pivot(op, switched[0][1]));
         let args: Vec<ValueId> = switched.iter().map(|values| values[1]).collect();
         let within = Rc::new(CopyScope { names: named(functions[1]), pivot });
-        let (next, copies) = self.copy(op, functions[1], &args, &within);
-        made.extend(copies);
+        let CopiedBody { returned: next, ops, effects } = self.copy(op, functions[1], &args, &within);
+        made.extend(ops);
         for (&token, &value) in tokens.iter().zip(&next) {
-            self.primitive(op, Primitive::Sink, &[token, value], &[]);
+            self.primitive(op, Primitive::Sink, &[&[token, value], &effects[..]].concat(), &[]);
         }
+        let mut completion = completion;
         for ((values, &result), &ty) in switched.iter().zip(&results).zip(&types) {
-            let exit = self.primitive(op, Primitive::Exit, &[values[0]], &[ty]);
+            let types: &[TypeId] = if completion.is_some() { &[ty, CHAIN] } else { &[ty] };
+            let exit = self.primitive(op, Primitive::Exit, &[values[0]], types);
             self.r.replace(result, exit[0]);
+            if let Some(completion) = completion.take() {
+                self.r.replace(completion, exit[1]);
+            }
         }
         self.r.erase(op);
         made

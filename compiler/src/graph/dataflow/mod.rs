@@ -35,7 +35,7 @@ use self::condition::{Conditions, Literals, Liveness, Refused};
 use self::plan::{Nodes, PlanNode};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::at_op;
-use crate::dialects::tf_executor::frames::{FrameId, Frames, ROOT};
+use crate::dialects::tf_executor::frames::{self, FrameId, Frames, ROOT};
 use crate::dialects::tf_executor::{self, FETCH, GRAPH, ISLAND, Primitive, block_of, is_chain, node};
 use crate::ir::{Module, OpId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -58,6 +58,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let graphs: Vec<OpId> = m.walk_functions().filter(|&op| m.op_name_str(op) == GRAPH).collect();
     for graph in graphs {
+        remove_unread(r, graph);
         let Ok(frames) = Frames::of(r.ir(), graph) else { continue };
         let conditions = Conditions::of(r.ir(), graph, &frames);
         let ops = frames.ids().map(|id| frames.frame(id).ops.clone()).collect();
@@ -185,6 +186,20 @@ impl Functionalizer<'_, '_, '_> {
     }
 }
 
+/// Removes the NextIterations of variables that nothing reads.
+fn remove_unread(r: &mut Rewriter<'_>, graph: OpId) {
+    let m = r.ir();
+    let Some(block) = block_of(m, graph) else { return };
+    let is_unread = |&op: &OpId| Primitive::of(m, op) == Some(Primitive::Source) && frames::is_unread(m, op);
+    let unread: Vec<OpId> = m.ops_in(block).filter(is_unread).collect();
+    for source in unread {
+        let token = r.ir().result(source, 1);
+        let sinks: Vec<OpId> = r.ir().users(token).map(|(sink, _)| sink).collect();
+        sinks.into_iter().for_each(|sink| r.erase(sink));
+        r.erase(source);
+    }
+}
+
 /// Sorts the ops of a graph that stays: operands first. (Loops were created at its end.)
 fn sort(r: &mut Rewriter<'_>, graph: OpId) {
     let m = r.ir();
@@ -202,8 +217,7 @@ fn sort(r: &mut Rewriter<'_>, graph: OpId) {
                 continue;
             }
             todo.push((op, true));
-            let from =
-                tf_executor::frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
+            let from = frames::inputs(m, op).into_iter().filter_map(|value| m.defining_op(value));
             todo.extend(from.filter(|&from| m.parent_block(from) == Some(block)).map(|from| (from, false)));
         }
     }

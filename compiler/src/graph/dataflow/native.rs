@@ -31,9 +31,9 @@ use crate::dialects::tf_executor::{
 };
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{InsertionPoint, TopologicalOrder};
+use crate::rewrite::{InsertionPoint, TopologicalOrder, state_access};
 
-use crate::graph::effects::functions;
+use crate::graph::effects::{body, callees, effectful, functions};
 
 pub(crate) const PASS: Pass = Pass {
     name: tf_executor::TO_KERNELS,
@@ -54,11 +54,17 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut by_name: Vec<(StrId, OpId)> = functions(m).into_iter().collect();
     by_name.sort_by_key(|&(_, function)| function.0);
     let mut taken: FxHashSet<StrId> = by_name.iter().map(|&(name, _)| name).collect();
+    let effectful = effectful(m, &functions(m));
     for (name, function) in by_name {
         let m = r.ir();
         let graphs: Vec<OpId> = m.walk(function).filter(|&op| m.op_name_str(op) == GRAPH).collect();
+        if let Some(op) = effect_beside(m, function, &graphs, &effectful) {
+            cx.report(tf_executor::beside_graph(m, op));
+            continue;
+        }
         for graph in graphs {
             inline_islands(r, graph);
+            super::remove_unread(r, graph);
             match Frames::of(r.ir(), graph) {
                 Err(wrong) => wrong.into_iter().for_each(|diagnostic| cx.report(diagnostic)),
                 Ok(frames) => {
@@ -72,6 +78,16 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         }
     }
     r.change()
+}
+
+/// An effect of a function outside of its graphs, if there are others: operands do not order them.
+fn effect_beside(m: &Module, function: OpId, graphs: &[OpId], effectful: &FxHashSet<StrId>) -> Option<OpId> {
+    let has_effect = |&op: &OpId| {
+        state_access(m, op).is_some() || callees(m, op).iter().any(|name| effectful.contains(name))
+    };
+    let beside = body(m, function).into_iter().find(|op| !graphs.contains(op) && has_effect(op))?;
+    let all = m.walk(function).filter(has_effect).take(2).count();
+    (!graphs.is_empty() && all > 1).then_some(beside)
 }
 
 /// An argument of a loop's function: its first value, and that of the next iteration.

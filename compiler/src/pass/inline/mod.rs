@@ -173,6 +173,8 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors
     };
     m.attr(callee, names::TFRT_NATIVE).is_none()
         && !is_in_dataflow(m, call)
+        // Nothing but operands orders the effects of a graph with dead values, unlike those of the caller.
+        && !m.walk(callee).any(|op| m.def(op).is_some_and(|def| def.traits.has(Traits::DATAFLOW)))
         && sync(caller) == sync(callee)
         && (blocks.len() == 1 || several())
         && takes_place(m, call, *entry)

@@ -117,7 +117,10 @@ fn switch(frame: &mut KernelFrame<'_>) -> Outcome {
 fn switch_n(frame: &mut KernelFrame<'_>) -> Outcome {
     let n = frame.n_results(); // of 16 bits
     let way = |index: &Value| {
-        let way = flow::branch_index(tensor(index)?, n as i64).map_err(Outcome::Error)?;
+        let way = match *index {
+            Value::I32(index) => flow::branch_of(i64::from(index), n as i64),
+            ref index => flow::branch_index(tensor(index)?, n as i64).map_err(Outcome::Error)?.into(),
+        };
         Ok(way as usize) // not negative
     };
     route(frame, n, way).unwrap_or_else(|outcome| outcome)

@@ -39,7 +39,11 @@ pub(super) fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelE
             )));
         }
     };
-    let last = branches.saturating_sub(1);
-    let index = if (0..branches).contains(&index) { index } else { last };
+    let index = branch_of(index, branches);
     i32::try_from(index).map_err(|_| KernelError::invalid(format!("branch {index}")))
+}
+
+/// The number among `branches` that an index selects.
+pub(super) fn branch_of(index: i64, branches: i64) -> i64 {
+    if (0..branches).contains(&index) { index } else { branches.saturating_sub(1) }
 }

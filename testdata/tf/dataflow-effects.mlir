@@ -1,0 +1,62 @@
+// Effects in dataflow control flow: control edges order them, and an effect on a way that is not taken does
+// not happen.
+//
+// RUN: ir-opt %s --tf-lower-functional-ops | FileCheck %s
+// RUN: bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions count --work-queue s 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions count --seed 4 2>&1 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-functionalize-control-flow,tf-outline-regions,tf-to-kernels)" --functions count --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=EXEC
+
+// The loop waits for the effect in front of it, an iteration for those of the one before, and what is behind
+// the loop for its end.
+// CHECK-LABEL: func.func @count
+// CHECK: tf_executor.graph
+// CHECK: %[[BEFORE:.*]] = "tf.PrintV2"
+// CHECK: tf_executor.Enter %{{.*}}, %[[BEFORE]] frame
+// CHECK: %[[EVEN:.*]] = "tf.PrintV2"
+// CHECK: "tf.Identity"(%{{.*}}, %[[EVEN]])
+// CHECK: %[[STEP:.*]]:3 = tf_executor.Merge
+// CHECK: tf_executor.NextIteration.Sink {{.*}}, %[[STEP]]#2 :
+// CHECK: %[[END:.*]]:2 = tf_executor.Exit
+// CHECK: "tf.PrintV2"(%{{.*}}, %[[END]]#1)
+// EXEC: before
+// EXEC-NEXT: odd
+// EXEC-NEXT: even
+// EXEC-NEXT: odd
+// EXEC-NEXT: after
+// EXEC-LABEL: 'count' returned array(3,
+func.func @count() -> tensor<i32> {
+  %before = "tf.Const"() {value = dense<"before"> : tensor<!tf_type.string>} : () -> tensor<!tf_type.string>
+  "tf.PrintV2"(%before) {output_stream = "stdout"} : (tensor<!tf_type.string>) -> ()
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %true = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %r:2 = "tf.While"(%zero, %true) {cond = @again, body = @step} : (tensor<i32>, tensor<i1>) -> (tensor<i32>, tensor<i1>)
+  %after = "tf.Const"() {value = dense<"after"> : tensor<!tf_type.string>} : () -> tensor<!tf_type.string>
+  "tf.PrintV2"(%after) {output_stream = "stdout"} : (tensor<!tf_type.string>) -> ()
+  func.return %r#0 : tensor<i32>
+}
+
+func.func private @again(%i: tensor<i32>, %odd: tensor<i1>) -> tensor<i1> {
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %less = "tf.Less"(%i, %three) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  func.return %less : tensor<i1>
+}
+
+func.func private @step(%i: tensor<i32>, %odd: tensor<i1>) -> (tensor<i32>, tensor<i1>) {
+  "tf.If"(%odd) {then_branch = @says_odd, else_branch = @says_even} : (tensor<i1>) -> ()
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %even = "tf.LogicalNot"(%odd) : (tensor<i1>) -> tensor<i1>
+  func.return %next, %even : tensor<i32>, tensor<i1>
+}
+
+func.func private @says_odd() {
+  %text = "tf.Const"() {value = dense<"odd"> : tensor<!tf_type.string>} : () -> tensor<!tf_type.string>
+  "tf.PrintV2"(%text) {output_stream = "stdout"} : (tensor<!tf_type.string>) -> ()
+  func.return
+}
+
+func.func private @says_even() {
+  %text = "tf.Const"() {value = dense<"even"> : tensor<!tf_type.string>} : () -> tensor<!tf_type.string>
+  "tf.PrintV2"(%text) {output_stream = "stdout"} : (tensor<!tf_type.string>) -> ()
+  func.return
+}
