@@ -4,8 +4,10 @@
 
 DATA is the folder `node` of the package's test data: a folder per test with model.onnx and test_data_set_*. Needs onnx and
 numpy. A test passes if every output has the type, the shape and, within the package's tolerance (rtol 1e-3, atol 1e-7), the
-values. --keep writes the two smallest passing tests of each operator as cases of tools/tests/onnx.rs. Tests whose inputs or outputs are sequences, optionals or of types that NumPy files do not have cannot be fed through
-files; they count as failed and are named.
+values. --keep writes the two smallest passing tests of each operator as cases of tools/tests/onnx.rs.
+
+NumPy files have no sequences and no optionals. A model with such inputs or outputs gets nodes that make them of tensors and
+take them apart (`with_tensors`). Tests with other types that NumPy files do not have count as failed and are named.
 """
 import argparse
 import collections
@@ -22,19 +24,126 @@ import onnx
 from onnx import numpy_helper
 
 
+def tensor(proto):
+    """The tensor of a message, or None if NumPy files have no such elements."""
+    return None if proto.data_type in (17, 18, 19, 20, 21, 22, 23) else numpy_helper.to_array(proto)
+
+
+MESSAGES = {"tensor_type": onnx.TensorProto, "sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}
+
+
+def message(path, info):
+    """The message in a file."""
+    found = MESSAGES[info.type.WhichOneof("value")]()
+    with open(path, "rb") as file:
+        found.ParseFromString(file.read())
+    return found
+
+
 def array(path, info):
     """The tensor of a file, or None if it is no tensor."""
-    if info.type.WhichOneof("value") == "optional_type":
-        return None
-    if info.type.WhichOneof("value") != "tensor_type":
-        return None
-    tensor = onnx.TensorProto()
-    with open(path, "rb") as file:
-        tensor.ParseFromString(file.read())
-    found = numpy_helper.to_array(tensor)
-    if tensor.data_type in (17, 18, 19, 20, 21, 22, 23):
-        return None
-    return found
+    return tensor(message(path, info)) if info.type.WhichOneof("value") == "tensor_type" else None
+
+
+class Plain:
+    """A model whose inputs and outputs are tensors, and their values; `refused` says why there is none."""
+
+    def __init__(self, model):
+        self.model, self.refused = model, None
+        self.inputs, self.outputs = [], []  # (name, array)
+        self.before, self.behind = [], []  # nodes
+        self.made, self.wanted = [], []  # the graph's new inputs and outputs
+
+    def op(self, nodes, op, inputs, outputs, **attrs):
+        nodes.append(onnx.helper.make_node(op, inputs, outputs, **attrs))
+
+    def put(self, name, of_type, value):
+        """An input of this type, made of tensors."""
+        kind = of_type.WhichOneof("value")
+        if kind == "tensor_type":
+            found = tensor(value)
+            if found is None:
+                self.refused = "its inputs are no tensors that files can have"
+                return
+            self.made.append(onnx.helper.make_value_info(name, of_type))
+            self.inputs.append((name, found))
+        elif kind == "sequence_type":
+            element = of_type.sequence_type.elem_type
+            names = [f"{name}__{i}" for i in range(len(value.tensor_values))]
+            for part, item in zip(names, value.tensor_values):
+                self.put(part, element, item)
+            if names:
+                self.op(self.before, "SequenceConstruct", names, [name])
+            else:
+                self.op(self.before, "SequenceEmpty", [], [name], dtype=element.tensor_type.elem_type)
+        else:
+            element = of_type.optional_type.elem_type
+            held = held_by(value)
+            if held is None:
+                self.op(self.before, "Optional", [], [name], type=element)
+            else:
+                self.put(f"{name}__held", element, held)
+                self.op(self.before, "Optional", [f"{name}__held"], [name])
+
+    def take(self, name, of_type, value):
+        """An output of this type, as tensors."""
+        kind = of_type.WhichOneof("value")
+        if kind == "tensor_type":
+            found = tensor(value)
+            if found is None:
+                self.refused = "its outputs are no tensors that files can have"
+                return
+            self.wanted.append(onnx.helper.make_value_info(name, of_type))
+            self.outputs.append((name, found))
+        elif kind == "sequence_type":
+            length = onnx.helper.make_tensor_type_proto(onnx.TensorProto.INT64, [])
+            self.op(self.behind, "SequenceLength", [name], [f"{name}__n"])
+            self.take(f"{name}__n", length, numpy_helper.from_array(np.array(len(value.tensor_values), np.int64)))
+            for i, item in enumerate(value.tensor_values):
+                at = numpy_helper.from_array(np.array(i, np.int64))
+                self.op(self.behind, "Constant", [], [f"{name}__at{i}"], value=at)
+                self.op(self.behind, "SequenceAt", [name, f"{name}__at{i}"], [f"{name}__{i}"])
+                self.take(f"{name}__{i}", of_type.sequence_type.elem_type, item)
+        else:
+            held = held_by(value)
+            truth = onnx.helper.make_tensor_type_proto(onnx.TensorProto.BOOL, [])
+            self.op(self.behind, "OptionalHasElement", [name], [f"{name}__has"])
+            self.take(f"{name}__has", truth, numpy_helper.from_array(np.array(held is not None)))
+            if held is not None:
+                self.op(self.behind, "OptionalGetElement", [name], [f"{name}__held"])
+                self.take(f"{name}__held", of_type.optional_type.elem_type, held)
+
+    def done(self):
+        """The model with the nodes in front and behind."""
+        graph = self.model.graph
+        nodes = self.before + list(graph.node) + self.behind
+        del graph.node[:], graph.output[:]
+        graph.node.extend(nodes)
+        graph.output.extend(self.wanted)
+        given = {info.name for info in graph.input[: self.n_given]}
+        rest = [info for info in graph.input if info.name not in given]
+        del graph.input[:]
+        graph.input.extend(self.made + rest)
+        return self
+
+
+def held_by(optional):
+    """What an optional holds, or None."""
+    kind = onnx.OptionalProto.DataType.Name(optional.elem_type)
+    return {"TENSOR": optional.tensor_value, "SEQUENCE": optional.sequence_value}.get(kind)
+
+
+def with_tensors(model, path):
+    """A model and a data set with tensors alone."""
+    plain = Plain(model)
+    # Inputs with initializers are fed last, or not at all.
+    given = [os.path.join(path, f"input_{i}.pb") for i in range(len(model.graph.input))]
+    plain.n_given = next((i for i, file in enumerate(given) if not os.path.exists(file)), len(given))
+    for info, file in zip(model.graph.input[: plain.n_given], given):
+        plain.put(info.name, info.type, message(file, info))
+    for i, info in enumerate(model.graph.output):
+        plain.take(info.name, info.type, message(os.path.join(path, f"output_{i}.pb"), info))
+    return plain.done()
 
 
 def saved(found, path):
@@ -60,34 +169,28 @@ def equal(expected, got):
 
 def run(args, folder):
     """None if the test passes, or the reason."""
-    model = onnx.load(os.path.join(folder, "model.onnx"))
     for data in sorted(os.listdir(folder)):
         if not data.startswith("test_data_set"):
             continue
         path = os.path.join(folder, data)
         with tempfile.TemporaryDirectory() as work:
-            command = [args.bef_exec, os.path.join(folder, "model.onnx"), f"-O{args.O}", "--timeout", "60"]
-            # Inputs with initializers are fed last, or not at all.
-            for i, info in enumerate(model.graph.input):
-                if not os.path.exists(os.path.join(path, f"input_{i}.pb")):
-                    break
-                found = array(os.path.join(path, f"input_{i}.pb"), info)
-                if found is None:
-                    return "its inputs are no tensors that files can have"
-                saved(found, os.path.join(work, f"in{i}.npy"))
-                command += ["--input", f"{info.name}={work}/in{i}.npy"]
-            for i, info in enumerate(model.graph.output):
-                command += ["--output", f"{info.name}={work}/out{i}.npy"]
+            plain = with_tensors(onnx.load(os.path.join(folder, "model.onnx")), path)
+            if plain.refused:
+                return plain.refused
+            onnx.save(plain.model, f"{work}/model.onnx")
+            command = [args.bef_exec, f"{work}/model.onnx", f"-O{args.O}", "--timeout", "60"]
+            for i, (name, value) in enumerate(plain.inputs):
+                saved(value, f"{work}/in{i}.npy")
+                command += ["--input", f"{name}={work}/in{i}.npy"]
+            for i, (name, _) in enumerate(plain.outputs):
+                command += ["--output", f"{name}={work}/out{i}.npy"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 return (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").replace("\n", " ")
-            for i, info in enumerate(model.graph.output):
-                expected = array(os.path.join(path, f"output_{i}.pb"), info)
-                if expected is None:
-                    return "its outputs are no tensors that files can have"
+            for i, (name, expected) in enumerate(plain.outputs):
                 got = np.load(f"{work}/out{i}.npy")
                 if not equal(expected, got):
-                    return f"output {info.name}: expected {expected.dtype}{list(expected.shape)} {expected.ravel()[:6]}, got {got.dtype}{list(got.shape)} {got.ravel()[:6]}"
+                    return f"output {name}: expected {expected.dtype}{list(expected.shape)} {expected.ravel()[:6]}, got {got.dtype}{list(got.shape)} {got.ravel()[:6]}"
     return None
 
 
