@@ -5,9 +5,10 @@
 //! anything else                                          With(a function)
 //! ```
 //!
-//! Version numbers matter where an operator took an attribute that is an operand now, or another default;
-//! a lowering then accepts both.
+//! Where an older version of an operator has an attribute in place of an operand, the lowering accepts both.
+//! Where it has another default, the lowering looks at the version.
 
+mod attention;
 mod control;
 mod convolution;
 mod elementwise;
@@ -23,7 +24,7 @@ use befrost_tensor::tf::op::Op;
 
 use super::graph::{LowerNode, NodeLowering};
 
-/// How an operator of a domain is lowered, if it is supported.
+/// The lowering of an operator of a domain, if it is supported.
 pub(super) fn lowering(domain: &str, op: &str) -> Option<NodeLowering> {
     match domain {
         "" => standard(op),
@@ -101,7 +102,7 @@ fn lowered(op: &str) -> Option<LowerNode> {
     let lower: LowerNode = match op {
         "AffineGrid" => layers::affine_grid,
         "ArgMax" | "ArgMin" => indexing::arg_extreme,
-        "Attention" => layers::attention,
+        "Attention" => attention::attention,
         "AveragePool" | "LpPool" | "MaxPool" => convolution::pool,
         "BatchNormalization" => norm::batch_norm,
         "Bernoulli" => elementwise::bernoulli,
@@ -187,7 +188,7 @@ fn lowered(op: &str) -> Option<LowerNode> {
         "Resize" | "Upsample" => layers::resize,
         "ReverseSequence" => indexing::reverse_sequence,
         "RoiAlign" => layers::roi_align,
-        "RotaryEmbedding" => layers::rotary_embedding,
+        "RotaryEmbedding" => attention::rotary_embedding,
         "STFT" => signal::stft,
         "Scatter" | "ScatterElements" => indexing::scatter_elements,
         "ScatterND" => indexing::scatter_nd,
@@ -260,10 +261,10 @@ fn contributed(op: &str) -> Option<LowerNode> {
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,
-        "MultiHeadAttention" => layers::multi_head_attention,
+        "MultiHeadAttention" => attention::multi_head_attention,
         "QLinearAdd" | "QLinearMul" => quantize::qlinear_binary,
         "QuickGelu" => elementwise::quick_gelu,
-        "RotaryEmbedding" => layers::rotary_embedding,
+        "RotaryEmbedding" => attention::rotary_embedding,
         "SimplifiedLayerNormalization" => norm::rms_norm,
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => norm::skip_layer_norm,
         _ => return None,
