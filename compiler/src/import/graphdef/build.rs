@@ -713,8 +713,8 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     Ok(ends)
 }
 
-/// The first outputs of the nodes whose outputs no node reads. In a graph with dataflow control flow, only those
-/// that every run has, if there are any: not those in loops, and not those that may be dead.
+/// The first outputs of the nodes whose outputs no node reads. In a graph with dataflow control flow, only
+/// those that every run has, if there are any: not those in loops, and not those that may be dead.
 pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
     let mut is_used = vec![false; body.nodes.len()];
     for node in 0..body.nodes.len() {
