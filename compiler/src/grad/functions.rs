@@ -63,7 +63,7 @@ pub(super) struct Pair {
     pub grads: Vec<Option<TypeId>>,
 }
 
-/// A copy of a function with its backward ops behind the forward ones.
+/// A copy of a function with its backward ops after the forward ones.
 pub(super) struct Draft {
     pub function: OpId,
     pub block: BlockId,

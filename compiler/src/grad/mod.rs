@@ -1,7 +1,7 @@
 //! `tf-gradients`: reverse-mode differentiation of the op graph.
 //!
 //! ```text
-//! tf._Gradients(ys, dys, xs, stops) ──▶ ops behind the forward ops, which read the forward values in place
+//! tf._Gradients(ys, dys, xs, stops) ──▶ ops after the forward ops, which read the forward values in place
 //!
 //! engine      one block: the values that depend on the xs, then op by op from the ys back; sums
 //! rules       one row per operator, in families, written with `val` and `vjp`

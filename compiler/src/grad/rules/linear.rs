@@ -114,7 +114,7 @@ fn qr(g: &Vjp<'_, '_>) {
     if rows >= columns {
         return g.dx(0, deep(q, r, dq, dr));
     }
-    // a = q [u v]: the columns behind the square part depend on q only.
+    // a = q [u v]: the columns after the square part depend on q only.
     let rank = sizes.len();
     let columns_of = |x: Val<'_>, from: i64, n: i64| {
         let (mut begin, mut size) = (vec![0; rank], vec![-1; rank]);

@@ -137,9 +137,9 @@ fn gather(g: &Vjp<'_, '_>) {
 /// of the indices moved to the front, the slices are rows of one table.
 ///
 /// ```text
-/// d: [batch, before, indices, behind] ─▶ [batch, indices, before, behind]
-///     ─▶ [batch * indices, before, behind]
-///     ─sum by batch and index─▶ [batch * size, before, behind] ─▶ [batch, before, size, behind]
+/// d: [batch, before, indices, after] ─▶ [batch, indices, before, after]
+///     ─▶ [batch * indices, before, after]
+///     ─sum by batch and index─▶ [batch * size, before, after] ─▶ [batch, before, size, after]
 /// ```
 fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     let (x, indices, d) = (g.x(0), g.x(1), g.d());
@@ -169,7 +169,7 @@ fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     let numbers = (numbers + first.expand(-1)).reshaped(&[-1]);
     let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, n_batches * size_of_one], &[]);
     let sums = sums.reshape(Val::concat(&[batches, size, before, behind], 0));
-    // [batch, size, before, behind] ─▶ [batch, before, size, behind].
+    // [batch, size, before, after] ─▶ [batch, before, size, after].
     let rank = rank - n + 1;
     let back = [
         (0..batch).collect::<Vec<_>>(),
