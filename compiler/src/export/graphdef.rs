@@ -33,7 +33,7 @@ use crate::rewrite::state_access;
 /// The function `entry` of a module as a GraphDef, with all functions that it needs.
 ///
 /// # Errors
-/// The ops that have no form in a GraphDef, by name and count; attributes, types and functions that have none.
+/// The ops without a form in a GraphDef, by name and count; attributes, types and functions without one.
 pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let functions = functions(m);
     let find = |name: StrId| functions.get(&name).copied();

@@ -26,8 +26,8 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of ops that are copied for one request, where a function counts as [`OPS_OF_FUNCTION`]
 /// more. Functions are copied once per branch and loop that names them, so that nested ones would be copied
 /// exponentially often.
-pub(super) const MAX_COPIED: usize = 1 << 19;
-const OPS_OF_FUNCTION: usize = 64;
+pub(super) const MAX_COPIED: usize = 1 << 20;
+const OPS_OF_FUNCTION: usize = 512;
 
 /// Maximum number of kept values that a forward function returns one by one; more are packed into one. A
 /// function that calls another one twice keeps the values of two calls.
@@ -160,10 +160,13 @@ impl Engine<'_, '_> {
             self.errors.push(error);
             return Err(Undifferentiable);
         };
+        let was_too_large = self.n_copied > MAX_COPIED;
         self.n_copied += OPS_OF_FUNCTION + self.m().ops_in(block).count();
         if self.n_copied > MAX_COPIED {
-            let error = errors::too_large(self.m(), function, MAX_COPIED);
-            self.errors.push(error);
+            if !was_too_large {
+                let error = errors::too_large(self.m(), function, MAX_COPIED);
+                self.errors.push(error);
+            }
             return Err(Undifferentiable);
         }
         let m = self.m();

@@ -13,8 +13,9 @@
 //! counters and conditions of loops.
 //!
 //! ```text
-//! classes.rs    classes of values that must have one representation, because an op forwards one as the other:
-//!               an operand of a loop, its argument, the body's result, the loop's result; the ways of a Switch
+//! classes.rs    classes of values that must have one representation, because an op forwards one as the
+//!               other: an operand of a loop, its argument, the body's result, the loop's result; the ways of
+//!               a Switch
 //! operators.rs  operators with a scalar equivalent
 //! this file     a class with an operand or a result of such an operator becomes scalar; conversions are
 //!               inserted where other ops read or make its values

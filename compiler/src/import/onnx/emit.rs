@@ -60,15 +60,14 @@ pub(super) struct GraphEmitter {
     pub(super) m: Module,
     pub(super) block: BlockId,
     pub(super) loc: LocId,
-    /// Number of ops emitted and nodes lowered. It is limited, since functions that call functions multiply
-    /// their nodes.
+    /// Number of ops emitted, which is limited since functions may multiply.
     n_emitted: usize,
 }
 
 /// Limit on the rank of tensors that are sliced: masks of axes are integers.
 pub(super) const MAX_MASKED: usize = 32;
 
-/// Limit on emitted ops and lowered nodes together.
+/// Limit on emitted ops.
 const MAX_OPS: usize = 1 << 22;
 
 impl GraphEmitter {
@@ -81,18 +80,6 @@ impl GraphEmitter {
     fn with<R>(&mut self, act: impl FnOnce(&mut Builder<'_, '_>) -> R) -> R {
         let (block, loc, root) = (self.block, self.loc, self.m.top());
         act(&mut Builder::at_end(&mut Rewriter::new(&mut self.m, root), block, loc))
-    }
-
-    /// Counts an op or a node.
-    ///
-    /// # Errors
-    /// If there are too many.
-    pub(super) fn count(&mut self) -> Result<(), Why> {
-        self.n_emitted += 1;
-        if self.n_emitted > MAX_OPS {
-            return Err(format!("the model becomes more than {MAX_OPS} operations"));
-        }
-        Ok(())
     }
 
     // ---- ops ----
@@ -116,7 +103,10 @@ impl GraphEmitter {
         attrs: &[(&str, AttrArg<'_>)],
         elements: &[Type],
     ) -> Result<Vec<ValueId>, Why> {
-        self.count()?;
+        self.n_emitted += 1;
+        if self.n_emitted > MAX_OPS {
+            return Err(format!("the model becomes more than {MAX_OPS} operations"));
+        }
         let made = self.with(|b| {
             let mut op = b.op_of_row(row, operands);
             for &(name, value) in attrs {

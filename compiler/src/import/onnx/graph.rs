@@ -27,6 +27,9 @@ use crate::ir::{LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
 /// Limit on functions that call each other.
 const MAX_DEPTH: usize = 64;
 
+/// Limit on lowered nodes: functions that call functions multiply theirs.
+const MAX_NODES: usize = 1 << 19;
+
 /// A function by domain and name.
 pub(super) type Functions<'g> = HashMap<(&'g str, &'g str), &'g FunctionProto>;
 
@@ -107,6 +110,8 @@ pub(super) struct OnnxImporter<'g> {
     /// The elements of vectors and scalars of sizes, each known or a scalar value.
     pub(super) vectors: HashMap<ValueId, Vec<DimSize>>,
     depth: usize,
+    /// Number of nodes lowered, those of a function once per call.
+    n_nodes: usize,
 }
 
 impl Deref for OnnxImporter<'_> {
@@ -144,6 +149,7 @@ impl<'g> OnnxImporter<'g> {
             sequences: HashMap::new(),
             vectors: HashMap::new(),
             depth: 0,
+            n_nodes: 0,
         }
     }
 
@@ -334,7 +340,10 @@ impl<'g> OnnxImporter<'g> {
     /// Lowers a node.
     fn node(&mut self, proto: &'g NodeProto) -> Result<(), Refusal> {
         let refuse = |why: Why| errors::node(name_of(proto), &proto.op_type, &why);
-        self.count().map_err(refuse)?;
+        self.n_nodes += 1;
+        if self.n_nodes > MAX_NODES {
+            return Err(refuse(format!("functions and loops multiply the nodes to more than {MAX_NODES}")));
+        }
         let name = self.m.cx.str_id(name_of(proto));
         let outer = self.loc;
         self.loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
