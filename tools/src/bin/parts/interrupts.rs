@@ -19,8 +19,8 @@ pub(crate) fn interrupts() -> std::io::Result<PipeReader> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-    // SAFETY: the handler only calls `write`, which is safe in handlers; the pointer for the old action may be
-    // null.
+    // SAFETY: the handler only calls `write`, which is safe in handlers; the pointer for the old action may
+    // be null.
     let installed = unsafe { libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut()) };
     if installed == 0 { Ok(reader) } else { Err(std::io::Error::last_os_error()) }
 }
