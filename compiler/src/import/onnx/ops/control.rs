@@ -467,26 +467,32 @@ pub(super) fn sequence_erase(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
 pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
-    let size = g.known_dims(x)?[axis];
-    let sizes = match n.optional(1) {
-        None => vec![1; usize::try_from(size).unwrap_or(0)],
-        Some(split) => {
-            let given = g.numbers_of(split).ok_or("its split must be constant")?;
+    let size = g.dims(x)?[axis];
+    let known = |size: i64| usize::try_from(size).map_err(|_| "the size of its axis is not known");
+    let (sizes, n_parts) = match n.optional(1).map(|split| (split, g.numbers_of(split))) {
+        None => {
+            let n_parts = known(size)?;
+            (g.ints(&vec![1; n_parts])?, n_parts)
+        }
+        Some((split, None)) => match g.dims(split)?[..] {
+            [n_parts] if n_parts >= 0 => (g.cast(split, DType::I64)?, n_parts as usize),
+            _ => return Err("its split must be constant, or a vector of known length".into()),
+        },
+        Some((split, Some(given))) => {
             let given: Vec<i64> = given.into_iter().map(|part| part as i64).collect();
-            match (g.rank(split)?, &given[..]) {
+            let sizes = match (g.rank(split)?, &given[..]) {
                 (0, &[part]) if part > 0 => {
-                    let whole = usize::try_from(size / part).unwrap_or(0);
-                    let mut sizes = vec![part; whole];
-                    sizes.extend((size % part != 0).then_some(size % part));
+                    let whole = known(size)? as i64;
+                    let mut sizes = vec![part; (whole / part) as usize];
+                    sizes.extend((whole % part != 0).then_some(whole % part));
                     sizes
                 }
                 (0, _) => return Err("its split is not positive".into()),
                 _ => given,
-            }
+            };
+            (g.ints(&sizes)?, sizes.len())
         }
     };
-    let n_parts = sizes.len();
-    let sizes = g.ints(&sizes)?;
     let mut parts = g.split_by(x, axis, sizes, n_parts)?;
     if n.optional(1).is_none() && !n.flag("keepdims", true) {
         parts = parts.into_iter().map(|part| g.squeeze(part, &[axis as i64])).collect::<Result<_, _>>()?;
