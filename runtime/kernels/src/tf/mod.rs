@@ -27,6 +27,7 @@ mod scatters;
 mod stacks;
 mod strings;
 mod tables;
+mod texts;
 mod updates;
 mod variables;
 

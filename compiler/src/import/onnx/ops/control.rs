@@ -467,31 +467,37 @@ pub(super) fn sequence_erase(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
 pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
-    let size = g.known_dims(x)?[axis];
+    let size = g.dims(x)?[axis];
     /// Limit on the parts, each of which becomes an op.
     const MAX_PARTS: i64 = 1 << 16;
     let parts_of = |count: i64| match usize::try_from(count) {
         Ok(n) if count <= MAX_PARTS => Ok(n),
-        _ => Err(format!("it splits {size} elements into more than {MAX_PARTS} parts")),
+        Ok(_) => Err(format!("it splits {size} elements into more than {MAX_PARTS} parts")),
+        Err(_) => Err("the size of its axis is not known".to_owned()),
     };
-    let sizes = match n.optional(1) {
-        None => vec![1; parts_of(size)?],
-        Some(split) => {
-            let given = g.numbers_of(split).ok_or("its split must be constant")?;
+    let (sizes, n_parts) = match n.optional(1).map(|split| (split, g.numbers_of(split))) {
+        None => {
+            let n_parts = parts_of(size)?;
+            (g.ints(&vec![1; n_parts])?, n_parts)
+        }
+        Some((split, None)) => match g.dims(split)?[..] {
+            [n_parts] if n_parts >= 0 => (g.cast(split, DType::I64)?, parts_of(n_parts)?),
+            _ => return Err("its split must be constant, or a vector of known length".into()),
+        },
+        Some((split, Some(given))) => {
             let given: Vec<i64> = given.into_iter().map(|part| part as i64).collect();
-            match (g.rank(split)?, &given[..]) {
+            let sizes = match (g.rank(split)?, &given[..]) {
                 (0, &[part]) if part > 0 => {
-                    let mut sizes = vec![part; parts_of(size / part)?];
+                    let mut sizes = vec![part; parts_of(if size < 0 { size } else { size / part })?];
                     sizes.extend((size % part != 0).then_some(size % part));
                     sizes
                 }
                 (0, _) => return Err("its split is not positive".into()),
                 _ => given,
-            }
+            };
+            (g.ints(&sizes)?, sizes.len())
         }
     };
-    let n_parts = sizes.len();
-    let sizes = g.ints(&sizes)?;
     let mut parts = g.split_by(x, axis, sizes, n_parts)?;
     if n.optional(1).is_none() && !n.flag("keepdims", true) {
         parts = parts.into_iter().map(|part| g.squeeze(part, &[axis as i64])).collect::<Result<_, _>>()?;

@@ -19,6 +19,7 @@ mod norm;
 mod quantize;
 mod shaping;
 mod signal;
+mod text;
 
 use befrost_tensor::tf::op::Op;
 
@@ -89,7 +90,6 @@ fn direct(op: &str) -> Option<Op> {
         "Softplus" => Op::Softplus,
         "Softsign" => Op::Softsign,
         "Sqrt" => Op::Sqrt,
-        "StringConcat" => Op::StringJoin,
         "Sub" => Op::Sub,
         "Tan" => Op::Tan,
         "Tanh" => Op::Tanh,
@@ -184,6 +184,7 @@ fn lowered(op: &str) -> Option<LowerNode> {
         "Range" => shaping::range,
         "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean"
         | "ReduceMin" | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => indexing::reduce,
+        "RegexFullMatch" => text::regex_full_match,
         "Reshape" => shaping::reshape,
         "Resize" | "Upsample" => layers::resize,
         "ReverseSequence" => indexing::reverse_sequence,
@@ -209,8 +210,12 @@ fn lowered(op: &str) -> Option<LowerNode> {
         "Split" => shaping::split,
         "SplitToSequence" => control::split_to_sequence,
         "Squeeze" => shaping::squeeze,
+        "StringConcat" => text::string_concat,
+        "StringNormalizer" => text::string_normalizer,
+        "StringSplit" => text::string_split,
         "Sum" => elementwise::sum,
         "Swish" => elementwise::swish,
+        "TfIdfVectorizer" => text::tf_idf_vectorizer,
         "ThresholdedRelu" => elementwise::thresholded_relu,
         "Tile" => shaping::tile,
         "TopK" => indexing::top_k,
