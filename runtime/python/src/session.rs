@@ -46,6 +46,12 @@ impl VariableStore {
         self.variables().names().map_err(|error| failure::of(&error))
     }
 
+    /// The values of all variables at one moment, by name.
+    fn snapshot(&self) -> PyResult<Vec<(String, Tensor)>> {
+        let values = self.variables().snapshot().map_err(|error| failure::of(&error))?;
+        Ok(values.into_iter().map(|(name, value)| (name, Tensor::from(value))).collect())
+    }
+
     /// The value of a variable.
     fn get(&self, name: &str) -> PyResult<Tensor> {
         self.variables().get(name).map(Tensor::from).map_err(|error| failure::of(&error))
