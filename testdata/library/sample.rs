@@ -1,5 +1,5 @@
-//! A kernel library in Rust, without crates: `rustc --crate-type cdylib`. It declares only the first functions
-//! of the host's table, and checks with the table's size that they are there.
+//! A kernel library in Rust, without crates: `rustc --crate-type cdylib`. It declares only the first
+//! functions of the host's table, and checks with the table's size that they are there.
 #![allow(non_camel_case_types)]
 
 use std::ffi::{c_char, c_void};
@@ -59,7 +59,8 @@ extern "C" fn length(host: *const bf_host, _state: *mut c_void, frame: *mut c_vo
     let number = |i: u32| {
         let mut view = bf_view { dtype: 0, rank: 0, dims: std::ptr::null(), data: std::ptr::null(), bytes: 0 };
         let found = (host.operand)(frame, i, &mut view) == 0 && view.dtype == F64 && view.rank == 0;
-        // SAFETY: the data of an operand of rank 0 and type f64 is one aligned f64, valid until `run` returns.
+        // SAFETY: the data of an operand of rank 0 and type f64 is one aligned f64, valid until `run`
+        // returns.
         found.then(|| unsafe { *view.data.cast::<f64>() })
     };
     let (Some(x), Some(y)) = (number(0), number(1)) else { return 2 };

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! one function per op and type ─┬─ the standard registry ──────▶ typed code   ┐ equal results and errors,
-//!                               └─ the same without typed code ▶ generic code ┘ on all tuples of special values
+//!                               └─ the same without typed code ▶ generic code ┘ on tuples of special values
 //! ```
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,8 @@ impl Cases {
     }
 
     fn index(&mut self) {
-        let names = ["add", "sub", "mul", "and", "or", "xor", "maxs", "mins", "rems", "floordivs", "shl", "shrs"];
+        let names =
+            ["add", "sub", "mul", "and", "or", "xor", "maxs", "mins", "rems", "floordivs", "shl", "shrs"];
         for name in names {
             self.add(&format!("index.{name} %a, %b"), &["index"; 2], "index");
         }
@@ -175,5 +176,9 @@ fn typed_code_has_the_results_and_errors_of_the_generic_kernels() {
             n_errors += usize::from(want.contains("InvalidArgument") || want.contains("OutOfRange"));
         }
     }
-    assert!(all.len() > 150 && n > 20_000 && n_errors > 500, "{} functions, {n} calls, {n_errors} errors", all.len());
+    assert!(
+        all.len() > 150 && n > 20_000 && n_errors > 500,
+        "{} functions, {n} calls, {n_errors} errors",
+        all.len()
+    );
 }

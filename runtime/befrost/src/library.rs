@@ -5,9 +5,9 @@
 //!                                                                  └─▶ other kernels: ops of a dialect
 //! ```
 //!
-//! The interface is `befrost_library.h`. Loading adds the names to the process's tables: to that of operators,
-//! and with the feature `compile` to that of ops, so that text, GraphDefs and ONNX files with such ops compile.
-//! A runtime that is built with the library has its kernels. A library is never unloaded.
+//! The interface is `befrost_library.h`. Loading adds the names to the process's tables: to that of
+//! operators, and with the feature `compile` to that of ops, so that text, GraphDefs and ONNX files with such
+//! ops compile. A runtime that is built with the library has its kernels. A library is never unloaded.
 
 #![allow(unsafe_code, reason = "loads code, which the caller trusts, and calls it")]
 
@@ -342,8 +342,8 @@ impl LibraryKernel {
 }
 
 impl UseState {
-    /// Runs the kernel. The results of a deferred call go to the function that `later` returns, those of others
-    /// are returned.
+    /// Runs the kernel. The results of a deferred call go to the function that `later` returns, those of
+    /// others are returned.
     fn run(&self, mut call: LibraryCall, later: impl FnOnce() -> call::Ending) -> Ran {
         let Some(run) = self.kernel.raw.run else { return Ran::Done(Ok(Vec::new())) };
         let operands: Vec<HostTensor> =

@@ -50,8 +50,8 @@ impl Model {
         Model::load_with(&runtime, path, &CompileOptions::default())
     }
 
-    /// [`Model::load`] on a runtime, with options. Of a BEF file, which is compiled already, only the signature
-    /// counts.
+    /// [`Model::load`] on a runtime, with options. Of a BEF file, which is compiled already, only the
+    /// signature counts.
     ///
     /// # Errors
     /// As [`Model::load`].

@@ -5,8 +5,8 @@
 //!         └── requests that no run uses ◀──drop──┘
 //! ```
 //!
-//! A request is everything about a call but its arguments. Runs at the same time have different ones. A request
-//! that was cancelled, or that was made of other options than the function's, is not used again.
+//! A request is everything about a call but its arguments. Runs at the same time have different ones. A
+//! request that was cancelled, or that was made of other options than the function's, is not used again.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

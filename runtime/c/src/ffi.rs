@@ -419,8 +419,8 @@ pub(crate) extern "C" fn bf_session_run(
             run.targets = targets.into_iter().map(str::to_owned).collect();
             if given.timeout_seconds != 0.0 {
                 let timeout = std::time::Duration::try_from_secs_f64(given.timeout_seconds);
-                let timeout =
-                    timeout.map_err(|_| invalid("the timeout must be a finite, positive number of seconds"))?;
+                let timeout = timeout
+                    .map_err(|_| invalid("the timeout must be a finite, positive number of seconds"))?;
                 run.deadline = std::time::Instant::now().checked_add(timeout);
             }
         }

@@ -94,8 +94,8 @@ impl From<HostTensor> for AttrValue {
     }
 }
 
-/// Limit of the depth of lists in an attribute. A small file may share lists, so that all of them together are
-/// large.
+/// Limit of the depth of lists in an attribute. A small file may share lists, so that all of them together
+/// are large.
 const MAX_DEPTH: u32 = 8;
 /// Limit of the elements of all lists in an attribute.
 const MAX_LISTED: u32 = 1 << 16;

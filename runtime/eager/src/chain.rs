@@ -5,8 +5,8 @@ use befrost_kernel_api::{Error, ExecContext, Value};
 
 use crate::handle::wait_for;
 
-/// A chain. Operators that are called with it have their effects in the order of the calls. A clone is the same
-/// position in the order.
+/// A chain. Operators that are called with it have their effects in the order of the calls. A clone is the
+/// same position in the order.
 #[derive(Clone)]
 pub struct ChainHandle {
     value: Value,

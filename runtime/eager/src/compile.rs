@@ -72,8 +72,8 @@ fn call(
     Ok(results.into())
 }
 
-/// The handler that compiles each operator as a function of one op. It serves operators without kernels of their
-/// own, such as `tf.If` and `tf.While`; tests compare the other operators with it.
+/// The handler that compiles each operator as a function of one op. It serves operators without kernels of
+/// their own, such as `tf.If` and `tf.While`; tests compare the other operators with it.
 pub struct CompilingOpHandler {
     fallback: Arc<dyn OpHandler>,
     compiler: Arc<dyn Compile>,

@@ -5,8 +5,8 @@
 //! metadata    type and shape, if they were inferred before the tensor was computed
 //! ```
 //!
-//! A handle in a register is a concrete value even if its tensor is an error. So a program can print the errors
-//! of operators.
+//! A handle in a register is a concrete value even if its tensor is an error. So a program can print the
+//! errors of operators.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -172,8 +172,8 @@ impl TensorHandle {
         }
     }
 
-    /// The tensor in dense form. While it waits for an operator, the thread runs tasks of the operator's queue;
-    /// while it waits for a promise of [`TensorHandle::pending`], it sleeps.
+    /// The tensor in dense form. While it waits for an operator, the thread runs tasks of the operator's
+    /// queue; while it waits for a promise of [`TensorHandle::pending`], it sleeps.
     ///
     /// # Errors
     /// The error that the handle is, and those of a conversion.

@@ -8,8 +8,8 @@
 //!
 //! Operands are logged in dense form, when they are final. The log goes to standard error, or to the file
 //! `${LOGGING_DEV_METADATA_DUMP_PREFIX}metadata.log`, which each handler truncates. With
-//! `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor also goes to a file of its own: numbers or strings, with commas
-//! between them.
+//! `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor also goes to a file of its own: numbers or strings, with
+//! commas between them.
 
 use std::fs::File;
 use std::io::Write;

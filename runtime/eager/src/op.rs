@@ -99,8 +99,8 @@ fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results,
         let mut effects = core.effects.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *effects, Value::Async(ends)).resolved()
     };
-    // The error of an effect does not stop the later ones: below, the promise of a pending one gets a chain in
-    // its place.
+    // The error of an effect does not stop the later ones: below, the promise of a pending one gets a chain
+    // in its place.
     let before = match before {
         Value::Error(_) => Value::Chain,
         before => before,

@@ -7,8 +7,9 @@
 //! work, in the stream's order: contents of the buffers ─▶ the kernel's code ─▶ contents of the results
 //! ```
 //!
-//! If the content of an operand is an error or dead, the kernel does not run and its results are that value, as in
-//! the executor. If the stream is poisoned, the results are the fault's error with the place of the kernel.
+//! If the content of an operand is an error or dead, the kernel does not run and its results are that value,
+//! as in the executor. If the stream is poisoned, the results are the fault's error with the place of the
+//! kernel.
 //!
 //! A kernel without operands and results in the device's memory runs on the host, at once.
 

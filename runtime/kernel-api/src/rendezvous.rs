@@ -5,16 +5,16 @@
 //!                     └ key: Awaited(waiting) ┘ ─▶ woken with the value
 //! ```
 //!
-//! A [`StepTable`] belongs to one call of all parts together. Its keys are channel and [`FrameId`]. A value is
-//! sent once and received once. When the last part drops the table, no value can be sent any more: values in it
-//! are dropped, and receivers that wait get an error. [`StepTable::abort`] drops the values in it and gives its
-//! error to receivers that wait and to all that come later.
+//! A [`StepTable`] belongs to one call of all parts together. Its keys are channel and [`FrameId`]. A value
+//! is sent once and received once. When the last part drops the table, no value can be sent any more: values
+//! in it are dropped, and receivers that wait get an error. [`StepTable::abort`] drops the values in it and
+//! gives its error to receivers that wait and to all that come later.
 //!
-//! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a send,
-//! a receive and an abort, the receiver gets the value or the error, once.
+//! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
+//! send, a receive and an abort, the receiver gets the value or the error, once.
 //!
-//! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself, so
-//! a frame is identified by a 128-bit hash of its path, not by a number.
+//! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself,
+//! so a frame is identified by a 128-bit hash of its path, not by a number.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

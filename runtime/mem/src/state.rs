@@ -9,9 +9,10 @@
 //!              └─────revoke────▶ REVOKED, for good; behind readers when the last of them ends
 //! ```
 //!
-//! Invariants: the thread that gets `LastRef` sees every access made through any other handle. A writer sees the
-//! end of every earlier access. A reader sees every earlier write. A thread that finds revoked bytes unread sees
-//! the end of every read. A conflict is a return value: only the end of a lease waits, in `buffer/lease.rs`.
+//! Invariants: the thread that gets `LastRef` sees every access made through any other handle. A writer sees
+//! the end of every earlier access. A reader sees every earlier write. A thread that finds revoked bytes
+//! unread sees the end of every read. A conflict is a return value: only the end of a lease waits, in
+//! `buffer/lease.rs`.
 //!
 //! Not here: the counted data (`buffer.rs`), and the consequence of a conflict (the tensor library).
 
@@ -31,8 +32,8 @@ pub(crate) enum Dropped {
 /// The number of handles.
 pub(crate) struct RefCount(AtomicU32);
 
-/// Limit of the handles. Without it a program that leaks handles in a loop could make the count wrap around, and
-/// the buffer be freed early.
+/// Limit of the handles. Without it a program that leaks handles in a loop could make the count wrap around,
+/// and the buffer be freed early.
 const MAX_REFS: u32 = i32::MAX as u32;
 
 impl RefCount {

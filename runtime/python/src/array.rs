@@ -6,8 +6,9 @@
 //! result ──to_array──▶ an array over its memory, whose base is a `Memory`
 //! ```
 //!
-//! Arrays are lent, not copied. A program that writes to an array while a run reads it has a data race, as with
-//! any function of NumPy's that releases the interpreter's lock. A tensor that outlives the call is copied.
+//! Arrays are lent, not copied. A program that writes to an array while a run reads it has a data race, as
+//! with any function of NumPy's that releases the interpreter's lock. A tensor that outlives the call is
+//! copied.
 
 #![allow(unsafe_code, reason = "NumPy's memory is reached through pointers; each block has its proof")]
 
@@ -47,8 +48,8 @@ const DTYPES: [(&str, DType, c_int); 14] = [
     ("complex128", DType::Complex128, 15),
 ];
 
-/// Limit of the bytes of a result that is copied to memory of NumPy's. Below it a copy takes less time than an
-/// array over the result's memory.
+/// Limit of the bytes of a result that is copied to memory of NumPy's. Below it a copy takes less time than
+/// an array over the result's memory.
 const SMALL: usize = 512;
 
 /// The name of an element type.
@@ -177,10 +178,10 @@ impl<'py> Loans<'py> {
     /// The tensor of an array, which the caller holds until the loans end.
     pub(crate) fn lend(&mut self, view: &ArrayView<'_>) -> PyResult<HostTensor> {
         let (shape, n_bytes) = view.shape()?;
-        // SAFETY: the array is C-contiguous and aligned, so its `n_bytes` bytes begin at the data pointer; those
-        // of numbers and booleans are initialized. The caller or `held` has a reference to the array until the
-        // loans end, and NumPy does not move the memory of a referenced array. The essay requires the program
-        // not to write to it. Loans are dropped, never forgotten: they do not leave this crate.
+        // SAFETY: the array is C-contiguous and aligned, so its `n_bytes` bytes begin at the data pointer;
+        // those of numbers and booleans are initialized. The caller or `held` has a reference to the array
+        // until the loans end, and NumPy does not move the memory of a referenced array. The essay requires
+        // the program not to write to it. Loans are dropped, never forgotten: they do not leave this crate.
         let lease = unsafe { Lease::begin(view.data, n_bytes) };
         let tensor = HostTensor::from_buffer(view.dtype, shape, lease.buffer().clone()).map_err(no_memory)?;
         self.leases.push(lease);
@@ -306,16 +307,16 @@ fn new_array<'py>(
     let (rank, descr) = (sizes.len() as c_int, descr.into_ptr().cast());
     let (dims, strides, obj) = (sizes.as_mut_ptr(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are `rank`
-    // sizes, and NumPy computes the strides. `data` is null, or the aligned bytes of a tensor of this type and
-    // shape, which the caller keeps as long as the array.
+    // sizes, and NumPy computes the strides. `data` is null, or the aligned bytes of a tensor of this type
+    // and shape, which the caller keeps as long as the array.
     let raw =
         unsafe { PY_ARRAY_API.PyArray_NewFromDescr(py, class, descr, rank, dims, strides, data, flags, obj) };
     // SAFETY: NumPy returns a new reference, or null with an exception.
     unsafe { Bound::from_owned_ptr_or_err(py, raw) }
 }
 
-/// A new array with the contents of a tensor: a copy of a small one; otherwise over its memory, and writable if
-/// this is the only handle.
+/// A new array with the contents of a tensor: a copy of a small one; otherwise over its memory, and writable
+/// if this is the only handle.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
     let n_bytes = tensor.num_elements() * tensor.dtype().size();
     if n_bytes > SMALL {
@@ -342,7 +343,8 @@ pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<
     let array = new_array(py, (dtype, shape.dims()), Some(exported.data()), flags)?;
     let base = Bound::new(py, Memory(exported))?;
     let untyped = array.cast::<PyUntypedArray>()?;
-    // SAFETY: the array is new and has no base. NumPy takes over the reference to `base`, which keeps the memory.
+    // SAFETY: the array is new and has no base. NumPy takes over the reference to `base`, which keeps the
+    // memory.
     let done = unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, untyped.as_array_ptr(), base.into_ptr()) };
     if done < 0 { Err(PyErr::fetch(py)) } else { Ok(array) }
 }

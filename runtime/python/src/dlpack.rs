@@ -312,8 +312,8 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
     Ok(foreign)
 }
 
-/// A tensor over the memory of another library's tensor, which lives as long as the new one. `copy` asks for a
-/// copy, or forbids it.
+/// A tensor over the memory of another library's tensor, which lives as long as the new one. `copy` asks for
+/// a copy, or forbids it.
 pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<HostTensor> {
     let foreign = take(&capsule_of(value)?)?;
     let refused = |what: String| PyBufferError::new_err(format!("the DLPack tensor {what}"));
@@ -356,8 +356,8 @@ pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<H
     let is_contiguous =
         dims.iter().zip(strides.iter().zip(&*expected)).all(|(dim, (a, b))| *dim == 1 || a == b);
     if is_contiguous && start.as_ptr().addr().is_multiple_of(dtype.align()) && copy != Some(true) {
-        // SAFETY: the tensor is contiguous, so `n_bytes` initialized bytes begin at `start`; they live as long as
-        // `foreign`. DLPack requires the program not to write to them meanwhile.
+        // SAFETY: the tensor is contiguous, so `n_bytes` initialized bytes begin at `start`; they live as
+        // long as `foreign`. DLPack requires the program not to write to them meanwhile.
         let buffer = unsafe { Buffer::shared(start, n_bytes, Arc::new(foreign)) };
         return HostTensor::from_buffer(dtype, shape, buffer).map_err(no_memory);
     }

@@ -6,8 +6,8 @@
 //!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
-//! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules of
-//! its own (division of integers, shifts, vectors in `@`), go to `befrost._tensor`.
+//! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules
+//! of its own (division of integers, shifts, vectors in `@`), go to `befrost._tensor`.
 
 use std::sync::OnceLock;
 
@@ -179,8 +179,8 @@ fn settled(handle: TensorHandle) -> Option<Value> {
     }
 }
 
-/// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type of
-/// floats.
+/// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type
+/// of floats.
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<Value> {
     fn scalar<T: befrost::Element>(x: T) -> Option<Value> {
         HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok().map(tensor::value)

@@ -5,8 +5,8 @@
 //!              └───▶ none: `_slow` in Python, which compiles and remembers
 //! ```
 //!
-//! Only versions for positional arguments are remembered: arrays, Tensors, NumPy's scalars and Python's numbers,
-//! whose types are compared quickly.
+//! Only versions for positional arguments are remembered: arrays, Tensors, NumPy's scalars and Python's
+//! numbers, whose types are compared quickly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -171,8 +171,9 @@ impl Dispatcher {
         slf.call_method1("_slow", (args, kwargs))
     }
 
-    /// Remembers a version. `args` has for each argument `bool`, `int`, `float`, or an array's dtype and sizes,
-    /// None for any size. `build` makes the result of the executable's results; None if the only one is it.
+    /// Remembers a version. `args` has for each argument `bool`, `int`, `float`, or an array's dtype and
+    /// sizes, None for any size. `build` makes the result of the executable's results; None if the only one
+    /// is it.
     fn remember(
         &self,
         args: Vec<(String, Vec<Option<usize>>)>,

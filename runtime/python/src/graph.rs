@@ -1,7 +1,7 @@
 //! `Graph`: a function that the source front end builds op by op; `Executable`: the compiled function.
 //!
-//! Values and blocks are numbers in Python, which count from 0 in each graph. A number that a graph has not given
-//! out is refused.
+//! Values and blocks are numbers in Python, which count from 0 in each graph. A number that a graph has not
+//! given out is refused.
 
 use std::sync::Arc;
 
@@ -196,8 +196,8 @@ impl Graph {
         Ok(module_text(self.module.as_ref().ok_or_else(unfinished)?))
     }
 
-    /// Compiles the finished function, and removes it from the graph. `is_long` says that it may print, or take
-    /// any time. `resources` are the variables that it may use.
+    /// Compiles the finished function, and removes it from the graph. `is_long` says that it may print, or
+    /// take any time. `resources` are the variables that it may use.
     #[pyo3(signature = (level, work_queue = None, is_long = true, max_memory = None, resources = None, name = "main"))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn compile(

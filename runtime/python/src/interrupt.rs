@@ -5,8 +5,8 @@
 //!                 └──byte──▶ pipe ──▶ thread ──▶ cancels the runs of the main thread
 //! ```
 //!
-//! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's handler
-//! runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
+//! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's
+//! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
 //!
 //! After a fork the child has neither thread nor pipe of its own: its first run makes them.
 
@@ -113,8 +113,8 @@ mod linux {
 
     use super::*;
 
-    /// Makes pipe, thread and handler, unless they are there. Without them a signal takes effect when the run has
-    /// ended.
+    /// Makes pipe, thread and handler, unless they are there. Without them a signal takes effect when the run
+    /// has ended.
     pub(super) fn ensure(is_long: bool) {
         if WRITE_END.load(Ordering::Relaxed) < 0 {
             _ = start();
@@ -142,8 +142,8 @@ mod linux {
         }
     }
 
-    /// Installs our handler, which calls the installed one. Leaves the signal alone if ours is installed, if it
-    /// is ignored, or if it ends the process.
+    /// Installs our handler, which calls the installed one. Leaves the signal alone if ours is installed, if
+    /// it is ignored, or if it ends the process.
     fn install(is_long: bool) {
         thread_local! {
             /// The question is a system call, so only one of many short runs asks.

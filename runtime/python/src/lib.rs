@@ -15,8 +15,8 @@
 //! failure     errors: (code, message, places)
 //! ```
 //!
-//! The public package is written in Python (`python/befrost`). Here is the code that needs the runtime, or that
-//! each call executes. `unsafe` is only in `array`, `dlpack`, `tensor` and `interrupt`.
+//! The public package is written in Python (`python/befrost`). Here is the code that needs the runtime, or
+//! that each call executes. `unsafe` is only in `array`, `dlpack`, `tensor` and `interrupt`.
 
 mod array;
 mod call;

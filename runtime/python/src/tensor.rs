@@ -1,7 +1,7 @@
 //! `Tensor`: an immutable array of the runtime.
 //!
-//! Operators go to the eager core (`eager`), which passes some on to Python. `befrost/_tensor.py` adds all other
-//! methods. PyO3 wants a method for each operator, in one block, so they are written out.
+//! Operators go to the eager core (`eager`), which passes some on to Python. `befrost/_tensor.py` adds all
+//! other methods. PyO3 wants a method for each operator, in one block, so they are written out.
 
 #![allow(unsafe_code, reason = "the buffer protocol; each block has its proof")]
 
@@ -56,7 +56,6 @@ impl From<HostTensor> for Tensor {
         Tensor { datum: Datum::from(tensor), array: PyOnceLock::new() }
     }
 }
-
 
 #[pymethods]
 impl Tensor {

@@ -268,7 +268,9 @@ mod tests {
             let set: bef_format::device::DeviceSet = format!("SIM:1{{{properties}}}").parse().unwrap();
             let (name, config) = set.devices().next().unwrap();
             let (space, allocator) = (Space(1), Malloc::shared());
-            SimDevice::new(DeviceParts { name, config, space, queue: None, allocator }).err().map(|error| error.why)
+            SimDevice::new(DeviceParts { name, config, space, queue: None, allocator })
+                .err()
+                .map(|error| error.why)
         };
         assert_eq!(why("speed=0.5,streams=2"), None);
         assert!(why("speed=0.0000000001").unwrap().contains("is below 0.000001"));

@@ -232,8 +232,8 @@ impl Streams {
 }
 
 impl Drop for Streams {
-    /// Ends the threads after all work. If one of them drops the last handle of the device, it is not waited for:
-    /// it ends after its current work.
+    /// Ends the threads after all work. If one of them drops the last handle of the device, it is not waited
+    /// for: it ends after its current work.
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.changed.notify_all();

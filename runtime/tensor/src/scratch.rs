@@ -1,7 +1,7 @@
 //! Vectors for intermediate results, whose allocation may fail.
 //!
-//! Memory whose size depends on data is allocated here, or belongs to a tensor. If the system refuses memory, the
-//! standard library's functions end the process; these return [`TensorError::Alloc`].
+//! Memory whose size depends on data is allocated here, or belongs to a tensor. If the system refuses memory,
+//! the standard library's functions end the process; these return [`TensorError::Alloc`].
 
 use std::cmp::Ordering;
 

@@ -1,12 +1,13 @@
 //! A folder of checkpoints. If the process is killed at any moment, the newest complete checkpoint stays.
 //!
 //! ```text
-//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old ones removed
+//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old removed
 //! ```
 //!
-//! Each file is written under another name, synced and renamed. A bundle without an index is no checkpoint. The
-//! state file `checkpoint` names only complete checkpoints; it is replaced before old ones are removed. A process
-//! that saves holds a lock on the file `.lock`; another process that would save into the folder is refused.
+//! Each file is written under another name, synced and renamed. A bundle without an index is no checkpoint.
+//! The state file `checkpoint` names only complete checkpoints; it is replaced before old ones are removed. A
+//! process that saves holds a lock on the file `.lock`; another process that would save into the folder is
+//! refused.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{BufWriter, Write};
@@ -302,7 +303,8 @@ mod tests {
                 }
             };
             assert_eq!(names(&checkpoints), want);
-            // If the state file names a checkpoint that is gone, the latest is the one with the largest number.
+            // If the state file names a checkpoint that is gone, the latest is the one with the largest
+            // number.
             fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-7\"")
                 .unwrap();
             assert_eq!(name_of(&checkpoints.latest().unwrap().unwrap()), "model-100");

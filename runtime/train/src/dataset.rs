@@ -1,7 +1,7 @@
 //! Datasets: an array for each placeholder, with one example in each row of the first axis.
 //!
-//! A small file is read as a whole. The rows of a larger one are read for each batch, adjacent rows at once; the
-//! system's cache of files keeps them.
+//! A small file is read as a whole. The rows of a larger one are read for each batch, adjacent rows at once;
+//! the system's cache of files keeps them.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};

@@ -4,8 +4,8 @@
 //! members │ directory: name, size, place of each │ (ZIP64: its end, where that is) │ end of the directory
 //! ```
 //!
-//! The file is untrusted: places and sizes are compared with its length. Compressed members are refused; NumPy's
-//! `savez` does not compress.
+//! The file is untrusted: places and sizes are compared with its length. Compressed members are refused;
+//! NumPy's `savez` does not compress.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

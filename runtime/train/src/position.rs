@@ -45,8 +45,8 @@ impl Better {
         if metric == "loss" { Better::Lower } else { Better::Higher }
     }
 
-    /// True if `new` is better than `old` by more than `by`. A NaN is never better, and no value is better than a
-    /// NaN.
+    /// True if `new` is better than `old` by more than `by`. A NaN is never better, and no value is better
+    /// than a NaN.
     pub fn is_better(self, new: f64, old: Option<f64>, by: f64) -> bool {
         match (old, self) {
             (None, _) => !new.is_nan(),
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn a_position_is_read_back_and_a_negative_count_refused() {
         let sums = Sums { examples: 4.0, sums: vec![2.0, 3.0] };
-        let position = Position { epoch: 3, example: 8, seed: Some(u64::MAX), waits: 1, sums, ..Position::default() };
+        let position =
+            Position { epoch: 3, example: 8, seed: Some(u64::MAX), waits: 1, sums, ..Position::default() };
         let mut snapshot = Snapshot::default();
         position.put(&mut snapshot).unwrap();
         let tensors = &mut snapshot.tensors;

@@ -1,7 +1,7 @@
 //! A checkpoint: tensors by name, in a bundle or a file of safetensors.
 //!
-//! The files are untrusted: checksums, types and shapes are checked when a tensor is read. Restoring reads all
-//! tensors before it changes a variable.
+//! The files are untrusted: checksums, types and shapes are checked when a tensor is read. Restoring reads
+//! all tensors before it changes a variable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,8 +15,8 @@ use crate::error::TrainError;
 use crate::position::OWN;
 use crate::safetensors::{self, SafeTensors};
 
-/// The values of all variables at one moment. The tensors share the variables' memory; while a snapshot lives,
-/// updates write to new memory.
+/// The values of all variables at one moment. The tensors share the variables' memory; while a snapshot
+/// lives, updates write to new memory.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// Tensors by name.
@@ -165,12 +165,12 @@ impl Checkpoint {
         Ok(number(&self.path))
     }
 
-    /// Gives the variables the values of the checkpoint, all of them or only the `chosen` ones. After an error no
-    /// variable has changed.
+    /// Gives the variables the values of the checkpoint, all of them or only the `chosen` ones. After an
+    /// error no variable has changed.
     ///
     /// # Errors
-    /// If a tensor is damaged; if variables are missing, surplus, or of another type or shape. The error lists
-    /// them.
+    /// If a tensor is damaged; if variables are missing, surplus, or of another type or shape. The error
+    /// lists them.
     pub fn restore(
         &self,
         resources: &Resources,
@@ -250,8 +250,9 @@ pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The prefix of a folder's latest checkpoint, which the state file names. If it is not found at its path, it is
-/// looked for in the folder. If the state file names none that exists, it is the one with the largest number.
+/// The prefix of a folder's latest checkpoint, which the state file names. If it is not found at its path, it
+/// is looked for in the folder. If the state file names none that exists, it is the one with the largest
+/// number.
 ///
 /// # Errors
 /// If the folder or its state file cannot be read.

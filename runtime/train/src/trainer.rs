@@ -161,7 +161,8 @@ pub struct Trainer {
     checkpoints: Option<Checkpoints>,
     stop: Arc<AtomicBool>,
     position: Position,
-    /// True if the checkpoint that was resumed had no position, so that it follows from the number of updates.
+    /// True if the checkpoint that was resumed had no position, so that it follows from the number of
+    /// updates.
     lacks_position: bool,
 }
 
@@ -380,8 +381,7 @@ impl Trainer {
                 on(&Event::Step(StepLine { step: steps, ..line }))?;
                 let is_end = self.position.example >= per_epoch * batch as u64
                     || (!self.options.drop_remainder && self.position.example >= n);
-                let is_due =
-                    |every: Every, last: Instant| every.is_due(is_end, (was, steps), last.elapsed());
+                let is_due = |every: Every, last: Instant| every.is_due(is_end, (was, steps), last.elapsed());
                 let values = match &evaluation {
                     Some((function, data)) if is_due(self.options.evaluate, evaluated) => {
                         let values = self.evaluate_with(function, data)?;
@@ -588,8 +588,8 @@ fn rows_of(order: &Order, data: &Dataset) -> u64 {
 }
 
 impl Every {
-    /// True if it is time after a step, which changed the number of updates from `was` to `steps`. `elapsed` is
-    /// the time since the last time.
+    /// True if it is time after a step, which changed the number of updates from `was` to `steps`. `elapsed`
+    /// is the time since the last time.
     fn is_due(self, is_epoch_end: bool, (was, steps): (u64, u64), elapsed: Duration) -> bool {
         match self {
             Every::Epoch => is_epoch_end,

@@ -144,8 +144,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Defers a call: makes one with copies of its operands, and returns the ticket. `None` after an error, which is
-/// set.
+/// Defers a call: makes one with copies of its operands, and returns the ticket. `None` after an error, which
+/// is set.
 pub(super) fn defer(call: &mut LibraryCall) -> Option<u64> {
     if call.ticket.is_some() {
         call.fail(ErrorCode::Internal, "it is deferred twice");

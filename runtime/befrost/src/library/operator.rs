@@ -97,7 +97,9 @@ pub(super) fn prepare(attrs: &Attributes<'_>) -> Made {
 
 /// Infers the shapes of a node's results.
 pub(super) fn infer(node: &Node<'_>) -> NodeShapes {
-    let Some(kernel) = operator(node.op()) else { return node.refuse("its library was not loaded".to_owned()) };
+    let Some(kernel) = operator(node.op()) else {
+        return node.refuse("its library was not loaded".to_owned());
+    };
     check_sets(kernel, node.attrs())?;
     let Some(infer) = kernel.raw.infer else {
         return Ok(vec![PartialShape::unknown(); node.n_results()]);

@@ -76,7 +76,8 @@ fn print(handle: &TensorHandle, cx: &ExecContext) -> Result<(), KernelError> {
     cx.print(&format!("{handle}\n"))
 }
 
-/// The result of `f` for the tensor of a handle, asynchronous if the handle is not final. An error is passed on.
+/// The result of `f` for the tensor of a handle, asynchronous if the handle is not final. An error is passed
+/// on.
 fn later(
     handle: &TensorHandle,
     f: impl FnOnce(&Value) -> Result<Value, KernelError> + Send + 'static,

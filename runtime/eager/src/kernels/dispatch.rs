@@ -1,11 +1,11 @@
 //! `corert.executeop`.
 //!
-//! Attributes are decoded when the program is loaded. The operator is made at the first execution of a use, and
-//! again when the handler changes.
+//! Attributes are decoded when the program is loaded. The operator is made at the first execution of a use,
+//! and again when the handler changes.
 //!
-//! A result of `corert.executeop` becomes final with its tensor, and is an error if the tensor is one. So kernels
-//! that depend on it wait for the tensor, or are skipped, as in TFRT. `corert_sync.executeop` waits for nothing:
-//! its results are handles of tensors in any state.
+//! A result of `corert.executeop` becomes final with its tensor, and is an error if the tensor is one. So
+//! kernels that depend on it wait for the tensor, or are skipped, as in TFRT. `corert_sync.executeop` waits
+//! for nothing: its results are handles of tensors in any state.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

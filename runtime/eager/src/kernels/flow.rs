@@ -1,7 +1,7 @@
 //! Conditions, loops and composite ops.
 //!
-//! The first argument and the first result of each function is a chain. A condition is decided when its handle is
-//! final; no thread waits for it.
+//! The first argument and the first result of each function is a chain. A condition is decided when its
+//! handle is final; no thread waits for it.
 
 use bef_format::FunctionView;
 use befrost_kernel_api::error::ErrorCode;

@@ -6,12 +6,13 @@
 //!                                        └─ CPU devices share the workers of "mstd:4" out
 //! ```
 //!
-//! CPU devices use the host's memory and have workers of their own. The first device is the client's: its workers
-//! are those of the requests' queue. Devices without `threads=N` share the remaining workers, at least one each.
-//! On a queue without threads (`s`, `seeded:N`) all devices share that queue, so its order holds for all.
+//! CPU devices use the host's memory and have workers of their own. The first device is the client's: its
+//! workers are those of the requests' queue. Devices without `threads=N` share the remaining workers, at
+//! least one each. On a queue without threads (`s`, `seeded:N`) all devices share that queue, so its order
+//! holds for all.
 //!
-//! Not here: the interface of devices (`befrost_kernel_api::device`), and other kinds of devices, whose factories
-//! the embedder passes.
+//! Not here: the interface of devices (`befrost_kernel_api::device`), and other kinds of devices, whose
+//! factories the embedder passes.
 
 mod cores;
 
@@ -88,8 +89,8 @@ impl From<QueueError> for MakeDevicesError {
 /// Makes the queue `queue` and devices. `allocator` is the source of memory of devices that have their own.
 ///
 /// # Errors
-/// If there is no such queue, a kind has no factory, there are too many devices or threads, a factory refuses the
-/// properties of a device, or the system refuses threads.
+/// If there is no such queue, a kind has no factory, there are too many devices or threads, a factory refuses
+/// the properties of a device, or the system refuses threads.
 pub fn make(
     asked: &Asked,
     factories: &[DeviceFactory],

@@ -146,7 +146,8 @@ fn located(value: Value, site: Site) -> Result<Value, KernelError> {
     }
 }
 
-/// A received value in memory that the receiver's device reads. A value of the host stays in the host's memory.
+/// A received value in memory that the receiver's device reads. A value of the host stays in the host's
+/// memory.
 fn arrived(value: Value, cx: &ExecContext, site: Site) -> Result<Value, KernelError> {
     match value.downcast_ref::<DeviceBuffer>() {
         Some(_) => located(moved(value, cx.device_number(), cx), site),

@@ -2,7 +2,7 @@
 //!
 //! | kernel | results |
 //! |---|---|
-//! | `tf._Switch(data, predicate)` | the data if false, the data if true, completion; the result not taken is dead |
+//! | `tf._Switch(data, predicate)` | the data if false, the data if true, completion; one datum is dead |
 //! | `tf._SwitchCase(data, index)` | the data for each index; all but one are dead |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |
@@ -12,8 +12,9 @@
 //! | `tf._Fetch(value)` | the value, or an error if it is dead |
 //!
 //! They take their operands in any final state, so dead operands and errors do not skip them. A use of
-//! `tf._Merge` with `bef.nonstrict` runs at its first live operand. Iterations are `tfrt.while`. All other kernels
-//! are strict, and dead if an operand is dead. The rules are those of `semantics.md`, "Dataflow control flow".
+//! `tf._Merge` with `bef.nonstrict` runs at its first live operand. Iterations are `tfrt.while`. All other
+//! kernels are strict, and dead if an operand is dead. The rules are those of `semantics.md`, "Dataflow
+//! control flow".
 
 use std::borrow::Cow;
 

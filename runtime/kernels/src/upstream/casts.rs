@@ -72,8 +72,8 @@ fn from_unsigned(value: u64, format: Format) -> Float {
 }
 
 /// An integer rounded to odd: truncated to the bits of an f64, the last of which is set if bits are lost. The
-/// result lies on a tie of a shorter format only if the integer does, so rounding it again equals rounding the
-/// integer.
+/// result lies on a tie of a shorter format only if the integer does, so rounding it again equals rounding
+/// the integer.
 fn rounded_to_odd(value: u64) -> f64 {
     let lost = (u64::BITS - value.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
     let kept = value >> lost;
@@ -229,7 +229,10 @@ mod tests {
         assert_eq!(from_signed(beside, Format::BF16).wide(), above);
         assert_eq!(from_signed(-beside, Format::BF16).wide(), -above);
         assert_eq!(from_signed(beside - 1, Format::BF16).wide(), 2f64.powi(60));
-        assert_eq!(from_unsigned((1 << 63) + (1 << 55) + 1, Format::BF16).wide(), 2f64.powi(63) + 2f64.powi(56));
+        assert_eq!(
+            from_unsigned((1 << 63) + (1 << 55) + 1, Format::BF16).wide(),
+            2f64.powi(63) + 2f64.powi(56)
+        );
         assert_eq!(from_unsigned(u64::MAX, Format::BF16).wide(), 2f64.powi(64));
         assert_eq!(from_unsigned(65_519, Format::F16).wide(), 65_504.0);
         assert!(from_unsigned(65_520, Format::F16).wide().is_infinite());

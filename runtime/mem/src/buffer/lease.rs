@@ -5,8 +5,8 @@
 //! Buffer ──export──▶ Exported: a pointer for code without guards, until it is dropped
 //! ```
 //!
-//! A lease is sound whatever kernels do with their operands: its end waits for the guards that exist, and makes
-//! all later reads fail. So a handle may outlive its call.
+//! A lease is sound whatever kernels do with their operands: its end waits for the guards that exist, and
+//! makes all later reads fail. So a handle may outlive its call.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -85,8 +85,8 @@ impl fmt::Debug for Lease<'_> {
 }
 
 impl Buffer {
-    /// Lends bytes to `f` as a read-only buffer, without a copy. A read through a handle that outlives the call
-    /// is an error.
+    /// Lends bytes to `f` as a read-only buffer, without a copy. A read through a handle that outlives the
+    /// call is an error.
     ///
     /// ```
     /// use befrost_mem::{BorrowError, Buffer};

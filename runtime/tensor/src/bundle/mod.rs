@@ -166,8 +166,8 @@ impl Bundle {
     /// `4 3 0,2:-`. An empty one is all of it.
     ///
     /// # Errors
-    /// If there is no such tensor, it has no such part, or its bytes differ from their checksum or description in
-    /// the index.
+    /// If there is no such tensor, it has no such part, or its bytes differ from their checksum or
+    /// description in the index.
     pub fn read(&self, name: &str, slice: &str) -> Result<BundleTensor, BundleError> {
         let refuse = |problem: String| BundleError {
             file: Some(self.prefix.clone()),
@@ -296,7 +296,8 @@ impl Entry {
         Ok(Entry { ty, shard: size(shard)?, at: size(at)?, len: size(len)?, crc, slices, dims })
     }
 
-    /// The number of bytes of the tensor in the files; of a partitioned one, the number of bytes of its elements.
+    /// The number of bytes of the tensor in the files; of a partitioned one, the number of bytes of its
+    /// elements.
     pub fn n_bytes(&self) -> usize {
         match (self.slices.is_empty(), self.ty) {
             (false, Type::Dense(dtype)) => data::n_elements(&self.dims)

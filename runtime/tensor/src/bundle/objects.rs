@@ -1,5 +1,5 @@
-//! Checkpoints of objects. Their variables are stored under paths through the objects. A tensor of its own holds
-//! the graph of the objects, which has the names of the variables.
+//! Checkpoints of objects. Their variables are stored under paths through the objects. A tensor of its own
+//! holds the graph of the objects, which has the names of the variables.
 //!
 //! ```text
 //! TrackableObjectGraph { nodes: [

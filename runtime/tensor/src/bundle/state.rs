@@ -6,8 +6,8 @@
 //! all_model_checkpoint_paths: "model-100"
 //! ```
 //!
-//! The file is untrusted: its checkpoints may be elsewhere, or deleted. Since folders are moved, a reader looks
-//! for them in the file's own folder first, by [`CheckpointState::beside`].
+//! The file is untrusted: its checkpoints may be elsewhere, or deleted. Since folders are moved, a reader
+//! looks for them in the file's own folder first, by [`CheckpointState::beside`].
 
 /// The checkpoints of a folder, as its file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

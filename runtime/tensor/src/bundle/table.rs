@@ -6,8 +6,8 @@
 //! entry: bytes shared with the key before, n of others, n of the value: varints │ key's end │ value
 //! ```
 //!
-//! A table holds descriptions, not data, so it is read as a whole. Keys must ascend, so no block is read twice.
-//! The bytes of all keys, and of uncompressed blocks, are limited to a multiple of the file's size.
+//! A table holds descriptions, not data, so it is read as a whole. Keys must ascend, so no block is read
+//! twice. The bytes of all keys, and of uncompressed blocks, are limited to a multiple of the file's size.
 
 use std::collections::BTreeMap;
 

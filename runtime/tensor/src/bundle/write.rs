@@ -5,8 +5,8 @@
 //! finish() ──▶ header and entries in the order of their keys ──▶ blocks ──▶ index
 //! ```
 //!
-//! The format is the one that TensorFlow writes: no compression, little-endian. The tensors have the order of the
-//! calls; equal calls give equal bytes.
+//! The format is the one that TensorFlow writes: no compression, little-endian. The tensors have the order of
+//! the calls; equal calls give equal bytes.
 //!
 //! Not here: files. A caller writes the shards first, then the index: without an index there is no bundle.
 
@@ -79,7 +79,8 @@ impl<W: Write> BundleWriter<W> {
     ///
     /// # Errors
     /// As [`BundleWriter::add`], and if the slice is not inside of the tensor, or the tensor's type or shape
-    /// differs from that of its other slices. [`BundleWriter::finish`] checks that the slices cover the tensor.
+    /// differs from that of its other slices. [`BundleWriter::finish`] checks that the slices cover the
+    /// tensor.
     pub fn add_slice(
         &mut self,
         name: &str,

@@ -97,8 +97,8 @@ unsafe fn group<V: Vector, const R: usize>(
         starts[i] = pixels[at[i]..][..len].as_ptr();
     }
     // No closures: they would not be compiled for the instruction set.
-    // SAFETY: by the caller's contract the machine has the instructions; every run has `len` floats, a multiple of
-    // the vector's lanes.
+    // SAFETY: by the caller's contract the machine has the instructions; every run has `len` floats, a
+    // multiple of the vector's lanes.
     let acc = unsafe {
         let mut acc = [[V::splat(0.0); R]; TAPS];
         let mut t = 0;
@@ -120,7 +120,8 @@ unsafe fn group<V: Vector, const R: usize>(
     for (acc, sums) in acc.iter().zip(sums.chunks_exact_mut(outs)) {
         for (acc, sum) in acc.iter().zip(&mut sums[first..]) {
             let mut lanes = [0.0; STEP];
-            // SAFETY: by the caller's contract the machine has the instructions; `lanes` holds the widest vector.
+            // SAFETY: by the caller's contract the machine has the instructions; `lanes` holds the widest
+            // vector.
             unsafe { acc.store(lanes.as_mut_ptr()) }
             let mut half = STEP / 2;
             while half > 0 {

@@ -1,5 +1,5 @@
-//! ONNX's `DeformConv` and `Col2Im`: convolutions with taps at displaced positions, and images that are sums of
-//! windows.
+//! ONNX's `DeformConv` and `Col2Im`: convolutions with taps at displaced positions, and images that are sums
+//! of windows.
 //!
 //! ```text
 //! image ─▶ columns: a row per channel and tap, sampled between pixels, times the mask ─▶ filters * columns

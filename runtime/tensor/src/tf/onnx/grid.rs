@@ -4,7 +4,8 @@
 //! position in [-1, 1] ─▶ fraction of a pixel, per axis ─▶ 1, 2 or 4 taps with weights ─▶ their products
 //! ```
 //!
-//! A position has the last axis of space first. The taps of a position are computed once for several channels.
+//! A position has the last axis of space first. The taps of a position are computed once for several
+//! channels.
 
 use super::super::fast::{self, Cx};
 use super::{WideFloat, wide, with_float};

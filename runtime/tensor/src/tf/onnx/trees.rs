@@ -4,8 +4,8 @@
 //! lists of nodes by tree and number ──Trees::new──▶ nodes with positions of children; weights of leaves
 //! ```
 //!
-//! A branch may have several parents. [`Trees::new`] refuses cycles, so that each walk ends at a leaf. Nodes that
-//! no root leads to are ignored.
+//! A branch may have several parents. [`Trees::new`] refuses cycles, so that each walk ends at a leaf. Nodes
+//! that no root leads to are ignored.
 
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ impl Trees {
     /// An ensemble from its lists.
     ///
     /// # Errors
-    /// If lists have different lengths, a node occurs twice, a child or a target does not exist, or there is a
-    /// cycle.
+    /// If lists have different lengths, a node occurs twice, a child or a target does not exist, or there is
+    /// a cycle.
     pub fn new(
         op: &'static str,
         lists: &TreeLists,
@@ -215,9 +215,7 @@ impl Trees {
         let (tree, number) = (lists.nodes_treeids[i], lists.nodes_nodeids[i]);
         let child = |child: i64| match places.get(&(tree, child)) {
             Some(&place) => Ok(place),
-            None => {
-                invalid(op, format!("the child {child} of node {number} of tree {tree} does not exist"))
-            }
+            None => invalid(op, format!("the child {child} of node {number} of tree {tree} does not exist")),
         };
         let children = [child(lists.nodes_truenodeids[i])?, child(lists.nodes_falsenodeids[i])?];
         let Ok(feature) = u32::try_from(lists.nodes_featureids[i]) else {
