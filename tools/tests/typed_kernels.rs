@@ -143,7 +143,7 @@ fn result(function: &Function, arguments: &[Value], keeps_nan: bool) -> String {
     let results = function.call(arguments.iter().cloned().map(Datum::from)).unwrap();
     let datum = &results[0];
     match (datum.value(), datum.error()) {
-        (_, Some(error)) => format!("{error}"),
+        (_, Some(error)) => format!("error: {error}"),
         (Value::F32(x), _) if x.is_nan() && !keeps_nan => "NaN".to_owned(),
         (Value::F64(x), _) if x.is_nan() && !keeps_nan => "NaN".to_owned(),
         (Value::F32(x), _) => format!("f32 {:#x}", x.to_bits()),
@@ -173,11 +173,11 @@ fn typed_code_has_the_results_and_errors_of_the_generic_kernels() {
             let [got, want] = functions.each_ref().map(|function| result(function, &tuple, keeps_nan));
             assert_eq!(got, want, "{op} on {tuple:?}");
             n += 1;
-            n_errors += usize::from(want.contains("InvalidArgument") || want.contains("OutOfRange"));
+            n_errors += usize::from(want.starts_with("error"));
         }
     }
     assert!(
-        all.len() > 150 && n > 20_000 && n_errors > 500,
+        all.len() > 130 && n > 20_000 && n_errors > 500,
         "{} functions, {n} calls, {n_errors} errors",
         all.len()
     );

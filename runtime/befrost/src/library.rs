@@ -262,7 +262,9 @@ fn added(kernels: Vec<LibraryKernel>) -> Result<Vec<&'static LibraryKernel>, Str
 /// True if the compiler has an op of this name.
 fn is_op(name: &str) -> bool {
     #[cfg(feature = "compile")]
-    return befrost_compiler::dialects::libraries::has_op(name);
+    {
+        befrost_compiler::dialects::libraries::has_op(name)
+    }
     #[cfg(not(feature = "compile"))]
     {
         _ = name;
@@ -332,7 +334,7 @@ impl LibraryKernel {
                     attr_names: (!attrs.is_empty()).then(|| attrs.clone()),
                     completion: Completion::Async,
                     stores_all: true,
-                    prepare: Some(MakePrepared::new(|site| kernel::prepare(self, site))),
+                    prepare: Some(MakePrepared::new(move |site| kernel::prepare(self, site))),
                     ..Signature::default()
                 },
                 kernel::run,

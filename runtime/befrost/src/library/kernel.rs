@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bef_format::AttrView;
 use befrost_kernel_api::async_value::{AsyncRef, Promise};
-use befrost_kernel_api::kernel::{Deferred, KernelFrame, KernelUse, Outcome, RawAttr, Types};
+use befrost_kernel_api::kernel::{Deferred, KernelFrame, KernelUse, Outcome, RawAttr, Returns, Types};
 use befrost_kernel_api::{ErrorCode, ExecContext, KernelError, Value};
 use befrost_kernels::Tensor;
 use befrost_tensor::mem::Allocator;
