@@ -69,7 +69,7 @@ pub use model::Model;
 #[cfg(feature = "compile")]
 pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
 
-/// All standard kernels, those of the eager core among them.
+/// All standard kernels, including those of the eager core.
 pub fn registry() -> Registry {
     befrost_kernels::registry().with(befrost_eager::corert)
 }

@@ -73,7 +73,7 @@ impl PendingCall {
     /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, at once.
     ///
     /// # Errors
-    /// If too many such tasks are waiting.
+    /// If too many tasks wait for a thread.
     pub(crate) fn begin(
         queue: &Queue,
         call: impl FnOnce() -> PendingResults + Send + 'static,

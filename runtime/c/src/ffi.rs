@@ -134,7 +134,7 @@ fn items<'a, T>(what: &str, first: *const T, n: usize) -> Result<&'a [T], Error>
         (_, 0) => Ok(&[]),
         (true, _) => Err(invalid(format!("{what} is null"))),
         (false, _) if n > isize::MAX as usize / size_of::<T>().max(1) => {
-            Err(invalid(format!("{n} is no number of {what}")))
+            Err(invalid(format!("{what}: {n} elements do not fit in memory")))
         }
         // SAFETY: by the contract it points to `n` elements.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(first, n) }),
@@ -221,7 +221,7 @@ pub(crate) extern "C" fn bf_error_release(error: *mut bf_error) {
 }
 
 /// A tensor with the caller's elements, which are copied; then `free_data`, if it is not null, is called with
-/// `free_argument`, whatever happened.
+/// `free_argument`, also after an error.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_tensor_borrow(
     number: i32,
@@ -257,9 +257,9 @@ pub(crate) extern "C" fn bf_tensor_create(
 }
 
 fn filled(number: i32, rank: i32, dims: *const i64, data: *const c_void) -> Result<HostTensor, Error> {
-    let dtype = dtype::of_number(number).ok_or_else(|| invalid(format!("{number} is no dtype")))?;
-    let rank = usize::try_from(rank).map_err(|_| invalid(format!("{rank} is no rank")))?;
-    let size = |&dim: &i64| usize::try_from(dim).map_err(|_| invalid(format!("{dim} is no size")));
+    let dtype = dtype::of_number(number).ok_or_else(|| invalid(format!("there is no dtype {number}")))?;
+    let rank = usize::try_from(rank).map_err(|_| invalid(format!("the rank {rank} is negative")))?;
+    let size = |&dim: &i64| usize::try_from(dim).map_err(|_| invalid(format!("the size {dim} is negative")));
     let dims: Vec<usize> = items("the dimensions", dims, rank)?.iter().map(size).collect::<Result<_, _>>()?;
     let refused = |error: befrost::TensorError| invalid(error.to_string());
     let shape = Shape::new(&dims).map_err(refused)?;
@@ -333,7 +333,8 @@ pub(crate) extern "C" fn bf_session_open(
         let mut builder = Session::builder();
         if let Some(given) = options("bf_session_options", given)? {
             let level = u8::try_from(given.level).ok().filter(|&level| level <= 2);
-            builder = builder.level(level.ok_or_else(|| invalid(format!("{} is no level", given.level)))?);
+            let unknown = || invalid(format!("there is no level {}: give 0, 1 or 2", given.level));
+            builder = builder.level(level.ok_or_else(unknown)?);
             if let Some(queue) = optional("the work queue", given.work_queue)? {
                 builder = builder.runtime(&Runtime::builder().work_queue(queue).build()?);
             }
@@ -418,7 +419,8 @@ pub(crate) extern "C" fn bf_session_run(
             run.targets = targets.into_iter().map(str::to_owned).collect();
             if given.timeout_seconds != 0.0 {
                 let timeout = std::time::Duration::try_from_secs_f64(given.timeout_seconds);
-                let timeout = timeout.map_err(|_| invalid("the timeout is no number of seconds"))?;
+                let timeout = timeout
+                    .map_err(|_| invalid("the timeout must be a finite, positive number of seconds"))?;
                 run.deadline = std::time::Instant::now().checked_add(timeout);
             }
         }

@@ -15,8 +15,8 @@
 //! failure     errors: (code, message, places)
 //! ```
 //!
-//! What a user sees is written in Python (`python/befrost`); here is what Python cannot do, or not fast. No
-//! `unsafe` but in `array`, `dlpack`, `tensor` and `interrupt`.
+//! The public package is written in Python (`python/befrost`). Here is the code that needs the runtime, or
+//! that each call executes. `unsafe` is only in `array`, `dlpack`, `tensor` and `interrupt`.
 
 mod array;
 mod call;

@@ -26,7 +26,7 @@ class Session:
     """A graph (.pb, .pbtxt, .meta, .onnx) with its variables.
 
     `init` names the node that initializes the variables. Any number of threads may run it at once. After a fork
-    the child makes a session of its own, with the values that the variables had.
+    the child has a session of its own, with the values that the variables had at the fork.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, init: str | None = None, level: int | None = None,
@@ -41,7 +41,7 @@ class Session:
 
     def _session(self) -> _native.Session:
         if self._process != os.getpid():
-            # The threads of the parent are not here.
+            # A child does not have the threads of its parent.
             self._native = guarded(_native.Session, *self._arguments, self.variables._store)
             self._process = os.getpid()
         return self._native
@@ -51,7 +51,7 @@ class Session:
         """Computes tensors by their names, `x` or `x:0`. One name gives one value, several give `Outputs`.
 
         `targets` are nodes that run for their effects, such as a training step. `timeout`: seconds after which
-        the run is given up."""
+        the run is stopped."""
         if output not in ("numpy", "tensor"):
             raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         names = [fetches] if isinstance(fetches, str) else list(fetches)

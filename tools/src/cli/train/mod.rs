@@ -151,7 +151,7 @@ fn order(args: &TrainCommand) -> Result<Order, Failure> {
                 order => Ok(order),
             }
         }
-        None if args.no_shuffle => Ok(Order::AsTheyAre),
+        None if args.no_shuffle => Ok(Order::Sequential),
         None => Ok(Order::Shuffled(args.shuffle)),
     }
 }
