@@ -7,6 +7,9 @@ The folder holds ir-translate, bef-exec and bef-train. Needs TensorFlow from PyP
 forward graph with variables: TensorFlow differentiates it and applies its own optimizer, `ir-translate --train` makes a
 program of the same file. First ten losses are compared. Then both take turns; a row's time is the median of a turn's
 steps, of the best turn: CPU time of all threads, and wall time. Memory is the peak of the resident set of the process.
+
+Besides: an iteration of a scalar loop, forward and backward, by the difference of many and few; an update by Adam, per
+parameter; and checkpoints of 512 MiB, wall time by the difference of a run with and one without.
 """
 
 import argparse
@@ -344,8 +347,7 @@ class Befrost:
         inputs = [word for each in self.data for word in ("--input", each)]
         text, _, peak = run([self.tool("bef-exec"), self.program, "--init-function", "init", "--functions", "step",
                              "--repeat", steps, "--warmup", 2, "--work-queue", queue, *inputs])
-        times = {kind: float(number) * UNITS[unit] for kind, number, unit in
-                 re.findall(r"^  (wall|cpu ) min .*? median ([0-9.]+) (\w+)", text, re.MULTILINE)}
+        times = times_of(text)
         return {"cpu": times["cpu "], "wall": times["wall"], "peak": peak}
 
 
@@ -372,6 +374,127 @@ def measure(tools, name, rounds):
                       "tensorflow_mb": them["peak"] / 1e6, "mb": us["peak"] / 1e6, "goal_mb": row.memory,
                       "tensorflow_compile_s": theirs.first["compile"], "compile_s": ours.compile})
     return lines
+
+
+class Session:
+    """A graph of TensorFlow on one thread."""
+
+    def __init__(self, build):
+        import tensorflow as tf
+
+        self.tf, self.graph = tf, tf.Graph()
+        with self.graph.as_default():
+            build(tf)
+        config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        self.session = tf.compat.v1.Session(graph=self.graph, config=config)
+
+    def run(self, what, feeds=None):
+        return self.session.run(what, feeds)
+
+    def write(self, path):
+        with open(path, "wb") as file:
+            file.write(self.graph.as_graph_def().SerializeToString())
+
+
+def times_of(text):
+    return {kind: float(number) * UNITS[unit] for kind, number, unit in
+            re.findall(r"^  (wall|cpu ) min .*? median ([0-9.]+) (\w+)", text, re.MULTILINE)}
+
+
+def loop(tools, folder, rounds, few=100, many=4000):
+    """Seconds of an iteration of x = x * 0.999 with its gradient."""
+    def build(tf):
+        x, n = tf.compat.v1.placeholder(tf.float32, [], "x"), tf.compat.v1.placeholder(tf.int32, [], "n")
+        y = tf.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, x * 0.999), [tf.constant(0), x])[1]
+        tf.identity(y, "y")
+
+    forward = Session(build)
+    forward.write(os.path.join(folder, "loop.pb"))
+    with forward.graph.as_default():
+        y, x = (forward.graph.get_tensor_by_name(name) for name in ("y:0", "x:0"))
+        forward.tf.identity(forward.tf.gradients(y, x)[0], "dx")
+
+    def theirs(n):
+        step = lambda: forward.run("dx:0", {"x:0": 1.0, "n:0": n})
+        step()
+        return turn(step, 9)[0]
+
+    def ours(n):
+        command = [os.path.join(tools, "bef-exec"), os.path.join(folder, "loop.pb"), "--gradient", "ys=y xs=x",
+                   "--input", "x=f32:1.0", "--input", f"n=i32:{n}", "--repeat", 50, "--warmup", 2, "--work-queue", "s"]
+        return times_of(run(command)[0])["cpu "]
+
+    def cost(side):
+        return (min(side(many) for _ in range(rounds)) - min(side(few) for _ in range(rounds))) / (many - few)
+
+    return cost(theirs), cost(ours)
+
+
+def update(tools, folder, rounds, count):
+    """Seconds of an update by Adam, per parameter."""
+    def build(tf):
+        names = ["w", "m", "v", "g"]
+        variables = [tf.compat.v1.get_variable(name, initializer=tf.fill([count], 0.25)) for name in names]
+        w, m, v, _ = [variable.handle for variable in variables]
+        tf.group(*[variable.initializer for variable in variables], name="init")
+        tf.raw_ops.ResourceApplyAdam(var=w, m=m, v=v, beta1_power=0.9, beta2_power=0.999, lr=1e-3, beta1=0.9, beta2=0.999,
+                                     epsilon=1e-8, grad=variables[3].read_value(), name="train")
+        tf.identity(tf.constant(0.0), "loss")
+
+    session, steps = Session(build), 200 if count < 1 << 20 else 8
+    session.write(os.path.join(folder, "adam.pb"))
+    session.run("init")
+    program = os.path.join(folder, "adam.bef")
+    run([os.path.join(tools, "ir-translate"), os.path.join(folder, "adam.pb"), "--train", "loss", "--train-op", "train",
+         "-o", program])
+    command = [os.path.join(tools, "bef-exec"), program, "--init-function", "init", "--functions", "step", "--repeat", steps,
+               "--warmup", 2, "--work-queue", "s"]
+    turns = [(turn(lambda: session.run(session.graph.get_operation_by_name("train")), steps)[0],
+              times_of(run(command)[0])["cpu "]) for _ in range(rounds)]
+    return [min(side) / count for side in zip(*turns)]
+
+
+def checkpoints(tools, folder):
+    """Seconds to save and to restore 512 MiB of variables."""
+    def build(tf):
+        sizes = [1] + 8 * [16 << 20]
+        variables = [tf.compat.v1.get_variable(f"v{i}", initializer=tf.fill([n], 0.25)) for i, n in enumerate(sizes)]
+        tf.group(*[variable.initializer for variable in variables], name="init")
+        tf.reduce_sum(variables[0] ** 2, name="loss")
+
+    def wall(act):
+        begin = time.perf_counter()
+        act()
+        return time.perf_counter() - begin
+
+    session = Session(build)
+    session.write(os.path.join(folder, "large.pb"))
+    session.run("init")
+    with session.graph.as_default():
+        saver = session.tf.compat.v1.train.Saver()
+    prefix = os.path.join(folder, "theirs")
+    theirs = [wall(lambda: saver.save(session.session, prefix, write_meta_graph=False)),
+              wall(lambda: saver.restore(session.session, prefix))]
+    command = [os.path.join(tools, "bef-train"), os.path.join(folder, "large.pb"), "--trainable", "^v0$", "--steps", 1,
+               "--quiet", "--work-queue", "s"]
+    plain = min(wall(lambda: run(command)) for _ in range(2))
+    saved = wall(lambda: run(command + ["--checkpoint", os.path.join(folder, "ours"), "--sync-save"]))
+    restored = wall(lambda: run(command + ["--restore", os.path.join(folder, "ours")]))
+    return list(zip(theirs, [saved - plain, restored - plain]))
+
+
+def others(tools, rounds):
+    """The rows that are no steps, as a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [("scalar loop forward + backward, ns per iteration", loop(tools, folder, rounds), 1e9, "200")]
+        for where, count in (("in cache", 1 << 16), ("from memory", 1 << 24)):
+            rows.append((f"Adam {where}, ns per parameter", update(tools, folder, rounds, count), 1e9, "0.3"))
+        saved, restored = checkpoints(tools, folder)
+        rows += [("save 512 MiB, s", saved, 1, "0.5"), ("restore 512 MiB, s", restored, 1, "0.25")]
+    text = "| | TensorFlow | Befrost | goal |\n|---|---|---|---|\n"
+    for title, (them, us), unit, goal in rows:
+        text += f"| {title} | {them * unit:.3g} | {us * unit:.3g} | {goal} |\n"
+    return text
 
 
 def markdown(lines):
@@ -407,9 +530,17 @@ def main():
     parser.add_argument("tools", help="the folder of ir-translate, bef-exec and bef-train")
     parser.add_argument("rows", nargs="*", help=f"{', '.join(ROWS)}; default: all")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--others", action="store_true", help="only the loop, Adam and checkpoints")
     parser.add_argument("--csv")
     parser.add_argument("--svg")
     args = parser.parse_args()
+    if args.others or not args.rows:
+        import tensorflow as tf
+
+        tf.compat.v1.disable_eager_execution()
+        print(others(args.tools, args.rounds), flush=True)
+    if args.others:
+        return None
     lines = [line for name in args.rows or ROWS for line in measure(args.tools, name, args.rounds)]
     print(markdown(lines))
     if args.csv:
