@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let until = Until::Epochs(20);
     let options = TrainerOptions { order: Order::Shuffled(7), until, ..TrainerOptions::default() };
     let mut trainer = Trainer::new(&program)?.options(options);
-    trainer.fit(&digits("train")?, None, &mut |_| {})?;
+    trainer.fit(&digits("train")?, None, &mut |_| Ok(()))?;
     println!("{:?}", trainer.evaluate(&digits("test")?)?);
     Ok(())
 }

@@ -46,7 +46,7 @@ impl Variable {
 /// functions and loops too.
 pub(super) fn type_reads(r: &mut Rewriter<'_>) {
     let m = r.ir();
-    let passed = Passed::new(m);
+    let passed = PassedHandles::new(m);
     let reads = m.walk_functions().filter(|&op| tf::operator(m, op) == Some(Op::ReadVariableOp));
     let typed = reads.filter_map(|op| Some((m.result(op, 0), passed.variable(m, m.operand(op, 0))??)));
     for (value, variable) in typed.collect::<Vec<_>>() {
@@ -61,11 +61,11 @@ pub(super) fn type_reads(r: &mut Rewriter<'_>) {
 /// ```text
 /// not there ──first call──▶ Some(variable) ──a call with another one──▶ None
 /// ```
-struct Passed(FxHashMap<ValueId, Option<Variable>>);
+struct PassedHandles(FxHashMap<ValueId, Option<Variable>>);
 
-impl Passed {
+impl PassedHandles {
     /// Follows handles through calls, branches and loops to a fixpoint.
-    fn new(m: &Module) -> Passed {
+    fn new(m: &Module) -> PassedHandles {
         let functions = functions(m);
         let mut edges: Vec<(ValueId, ValueId)> = Vec::new();
         for op in m.walk_functions() {
@@ -79,7 +79,7 @@ impl Passed {
                 edges.extend(end.iter().flat_map(|&end| m.operands(end).zip(arguments.iter().copied())));
             }
         }
-        let mut passed = Passed(FxHashMap::default());
+        let mut passed = PassedHandles(FxHashMap::default());
         let mut changed = true;
         while changed {
             changed = false;

@@ -11,9 +11,6 @@ use super::vector::Vector;
 /// Elements of one position that are gathered at a time.
 const FOUR: usize = 4;
 
-/// A part of a matrix: its elements, and the distance of its lines.
-pub(super) type Part<'a> = (&'a [f32], usize);
-
 /// `to[i * to_step + p] = from[p * from_step + i]` for `lines` lines p of `len` elements i.
 ///
 /// # Panics
@@ -24,7 +21,7 @@ pub(super) type Part<'a> = (&'a [f32], usize);
 #[inline(always)]
 unsafe fn turn<V: Vector>(
     (lines, len): (usize, usize),
-    (from, from_step): Part<'_>,
+    (from, from_step): (&[f32], usize),
     (to, to_step): (&mut [f32], usize),
 ) {
     if lines == 0 || len == 0 {
@@ -75,7 +72,7 @@ macro_rules! turn_with {
     ($name:ident, $vector:ty, $(#[$attr:meta])*) => {
         /// See [`super::Isa::turn`].
         $(#[$attr])*
-        pub(super) fn $name(size: (usize, usize), from: Part<'_>, to: (&mut [f32], usize)) {
+        pub(super) fn $name(size: (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
             // SAFETY: the instructions are there where this function may be called.
             unsafe { turn::<$vector>(size, from, to) }
         }
