@@ -129,6 +129,10 @@ impl Conv2d {
 
     /// Adds the gradients of a line of windows of few channels at their largest pixels. Vectors of so few
     /// channels would be mostly empty: windows are visited one by one, their channels without branches.
+    #[allow(
+        clippy::needless_range_loop,
+        reason = "indices, not iterators, which are only as good as the build's inlining"
+    )]
     fn add_at_largest<const CHANNELS: usize>(&self, line: usize, image: &[f32], dy: &[f32], out: &mut [f32]) {
         let Conv2d { height, width, .. } = *self;
         let (rows, whole) = (height.inside(line), width.whole());
