@@ -1,4 +1,4 @@
-//! Properties of any text, model, tensor bundle, `.npy` file and input of FileCheck, shared by the fuzz
+//! Properties of any text, model, checkpoint, file of arrays and input of FileCheck, shared by the fuzz
 //! targets and the tests that run their corpora.
 //!
 //! A program that was read prints in every form as a text that reads back and prints the same again; it stays
@@ -19,9 +19,10 @@ use befrost_compiler::pass::{Event, PassManager, RunOptions};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
-use befrost_tensor::bundle::{Bundle, Bytes};
+use befrost_tensor::bundle::{Bundle, Bytes, CheckpointState};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::npy;
+use befrost_train::{Checkpoint, Dataset};
 
 use crate::filecheck;
 
@@ -166,6 +167,43 @@ pub fn bundle(bytes: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// The target `state`: the file `checkpoint` of a folder; what is read is written and read again. Returns
+/// whether it names a checkpoint.
+pub fn state(bytes: &[u8]) -> bool {
+    let Ok(state) = CheckpointState::parse(bytes) else { return false };
+    let again = CheckpointState::parse(state.text().as_bytes());
+    assert_eq!(again.as_ref(), Ok(&state), "written as {:?}", state.text());
+    true
+}
+
+/// The target `safetensors`: all tensors are read. Returns whether it is such a file.
+pub fn safetensors(bytes: &[u8]) -> bool {
+    let file = file_of(bytes, ".safetensors");
+    let Ok(checkpoint) = Checkpoint::open(file.path()) else { return false };
+    for name in checkpoint.names() {
+        let described = checkpoint.describe(&name);
+        if let Ok(Some(tensor)) = checkpoint.read(&name) {
+            let read = (tensor.dtype(), tensor.shape().dims().to_vec());
+            assert_eq!(Some(read), described, "{name} is read as another tensor");
+        }
+    }
+    true
+}
+
+/// The target `npz`: the array `x` of an archive. Returns whether there are examples.
+pub fn npz(bytes: &[u8]) -> bool {
+    let file = file_of(bytes, ".npz");
+    Dataset::new().npz("x", file.path(), "x").is_ok()
+}
+
+/// A file with these bytes, which goes with the value.
+fn file_of(bytes: &[u8], end: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(end).tempfile();
+    let file = file.unwrap_or_else(|error| panic!("no file can be made: {error}"));
+    std::fs::write(file.path(), bytes).unwrap_or_else(|error| panic!("it cannot be written: {error}"));
+    file
 }
 
 /// An imported program is well-formed, stays so after every pass at every level, and becomes a valid file.

@@ -66,18 +66,25 @@ fn it_learns_in_two_parts_and_what_it_writes_answers() {
     assert!(second.status.success(), "{}", said(&second));
     let log = fs::read_to_string(path.join("log.jsonl")).expect("the log");
     assert_eq!(log.lines().filter(|line| line.contains("\"loss\"") && line.contains("\"lr\"")).count(), 900);
+    let graph = run(path, &["--epochs", "20", "--resume", "-o", "digits.pb"]);
+    assert!(graph.status.success(), "{}", said(&graph));
     let images = root().join("testdata/digits/test_images.npy");
-    let answered = Command::new(env!("CARGO_BIN_EXE_bef-exec"))
-        .current_dir(path)
-        .arg("digits.bef")
-        .arg("--input")
-        .arg(format!("images={}", images.display()))
-        .args(["--output", "probabilities=p.npy"])
-        .output()
-        .expect("bef-exec runs");
-    assert!(answered.status.success(), "{}", said(&answered));
     let read = |path: &Path| npy::read_file(path, &Malloc::shared()).expect("an array");
-    let p: Vec<f32> = read(&path.join("p.npy")).to_vec().expect("probabilities");
+    let answers = |model: &str| -> Vec<f32> {
+        let answered = Command::new(env!("CARGO_BIN_EXE_bef-exec"))
+            .current_dir(path)
+            .arg(model)
+            .arg("--input")
+            .arg(format!("images={}", images.display()))
+            .args(["--output", "probabilities=p.npy"])
+            .output()
+            .expect("bef-exec runs");
+        assert!(answered.status.success(), "{}", said(&answered));
+        read(&path.join("p.npy")).to_vec().expect("probabilities")
+    };
+    let p = answers("digits.bef");
+    let distance = p.iter().zip(answers("digits.pb")).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(distance < 1e-5, "the GraphDef's answers are {distance} away");
     let labels: Vec<i32> = read(&root().join("testdata/digits/test_labels.npy")).to_vec().expect("labels");
     let is_right = |(p, &label): (&[f32], &i32)| {
         let best = p.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(i, _)| i);

@@ -1,4 +1,5 @@
-//! The program of the README's section "Embedding", compiled and run, and the facade as its users meet it.
+//! The programs of the README's sections "Training" and "Embedding", compiled and run, and the facade as its
+//! users meet it.
 //!
 //! The README quotes the text between the marks `[` and `]` verbatim; a test compares the two.
 #![forbid(unsafe_code)]
@@ -33,15 +34,46 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn the_program_runs_and_is_the_readme_s() {
+fn the_programs_run_and_are_the_readme_s() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     std::env::set_current_dir(root).expect("the root");
     quoted::run().expect("it runs");
+    trains::run().expect("it trains");
     let readme = std::fs::read_to_string("README.md").expect("the README");
     let source = include_str!("embedding.rs");
-    let (_, rest) = source.split_once("// [program\n").expect("the mark");
-    let (program, _) = rest.split_once("// program]").expect("the mark");
-    assert!(readme.contains(&format!("```rust\n{program}```")), "the README quotes another program");
+    for name in ["program", "training"] {
+        let (_, rest) = source.split_once(&format!("// [{name}\n")).expect("the mark");
+        let (program, _) = rest.split_once(&format!("// {name}]")).expect("the mark");
+        assert!(readme.contains(&format!("```rust\n{program}```")), "the README quotes another {name}");
+    }
+}
+
+#[rustfmt::skip]
+mod trains {
+// [training
+use befrost::{Runtime, Training};
+use befrost_train::{Dataset, Order, Trainer, TrainerOptions, Until};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let training = Training::of("loss").metric("accuracy").optimizer("adam:lr=2e-3");
+    let bef = training.compile("testdata/training/digits_cnn.pb")?;
+    let program = Runtime::builder().build()?.load_bytes(&bef)?;
+    let digits = |set: &str| {
+        let images = Dataset::new().npy("images", format!("testdata/digits/{set}_images.npy"))?;
+        images.npy("labels", format!("testdata/digits/{set}_labels.npy"))
+    };
+    let until = Until::Epochs(20);
+    let options = TrainerOptions { order: Order::Shuffled(7), until, ..TrainerOptions::default() };
+    let mut trainer = Trainer::new(&program)?.options(options);
+    trainer.fit(&digits("train")?, None, &mut |_| Ok(()))?;
+    println!("{:?}", trainer.evaluate(&digits("test")?)?);
+    Ok(())
+}
+// training]
+
+    pub(super) fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
 }
 
 fn program(queue: &str, text: &str) -> Program {

@@ -76,6 +76,30 @@ fn the_corpora_of_models_hold() {
     assert!(corpus("bundle").iter().any(|file| fuzz::bundle(file)));
 }
 
+#[test]
+fn the_corpora_of_checkpoints_and_arrays_hold() {
+    let count =
+        |target: &str, holds: fn(&[u8]) -> bool| corpus(target).iter().filter(|file| holds(file)).count();
+    assert_eq!(count("state", fuzz::state), 2);
+    assert_eq!(count("safetensors", fuzz::safetensors), 1);
+    assert_eq!(count("npz", fuzz::npz), 2);
+}
+
+/// Checkpoints and archives with damaged bytes: refused, or read.
+#[test]
+fn damaged_checkpoints_and_arrays_hold() {
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    for (target, holds) in
+        [("state", fuzz::state as fn(&[u8]) -> bool), ("safetensors", fuzz::safetensors), ("npz", fuzz::npz)]
+    {
+        let files = corpus(target);
+        for _ in 0..1000 {
+            let bytes = damaged_bytes(&files[dice.below(files.len())], &mut dice);
+            holds(&bytes);
+        }
+    }
+}
+
 /// ONNX models with damaged bytes: refused, or compiled. `BEFROST_DAMAGED_MODELS` says how many.
 #[test]
 fn damaged_onnx_models_hold() {

@@ -347,7 +347,7 @@ pub(super) fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> 
 }
 
 /// The arguments of a function.
-fn arguments_of(m: &Module, function: OpId) -> Vec<ValueId> {
+pub(crate) fn arguments_of(m: &Module, function: OpId) -> Vec<ValueId> {
     let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
     entry.map_or_else(Vec::new, |block| m.args(block).to_vec())
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use befrost_tensor::tf::op::{Attrs, Op, Type};
+use rustc_hash::FxHashMap;
 
 use super::entry::end_of;
 use crate::dialects::tf;
+use crate::graph::effects::{body, callees, functions};
+use crate::graph::shape_inference::arguments_of;
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::Rewriter;
 
@@ -39,18 +42,66 @@ impl Variable {
     }
 }
 
-/// Gives reads of variables the types that their handles declare, so that the step has static shapes.
+/// Gives reads of variables the types that their handles declare, so that the step has static shapes; in
+/// functions and loops too.
 pub(super) fn type_reads(r: &mut Rewriter<'_>) {
     let m = r.ir();
+    let passed = PassedHandles::new(m);
     let reads = m.walk_functions().filter(|&op| tf::operator(m, op) == Some(Op::ReadVariableOp));
-    let typed = reads.filter_map(|op| {
-        let variable = Variable::of(m, m.defining_op(m.operand(op, 0))?)?;
-        Some((m.result(op, 0), variable))
-    });
+    let typed = reads.filter_map(|op| Some((m.result(op, 0), passed.variable(m, m.operand(op, 0))??)));
     for (value, variable) in typed.collect::<Vec<_>>() {
         let element = tf::element(r.cx(), variable.ty, false);
         let ty = tf::tensor(r.cx(), variable.dims.as_deref(), element);
         r.set_type(value, ty);
+    }
+}
+
+/// The variables whose handles functions are passed.
+///
+/// ```text
+/// not there ──first call──▶ Some(variable) ──a call with another one──▶ None
+/// ```
+struct PassedHandles(FxHashMap<ValueId, Option<Variable>>);
+
+impl PassedHandles {
+    /// Follows handles through calls, branches and loops to a fixpoint.
+    fn new(m: &Module) -> PassedHandles {
+        let functions = functions(m);
+        let mut edges: Vec<(ValueId, ValueId)> = Vec::new();
+        for op in m.walk_functions() {
+            let Some(control) = tf::Control::of(m, op) else { continue };
+            let first = usize::from(matches!(control, tf::Control::If | tf::Control::Case));
+            for function in callees(m, op).iter().filter_map(|name| functions.get(name)) {
+                let arguments = arguments_of(m, *function);
+                edges.extend(m.operands(op).skip(first).zip(arguments.iter().copied()));
+                // What the body of a loop returns is passed to its next iteration.
+                let end = body(m, *function).last().copied().filter(|_| control == tf::Control::While);
+                edges.extend(end.iter().flat_map(|&end| m.operands(end).zip(arguments.iter().copied())));
+            }
+        }
+        let mut passed = PassedHandles(FxHashMap::default());
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &(from, to) in &edges {
+                let Some(variable) = passed.variable(m, from) else { continue };
+                let known = passed.0.get(&to);
+                let joined = variable.filter(|new| known.is_none_or(|known| known.as_ref() == Some(new)));
+                if known != Some(&joined) {
+                    passed.0.insert(to, joined);
+                    changed = true;
+                }
+            }
+        }
+        passed
+    }
+
+    /// The variable of a handle: the inner `None` if it is not known, the outer one if nobody passes it.
+    fn variable(&self, m: &Module, handle: ValueId) -> Option<Option<Variable>> {
+        match m.defining_op(handle) {
+            Some(op) => Some(Variable::of(m, op)),
+            None => self.0.get(&handle).cloned(),
+        }
     }
 }
 

@@ -14,11 +14,13 @@ use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef, onnx};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
+use befrost_compiler::train;
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::bundle::Bytes;
 
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
+use crate::training::Training;
 
 /// The program to compile.
 #[derive(Clone, Debug)]
@@ -70,6 +72,8 @@ pub struct CompileOptions {
     pub init: Option<String>,
     /// Lets variables without names be those of the nodes that make them, in all programs made of the graph.
     pub shares_resources: bool,
+    /// Makes a training program of a model.
+    pub training: Option<Training>,
 }
 
 /// A compiled program.
@@ -90,6 +94,7 @@ impl Default for CompileOptions {
             targets: Vec::new(),
             init: None,
             shares_resources: false,
+            training: None,
         }
     }
 }
@@ -211,6 +216,7 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
         targets: options.targets.clone(),
         init: options.init.clone(),
         shares_resources: options.shares_resources,
+        training: options.training.as_ref().map(|training| Box::new(training.parts())),
         ..ImportOptions::default()
     }
 }
@@ -256,6 +262,9 @@ pub(crate) fn to_bef(
     options: &CompileOptions,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut module = verify(module)?;
+    if let Some(training) = &options.training {
+        module = train::build(module, &training.options()?)?;
+    }
     if let Some(pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
         let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;

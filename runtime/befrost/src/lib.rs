@@ -46,6 +46,8 @@ mod program;
 mod runtime;
 #[cfg(feature = "compile")]
 mod session;
+#[cfg(feature = "compile")]
+mod training;
 
 pub use bef_format::device::DeviceName;
 pub use befrost_kernel_api::async_value::AsyncRef;
@@ -68,6 +70,8 @@ pub use library::{Library, LibraryError};
 pub use model::Model;
 #[cfg(feature = "compile")]
 pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
+#[cfg(feature = "compile")]
+pub use training::Training;
 
 /// All standard kernels, including those of the eager core.
 pub fn registry() -> Registry {

@@ -147,15 +147,6 @@ impl<'a, T> Matrix<'a, T> {
         self.data.get(i.checked_mul(self.row_stride.unsigned_abs())?..)?.get(..self.cols)
     }
 
-    /// A column of a transposed matrix, if columns are contiguous; empty otherwise.
-    pub(crate) fn col(&self, j: usize) -> &'a [T] {
-        if self.row_stride != 1 {
-            return &[];
-        }
-        let first = j.checked_mul(self.col_stride.unsigned_abs());
-        first.and_then(|first| self.data.get(first..)?.get(..self.rows)).unwrap_or_default()
-    }
-
     /// True if the farthest element is inside the slice, or the matrix is empty.
     fn is_inside(&self) -> bool {
         let (Some(last_row), Some(last_col)) = (self.rows.checked_sub(1), self.cols.checked_sub(1)) else {

@@ -13,7 +13,7 @@ use befrost::npy::{self, NpyError, NpyLayout};
 use befrost::{DType, HostTensor, Shape};
 
 use crate::error::TrainError;
-use crate::npz;
+use crate::npz::{self, Member};
 
 /// Arrays of examples, by the names of placeholders.
 #[derive(Debug, Default)]
@@ -65,9 +65,15 @@ impl Dataset {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| TrainError::file(path, error))?;
         let shown = format!("{}:{key}", path.display());
-        let range =
-            npz::member(&file, key).map_err(|why| TrainError::data(format!("{}: {why}", path.display())))?;
-        self.file(name, shown, file, range)
+        let member = npz::member(&file, key);
+        match member.map_err(|why| TrainError::data(format!("{}: {why}", path.display())))? {
+            Member::Stored(range) => self.file(name, shown, file, range),
+            Member::Inflated(bytes) => {
+                let tensor = npy::read(&bytes[..], &Malloc::shared());
+                let tensor = tensor.map_err(|why| TrainError::data(format!("{shown}: {why}")))?;
+                self.with(name, shown, tensor)
+            }
+        }
     }
 
     /// Adds the array of a file, `FILE.npy`, or `FILE.npz:KEY`.

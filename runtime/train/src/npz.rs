@@ -4,14 +4,27 @@
 //! members │ directory: name, size, place of each │ (ZIP64: its end, where that is) │ end of the directory
 //! ```
 //!
-//! The file is untrusted: places and sizes are compared with its length. Compressed members are refused;
-//! NumPy's `savez` does not compress.
+//! Members are stored (`numpy.savez`), or deflated (`numpy.savez_compressed`). The file is untrusted: places
+//! and sizes are compared with its length, and a member inflates to the size that the directory says, or is
+//! refused.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// The place of a member's bytes: first and length.
 pub(crate) type Range = (u64, u64);
+
+/// The bytes of a member.
+pub(crate) enum Member {
+    /// In the file as they are.
+    Stored(Range),
+    /// Inflated.
+    Inflated(Vec<u8>),
+}
+
+/// How a member's bytes are in the file.
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
 
 /// Maximum number of bytes of a directory.
 const MAX_DIRECTORY: u64 = 1 << 26;
@@ -20,7 +33,7 @@ const MAX_DIRECTORY: u64 = 1 << 26;
 ///
 /// # Errors
 /// If the file is no archive, is malformed, or has no such member; the error lists the members.
-pub(crate) fn member(file: &File, key: &str) -> Result<Range, String> {
+pub(crate) fn member(file: &File, key: &str) -> Result<Member, String> {
     let len = file.metadata().map_err(|error| error.to_string())?.len();
     let read = |at: u64, n: u64| {
         if at > len || n > len - at {
@@ -64,28 +77,38 @@ pub(crate) fn member(file: &File, key: &str) -> Result<Range, String> {
             names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
             continue;
         }
-        if u16_at(header, 10) != 0 {
-            return Err(format!(
-                "'{key}' is compressed, which is not supported; numpy.savez does not compress"
-            ));
-        }
+        let method = u16_at(header, 10);
         let mut wide = wide(extra);
         let mut number = |at: usize| match u32_at(header, at) {
             0xffff_ffff => wide.next().ok_or("its directory is malformed"),
             small => Ok(u64::from(small)),
         };
-        let (size, _, at) = (number(24)?, number(20)?, number(42)?);
+        let (size, stored, at) = (number(24)?, number(20)?, number(42)?);
         let local = read(at, 30)?;
         if !local.starts_with(b"PK\x03\x04") {
             return Err(format!("'{key}' is not where its directory says"));
         }
         let start = at + 30 + u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
-        if start > len || size > len - start {
+        let there = if method == STORED { size } else { stored };
+        if start > len || there > len - start {
             return Err(format!("'{key}' is truncated"));
         }
-        return Ok((start, size));
+        return match method {
+            STORED => Ok(Member::Stored((start, size))),
+            DEFLATED => inflated(&read(start, stored)?, size)
+                .map(Member::Inflated)
+                .ok_or_else(|| format!("'{key}' is damaged: it does not inflate to {size} bytes")),
+            _ => Err(format!("'{key}' is compressed by method {method}, which is not supported")),
+        };
     }
     Err(format!("there is no array '{key}'; there are {}", names.join(", ")))
+}
+
+/// The bytes of a deflated member, if they are as many as the directory says.
+fn inflated(bytes: &[u8], size: u64) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, size).ok()?;
+    (inflated.len() == size).then_some(inflated)
 }
 
 /// The numbers of 8 bytes of a member's ZIP64 field.
@@ -117,4 +140,29 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 fn u64_of(bytes: &[u8], at: usize, n: usize) -> u64 {
     let digits = bytes.iter().skip(at).take(n).rev();
     digits.fold(0, |value, &digit| value << 8 | u64::from(digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn what_is_deflated_is_what_is_stored() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fuzz/npz");
+        let bytes = |name: &str, key: &str| {
+            let file = File::open(folder.join(name)).unwrap();
+            match member(&file, key).unwrap() {
+                Member::Inflated(bytes) => bytes,
+                Member::Stored((at, n)) => {
+                    let mut bytes = vec![0; n as usize];
+                    file.read_exact_at(&mut bytes, at).unwrap();
+                    bytes
+                }
+            }
+        };
+        for key in ["x", "y"] {
+            assert_eq!(bytes("deflated.npz", key), bytes("stored.npz", key));
+        }
+    }
 }

@@ -26,16 +26,19 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The targets, and the folders of `testdata` with seed files.
-const TARGETS: [(&str, &[&str]); 10] = [
+const TARGETS: [(&str, &[&str]); 13] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
     ("bundle", &[]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
     ("npy", &[]),
+    ("npz", &[]),
     ("onnx", &[]),
     ("pbtxt", &[]),
+    ("safetensors", &[]),
     ("saved_model", &[]),
+    ("state", &[]),
     ("text", &["syntax", "verify", "pass"]),
 ];
 

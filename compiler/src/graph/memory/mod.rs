@@ -51,8 +51,8 @@ pub(crate) const PRINT: Pass = Pass {
     run: print,
 };
 
-/// Limit on the ops of a planned function; the order is computed for all pairs.
-const MAX_OPS: usize = 1 << 12;
+/// Limit on the ops of a planned function: the order takes a bit for each pair, 64 MB.
+const MAX_OPS: usize = 1 << 15;
 /// The op that creates an arena.
 const ARENA: &str = "cpu.arena";
 /// Minimum total size for which an arena pays.

@@ -17,11 +17,11 @@ use crate::simd::{Isa, NO_TAP};
 /// The number of taps of a line after which a loop asks whether to stop.
 const TAPS: usize = 64;
 
-/// Of fewer channels a vector would be mostly empty: windows are visited one by one.
-const FEW: usize = 8;
-
 /// The most partial sums of the filter gradient.
 const PARTS: usize = 16;
+
+/// Adds the gradients of a line of windows of few channels: the line, the image, the gradients, the result.
+type OfFew = fn(&Conv2d, usize, &[f32], &[f32], &mut [f32]);
 
 impl Conv2d {
     /// The gradient of a depthwise convolution by its images: for each window, `image += dy * filters` at its
@@ -97,10 +97,20 @@ impl Conv2d {
             return Err(TensorError::TooLarge);
         }
         let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
+        let few: Option<OfFew> = match self.channels {
+            1 => Some(Conv2d::add_at_largest::<1>),
+            2 => Some(Conv2d::add_at_largest::<2>),
+            3 => Some(Conv2d::add_at_largest::<3>),
+            4 => Some(Conv2d::add_at_largest::<4>),
+            5 => Some(Conv2d::add_at_largest::<5>),
+            6 => Some(Conv2d::add_at_largest::<6>),
+            7 => Some(Conv2d::add_at_largest::<7>),
+            _ => None,
+        };
         self.by_image(dy, out, parallel, |line, dy, n, out| {
             let image = &image[n * out.len()..][..out.len()];
-            if self.channels < FEW {
-                self.add_at_largest(line, image, dy, out);
+            if let Some(add_at_largest) = few {
+                add_at_largest(self, line, image, dy, out);
                 return Ok(());
             }
             let (mut best, mut at) = (filled(len, 0.0)?, filled(len, NO_TAP)?);
@@ -117,32 +127,39 @@ impl Conv2d {
         })
     }
 
-    /// Adds the gradients of a line of windows of few channels at their largest pixels.
-    fn add_at_largest(&self, line: usize, image: &[f32], dy: &[f32], out: &mut [f32]) {
-        let Conv2d { channels, height, width, .. } = *self;
-        let rows = height.inside(line);
+    /// Adds the gradients of a line of windows of few channels at their largest pixels. Vectors of so few
+    /// channels would be mostly empty: windows are visited one by one, their channels without branches.
+    #[allow(
+        clippy::needless_range_loop,
+        reason = "indices, not iterators, which are only as good as the build's inlining"
+    )]
+    fn add_at_largest<const CHANNELS: usize>(&self, line: usize, image: &[f32], dy: &[f32], out: &mut [f32]) {
+        let Conv2d { height, width, .. } = *self;
+        let (rows, whole) = (height.inside(line), width.whole());
         let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
-            .map(|distance| distance.saturating_mul(channels));
-        for (x, dy) in dy.chunks_exact(channels).enumerate() {
-            let cols = width.inside(x);
-            if is_interrupted() {
+            .map(|distance| distance.saturating_mul(CHANNELS));
+        for (x, dy) in dy.as_chunks::<CHANNELS>().0.iter().enumerate() {
+            if x % TAPS == TAPS - 1 && is_interrupted() {
                 return;
             }
+            let cols = if whole.contains(&x) { 0..width.filter } else { width.inside(x) };
             let first = height.pixel(line, rows.start).zip(width.pixel(x, cols.start));
             let Some((top, left)) = first.filter(|_| !rows.is_empty() && !cols.is_empty()) else { continue };
-            for (c, dy) in dy.iter().enumerate() {
-                let first = (top * width.input + left) * channels + c;
-                let (mut best, mut at) = (image[first], first);
-                for i in 0..rows.len() {
-                    for j in 0..cols.len() {
-                        let next = first + i * down + j * across;
-                        let pixel = image[next];
-                        let beats = (pixel > best) | (pixel.is_nan() & !best.is_nan());
-                        at = if beats { next } else { at };
-                        best = if beats { pixel } else { best };
+            let first = (top * width.input + left) * CHANNELS;
+            let (mut best, mut at) = ([f32::NEG_INFINITY; CHANNELS], [first; CHANNELS]);
+            for i in 0..rows.len() {
+                for j in 0..cols.len() {
+                    let next = first + i * down + j * across;
+                    let Some(pixel) = image[next..].first_chunk::<CHANNELS>() else { return };
+                    for c in 0..CHANNELS {
+                        let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan());
+                        at[c] = if beats { next } else { at[c] };
+                        best[c] = if beats { pixel[c] } else { best[c] };
                     }
                 }
-                out[at] += dy;
+            }
+            for c in 0..CHANNELS {
+                out[at[c] + c] += dy[c];
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::TensorError;
 use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even, finish, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
-use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
+use crate::simd::{Isa, MAX_STEPS, PANEL, PanelSteps, Place, Segment, TileRows};
 
 /// The most rows of a filter.
 const SEGMENTS: usize = 11;
@@ -119,11 +119,12 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         }
         for panel in 0..n.div_ceil(PANEL) {
             let b = self.filters.panel(panel, panel, 0..k, &space.filters);
-            let mut segments = [Segment { a: &space.lines[0], b: &[], next: &[] }; SEGMENTS];
+            let mut segments = [Segment { a: &space.lines[0], b: PanelSteps::NONE, next: &[] }; SEGMENTS];
             let mut count = 0;
             // Rows of the filter that lie in the padding are left out.
             for (place, b) in places.iter().zip(b.chunks_exact(run)) {
                 if let Some(at) = *place {
+                    let b = PanelSteps::packed(b);
                     segments[count] = Segment { a: &space.lines[at], b, next: &[] };
                     count += 1;
                 }

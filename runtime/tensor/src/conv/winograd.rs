@@ -28,7 +28,9 @@ use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len, tile};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
-use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, PanelStep, Pixels, Place, Products, ROW, Segment, TileRows};
+use crate::simd::{
+    Isa, LINE, MAX_STEPS, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW, Segment, TileRows,
+};
 
 /// The output patch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -298,16 +300,16 @@ fn multiply(
         if is_interrupted() {
             return;
         }
-        let b = &filters.panel(panel)[steps.clone()];
+        let b = PanelSteps::packed(&filters.panel(panel)[steps.clone()]);
         for (first, a) in (0..patches).step_by(rows_each).zip(a.chunks(segments.max(1))) {
             let out = &mut m[first * n + col..];
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
             let mut place = Place { out, stride: n, add: false };
-            for (a, b) in a.chunks(SEGMENTS).zip(b.chunks(SEGMENTS * steps_each)) {
-                let mut parts = [Segment { a: &a[0], b: &[], next: &[] }; SEGMENTS];
+            for (block, a) in a.chunks(SEGMENTS).enumerate() {
+                let mut parts = [Segment { a: &a[0], b: PanelSteps::NONE, next: &[] }; SEGMENTS];
                 for (i, a) in a.iter().enumerate() {
-                    let b = &b[i * steps_each..];
-                    parts[i] = Segment { a, b: &b[..steps_each.min(b.len())], next: &[] };
+                    let b = b.part((block * SEGMENTS + i) * steps_each, steps_each);
+                    parts[i] = Segment { a, b, next: &[] };
                 }
                 tile(isa, size, &parts[..a.len()], &mut place);
                 place.add = true;

@@ -15,6 +15,8 @@
 //!   cost of a tile, 200 cycles, is 4 % of 384 steps.
 //! * For many blocks of columns, the packed rows of 64 tiles at a time are kept for all of them, in the L3
 //!   cache.
+//! * A few tiles of rows read a row-major `b` where it is: packing it would cost as much as the product. A
+//!   transposed one is packed by transposition in registers.
 //! * A single row is not packed: reading `b` dominates. With several workers its columns are split.
 //! * The order of an element's sum depends on k and the instruction set only, neither on the number of
 //!   workers nor, for m > 1, on m.
@@ -40,7 +42,9 @@ use crate::gemm::Matrix;
 use crate::interrupt::is_interrupted;
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
 pub use crate::simd::Epilogue;
-use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
+use crate::simd::{
+    Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, ask_for,
+};
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
 pub(crate) const BLOCK: usize = 3 * CACHE.l2_floats(4) / PANEL;
@@ -56,6 +60,8 @@ const BLOCKS: usize = 7;
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
 const NEAR: usize = CACHE.l2_floats(4);
+/// The most tiles that read a row-major right matrix where it is: of more, packing it pays off.
+const IN_PLACE: usize = 8;
 /// The number of tiles after which a loop asks whether to stop: some 100 us.
 const TILES: usize = 4;
 /// Elements of a packed matrix that are read per nanosecond for a single row.
@@ -221,7 +227,11 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                     if block.start > 0 && is_interrupted() {
                         break 'steps;
                     }
-                    self.b.prepare(block.clone(), steps.clone(), &mut space.b);
+                    let in_place = tiles <= IN_PLACE
+                        && block.clone().all(|panel| self.b.in_place(panel, steps.clone()).is_some());
+                    if !in_place {
+                        self.b.prepare(block.clone(), steps.clone(), &mut space.b);
+                    }
                     for (i, tile) in some.clone().enumerate() {
                         if i % TILES == TILES - 1 && is_interrupted() {
                             break 'steps;
@@ -235,7 +245,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                             _ if is_large => Next::Rows(first + tile_rows((tile + 1) % tiles).start),
                             _ => Next::Near,
                         };
-                        let b = (&space.b[..], block.clone());
+                        let b = ((!in_place).then_some(&space.b[..]), block.clone());
                         self.block((first, tile_rows(tile)), b, steps.clone(), (&a[0], next), out);
                     }
                 }
@@ -257,7 +267,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     fn block(
         &self,
         (first, rows): (usize, Range<usize>),
-        (b, panels): (&[AlignedStep], Range<usize>),
+        (b, panels): (Option<&[AlignedStep]>, Range<usize>),
         steps: Range<usize>,
         (a, next): (&[TileRows; SEGMENTS], Next<'_>),
         out: &mut [f32],
@@ -278,10 +288,13 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             Next::Near => &[],
         });
         for (at, panel) in panels.enumerate() {
-            let b = self.b.panel(panel, at, steps.clone(), b);
-            let mut segments = [Segment { a: &a[0], b: &[], next: &[] }; SEGMENTS];
-            for ((segment, a), b) in segments.iter_mut().zip(a).zip(b.chunks(each)) {
-                *segment = Segment { a, b, next: nexts.next().unwrap_or(&[]) };
+            let b = match b {
+                Some(space) => PanelSteps::packed(self.b.panel(panel, at, steps.clone(), space)),
+                None => self.b.in_place(panel, steps.clone()).unwrap_or(PanelSteps::NONE),
+            };
+            let mut segments = [Segment { a: &a[0], b: PanelSteps::NONE, next: &[] }; SEGMENTS];
+            for (i, segment) in segments.iter_mut().enumerate().take(steps.len().div_ceil(each)) {
+                *segment = Segment { a: &a[i], b: b.part(i * each, each), next: nexts.next().unwrap_or(&[]) };
             }
             let col = panel * PANEL;
             let (width, out) = (PANEL.min(n - col), &mut out[rows.start * stride + col..]);

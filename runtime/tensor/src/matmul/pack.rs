@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::scratch::filled;
-use crate::simd::{Isa, PANEL, PanelStep, Row};
+use crate::simd::{Isa, PANEL, PanelStep, PanelSteps, Row};
 
 /// A panel step aligned to cache lines: a load that crosses two lines costs a fifth of the speed.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -94,11 +94,24 @@ pub(crate) fn each_panel(
 /// A float in memory: aligned, or anywhere as its little-endian bytes.
 pub(crate) trait StoredFloat: Copy {
     fn float(self) -> f32;
+
+    /// `to[p][i] = lines[i * step + p]` for `n` lines.
+    fn turn(n: usize, (lines, step): (&[Self], usize), to: &mut [PanelStep]) {
+        for i in 0..n {
+            for (to, x) in to.iter_mut().zip(&lines[i * step..]) {
+                to[i] = x.float();
+            }
+        }
+    }
 }
 
 impl StoredFloat for f32 {
     fn float(self) -> f32 {
         self
+    }
+
+    fn turn(n: usize, lines: (&[f32], usize), to: &mut [PanelStep]) {
+        Isa::detect().turn((n, to.len()), lines, (to.as_flattened_mut(), PANEL));
     }
 }
 
@@ -118,19 +131,19 @@ pub(crate) fn pack_panel<T: StoredFloat>(
 ) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
-    for (row, step) in (from..).zip(steps.iter_mut()) {
-        step[width..].fill(0.0);
-        if let Some(row) = b.row(row) {
-            step[..width].iter_mut().zip(&row[first..]).for_each(|(to, x)| *to = x.float());
-        }
+    if width < PANEL {
+        steps.iter_mut().for_each(|step| step[width..].fill(0.0));
     }
-    if b.row(0).is_none() {
-        for j in 0..width {
-            let col = b.col(first + j);
-            for (step, x) in steps.iter_mut().zip(&col[from..]) {
-                step[j] = x.float();
+    if let Some((numbers, stride)) = b.rows_of() {
+        for (row, step) in (from..).zip(steps) {
+            let row = &numbers[row * stride + first..];
+            match row.first_chunk::<PANEL>().filter(|_| width == PANEL) {
+                Some(row) => *step = row.map(T::float),
+                None => step[..width].iter_mut().zip(row).for_each(|(to, x)| *to = x.float()),
             }
         }
+    } else if let Some((numbers, stride)) = b.transposed().rows_of() {
+        T::turn(width, (&numbers[first * stride + from..], stride), steps);
     }
 }
 
@@ -185,6 +198,9 @@ pub(crate) trait ColumnSource: Sync {
     /// Packs the given panels, restricted to `rows`, into `space`.
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>);
 
+    /// A panel restricted to `rows` where it lies in memory, if tiles can read it there.
+    fn in_place(&self, panel: usize, rows: Range<usize>) -> Option<PanelSteps<'_>>;
+
     /// A prepared panel, the `at`th of its block, restricted to `rows`.
     fn panel<'s>(
         &'s self,
@@ -205,6 +221,10 @@ impl ColumnSource for PackedMatrix<'_> {
     }
 
     fn prepare(&self, _panels: Range<usize>, _rows: Range<usize>, _space: &mut Vec<AlignedStep>) {}
+
+    fn in_place(&self, panel: usize, rows: Range<usize>) -> Option<PanelSteps<'_>> {
+        Some(PanelSteps::packed(&self.panel(panel)[rows]))
+    }
 
     fn panel<'s>(
         &'s self,
@@ -227,10 +247,18 @@ impl ColumnSource for Matrix<'_, f32> {
     }
 
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>) {
-        space.resize(panels.len() * rows.len(), AlignedStep([0.0; PANEL]));
+        let len = panels.len() * rows.len();
+        if space.len() < len {
+            space.resize(len, AlignedStep([0.0; PANEL]));
+        }
         for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len().max(1))) {
             pack_panel(self, panel, rows.start, bytemuck::cast_slice_mut(steps));
         }
+    }
+
+    fn in_place(&self, panel: usize, rows: Range<usize>) -> Option<PanelSteps<'_>> {
+        let (numbers, stride) = self.rows_of()?;
+        PanelSteps::strided(numbers.get(rows.start * stride + panel * PANEL..)?, stride, rows.len())
     }
 
     fn panel<'s>(
@@ -259,8 +287,10 @@ impl RowSource for Matrix<'_, f32> {
             let numbers = numbers.get(rows.start * stride + steps.start..).unwrap_or(&[]);
             return isa.copy_rows(numbers, stride, steps.len(), 0, out);
         }
+        let Some((numbers, stride)) = self.transposed().rows_of() else { return };
         for (p, step) in steps.enumerate() {
-            for (x, out) in self.col(step)[rows.clone()].iter().zip(out.iter_mut()) {
+            let col = numbers.get(step * stride + rows.start..).unwrap_or(&[]);
+            for (x, out) in col.iter().zip(out.iter_mut()) {
                 out[p] = *x;
             }
         }

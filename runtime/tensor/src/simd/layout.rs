@@ -27,13 +27,66 @@ pub(crate) type Row = [f32; ROW];
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
+/// Some steps of a panel of the right matrix: packed, one after another, or where they lie in a row-major
+/// matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PanelSteps<'a> {
+    /// From the first step on.
+    numbers: &'a [f32],
+    /// From step to step.
+    stride: usize,
+    len: usize,
+}
+
+impl<'a> PanelSteps<'a> {
+    /// No steps.
+    pub(crate) const NONE: PanelSteps<'static> = PanelSteps { numbers: &[], stride: PANEL, len: 0 };
+
+    /// Steps that were packed.
+    pub(crate) fn packed(steps: &'a [PanelStep]) -> PanelSteps<'a> {
+        PanelSteps { numbers: steps.as_flattened(), stride: PANEL, len: steps.len() }
+    }
+
+    /// `len` steps, `stride` numbers apart. `None` if they are not all there.
+    pub(crate) fn strided(numbers: &'a [f32], stride: usize, len: usize) -> Option<PanelSteps<'a>> {
+        let end = len.checked_sub(1)?.checked_mul(stride)?.checked_add(PANEL)?;
+        (end <= numbers.len()).then_some(PanelSteps { numbers, stride, len })
+    }
+
+    /// The number of steps.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The numbers from step to step.
+    #[inline(always)]
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// A step below the number of steps.
+    #[inline(always)]
+    pub(super) fn step(&self, p: usize) -> &'a PanelStep {
+        let step = self.numbers[p * self.stride..].first_chunk();
+        step.expect("a panel has its steps")
+    }
+
+    /// Steps from `from` on, at most `most`.
+    pub(crate) fn part(&self, from: usize, most: usize) -> PanelSteps<'a> {
+        let from = from.min(self.len);
+        let numbers = self.numbers.get(from * self.stride..).unwrap_or(&[]);
+        PanelSteps { numbers, len: most.min(self.len - from), ..*self }
+    }
+}
+
 /// Some steps of a tile.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment<'a> {
     /// The left matrix's rows.
     pub(crate) a: &'a TileRows,
     /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
-    pub(crate) b: &'a [PanelStep],
+    pub(crate) b: PanelSteps<'a>,
     /// Numbers that will be needed after the tile, and are asked for meanwhile; of many, as many as there is
     /// time for.
     pub(crate) next: &'a [f32],

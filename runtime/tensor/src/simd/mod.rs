@@ -4,6 +4,7 @@
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
+//!                       ├─ turn      transposition, while a matrix is packed             (turn.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
 //!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
@@ -38,6 +39,7 @@ mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod turn;
 mod update;
 mod vector;
 mod window;
@@ -53,7 +55,9 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub use layout::PANEL;
-pub(crate) use layout::{LINE, MAX_ROWS, MAX_STEPS, PanelStep, Place, ROW, Row, Segment, TileRows};
+pub(crate) use layout::{
+    LINE, MAX_ROWS, MAX_STEPS, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
+};
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
@@ -185,6 +189,19 @@ impl Isa {
                 tile::copy_rows((from, distance), len, at, out);
             },
             tile::copy_rows((from, distance), len, at, out)
+        );
+    }
+
+    /// `to[i * to_step + p] = from[p * from_step + i]` for `lines` lines p of `len` elements i.
+    ///
+    /// # Panics
+    /// If the part reaches outside of a slice.
+    pub(crate) fn turn(self, (lines, len): (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
+        dispatch!(
+            self,
+            turn::portable((lines, len), from, to),
+            turn::avx2((lines, len), from, to),
+            turn::avx512((lines, len), from, to)
         );
     }
 

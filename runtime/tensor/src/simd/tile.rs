@@ -76,7 +76,7 @@ fn portable_of<const R: usize, const LANES: usize>(
     for &Segment { a, b, next: _ } in segments {
         let a = &a.0;
         for p in 0..b.len().min(ROW) {
-            let b = &b[p].as_chunks::<LANES>().0[part];
+            let b = &b.step(p).as_chunks::<LANES>().0[part];
             for i in 0..R {
                 for j in 0..LANES {
                     sums[i][j] = fma::<{ FUSED }>(a[i][p], b[j], sums[i][j]);
@@ -195,10 +195,11 @@ macro_rules! x86_tile {
                     {
                         ask_for_later(x);
                     }
-                    let b = b[p].as_chunks().0;
-                    let b = [&b[part], &b[part + V - 1]];
-                    ask_for(b[0].as_ptr().wrapping_add(AHEAD * PANEL));
-                    ask_for(b[1].as_ptr().wrapping_add(AHEAD * PANEL));
+                    let step = b.step(p).as_chunks().0;
+                    let ahead = AHEAD * b.stride();
+                    let b = [&step[part], &step[part + V - 1]];
+                    ask_for(b[0].as_ptr().wrapping_add(ahead));
+                    ask_for(b[1].as_ptr().wrapping_add(ahead));
                     let b = [$load(b[0]), $load(b[1])];
                     each_row!(R, I, {
                         // Keeps the compiler from loading all rows' elements at once, which would spill

@@ -1,5 +1,6 @@
 //! The command line of `bef-train`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use befrost_train::{Better, Checkpoints, EarlyStop, Every, Format as CheckpointFormat};
@@ -140,8 +141,8 @@ pub(super) struct TrainCommand {
     #[arg(long)]
     pub(super) quiet: bool,
 
-    /// Write the trained model, with constants for its variables
-    #[arg(short, long, value_name = "FILE.bef", value_parser = place())]
+    /// Write the trained model, with constants for its variables: compiled, or as a GraphDef
+    #[arg(short, long, value_name = "FILE.bef|.pb", value_parser = place())]
     pub(super) output: Option<Place>,
 
     /// Write the variables and slots to files NAME.npy; `/` in a name is `.`
@@ -169,6 +170,9 @@ enum SavedFormat {
     Bundle,
     Safetensors,
 }
+
+/// The extension of a GraphDef.
+const GRAPH: &str = "pb";
 
 /// The examples of a batch, unless the command says otherwise.
 const BATCH: usize = 32;
@@ -202,10 +206,8 @@ impl TrainCommand {
                 "-o needs the model; a training program keeps its variables: --dump-variables writes them",
             );
         }
-        if let Some(Place::File(path)) = &self.output
-            && path.extension().is_some_and(|end| end != "bef")
-        {
-            return usage("the trained model is written as BEF: -o FILE.bef");
+        if self.extension().is_some_and(|end| end != "bef" && end != GRAPH) {
+            return usage("the trained model is written as BEF or as a GraphDef: -o FILE.bef, -o FILE.pb");
         }
         if self.resume.as_deref() == Some("") && self.checkpoint.is_none() {
             return usage("--resume needs --checkpoint DIR, or a checkpoint: --resume=PREFIX");
@@ -214,6 +216,19 @@ impl TrainCommand {
             return usage("--early-stop with restore needs --checkpoint, where the best variables are kept");
         }
         Ok(from)
+    }
+
+    /// The extension of the trained model's file.
+    fn extension(&self) -> Option<&OsStr> {
+        match &self.output {
+            Some(Place::File(path)) => path.extension(),
+            _ => None,
+        }
+    }
+
+    /// True if the trained model is written as a GraphDef.
+    pub(super) fn writes_graph(&self) -> bool {
+        self.extension().is_some_and(|end| end == GRAPH)
     }
 
     /// The folder of checkpoints.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! MODEL ──import, differentiate, compile──▶ training program ──Trainer──▶ log, checkpoints
-//!       └──import──▶ predict ◀── trained values ──compile──▶ -o MODEL.bef
+//!       └──import──▶ predict ◀── trained values ──compile──▶ -o MODEL.bef, or as a GraphDef
 //! ```
 //!
 //! `args` is the command line, `report` the log and the progress bar. The work is `befrost_train`'s.
@@ -18,6 +18,7 @@ use befrost::bundle::{BundleData, BundleTensor, Bytes, Type};
 use befrost::mem::Malloc;
 use befrost::{HostTensor, Program, Runtime, npy, variable_values};
 use befrost_compiler::emit::EmitOptions;
+use befrost_compiler::export;
 use befrost_compiler::train::{Pattern, TrainOptions};
 use befrost_tensor::literal;
 use befrost_train::{Checkpoint, Dataset, End, Every, Order, TrainError, Trainer, TrainerOptions, Until};
@@ -32,7 +33,7 @@ use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place};
 use super::model::OpenModel;
 use super::options::ModelArgs;
-use super::passes::pipeline;
+use super::passes::{Passes, pipeline};
 
 /// The exit code of a run that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
@@ -265,7 +266,11 @@ fn write_trained(
     trainer: &Trainer,
     output: &Place,
 ) -> Result<(), Failure> {
-    let mut passes = pipeline(&args.level, &args.passes)?;
+    let is_graph = args.writes_graph();
+    let mut passes = match is_graph && args.passes.pass_pipeline.is_none() {
+        true => Passes::new(export::pipeline(args.level.level), &args.passes)?,
+        false => pipeline(&args.level, &args.passes)?,
+    };
     let mut unit = import(args, from, &mut passes.clock)?;
     let mut frozen = Vec::new();
     for (name, value) in values(trainer)? {
@@ -276,6 +281,11 @@ fn write_trained(
     }
     unit.freeze(options, frozen);
     unit.run(&mut passes);
+    if is_graph {
+        let graph = unit.export("main", &mut passes.clock);
+        unit.conclude(None)?;
+        return output.write_bytes(&graph.ok_or(Failure::Reported)?);
+    }
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     unit.conclude(None)?;
     output.write_bef(&emitted.ok_or(Failure::Reported)?)

@@ -19,6 +19,9 @@ const LONG: usize = 1 << 16;
 /// The number of columns reduced at a time.
 const COLUMNS: usize = 512;
 
+/// Rows of at most so many columns are joined to longer ones, which fill the registers.
+const NARROW: usize = 64;
+
 /// See [`reference::reduce`].
 pub fn reduce(
     op: Reduce,
@@ -124,6 +127,17 @@ fn run(
     cx.parts(out, (unit, count), |first, out| {
         let mut acc = [0.0; COLUMNS];
         for (i, out) in out.chunks_mut(inner).enumerate() {
+            if inner <= NARROW {
+                narrow(
+                    isa,
+                    gather,
+                    &x[(first / inner + i) * count * inner..][..count * inner],
+                    inner,
+                    &mut acc,
+                );
+                out.iter_mut().zip(&acc).for_each(|(out, &acc)| *out = finish(acc));
+                continue;
+            }
             // Whole rows of columns, or some columns of a single row.
             let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
@@ -141,6 +155,19 @@ fn run(
         }
     });
     Ok(())
+}
+
+/// Reduces rows of few columns to the start of `acc`.
+fn narrow(isa: Isa, gather: Gather, x: &[f32], inner: usize, acc: &mut [f64; COLUMNS]) {
+    let long = COLUMNS / inner * inner;
+    let (rows, rest) = x.split_at(x.len() / long * long);
+    acc.fill(gather.start());
+    isa.gather_rows(gather, rows, long, &mut acc[..long]);
+    isa.gather_rows(gather, rest, long, &mut acc[..rest.len()]);
+    let (first, others) = acc[..long].split_at_mut(inner);
+    for other in others.chunks_exact(inner) {
+        first.iter_mut().zip(other).for_each(|(acc, &x)| *acc = gather.join(*acc, x));
+    }
 }
 
 /// See [`reference::softmax`]; in place.
