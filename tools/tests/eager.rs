@@ -24,8 +24,8 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{ArgType, AttrKind, Derived, OpRow, Operand, Type, rows};
 use befrost_tensor::tf::reference::cast;
 use befrost_tensor::{Complex128, StringTensor};
-use befrost_tools::dice::Dice;
-use befrost_tools::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
+use befrost_testing::dice::Dice;
+use befrost_testing::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
 
 /// Cases per operator; `BEFROST_EAGER_CASES` says another number.
 const CASES: u64 = 6;

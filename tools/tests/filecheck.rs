@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use befrost_tools::dice::Dice;
+use befrost_testing::dice::Dice;
 use befrost_tools::filecheck::{CheckFailure, Source, check, parse_arguments};
 
 /// The expected outcome of a case.

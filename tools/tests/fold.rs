@@ -16,7 +16,7 @@ use befrost_compiler::pass::PassManager;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, faults, verify};
-use befrost_tools::oracle::{self, Limits, Value};
+use befrost_testing::oracle::{self, Limits, Value};
 use generate::Tape;
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
 //! The fuzz targets' corpus (`testdata/fuzz/TARGET`), and a few thousand damaged lit tests, through the
-//! targets' own functions (`befrost_tools::fuzz`). Every input with which a fuzzer found a bug stays in the
+//! targets' own functions (`befrost_testing::fuzz`). Every input with which a fuzzer found a bug stays in the
 //! corpus.
 #![forbid(unsafe_code)]
 
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_tensor::bundle::Bytes;
-use befrost_tools::dice::Dice;
-use befrost_tools::fuzz;
+use befrost_testing::dice::Dice;
+use befrost_testing::fuzz;
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")

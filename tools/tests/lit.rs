@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use befrost_tools::lit::{Config, Outcome, Script, discover, run_file};
+use befrost_testing::lit::{Config, Outcome, Script, discover, run_file};
 use libtest_mimic::{Arguments, Trial};
 
 /// Our programs; one that is not built (yet) is an unknown command to its tests.

@@ -30,7 +30,7 @@ use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::{Class, row, rows};
 use befrost_tensor::tf::reference::cast;
 use befrost_tensor::{TensorError, f16, literal, tf};
-use befrost_tools::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
+use befrost_testing::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
 
 /// How often long operands repeat the stored ones.
 const REPEATS: usize = 9;

@@ -35,17 +35,9 @@ pub fn run<R>(
     allocator: &Arc<dyn Allocator>,
     f: impl FnOnce(&Cx<'_>) -> R,
 ) -> Result<R, KernelError> {
-    let cancellation = &cx.request.cancellation;
-    let workers = Workers { cx, flag: cancellation.flag(), failed: OnceLock::new() };
+    let workers = Workers { cx, flag: cx.request.cancellation.flag(), failed: OnceLock::new() };
     let result = interruptible(workers.flag, || f(&Cx { allocator, parallel: &workers }));
-    if let Some(error) = workers.failed.into_inner() {
-        return Err(error);
-    }
-    if cancellation.is_cancelled()
-        && let Some(error) = cancellation.error()
-    {
-        return Err(KernelError::new(error.code(), error.message()));
-    }
+    workers.end()?;
     Ok(result)
 }
 
@@ -56,6 +48,22 @@ struct Workers<'a> {
     flag: &'a AtomicBool,
     /// The first error of a loop.
     failed: OnceLock<KernelError>,
+}
+
+impl Workers<'_> {
+    /// The error that makes the results of the computation invalid.
+    fn end(self) -> Result<(), KernelError> {
+        if let Some(error) = self.failed.into_inner() {
+            return Err(error);
+        }
+        let cancellation = &self.cx.request.cancellation;
+        if cancellation.is_cancelled()
+            && let Some(error) = cancellation.error()
+        {
+            return Err(KernelError::new(error.code(), error.message()));
+        }
+        Ok(())
+    }
 }
 
 impl Parallel for Workers<'_> {

@@ -7,8 +7,9 @@ use bytemuck::Zeroable;
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::print::write_elements;
-use crate::scratch::push;
-use crate::{DType, Element, HostTensor, Shape, TensorError};
+use crate::scratch::{collected, push};
+use crate::tf::slices_at;
+use crate::{DType, HostTensor, Shape, TensorError};
 
 /// A sparse tensor.
 #[derive(Clone, Debug)]
@@ -50,20 +51,20 @@ impl CooTensor {
     /// If there is no memory, or the tensor is being written.
     pub fn from_dense(tensor: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<CooTensor, TensorError> {
         let shape = tensor.shape().clone();
-        with_element!(tensor.dtype(), T => {
-            let zero = T::zeroed();
-            let (mut indices, mut values) = (Vec::new(), Vec::new());
-            for (i, value) in tensor.read::<T>()?.iter().enumerate() {
-                if *value != zero {
-                    shape.index_of(i).into_iter().try_for_each(|index| push(&mut indices, index as i64))?;
-                    push(&mut values, *value)?;
-                }
-            }
-            let places = Shape::new(&[values.len(), shape.rank()])?;
-            let indices = HostTensor::from_slice(places, &indices, allocator)?;
-            let values = HostTensor::from_slice(Shape::new(&[values.len()])?, &values, allocator)?;
-            Ok(CooTensor { shape, indices, values })
-        })
+        let places = with_element!(tensor.dtype(), T => {
+            let values = tensor.read::<T>()?;
+            collected(values.iter().enumerate().filter(|(_, value)| **value != T::zeroed()).map(|(i, _)| i))?
+        });
+        let mut indices = Vec::new();
+        for &i in &places {
+            shape.index_of(i).into_iter().try_for_each(|index| push(&mut indices, index as i64))?;
+        }
+        let indices =
+            HostTensor::from_slice(Shape::new(&[places.len(), shape.rank()])?, &indices, allocator)?;
+        let (from, size) = (tensor.read_bytes()?, tensor.dtype().size());
+        let values =
+            slices_at(tensor.dtype(), Shape::new(&[places.len()])?, (&from, size), &places, allocator)?;
+        Ok(CooTensor { shape, indices, values })
     }
 
     /// The dense tensor. Of two elements at one index the later one is taken.
@@ -72,21 +73,21 @@ impl CooTensor {
     /// If there is no memory.
     pub fn to_dense(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
         let dense = HostTensor::zeros(self.dtype(), self.shape.clone(), allocator)?;
-        with_element!(self.dtype(), T => self.scatter::<T>(&dense)?);
+        self.scatter(&dense)?;
         Ok(dense)
     }
 
-    fn scatter<T: Element>(&self, dense: &HostTensor) -> Result<(), TensorError> {
-        let (indices, values) = (self.indices.read::<i64>()?, self.values.read::<T>()?);
-        let mut out = dense.write::<T>()?;
-        let rank = self.shape.rank();
-        for (i, value) in values.iter().enumerate() {
+    fn scatter(&self, dense: &HostTensor) -> Result<(), TensorError> {
+        let (indices, values) = (self.indices.read::<i64>()?, self.values.read_bytes()?);
+        let mut out = dense.write_bytes()?;
+        let (rank, size) = (self.shape.rank(), self.dtype().size());
+        for (i, value) in values.chunks_exact(size).enumerate() {
             let place = &indices[i * rank..(i + 1) * rank];
             // The index is in range, as `new` has checked. The product of the dimensions fits, by the
             // invariant of shapes.
             let at =
                 place.iter().zip(self.shape.dims()).fold(0, |at, (&index, &dim)| at * dim + index as usize);
-            out[at] = *value;
+            out[at * size..(at + 1) * size].copy_from_slice(value);
         }
         Ok(())
     }

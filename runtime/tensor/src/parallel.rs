@@ -64,14 +64,13 @@ pub(crate) fn units_per_part(all: usize, work: u64, parallel: &dyn Parallel) -> 
     }
 }
 
+/// The work on a part of the given number. Behind a pointer: each is compiled once, for one thread and for
+/// many.
+pub(crate) type PartFn<'a, T> = &'a (dyn Fn(usize, &mut [T]) + Sync);
+
 /// Splits `out` into parts of `len` elements and calls `block(i, part)` for each: on the calling thread if
 /// there is only one.
-pub(crate) fn in_parts<T: Send>(
-    out: &mut [T],
-    len: usize,
-    parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [T]) + Sync,
-) {
+pub(crate) fn in_parts<T: Send>(out: &mut [T], len: usize, parallel: &dyn Parallel, block: PartFn<'_, T>) {
     if out.len() <= len {
         return block(0, out);
     }
@@ -83,7 +82,7 @@ pub(crate) fn each_part<'o, T: Send + 'o>(
     parts: impl Iterator<Item = &'o mut [T]>,
     workers: usize,
     parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [T]) + Sync,
+    block: PartFn<'_, T>,
 ) {
     if workers <= 1 {
         return one_by_one(parts, block);
@@ -91,14 +90,14 @@ pub(crate) fn each_part<'o, T: Send + 'o>(
     share(parts, parallel, block);
 }
 
-fn one_by_one<'o, T: 'o>(parts: impl Iterator<Item = &'o mut [T]>, block: impl Fn(usize, &mut [T])) {
+fn one_by_one<'o, T: 'o>(parts: impl Iterator<Item = &'o mut [T]>, block: PartFn<'_, T>) {
     parts.enumerate().take_while(|_| !is_interrupted()).for_each(|(i, part)| block(i, part));
 }
 
 fn share<'o, T: Send + 'o>(
     parts: impl Iterator<Item = &'o mut [T]>,
     parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [T]) + Sync,
+    block: PartFn<'_, T>,
 ) {
     let mut shared = Vec::new();
     // Without memory for the list of parts this thread does all of them.

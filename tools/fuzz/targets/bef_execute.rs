@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use befrost_tools::hostile::Sandbox;
+use befrost_testing::hostile::Sandbox;
 
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(Sandbox::new);
 

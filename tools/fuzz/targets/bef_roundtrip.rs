@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    befrost_tools::hostile::round_trip_resealed(bytes);
+    befrost_testing::hostile::round_trip_resealed(bytes);
 });

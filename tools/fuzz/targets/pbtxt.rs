@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    befrost_tools::fuzz::pbtxt(&String::from_utf8_lossy(bytes));
+    befrost_testing::fuzz::pbtxt(&String::from_utf8_lossy(bytes));
 });

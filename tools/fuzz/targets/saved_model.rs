@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    befrost_tools::fuzz::saved_model(bytes, false, &befrost_compiler::import::files::NoFiles);
+    befrost_testing::fuzz::saved_model(bytes, false, &befrost_compiler::import::files::NoFiles);
 });

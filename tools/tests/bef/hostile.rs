@@ -4,7 +4,7 @@
 //! fuzzer does with `tools/fuzz/bef_execute`, for every byte of the golden files, and for many random
 //! changes.
 
-use befrost_tools::hostile::{Sandbox, round_trip_resealed};
+use befrost_testing::hostile::{Sandbox, round_trip_resealed};
 use proptest::prelude::*;
 use proptest::sample::Index;
 

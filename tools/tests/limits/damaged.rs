@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use bef_format::AlignedBytes;
 use bef_format::write::update_checksums;
 use befrost::{CallOptions, Cancellation, Datum, Output, Runtime, Source, Value, compile};
-use befrost_tools::dice::Dice;
-use befrost_tools::hostile::round_trip;
+use befrost_testing::dice::Dice;
+use befrost_testing::hostile::round_trip;
 use std::sync::Arc;
 
 use crate::allocator::refusing_beyond;

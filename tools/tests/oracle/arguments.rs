@@ -5,7 +5,7 @@ use std::rc::Rc;
 use befrost::mem::Malloc;
 use befrost::{HostTensor, Shape};
 use befrost_tensor::Dims;
-use befrost_tools::oracle::{Code, OracleError, Value};
+use befrost_testing::oracle::{Code, OracleError, Value};
 
 use crate::generate::{Tape, Ty};
 

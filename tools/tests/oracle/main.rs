@@ -21,7 +21,7 @@ use befrost::{
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::oracle::{self, Code, Limits, OracleError, Value};
+use befrost_testing::oracle::{self, Code, Limits, OracleError, Value};
 use generate::Tape;
 use proptest::prelude::*;
 

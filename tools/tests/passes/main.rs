@@ -20,7 +20,7 @@ use befrost_compiler::graph::pipeline;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::graphs::{Graph, GraphMode};
+use befrost_testing::graphs::{Graph, GraphMode};
 
 /// Graphs of each mode.
 const GRAPHS: u64 = 60;

@@ -8,7 +8,7 @@ use befrost::{HostTensor, npy};
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::oracle::tf::{self, Strictness, TfValue, VariableStore};
+use befrost_testing::oracle::tf::{self, Strictness, TfValue, VariableStore};
 use serde_json::Value as Json;
 
 use crate::compare::{Tolerance, same_tensor};

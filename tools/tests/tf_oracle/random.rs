@@ -16,9 +16,9 @@ use befrost_compiler::graph::pipeline;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::graphs::{Program, mode_of};
-use befrost_tools::oracle::OracleError;
-use befrost_tools::oracle::tf::{self, Strictness, TfExecution, TfValue, VariableStore};
+use befrost_testing::graphs::{Program, mode_of};
+use befrost_testing::oracle::OracleError;
+use befrost_testing::oracle::tf::{self, Strictness, TfExecution, TfValue, VariableStore};
 
 use crate::compare::{Tolerance, same_tensor};
 

@@ -44,12 +44,13 @@ const EDGES: &[Crate] = &[
     ("befrost-python", &["befrost"], &[]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
+    ("befrost-testing", &["*"], &[]),
     ("befrost-fuzz", &["*"], &["*"]),
     ("xtask", &["*"], &["*"]),
 ];
 
 /// Crates that may write BEF outside their tests.
-const WRITERS: &[&str] = &["befrost-compiler", "befrost-tools", "xtask"];
+const WRITERS: &[&str] = &["befrost-compiler", "befrost-tools", "befrost-testing", "xtask"];
 
 /// A dependency in a manifest.
 #[derive(Debug, PartialEq, Eq)]

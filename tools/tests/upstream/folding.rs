@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use befrost::{Datum, Runtime, Source, Value, compile};
 use befrost_compiler::ir::{AttrKind, Module, ValueId};
-use befrost_tools::dice::Dice;
+use befrost_testing::dice::Dice;
 
 use super::{GENERIC, MARKER, mlir_opt, read, upstream};
 

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use befrost_tools::dice::Dice;
+use befrost_testing::dice::Dice;
 
 /// The kind of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! instructions       instructions per kernel in the executor, counted by valgrind
 //! loom               the models of our concurrent code, run through every interleaving
-//! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_tools::models`
+//! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 /// Prints a network.
 fn model(words: &[&str]) -> Result<(), String> {
-    let text = befrost_tools::models::from_words(words)?;
+    let text = befrost_testing::models::from_words(words)?;
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
 }
 

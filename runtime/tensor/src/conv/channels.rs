@@ -107,7 +107,7 @@ impl Conv2d {
                 isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
             }
         };
-        in_parts(out, lines_each * line, parallel, |part, out| {
+        in_parts(out, lines_each * line, parallel, &|part, out| {
             (part * lines_each..).zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
         });
         Ok(())

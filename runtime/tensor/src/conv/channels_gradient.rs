@@ -66,7 +66,7 @@ impl Conv2d {
         let mut sums = filled(parts.checked_mul(self.k).ok_or(TensorError::TooLarge)?, 0.0)?;
         let isa = Isa::detect();
         let workers = parallel.workers(self.work_of_taps());
-        each_part(sums.chunks_mut(self.k), workers, parallel, |part, sums| {
+        each_part(sums.chunks_mut(self.k), workers, parallel, &|part, sums| {
             let lines = dy.chunks_exact(line_len).enumerate().skip(part * lines_each).take(lines_each);
             for (line, dy) in lines {
                 let image = &image[line / self.out.0 * pixels * self.channels..];
@@ -206,7 +206,7 @@ impl Conv2d {
             image.chunks_mut(self.height.input * self.width.input * self.channels),
             parallel.workers(self.work_of_taps()),
             parallel,
-            |n, image| {
+            &|n, image| {
                 for (line, dy) in dy[n * lines * len..][..lines * len].chunks_exact(len).enumerate() {
                     if let Err(error) = f(line, dy, n, image) {
                         failed.get_or_init(|| error);

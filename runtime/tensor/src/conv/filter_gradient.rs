@@ -146,7 +146,7 @@ impl<'c> FilterGradient<'c> {
             filled(pieces.div_ceil(each).checked_mul(out.len()).ok_or(TensorError::TooLarge)?, 0.0)?;
         let failed = OnceLock::new();
         let workers = parallel.workers(self.conv.work_of_taps().saturating_mul(self.outs as u64));
-        each_part(sums.chunks_mut(out.len()), workers, parallel, |part, sums| {
+        each_part(sums.chunks_mut(out.len()), workers, parallel, &|part, sums| {
             let pieces = (part * each..pieces.min((part + 1) * each))
                 .map(|i| (i / per_image * self.images, i % per_image));
             if let Err(error) = self.add(image, dy, pieces, sums) {

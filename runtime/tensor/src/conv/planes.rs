@@ -100,7 +100,7 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
         let lines = out.len() / (cols * n);
         let products = lines.saturating_mul(cols).saturating_mul(k).saturating_mul(n);
         let part = units_per_part(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
-        in_parts(out, part * cols * n, parallel, |i, out| self.part(i * part, out));
+        in_parts(out, part * cols * n, parallel, &|i, out| self.part(i * part, out));
         Ok(())
     }
 

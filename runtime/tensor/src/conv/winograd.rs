@@ -183,7 +183,7 @@ impl Winograd {
             out.chunks_mut(rows * cols * n).flat_map(|image| image.chunks_mut(band_rows * cols * n));
         let source = image;
         let failed = OnceLock::new();
-        each_part(bands_out, workers, parallel, |i, out| {
+        each_part(bands_out, workers, parallel, &|i, out| {
             let (image, first) = (i / bands, i % bands * band_rows);
             let band = ResultBand { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
             if let Err(error) = band.run(source, filters, epilogue, out) {

@@ -148,12 +148,12 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     {
         let work = nanoseconds(k.saturating_mul(n), READS_PER_NS);
         let panels = units_per_part(n.div_ceil(PANEL), work, parallel);
-        in_parts(out, panels * PANEL, parallel, |i, out| job.one_row(row, b, i * panels, out));
+        in_parts(out, panels * PANEL, parallel, &|i, out| job.one_row(row, b, i * panels, out));
         return Ok(());
     }
     let work = nanoseconds(m.saturating_mul(k).saturating_mul(n), PRODUCTS_PER_NS);
     let part = units_per_part(m, work, parallel).next_multiple_of(isa.rows()).min(m);
-    in_parts(out, part * stride, parallel, |i, out| job.rows(i * part, out));
+    in_parts(out, part * stride, parallel, &|i, out| job.rows(i * part, out));
     Ok(())
 }
 

@@ -145,7 +145,7 @@ pub fn crop_and_resize(
     {
         let pixels = image.read::<f32>()?;
         let pixels: &[f32] = &pixels;
-        cx.parts(&mut result.write::<f32>()?, (line, 8), |first, part| {
+        cx.parts(&mut result.write::<f32>()?, (line, 8), &|first, part| {
             for (i, out) in part.chunks_exact_mut(line).enumerate() {
                 let (crop, y) = ((first / line + i) / height, (first / line + i) % height);
                 let [down, across] = spans(boxes.corners[crop], (rows, height), (columns, width));

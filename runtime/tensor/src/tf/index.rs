@@ -14,7 +14,7 @@ use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::scratch::{collected, copied, no_room, push, reserve, try_collected, with_room};
+use crate::scratch::{collected, copied, no_room, push, try_collected, with_room};
 use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The elements of an index tensor.
@@ -359,47 +359,74 @@ pub fn unique(
     if to == DType::I32 && i32::try_from(n).is_err() {
         return Err(TensorError::IndexRange { n });
     }
-    let len: usize = rest.iter().product();
+    let element = x.dtype().size();
+    let len = rest.iter().product::<usize>() * element;
     let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
-    with_element!(x.dtype(), T => {
-        let from = transposed.read::<T>()?;
-        let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
-        let (mut distinct, mut counts): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
-        for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {
-            let slice = &from[i * len..(i + 1) * len];
-            let next = counts.len();
-            let is_nan = slice.iter().any(|value| value.widen().is_nan());
-            // Adding zero removes the sign of zero.
-            let key = slice.iter().map(|value| T::narrow(value.widen().plus(Domain::ZERO)));
-            let at = if is_nan {
-                next
-            } else {
-                seen.try_reserve(1).map_err(|_| no_room::<(Vec<u8>, usize)>(next))?;
-                *seen.entry(bytes_of(key, slice.len())?).or_insert(next)
-            };
-            if at == next {
-                slice.iter().try_for_each(|&value| push(&mut distinct, value))?;
-                push(&mut counts, 0)?;
-            }
-            counts[at] += 1;
-            *place = at as i64;
+    let key_of = with_element!(x.dtype(), T => key_of::<T> as fn(&[u8]) -> Key);
+    let from = transposed.read_bytes()?;
+    let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
+    let (mut distinct, mut counts): (Vec<usize>, Vec<i64>) = (Vec::new(), Vec::new());
+    for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {
+        let next = counts.len();
+        let mut slice_key = with_room(len)?;
+        let mut is_number = true;
+        for value in from[i * len..(i + 1) * len].chunks_exact(element) {
+            let key = key_of(value);
+            is_number &= !key.is_nan;
+            slice_key.extend_from_slice(&key.bytes[..element]);
         }
-        let values = HostTensor::from_slice(Shape::new(&[&[counts.len()], rest].concat())?, &distinct, allocator)?;
-        let mut back: Vec<i64> = (1..=at as i64).collect();
-        back.push(0);
-        back.extend(at as i64 + 1..rank);
-        let values = if at == 0 { values } else { transpose(&values, &back, allocator)? };
-        let counts = HostTensor::from_slice(Shape::new(&[counts.len()])?, &counts, allocator)?;
-        Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
-    })
+        let at = if is_number {
+            seen.try_reserve(1).map_err(|_| no_room::<(Vec<u8>, usize)>(next))?;
+            *seen.entry(slice_key).or_insert(next)
+        } else {
+            next
+        };
+        if at == next {
+            push(&mut distinct, i)?;
+            push(&mut counts, 0)?;
+        }
+        counts[at] += 1;
+        *place = at as i64;
+    }
+    let shape = Shape::new(&[&[counts.len()], rest].concat())?;
+    let values = slices_at(x.dtype(), shape, (&from, len), &distinct, allocator)?;
+    let back: Vec<i64> = (1..=at as i64).chain([0]).chain(at as i64 + 1..rank).collect();
+    let values = if at == 0 { values } else { transpose(&values, &back, allocator)? };
+    let counts = HostTensor::from_slice(Shape::new(&[counts.len()])?, &counts, allocator)?;
+    Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
 }
 
-/// The bytes of `n` elements.
-fn bytes_of<T: Number>(elements: impl Iterator<Item = T>, n: usize) -> Result<Vec<u8>, TensorError> {
-    let mut bytes = Vec::new();
-    reserve(&mut bytes, n.saturating_mul(size_of::<T>()))?;
-    elements.for_each(|element| bytes.extend_from_slice(bytemuck::bytes_of(&element)));
-    Ok(bytes)
+/// The difference of an element from others of its dtype: its bytes, of which zeros have no sign.
+struct Key {
+    /// As many as the largest element has.
+    bytes: [u8; 16],
+    is_nan: bool,
+}
+
+/// The key of an element, given as its bytes.
+fn key_of<T: Number>(element: &[u8]) -> Key {
+    let wide = bytemuck::pod_read_unaligned::<T>(element).widen();
+    let mut bytes = [0; 16];
+    // Adding zero removes the sign of zero.
+    bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&T::narrow(wide.plus(Domain::ZERO))));
+    Key { bytes, is_nan: wide.is_nan() }
+}
+
+/// A tensor of the slices, of `len` bytes each, at these places of `from`.
+pub(crate) fn slices_at(
+    dtype: DType,
+    shape: Shape,
+    (from, len): (&[u8], usize),
+    places: &[usize],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(dtype, shape, allocator)?;
+    if len > 0 {
+        for (to, &at) in out.write_bytes()?.chunks_exact_mut(len).zip(places) {
+            to.copy_from_slice(&from[at * len..][..len]);
+        }
+    }
+    Ok(out)
 }
 
 /// `ListDiff`: the elements of the vector `x` that are not in the vector `y`, in order, and their positions
@@ -422,25 +449,18 @@ pub fn list_diff(
     if to == DType::I32 && i32::try_from(x.num_elements()).is_err() {
         return Err(TensorError::IndexRange { n: x.num_elements() });
     }
-    with_element!(x.dtype(), T => {
-        let key = |value: &T| {
-            let mut key = [0; 16]; // the largest element
-            let value = T::narrow(value.widen().plus(Domain::ZERO));
-            let bytes = bytemuck::bytes_of(&value);
-            key[..bytes.len()].copy_from_slice(bytes);
-            key
-        };
-        let mut unwanted: HashSet<[u8; 16]> = HashSet::new(); // looked up only
-        unwanted.try_reserve(y.num_elements()).map_err(|_| no_room::<[u8; 16]>(y.num_elements()))?;
-        unwanted.extend(y.read::<T>()?.iter().map(key));
-        let from = x.read::<T>()?;
-        let (mut values, mut places): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
-        for (value, i) in from.iter().zip(0i64..).filter(|(value, _)| !unwanted.contains(&key(value))) {
-            push(&mut values, *value)?;
-            push(&mut places, i)?;
-        }
-        let shape = Shape::new(&[values.len()])?;
-        let places = HostTensor::from_slice(shape.clone(), &places, allocator)?;
-        Ok([HostTensor::from_slice(shape, &values, allocator)?, cast(&places, to, allocator)?])
-    })
+    let key_of = with_element!(x.dtype(), T => key_of::<T> as fn(&[u8]) -> Key);
+    let size = x.dtype().size();
+    let mut unwanted: HashSet<[u8; 16]> = HashSet::new(); // looked up only
+    unwanted.try_reserve(y.num_elements()).map_err(|_| no_room::<[u8; 16]>(y.num_elements()))?;
+    unwanted.extend(y.read_bytes()?.chunks_exact(size).map(|value| key_of(value).bytes));
+    let from = x.read_bytes()?;
+    let values = from.chunks_exact(size).enumerate();
+    let kept = values.filter(|(_, value)| !unwanted.contains(&key_of(value).bytes)).map(|(i, _)| i);
+    let places = collected(kept)?;
+    let shape = Shape::new(&[places.len()])?;
+    let values = slices_at(x.dtype(), shape.clone(), (&from, size), &places, allocator)?;
+    let places = collected(places.iter().map(|&i| i as i64))?;
+    let places = HostTensor::from_slice(shape, &places, allocator)?;
+    Ok([values, cast(&places, to, allocator)?])
 }

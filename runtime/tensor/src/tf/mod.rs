@@ -135,6 +135,7 @@ pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_sup
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use fourier::{fft, irfft, rfft};
 pub use index::scatter_nd_reduce;
+pub(crate) use index::slices_at;
 pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
 };

@@ -13,7 +13,7 @@ use super::reduce::axis_last;
 use super::unary::cast;
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::scratch::{collected, stable_sort};
+use crate::scratch::{sorted_positions, stable_sort};
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
@@ -100,9 +100,7 @@ pub fn top_k(
         }
         let (from, mut top, mut at) = (x.read::<T>()?, values.write::<T>()?, places.write::<i32>()?);
         for ((row, top), at) in from.chunks_exact(len).zip(top.chunks_exact_mut(k)).zip(at.chunks_exact_mut(k)) {
-            let mut order = collected(0..len)?;
-            // The order of equal elements is that of their positions.
-            order.sort_unstable_by(|&i, &j| descending(&row[i], &row[j]).then(i.cmp(&j)));
+            let order = sorted_positions(len, &|i, j| descending(&row[i], &row[j]))?;
             for ((top, at), &i) in top.iter_mut().zip(at).zip(&order) {
                 (*top, *at) = (row[i], i as i32); // checked above
             }

@@ -65,7 +65,7 @@ impl PoolGeometry {
 
     /// Calls `f` for each element of the result with its position and the positions of the image elements in
     /// its window, until interrupted.
-    fn for_each(&self, mut f: impl FnMut(usize, &[usize])) -> Result<(), TensorError> {
+    fn for_each(&self, f: &mut dyn FnMut(usize, &[usize])) -> Result<(), TensorError> {
         if self.result_shape.num_elements() == 0 {
             return Ok(());
         }
@@ -115,7 +115,7 @@ pub fn pool(
             return Err(TensorError::Unsupported { op, dtype: x.dtype() });
         }
         let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
-        geometry.for_each(|at, covered| {
+        geometry.for_each(&mut |at, covered| {
             to[at] = match kind {
                 Pool::Max => largest(&from, covered).map_or_else(|| far_end(Ordering::Greater), |best| from[best]),
                 Pool::Avg => {
@@ -135,12 +135,12 @@ fn spread(
     shape: &Shape,
     dy: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-    mut f: impl FnMut(f64, &[usize], &mut [f64]),
+    f: impl Fn(f64, &[usize], &mut [f64]),
 ) -> Result<HostTensor, TensorError> {
     let sums = HostTensor::zeros(DType::F64, shape.clone(), allocator)?;
     {
         let (dy, mut to) = (dy.read::<f64>()?, sums.write::<f64>()?);
-        geometry.for_each(|at, covered| f(dy[at], covered, &mut to))?;
+        geometry.for_each(&mut |at, covered| f(dy[at], covered, &mut to))?;
     }
     cast(&sums, dtype, allocator)
 }
@@ -184,7 +184,7 @@ pub fn max_pool_grad_grad(
     let out = HostTensor::zeros(x.dtype(), geometry.result_shape.clone(), allocator)?;
     with_element!(x.dtype(), T => {
         let (from, grads, mut to) = (x.read::<T>()?, grads.read::<T>()?, out.write::<T>()?);
-        geometry.for_each(|at, covered| {
+        geometry.for_each(&mut |at, covered| {
             if let Some(best) = largest(&from, covered) {
                 to[at] = grads[best];
             }

@@ -84,19 +84,11 @@ pub(super) fn multiply(
     with_element!(a.dtype(), T => {
         let (left, right) = (a.read::<T>()?, b.read::<T>()?);
         let (left, right): (&[T], &[T]) = (&left, &right);
-        let factors = |i: usize, j: usize| (left[i].widen(), right[j].widen());
-        if conjugate_a || conjugate_b {
-            contract::<T>(&out, free, summed, |i, j| {
-                let (x, y) = factors(i, j);
-                let conjugated = (x.conjugated(), y.conjugated());
-                (if conjugate_a { conjugated.0 } else { x }).times(if conjugate_b { conjugated.1 } else { y })
-            })?;
-        } else {
-            contract::<T>(&out, free, summed, |i, j| {
-                let (x, y) = factors(i, j);
-                x.times(y)
-            })?;
-        }
+        contract::<T>(&out, free, summed, |i, j| {
+            let (x, y) = (left[i].widen(), right[j].widen());
+            let x = if conjugate_a { x.conjugated() } else { x };
+            x.times(if conjugate_b { y.conjugated() } else { y })
+        })?;
     });
     Ok(out)
 }

@@ -113,7 +113,7 @@ pub fn fake_quant(x: &HostTensor, ranges: &Ranges, cx: &Cx<'_>) -> Result<HostTe
     {
         let from = x.read_as::<f32>("inputs")?;
         let from: &[f32] = &from;
-        cx.parts(&mut out.write::<f32>()?, (ranges.0.len(), 8), |first, out| {
+        cx.parts(&mut out.write::<f32>()?, (ranges.0.len(), 8), &|first, out| {
             for ((out, &x), (_, range)) in out.iter_mut().zip(&from[first..]).zip(ranges.cycle()) {
                 *out = range.map_or(0.0, |range| range.rounded(x));
             }

@@ -144,7 +144,7 @@ fn groups<T: Element, const N: usize>(
     cx: &Cx<'_>,
     group: impl Fn([u32; WORDS]) -> [T; N] + Sync,
 ) -> Result<(), TensorError> {
-    cx.parts(&mut out.write::<T>()?, (N, 16), |first, part| {
+    cx.parts(&mut out.write::<T>()?, (N, 16), &|first, part| {
         for (i, out) in part.chunks_mut(N).enumerate() {
             let numbers = group(from.block((first / N + i) as u64));
             out.copy_from_slice(&numbers[..out.len()]);
@@ -161,7 +161,7 @@ fn streams<T: Element, const N: usize>(
     group: impl Fn(&mut Words) -> [T; N] + Sync,
 ) -> Result<(), TensorError> {
     let blocks = N as u64 * RESERVED / WORDS as u64;
-    cx.parts(&mut out.write::<T>()?, (N, 32), |first, part| {
+    cx.parts(&mut out.write::<T>()?, (N, 32), &|first, part| {
         for (i, out) in part.chunks_mut(N).enumerate() {
             let number = (first / N + i) as u64;
             let numbers = group(&mut from.skipped(number.wrapping_mul(blocks)).words());

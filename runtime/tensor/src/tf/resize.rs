@@ -218,7 +218,7 @@ fn each_line<T: Send>(
     cx: &Cx<'_>,
     f: impl Fn(usize, usize, &mut [T]) + Sync,
 ) {
-    cx.parts(out, (line, cost), |first, part| {
+    cx.parts(out, (line, cost), &|first, part| {
         for (i, out) in part.chunks_exact_mut(line).enumerate() {
             let row = first / line + i;
             f(row / height, row % height, out);

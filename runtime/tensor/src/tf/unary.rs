@@ -73,10 +73,34 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
 /// loses its imaginary part. TensorFlow leaves NaN and floats out of an integer type's range undefined. Here
 /// they become the lowest number of i32 and i64, as TensorFlow's do on x86. For shorter or unsigned integers,
 /// where TensorFlow's results differ from element to element, they saturate, and NaN becomes 0.
+///
+/// The elements are widened and narrowed in blocks: a function for each dtype, not for each pair of them.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    with_element!(x.dtype(), From => with_element!(to, To => {
-        map::<From, To>(x, allocator, |x| To::cast(x.widen().any()))
-    }))
+    const BLOCK: usize = 64;
+    let widen = with_element!(x.dtype(), T => widen_all::<T> as fn(&[u8], &mut [AnyWide]));
+    let narrow = with_element!(to, T => narrow_all::<T> as fn(&[AnyWide], &mut [u8]));
+    let out = HostTensor::allocate(to, x.shape().clone(), allocator)?;
+    {
+        let (from, mut into) = (x.read_bytes()?, out.write_bytes()?);
+        let mut wide = [AnyWide::Bool(false); BLOCK];
+        let blocks = from.chunks(BLOCK * x.dtype().size());
+        for (from, into) in blocks.zip(into.chunks_mut(BLOCK * to.size())) {
+            let wide = &mut wide[..into.len() / to.size()];
+            widen(from, wide);
+            narrow(wide, into);
+        }
+    }
+    Ok(out)
+}
+
+fn widen_all<T: Number>(from: &[u8], to: &mut [AnyWide]) {
+    let elements = from.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>);
+    to.iter_mut().zip(elements).for_each(|(to, x)| *to = x.widen().any());
+}
+
+fn narrow_all<T: Number>(from: &[AnyWide], to: &mut [u8]) {
+    let elements = to.chunks_exact_mut(size_of::<T>());
+    elements.zip(from).for_each(|(to, &x)| to.copy_from_slice(bytemuck::bytes_of(&T::cast(x))));
 }
 
 /// `Cast` of one element, given as its bytes, to f64; `None` if the number of bytes differs.

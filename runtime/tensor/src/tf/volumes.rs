@@ -146,7 +146,7 @@ pub fn conv3d(
             let (x, filter, mut sums) = (wide_x.read::<T>()?, wide_filter.read::<T>()?, sums.write::<T>()?);
             let (x, filter): (&[T], &[T]) = (&x, &filter);
             let (from, cost) = (windows.channels, windows.n_taps().saturating_mul(windows.channels));
-            cx.parts(&mut sums, (to, cost), |first, part| {
+            cx.parts(&mut sums, (to, cost), &|first, part| {
                 for (i, sums) in part.chunks_exact_mut(to).enumerate() {
                     let (batch, at) = windows.window(first / to + i);
                     windows.each_tap(batch, at, |tap, pixel| {
@@ -182,7 +182,7 @@ pub fn conv3d_backprop_input(
             let (dy, filter, mut sums) = (wide_dy.read::<T>()?, wide_filter.read::<T>()?, sums.write::<T>()?);
             let (dy, filter): (&[T], &[T]) = (&dy, &filter);
             let (from, cost) = (windows.channels, windows.n_taps().saturating_mul(to));
-            cx.parts(&mut sums, (from, cost), |first, part| {
+            cx.parts(&mut sums, (from, cost), &|first, part| {
                 for (i, sums) in part.chunks_exact_mut(from).enumerate() {
                     windows.each_window(first / from + i, |tap, window| {
                         let dy = &dy[window * to..][..to];
@@ -274,7 +274,7 @@ pub fn pool3d(
         with_float!(wide_x, T => {
             let (x, mut out) = (wide_x.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;
-            cx.parts(&mut out, (channels, windows.n_taps()), |first, part| {
+            cx.parts(&mut out, (channels, windows.n_taps()), &|first, part| {
                 for (i, out) in part.chunks_exact_mut(channels).enumerate() {
                     let (batch, at) = windows.window(first / channels + i);
                     let mut n = 0;

@@ -68,14 +68,14 @@ pub fn map(function: Function, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor,
     x.expect_dtype("x", DType::F32)?;
     let isa = Isa::detect();
     if x.is_unique() {
-        cx.parts(&mut x.write::<f32>()?, (BLOCK, COST), |_, out| isa.map(function, out));
+        cx.parts(&mut x.write::<f32>()?, (BLOCK, COST), &|_, out| isa.map(function, out));
         return Ok(x);
     }
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
     {
         let from = x.read::<f32>()?;
         let from: &[f32] = &from;
-        cx.parts(&mut out.write::<f32>()?, (BLOCK, COST), |first, out| {
+        cx.parts(&mut out.write::<f32>()?, (BLOCK, COST), &|first, out| {
             for (out, x) in out.chunks_mut(BLOCK).zip(from[first..].chunks(BLOCK)) {
                 out.copy_from_slice(&x[..out.len()]);
                 isa.map(function, out);
@@ -139,7 +139,7 @@ fn arithmetic(op: Arithmetic, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Resu
         let (other, mut to): (&[f32], _) = (&other, out.write::<f32>()?);
         // This operand is the result itself: nothing is read from elsewhere.
         let itself = vec![(); to.len()];
-        cx.parts(&mut to, (blocks.unit(), 1), |first, to| {
+        cx.parts(&mut to, (blocks.unit(), 1), &|first, to| {
             blocks.each(first, to, (&itself, other), |to, _, other| isa.arithmetic(op, over, to, other));
         });
     }
@@ -160,7 +160,7 @@ fn arithmetic_apart(
         let (a, b) = (a.read_as::<f32>("a")?, b.read_as::<f32>("b")?);
         let (a, b): (&[f32], &[f32]) = (&a, &b);
         let over = blocks.even();
-        cx.parts(&mut out.write::<f32>()?, (blocks.unit(), 1), |first, out| {
+        cx.parts(&mut out.write::<f32>()?, (blocks.unit(), 1), &|first, out| {
             blocks.each(first, out, (a, b), |out, a, b| {
                 let (even, other) = if over == Over::Left { (a, b) } else { (b, a) };
                 out.copy_from_slice(even);
@@ -255,12 +255,14 @@ fn compare_of<T: Number + PartialOrd>(
 ) -> Result<HostTensor, TensorError> {
     let shape = broadcast_shape(a.shape(), b.shape())?;
     match op {
-        Compare::Equal => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a == b)),
-        Compare::NotEqual => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a != b)),
+        Compare::Equal | Compare::NotEqual => {
+            let wanted = op == Compare::Equal;
+            zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from((a == b) == wanted))
+        }
         Compare::Less => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a < b)),
         Compare::LessEqual => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a <= b)),
-        Compare::Greater => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a > b)),
-        Compare::GreaterEqual => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a >= b)),
+        Compare::Greater => compare_of::<T>(Compare::Less, b, a, cx),
+        Compare::GreaterEqual => compare_of::<T>(Compare::LessEqual, b, a, cx),
     }
 }
 

@@ -53,7 +53,7 @@ use crate::cache::CACHE;
 use crate::interrupt::{STEPS, is_interrupted};
 
 use crate::mem::Allocator;
-use crate::parallel::{ADDITIONS_PER_NS, Parallel, Serial, in_parts, nanoseconds, units_per_part};
+use crate::parallel::{ADDITIONS_PER_NS, Parallel, PartFn, Serial, in_parts, nanoseconds, units_per_part};
 
 /// The number of elements per block, which stays in the L1 cache.
 const BLOCK: usize = CACHE.l1_floats(4);
@@ -85,12 +85,12 @@ impl<'a> Cx<'a> {
         &self,
         out: &mut [T],
         (unit, cost): (usize, usize),
-        block: impl Fn(usize, &mut [T]) + Sync,
+        block: PartFn<'_, T>,
     ) {
         let unit = unit.max(1);
         // A piece is interruptible as a whole only.
         let piece = (STEPS / cost.max(1)).div_ceil(unit).max(1).saturating_mul(unit);
-        self.large_parts(out, (unit, cost), |first, part| {
+        self.large_parts(out, (unit, cost), &|first, part| {
             for (i, piece) in (0..).step_by(piece).zip(part.chunks_mut(piece)) {
                 if i > 0 && is_interrupted() {
                     return;
@@ -101,15 +101,10 @@ impl<'a> Cx<'a> {
     }
 
     /// [`Cx::parts`] for blocks that ask themselves whether to stop.
-    fn large_parts<T: Send>(
-        &self,
-        out: &mut [T],
-        (unit, cost): (usize, usize),
-        block: impl Fn(usize, &mut [T]) + Sync,
-    ) {
+    fn large_parts<T: Send>(&self, out: &mut [T], (unit, cost): (usize, usize), block: PartFn<'_, T>) {
         let unit = unit.max(1);
         let work = nanoseconds(out.len().saturating_mul(cost.max(1)), ADDITIONS_PER_NS);
         let len = units_per_part(out.len().div_ceil(unit), work, self.parallel).saturating_mul(unit);
-        in_parts(out, len, self.parallel, |i, part| block(i * len, part));
+        in_parts(out, len, self.parallel, &|i, part| block(i * len, part));
     }
 }

@@ -68,7 +68,7 @@ impl TransposePlan {
     fn run<const N: usize>(&self, from: &[u8], to: &mut [u8], cx: &Cx<'_>) {
         let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
         let Some(&outermost) = self.axes.first() else { return };
-        cx.parts(to, (outermost.to, 4), |first, to| {
+        cx.parts(to, (outermost.to, 4), &|first, to| {
             let mut axes = self.axes.clone();
             axes[0].len = to.len() / outermost.to;
             transpose_axes(&mut axes, &from[first / outermost.to * outermost.from..], to);

@@ -80,7 +80,7 @@ fn normalize(
         return Ok(x);
     }
     if x.is_unique() {
-        cx.parts(&mut x.write::<f32>()?, (unit, 1), run);
+        cx.parts(&mut x.write::<f32>()?, (unit, 1), &run);
         return Ok(x);
     }
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
@@ -88,7 +88,7 @@ fn normalize(
         let from = x.read::<f32>()?;
         let from: &[f32] = &from;
         let piece = (BLOCK / unit).max(1) * unit;
-        cx.parts(&mut out.write::<f32>()?, (unit, 1), |first, out| {
+        cx.parts(&mut out.write::<f32>()?, (unit, 1), &|first, out| {
             for (i, out) in out.chunks_mut(piece).enumerate() {
                 let first = first + i * piece;
                 out.copy_from_slice(&from[first..][..out.len()]);

@@ -204,7 +204,7 @@ impl Nest {
         let outermost = axes.max_by_key(|axis| axis.out).copied().unwrap_or(NONE);
         let unit = outermost.out.max(1);
         let work = self.inner.len.saturating_mul(self.added.iter().map(|axis| axis.len).product());
-        cx.large_parts(out, (unit, work / 8), |first, out| {
+        cx.large_parts(out, (unit, work / 8), &|first, out| {
             let at = first / unit;
             let shorten = |axis: ProductAxis| {
                 let len = if axis.out == outermost.out { out.len() / unit } else { axis.len };

@@ -106,7 +106,7 @@ fn run(
     if inner == 1 && count > LONG {
         let mut parts = filled(count.div_ceil(LONG), 0.0)?;
         for (out, row) in out.iter_mut().zip(x.chunks_exact(count)) {
-            cx.parts(&mut parts, (1, LONG), |first, parts| {
+            cx.parts(&mut parts, (1, LONG), &|first, parts| {
                 for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
                     *part = isa.gather_row(gather, x);
                 }
@@ -116,7 +116,7 @@ fn run(
         return Ok(());
     }
     if inner == 1 {
-        cx.parts(out, (1, count), |first, out| {
+        cx.parts(out, (1, count), &|first, out| {
             for (i, out) in (first..).zip(out) {
                 *out = finish(isa.gather_row(gather, &x[i * count..][..count]));
             }
@@ -124,7 +124,7 @@ fn run(
         return Ok(());
     }
     let unit = if outer == 1 { COLUMNS } else { inner };
-    cx.parts(out, (unit, count), |first, out| {
+    cx.parts(out, (unit, count), &|first, out| {
         let mut acc = [0.0; COLUMNS];
         for (i, out) in out.chunks_mut(inner).enumerate() {
             if inner <= NARROW {
@@ -210,7 +210,7 @@ pub(in crate::tf) fn each_row(
         return Ok(x);
     }
     if x.is_unique() {
-        cx.parts(&mut x.write::<f32>()?, (n, COST), |_, out| f(n, out));
+        cx.parts(&mut x.write::<f32>()?, (n, COST), &|_, out| f(n, out));
         return Ok(x);
     }
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
@@ -218,7 +218,7 @@ pub(in crate::tf) fn each_row(
         let from = x.read::<f32>()?;
         let from: &[f32] = &from;
         let piece = (BLOCK / n).max(1) * n;
-        cx.parts(&mut out.write::<f32>()?, (n, COST), |first, out| {
+        cx.parts(&mut out.write::<f32>()?, (n, COST), &|first, out| {
             for (out, x) in out.chunks_mut(piece).zip(from[first..].chunks(piece)) {
                 out.copy_from_slice(&x[..out.len()]);
                 f(n, out);

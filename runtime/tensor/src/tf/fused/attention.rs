@@ -107,7 +107,7 @@ pub fn attention(
     let unit = rows * numbers; // a part of the shape
     // The scores of each thread come from the allocator, so its limits apply.
     let failed = std::sync::OnceLock::new();
-    cx.parts(&mut out.write::<f32>()?, (unit, columns + n), |first, part| {
+    cx.parts(&mut out.write::<f32>()?, (unit, columns + n), &|first, part| {
         let run = |part: &mut [f32]| -> Result<(), TensorError> {
             let scores = HostTensor::allocate(DType::F32, Shape::new(&[scores_len])?, cx.allocator)?;
             let mut scores = scores.write::<f32>()?;

@@ -143,7 +143,7 @@ impl Program {
                 .zip(&operands)
                 .map(|(numbers, x)| Source::new(numbers.as_deref(), x.shape(), out.shape()))
                 .collect();
-            cx.parts(&mut out.write::<f32>()?, (BLOCK, 2 * self.steps.len()), |first, out| {
+            cx.parts(&mut out.write::<f32>()?, (BLOCK, 2 * self.steps.len()), &|first, out| {
                 self.part(&sources, first, out);
             });
         }

@@ -84,7 +84,7 @@ impl PackedRows {
         let (k, n, flip) = (self.k, self.groups, flip_of_rows(dtype));
         let mut to = self.bytes.write_bytes()?;
         let to: &mut [RowGroup] = bytemuck::cast_slice_mut(&mut to);
-        cx.parts(to, (n, 4), |first, part| {
+        cx.parts(to, (n, 4), &|first, part| {
             for (row, to) in (first / n..).zip(part.chunks_exact_mut(n)) {
                 let (to, sum) = to.split_at_mut(n - 1);
                 let to = to.as_flattened_mut();
@@ -140,7 +140,7 @@ impl PackedColumns {
         let (n, flip) = (self.groups, flip_of_columns(dtype));
         let mut to = self.bytes.write_bytes()?;
         let to: &mut [PanelGroup] = bytemuck::cast_slice_mut(&mut to);
-        cx.parts(to, (n, 8 * LANES * GROUP), |first, part| {
+        cx.parts(to, (n, 8 * LANES * GROUP), &|first, part| {
             for (panel, to) in (first / n..).zip(part.chunks_exact_mut(n)) {
                 to.fill([[0; GROUP]; LANES]);
                 let (to, all) = to.split_at_mut(n - 1);
@@ -177,7 +177,7 @@ pub(super) fn multiply(
     let a_groups: &[RowGroup] = bytemuck::cast_slice(&a_bytes);
     let b_groups: &[PanelGroup] = bytemuck::cast_slice(&b_bytes);
     let k = a.k as i32; // modulo 2^32
-    cx.parts(out, (n.saturating_mul(BYTE_ROWS), a.k / PRODUCTS + 1), |first, part| {
+    cx.parts(out, (n.saturating_mul(BYTE_ROWS), a.k / PRODUCTS + 1), &|first, part| {
         let mut sums: Sums = [[[0; LANES]; 2]; BYTE_ROWS];
         for (i, panels) in b_groups.chunks(2 * stride).enumerate() {
             let (left, rest) = panels.split_at(stride);
@@ -226,7 +226,7 @@ pub(super) fn multiply_row(
     let row = crate::scratch::collected(a.iter().map(|&byte| number(byte) - za))?;
     let all = row.iter().fold(0i32, |sum, &x| sum.wrapping_add(x));
     let is_signed = b_dtype == DType::I8;
-    cx.parts(out, (COLUMNS, a.len() / PRODUCTS + 1), |first, part| {
+    cx.parts(out, (COLUMNS, a.len() / PRODUCTS + 1), &|first, part| {
         for (column, out) in (first..).step_by(COLUMNS).zip(part.chunks_mut(COLUMNS)) {
             let bytes = b.bytes.get(column..).unwrap_or(&[]); // empty without steps
             isa.times_bytes(&row, bytes, (b.columns, is_signed), out);

@@ -87,7 +87,7 @@ pub fn deform_conv(
         with_float!(wide_x, T => {
             let (x, offset, mask) = (wide_x.read::<T>()?, wide_offset.read::<T>()?, wide_mask.read::<T>()?);
             let (x, offset, mask): (&[T], &[T], &[T]) = (&x, &offset, &mask);
-            cx.parts(&mut sampled.write::<T>()?, (windows, 64), |first, part| {
+            cx.parts(&mut sampled.write::<T>()?, (windows, 64), &|first, part| {
                 for (row, out) in (first / windows..).zip(part.chunks_exact_mut(windows)) {
                     let (channel, tap) = (g * from + row / taps, row % taps);
                     let plane = &x[(n * channels + channel) * height * width..][..height * width];
@@ -148,7 +148,7 @@ pub fn col_to_image(
         with_element!(x.dtype(), T => {
             let (x, mut out) = (x.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;
-            cx.parts(&mut out, (plane, cost), |first, part| {
+            cx.parts(&mut out, (plane, cost), &|first, part| {
                 for (number, out) in (first / plane..).zip(part.chunks_exact_mut(plane)) {
                     add_windows(&spans, windows, &x[number * columns..][..columns], &mut |at, x: T| {
                         out[at] = T::narrow(out[at].widen().plus(x.widen()));

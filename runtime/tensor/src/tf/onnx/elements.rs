@@ -79,7 +79,7 @@ impl Places {
 
     fn gather<const N: usize>(&self, from: &[u8], to: &mut [u8], cx: &Cx<'_>) {
         let from = from.as_chunks::<N>().0;
-        cx.parts(to.as_chunks_mut::<N>().0, (self.row, 4), |first, part| {
+        cx.parts(to.as_chunks_mut::<N>().0, (self.row, 4), &|first, part| {
             self.each(first / self.row, part.len() / self.row, |i, at| part[i - first] = from[at]);
         });
     }

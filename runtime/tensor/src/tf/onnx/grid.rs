@@ -166,7 +166,7 @@ pub fn grid_sample(
         with_float!(wide_x, T => {
             let (x, grid, mut out) = (wide_x.read::<T>()?, wide_grid.read::<T>()?, out.write::<T>()?);
             let (x, grid): (&[T], &[T]) = (&x, &grid);
-            cx.parts(&mut out, (each, cost), |first, part| {
+            cx.parts(&mut out, (each, cost), &|first, part| {
                 let mut number = first / each;
                 let mut rest = part;
                 // The channels of an image, or some of them.

@@ -192,7 +192,7 @@ pub fn window_pool(
         with_float!(wide, T => {
             let (x, mut out) = (wide.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;
-            cx.parts(&mut out, (n, planes.taps()), |first, part| {
+            cx.parts(&mut out, (n, planes.taps()), &|first, part| {
                 for (row, number) in part.chunks_exact_mut(n).zip(first / n..) {
                     reduce_row(kind, &planes, x, number, row);
                 }
@@ -257,7 +257,7 @@ pub fn max_pool_with_indices(
     with_float!(wide, T => {
         let x = wide.read::<T>()?;
         let x: &[T] = &x;
-        cx.parts(&mut at, (n, planes.taps()), |first, part| {
+        cx.parts(&mut at, (n, planes.taps()), &|first, part| {
             for (row, number) in part.chunks_exact_mut(n).zip(first / n..) {
                 find_row(&planes, x, number, row);
             }

@@ -400,7 +400,7 @@ impl Recurrence {
         let mut bias = copied(by_x)?;
         bias.iter_mut().zip(&by_h[..joint]).for_each(|(bias, &more)| *bias += more);
         let mut from_x = from_x.write::<T>()?;
-        cx.parts(&mut from_x, (bias.len(), 1), |_, part| {
+        cx.parts(&mut from_x, (bias.len(), 1), &|_, part| {
             for row in part.chunks_exact_mut(bias.len()) {
                 row.iter_mut().zip(&bias).for_each(|(x, &bias)| *x += bias);
             }

@@ -280,7 +280,7 @@ impl AxisWeights {
             let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
             let from: &[T] = &from;
             let cost = self.taps.len().div_ceil(axis.to);
-            cx.parts(&mut to, (inner, cost), |first, part| {
+            cx.parts(&mut to, (inner, cost), &|first, part| {
                 for (row, number) in part.chunks_exact_mut(inner).zip(first / inner..) {
                     let (plane, at) = (number / axis.to * axis.from, number % axis.to);
                     row.fill(T::ZERO);

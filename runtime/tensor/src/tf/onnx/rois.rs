@@ -154,7 +154,7 @@ pub fn roi_align(
             let (x, mut out) = (wide_x.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;
             let each = rows * columns;
-            cx.parts(&mut out, (channels * each, 64), |first, part| {
+            cx.parts(&mut out, (channels * each, 64), &|first, part| {
                 let own = part.chunks_exact_mut(channels * each).zip(&regions[first / (channels * each)..]);
                 for (out, (bins, image)) in own {
                     let x = &x[image * channels * plane..][..channels * plane];
@@ -230,7 +230,7 @@ pub fn max_roi_pool(
         with_float!(wide_x, T => {
             let (x, mut out) = (wide_x.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;
-            cx.parts(&mut out, (each, plane.div_ceil(each)), |first, part| {
+            cx.parts(&mut out, (each, plane.div_ceil(each)), &|first, part| {
                 for (number, out) in (first / each..).zip(part.chunks_exact_mut(each)) {
                     let roi = &regions[number / channels * 5..][..5];
                     let x = &x[(roi[0] as usize * channels + number % channels) * plane..][..plane];

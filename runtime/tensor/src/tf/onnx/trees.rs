@@ -336,7 +336,7 @@ impl Trees {
             with_float!(wide, T => {
                 let (x, mut out) = (wide.read::<T>()?, out.write::<f32>()?);
                 let x: &[T] = &x;
-                cx.parts(&mut out, (self.n_targets, cost), |first, part| {
+                cx.parts(&mut out, (self.n_targets, cost), &|first, part| {
                     let own = part.chunks_exact_mut(self.n_targets);
                     for (row, out) in (first / self.n_targets..).zip(own) {
                         self.evaluate(&x[row * features..][..features], out);

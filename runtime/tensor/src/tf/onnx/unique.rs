@@ -6,10 +6,11 @@
 use std::cmp::Ordering;
 
 use super::super::fast::Cx;
+use super::super::index::slices_at;
 use super::super::numeric::{Domain, Number};
 use super::super::reference::transpose;
 use crate::element::with_element;
-use crate::scratch::{collected, filled, push};
+use crate::scratch::{collected, filled, push, sorted_positions};
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 /// The order of two numbers: NaNs last, complex numbers by their parts.
@@ -38,15 +39,14 @@ struct Groups {
 impl Groups {
     fn new<T: Number>(x: &[T], (n, len): (usize, usize), sorted: bool) -> Result<Groups, TensorError> {
         let slice = |i: usize| &x[i * len..][..len];
-        let compare = |&a: &usize, &b: &usize| {
+        let compare = |a: usize, b: usize| {
             let pairs = slice(a).iter().zip(slice(b));
             pairs.map(|(&a, &b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         };
-        let mut by_value = collected(0..n)?;
-        by_value.sort_unstable_by(|a, b| compare(a, b).then(a.cmp(b)));
+        let by_value = sorted_positions(n, &compare)?;
         let mut groups = Groups { first: Vec::new(), inverse: filled(n, 0)?, counts: Vec::new() };
         for (at, &i) in by_value.iter().enumerate() {
-            if at == 0 || compare(&by_value[at - 1], &i).is_ne() {
+            if at == 0 || compare(by_value[at - 1], i).is_ne() {
                 push(&mut groups.first, i)?;
                 push(&mut groups.counts, 0)?;
             }
@@ -100,14 +100,8 @@ pub fn unique_sorted(
         with_element!(turned.dtype(), T => Groups::new::<T>(&turned.read::<T>()?, (n, len), sorted)?);
     let count = groups.first.len();
     let shape = Shape::new(&[&[count], rest].concat())?;
-    let values = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
-    let bytes = len * x.dtype().size();
-    if bytes > 0 {
-        let (from, mut to) = (turned.read_bytes()?, values.write_bytes()?);
-        for (to, &first) in to.chunks_exact_mut(bytes).zip(&groups.first) {
-            to.copy_from_slice(&from[first * bytes..][..bytes]);
-        }
-    }
+    let from = turned.read_bytes()?;
+    let values = slices_at(x.dtype(), shape, (&from, len * x.dtype().size()), &groups.first, cx.allocator)?;
     let back: Vec<i64> = (1..=at as i64).chain([0]).chain(at as i64 + 1..rank).collect();
     let values = if at == 0 { values } else { transpose(&values, &back, cx.allocator)? };
     let first = collected(groups.first.iter().map(|&i| i as i64))?;

@@ -68,15 +68,17 @@ pub fn owning<const N: usize, R: IntoResults>(
     f: impl Fn([HostTensor; N], &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
 ) -> Made {
     let op = attrs.op();
-    Ok(Box::new(move |inputs, cx| {
-        if inputs.len() != N {
-            return invalid(op, format!("{} operands, expected {N}", inputs.len()));
-        }
-        let mut inputs = inputs.into_iter();
-        let inputs =
-            std::array::from_fn(|_| inputs.next().unwrap_or_else(|| unreachable!("they were counted")));
-        Ok(f(inputs, cx)?.into_results())
-    }))
+    Ok(Box::new(move |inputs, cx| Ok(f(counted(op, inputs)?, cx)?.into_results())))
+}
+
+/// The operands, if there are `N`. Not inlined into each operator's function: hundreds have the same number.
+#[inline(never)]
+fn counted<const N: usize>(op: &'static str, inputs: Operands) -> Result<[HostTensor; N], TensorError> {
+    if inputs.len() != N {
+        return invalid(op, format!("{} operands, expected {N}", inputs.len()));
+    }
+    let mut inputs = inputs.into_iter();
+    Ok(std::array::from_fn(|_| inputs.next().unwrap_or_else(|| unreachable!("they were counted"))))
 }
 
 /// A function of `least` operands or more.

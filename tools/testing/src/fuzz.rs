@@ -24,7 +24,7 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::npy;
 use befrost_train::{Checkpoint, Dataset};
 
-use crate::filecheck;
+use befrost_tools::filecheck;
 
 /// The pipelines that are run on every verified program.
 pub const PIPELINES: [&str; 8] = [
