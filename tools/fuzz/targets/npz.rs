@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    befrost_tools::fuzz::npz(bytes);
+    befrost_testing::fuzz::npz(bytes);
 });
