@@ -18,6 +18,7 @@ use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::bundle::Bytes;
 
+use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 
 /// The program to compile.
@@ -58,6 +59,8 @@ pub struct CompileOptions {
     pub level: u8,
     /// The inputs of a model by their names; all placeholders that the results need if there are none.
     pub feeds: Vec<String>,
+    /// The sizes of the feeds, in their order; those that the model declares if there are none.
+    pub sizes: Vec<Vec<usize>>,
     /// The outputs of a model by their names; the nodes that no other uses if there are none.
     pub fetches: Vec<String>,
     /// The only signature of a model to compile; all of them, as functions of their names, if there is none.
@@ -70,6 +73,8 @@ pub struct CompileOptions {
     pub init: Option<String>,
     /// Lets variables without names be those of the nodes that make them, in all programs made of the graph.
     pub shares_resources: bool,
+    /// A folder of compiled programs, from which those are read that were compiled before.
+    pub cache_dir: Option<PathBuf>,
 }
 
 /// A compiled program.
@@ -77,6 +82,7 @@ pub(crate) struct Compiled {
     pub(crate) bef: Vec<u8>,
     /// The function that gives variables and tables their values.
     pub(crate) init: Option<String>,
+    pub(crate) is_from_cache: bool,
 }
 
 impl Default for CompileOptions {
@@ -84,12 +90,14 @@ impl Default for CompileOptions {
         CompileOptions {
             level: 2,
             feeds: Vec::new(),
+            sizes: Vec::new(),
             fetches: Vec::new(),
             signature: None,
             freeze: false,
             targets: Vec::new(),
             init: None,
             shares_resources: false,
+            cache_dir: None,
         }
     }
 }
@@ -143,8 +151,16 @@ pub fn compile_with(source: impl Into<Source>, options: &CompileOptions) -> Resu
     compiled(source.into(), options).map(|compiled| compiled.bef)
 }
 
-/// Compiles a program.
+/// Compiles a program, or reads it from the cache.
 pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    match &options.cache_dir {
+        Some(folder) => cache::through(folder, source, options),
+        None => compiled_now(source, options),
+    }
+}
+
+/// Compiles a program.
+pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
     match source {
         Source::Text(text) => from_text("<text>", &text, options),
         Source::GraphDef(bytes) => {
@@ -203,8 +219,11 @@ fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileE
 }
 
 fn import_options(options: &CompileOptions) -> ImportOptions {
+    let size = |&size: &usize| i64::try_from(size).unwrap_or(i64::MAX);
+    let shape = |at: usize| options.sizes.get(at).map(|sizes| sizes.iter().map(size).collect());
+    let feeds = options.feeds.iter().enumerate();
     ImportOptions {
-        feeds: options.feeds.iter().map(Feed::named).collect(),
+        feeds: feeds.map(|(at, name)| Feed { shape: shape(at), ..Feed::named(name) }).collect(),
         fetches: options.fetches.clone(),
         signature: options.signature.clone(),
         freeze: options.freeze,
@@ -223,7 +242,7 @@ fn finished(
 ) -> Result<Compiled, CompileError> {
     let compiled = imported.and_then(|ImportedModel { module, init }| {
         let bef = to_bef(module, options)?;
-        Ok(Compiled { bef, init })
+        Ok(Compiled { bef, init, is_from_cache: false })
     });
     compiled.map_err(|found| refused(&found, &diag::Source::new(name, "")))
 }
@@ -234,7 +253,7 @@ fn from_text(name: &str, text: &str, options: &CompileOptions) -> Result<Compile
     match parsed.module {
         Some(module) if !has_errors(&parsed.diagnostics) => {
             let bef = to_bef(module, options).map_err(|found| refused(&found, &source))?;
-            Ok(Compiled { bef, init: None })
+            Ok(Compiled { bef, init: None, is_from_cache: false })
         }
         _ => Err(refused(&parsed.diagnostics, &source)),
     }

@@ -29,6 +29,8 @@
 #[cfg(feature = "compile")]
 pub mod build;
 #[cfg(feature = "compile")]
+mod cache;
+#[cfg(feature = "compile")]
 mod compile;
 mod datum;
 pub mod eager;
@@ -67,7 +69,9 @@ pub use library::{Library, LibraryError};
 #[cfg(feature = "compile")]
 pub use model::Model;
 #[cfg(feature = "compile")]
-pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
+pub use session::{
+    Callable, Progress, Results, Run, RunOptions, Session, SessionBuilder, SessionStats, Shapes, Variables,
+};
 
 /// All standard kernels, those of the eager core among them.
 pub fn registry() -> Registry {
@@ -105,7 +109,7 @@ macro_rules! include_bef {
 
 pub use datum::Datum;
 pub use error::LoadError;
-pub use pending::PendingCall;
+pub use pending::{Pending, PendingCall};
 pub use port::Port;
 pub use prepared::{PreparedFunction, PreparedRun};
 pub use program::{CallOptions, Function, Program};
