@@ -287,7 +287,8 @@ impl SessionBuilder {
         };
         let session = Session { shared: Arc::new(shared) };
         if let Some(init) = init {
-            session.run_with(&[], &[], &RunOptions { targets: vec![init], ..RunOptions::default() })?;
+            let options = RunOptions { targets: vec![init], ..RunOptions::default() };
+            session.run_with::<Datum>(&[], &[], &options)?;
         }
         Ok(session)
     }
@@ -316,39 +317,21 @@ impl Session {
         self.run_with(feeds, fetches, &RunOptions::default())
     }
 
-    /// [`Session::run`] with options.
+    /// [`Session::run`] with options, of values that need not be tensors of numbers: strings, too.
     ///
     /// # Errors
     /// As [`Session::run`], and if nothing is fetched and there is no target.
-    pub fn run_with(
+    pub fn run_with<V: Clone + Into<Datum>>(
         &self,
-        feeds: &[(&str, HostTensor)],
+        feeds: &[(&str, V)],
         fetches: &[&str],
         options: &RunOptions,
     ) -> Result<Results, Error> {
-        let (names, values) = feeds.iter().map(|(name, value)| (*name, value.clone().into())).unzip();
-        self.run_data(names, values, fetches, options)
-    }
-
-    /// [`Session::run_with`] of values that need not be tensors of numbers: strings, too.
-    ///
-    /// # Errors
-    /// As [`Session::run_with`], and if there are not as many names as values.
-    pub fn run_data(
-        &self,
-        feeds: Vec<&str>,
-        values: Vec<Datum>,
-        fetches: &[&str],
-        options: &RunOptions,
-    ) -> Result<Results, Error> {
-        let (n_feeds, n_values) = (feeds.len(), values.len());
-        if n_feeds != n_values {
-            let message = format!("{n_values} values for {n_feeds} names");
-            return Err(refused(ErrorCode::InvalidArgument, message));
-        }
+        let names: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
         let targets: Vec<&str> = options.targets.iter().map(String::as_str).collect();
-        let executable = self.executable(&feeds, fetches, &targets)?;
-        executable.call(&self.shared, values.into_iter().map(Datum::into_value).collect(), options)
+        let executable = self.executable(&names, fetches, &targets)?;
+        let values = feeds.iter().map(|(_, value)| value.clone().into().into_value()).collect();
+        executable.call(&self.shared, values, options)
     }
 
     /// Begins a run, which goes on while the caller does something else. A runtime whose queue has no
@@ -356,20 +339,20 @@ impl Session {
     ///
     /// # Errors
     /// If too many runs wait for a thread. All other errors are those of the run.
-    pub fn start(
+    pub fn start<V: Clone + Into<Datum>>(
         &self,
-        feeds: &[(&str, HostTensor)],
+        feeds: &[(&str, V)],
         fetches: &[&str],
         options: &RunOptions,
     ) -> Result<Run, Error> {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
         let cancellation = options.cancellation();
         let options = RunOptions { cancellation: Some(cancellation.clone()), ..options.clone() };
-        let (session, fetches) = (self.clone(), owned(fetches));
-        let feeds: Vec<(String, HostTensor)> =
-            feeds.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let session = self.clone();
+        let feeds: Vec<(String, Datum)> =
+            feeds.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
+        let fetches: Vec<String> = fetches.iter().map(|&name| name.to_owned()).collect();
         let pending = Pending::begin(&self.shared.runtime.queue, move || {
-            let feeds: Vec<(&str, HostTensor)> =
+            let feeds: Vec<(&str, Datum)> =
                 feeds.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
             let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
             session.run_with(&feeds, &fetches, &options)
@@ -534,8 +517,8 @@ impl Callable {
     ///
     /// # Errors
     /// If there are more or fewer values than feeds, one has another type, or the computation fails.
-    pub fn call(&self, feeds: impl IntoIterator<Item = HostTensor>) -> Result<Results, Error> {
-        let feeds = feeds.into_iter().map(|feed| Datum::from(feed).into_value()).collect();
+    pub fn call(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
+        let feeds = feeds.into_iter().map(|feed| feed.into().into_value()).collect();
         self.executable.call(&self.session, feeds, &RunOptions::default())
     }
 
