@@ -59,7 +59,9 @@ pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, device, kernel};
 pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
-pub use befrost_tensor::{DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy};
+pub use befrost_tensor::{
+    DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy,
+};
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 #[cfg(feature = "compile")]

@@ -26,7 +26,8 @@ fn functions<'t>(text: &'t str, is_function: impl Fn(&str) -> bool) -> BTreeSet<
 #[test]
 fn the_header_has_the_functions_of_the_library() {
     let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
-    let files = std::fs::read_dir(here("src/ffi")).expect("a folder").map(|file| file.expect("a file").path());
+    let files =
+        std::fs::read_dir(here("src/ffi")).expect("a folder").map(|file| file.expect("a file").path());
     let library: String = files.map(|file| std::fs::read_to_string(file).expect("the library")).collect();
     let declared = functions(&header, |line| {
         !line.starts_with([' ', '/', '#', '}']) && line.contains('(') && !line.starts_with("typedef")
@@ -82,7 +83,12 @@ fn compile(source: &Path, flags: &[&str], folder: &Path) -> Option<PathBuf> {
 fn has_sanitizer(folder: &Path) -> bool {
     let source = folder.join("empty.c");
     std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
-    let made = Command::new("cc").arg("-fsanitize=address").arg(&source).arg("-o").arg(folder.join("empty")).output();
+    let made = Command::new("cc")
+        .arg("-fsanitize=address")
+        .arg(&source)
+        .arg("-o")
+        .arg(folder.join("empty"))
+        .output();
     made.is_ok_and(|made| made.status.success())
 }
 
@@ -147,7 +153,10 @@ fn operators_and_runs_work_from_several_threads() {
 #[cfg(target_os = "linux")]
 fn the_cpp_header_releases_what_it_takes() {
     if let Some(printed) = run("examples/digits.cpp", &[&here("../../testdata/digits/digits_cnn.pb")]) {
-        assert!(printed.starts_with("digit ") && printed.contains("Nobody") && printed.ends_with("\n6 six 3\n"), "{printed}");
+        assert!(
+            printed.starts_with("digit ") && printed.contains("Nobody") && printed.ends_with("\n6 six 3\n"),
+            "{printed}"
+        );
     }
 }
 

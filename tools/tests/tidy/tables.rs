@@ -26,6 +26,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/python/src/array.rs", "memory of NumPy's arrays"),
     ("runtime/python/src/dlpack.rs", "structures of other libraries"),
     ("runtime/python/src/interrupt.rs", "handles a signal"),
+    ("runtime/python/src/libraries.rs", "loads kernel libraries"),
     ("runtime/python/src/tensor.rs", "fills in views of the buffer protocol"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (

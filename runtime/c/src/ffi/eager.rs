@@ -7,8 +7,8 @@ use befrost::eager::AttrValue;
 
 use super::runtime::runtime_or_new;
 use super::{
-    Out, bf_error, bf_op, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, items, release, retain,
-    text, value_of, values,
+    Out, bf_error, bf_op, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, items, release,
+    retain, text, value_of, values,
 };
 use crate::dtype;
 use crate::handle::EagerOp;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use befrost::mem::Malloc;
 use befrost::{Error, HostTensor, Shape, StringTensor, TensorError};
 
-use super::{bf_error, bf_tensor, give, guard, invalid, items, release, retain, value_of, Out};
+use super::{Out, bf_error, bf_tensor, give, guard, invalid, items, release, retain, value_of};
 use crate::dtype;
 use crate::handle::TensorValue;
 
@@ -92,14 +92,16 @@ pub(crate) extern "C" fn bf_tensor_dims(tensor: *const bf_tensor) -> *const i64 
 /// Nobody may write to them.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_tensor_data(tensor: *const bf_tensor) -> *const c_void {
-    let bytes = value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
+    let bytes =
+        value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
     bytes.map_or(std::ptr::null(), |bytes| bytes.as_ptr().cast())
 }
 
 /// The number of bytes of a tensor's elements; 0 for null and for strings.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_tensor_bytes(tensor: *const bf_tensor) -> usize {
-    let bytes = value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
+    let bytes =
+        value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
     bytes.map_or(0, |bytes| bytes.len())
 }
 
