@@ -37,6 +37,7 @@ typedef struct bf_callable bf_callable;
 typedef struct bf_runtime bf_runtime;
 typedef struct bf_run bf_run;
 typedef struct bf_op bf_op;
+typedef struct bf_model bf_model;
 
 /* Options of a runtime. */
 typedef struct bf_runtime_options {
@@ -94,6 +95,17 @@ bf_error *bf_tensor_string(const bf_tensor *tensor, size_t position, const char 
 bf_error *bf_runtime_create(const bf_runtime_options *options, bf_runtime **out);
 void bf_runtime_retain(bf_runtime *runtime);
 void bf_runtime_release(bf_runtime *runtime);
+
+/* A model's function: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text. signature: which one, of a model that
+ * has several; NULL: main, serving_default or the only one. Without a runtime it has one of its own. */
+bf_error *bf_model_load(bf_runtime *runtime, const char *path, const char *signature, bf_model **out);
+size_t bf_model_n_inputs(const bf_model *model);
+size_t bf_model_n_outputs(const bf_model *model);
+/* Runs it on its inputs in their order. */
+bf_error *bf_model_run(bf_model *model, bf_tensor *const *inputs, size_t n_inputs, bf_tensor **out,
+                       size_t n_outputs);
+void bf_model_retain(bf_model *model);
+void bf_model_release(bf_model *model);
 
 /* A graph with its variables: .pb, .pbtxt, .meta, .onnx. Without a runtime it has one of its own. */
 bf_error *bf_session_open(bf_runtime *runtime, const char *path, const bf_session_options *options,

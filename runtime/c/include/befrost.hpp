@@ -159,6 +159,28 @@ class Runtime : public Handle<bf_runtime, bf_runtime_retain, bf_runtime_release>
   }
 };
 
+// A model's function: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text.
+class Model : public Handle<bf_model, bf_model_retain, bf_model_release> {
+ public:
+  explicit Model(const std::string &path, const Runtime *runtime = nullptr, const std::string &signature = "")
+      : Handle(load(path, runtime, signature)) {}
+
+  std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const {
+    const std::vector<bf_tensor *> handles = detail::handles(inputs);
+    std::vector<bf_tensor *> made(bf_model_n_outputs(get()));
+    check(bf_model_run(get(), handles.data(), handles.size(), made.data(), made.size()));
+    return detail::owned(made);
+  }
+
+ private:
+  static bf_model *load(const std::string &path, const Runtime *runtime, const std::string &signature) {
+    bf_model *raw = nullptr;
+    check(bf_model_load(runtime == nullptr ? nullptr : runtime->get(), path.c_str(),
+                        signature.empty() ? nullptr : signature.c_str(), &raw));
+    return raw;
+  }
+};
+
 // A run that goes on. The last copy that goes cancels it.
 class Run : public Handle<bf_run, bf_run_retain, bf_run_release> {
  public:

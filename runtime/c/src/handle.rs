@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
-use befrost::{Callable, Datum, Error, HostTensor, Run, Runtime, Session};
+use befrost::{Callable, Datum, Error, HostTensor, Model, Run, Runtime, Session};
 
 /// A value behind an opaque pointer. The tag comes first, at the same place in all kinds.
 #[repr(C)]
@@ -95,8 +95,9 @@ impl EagerOp {
             }
         };
         drop(state);
-        let operands = operands.into_iter().map(|operand| TensorHandle::new(operand.into_value())).collect();
-        let results = op.call_owned(operands)?;
+        let operands = operands.into_iter().map(|operand| TensorHandle::new(operand.into_value()));
+        // Not given up: the caller's handles hold them.
+        let results = op.call(&operands.collect::<Vec<_>>())?;
         results
             .into_iter()
             .map(|result| match (result.error(), result.value()) {
@@ -122,6 +123,7 @@ kinds! {
     Session = "bf_session" b"bfsessio";
     Callable = "bf_callable" b"bfcallab";
     Runtime = "bf_runtime" b"bfruntim";
+    Model = "bf_model" b"bf_model";
     Run = "bf_run" b"bfrunrun";
     EagerOp = "bf_op" b"bfoperat";
 }

@@ -151,6 +151,16 @@ fn operators_and_runs_work_from_several_threads() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn models_are_run_on_their_inputs() {
+    let images = here("../../testdata/digits/test_images.npy");
+    if let Some(printed) = run("examples/model.c", &[&here("../../testdata/digits/digits_mlp.pb"), &images]) {
+        let logits: Vec<f32> = printed.lines().map(|line| line.parse().expect("a number")).collect();
+        assert!(logits.len() == 10 && logits.iter().any(|logit| *logit > 0.0), "{printed}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn the_cpp_header_releases_what_it_takes() {
     if let Some(printed) = run("examples/digits.cpp", &[&here("../../testdata/digits/digits_cnn.pb")]) {
         assert!(

@@ -19,6 +19,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/kernel-api/src/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/c/src/ffi/mod.rs", "pointers and handles from C"),
     ("runtime/c/src/ffi/eager.rs", "functions for C"),
+    ("runtime/c/src/ffi/model.rs", "functions for C"),
     ("runtime/c/src/ffi/run.rs", "functions for C"),
     ("runtime/c/src/ffi/runtime.rs", "functions for C; loads kernel libraries"),
     ("runtime/c/src/ffi/session.rs", "functions for C"),

@@ -10,6 +10,7 @@
 #![allow(non_camel_case_types, reason = "the header's names")]
 
 mod eager;
+mod model;
 mod run;
 mod runtime;
 mod session;
@@ -19,7 +20,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use befrost::{Callable, Datum, Error, ErrorCode, Run, Runtime, Session};
+use befrost::{Callable, Datum, Error, ErrorCode, Model, Run, Runtime, Session};
 
 use crate::handle::{EagerOp, ErrorText, Handle, Kind, TensorValue};
 
@@ -29,6 +30,8 @@ pub(crate) type bf_error = Handle<ErrorText>;
 pub(crate) type bf_tensor = Handle<TensorValue>;
 /// A queue, an allocator and kernels.
 pub(crate) type bf_runtime = Handle<Runtime>;
+/// A file's function.
+pub(crate) type bf_model = Handle<Model>;
 /// A graph with its variables.
 pub(crate) type bf_session = Handle<Session>;
 /// A fixed set of names to feed and to fetch.
