@@ -4,9 +4,9 @@
 //! folder/<hash>.befc    "BEFC", checksum of the rest, length and name of the initializing function, BEF file
 //! ```
 //!
-//! The hash is that of all that a program depends on: the release, the options, the source. Of files beside a
-//! model, which it may name (weights, variables), their names, lengths and times of change are enough, so that
-//! gigabytes need not be read.
+//! The hash is that of all that a program depends on: the release, the options, the source. Of files beside
+//! a model, which it may name (weights, variables), their names, lengths and times of change are enough, so
+//! that gigabytes need not be read.
 //!
 //! A file that is not whole is as good as none: the program is compiled, and the file written anew. It gets
 //! its name when it is complete. If it cannot be written, the next process compiles again.
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, compiled_now};
 use crate::folder::saved_model;
 
-/// What the files begin with.
+/// The first bytes of the files.
 const MAGIC: &[u8; 4] = b"BEFC";
 
 /// The number of files beside a model beyond which it is not looked up.

@@ -37,7 +37,9 @@ use befrost_tensor::tf::op::row::{function, impure};
 use befrost_tensor::tf::op::{self, Attributes, Cost, Made, Node, OpRow, Shapes as NodeShapes, Type};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
-use self::abi::{AttrSource, Attrs, EntryFn, HOST, LibraryMessage, RawKernel, RawLibrary, Shapes, VERSION};
+use self::abi::{
+    AttrSource, Attrs, EntryFn, HOST, LibraryMessage, PortShapes, RawKernel, RawLibrary, VERSION,
+};
 use self::call::{CallOperand, LibraryCall};
 use self::signature::{KernelSignature, OperatorSignature};
 
@@ -468,7 +470,7 @@ fn infer_operator(node: &Node<'_>) -> NodeShapes {
         return Ok(vec![PartialShape::unknown(); node.n_results()]);
     };
     let operands = (0..node.n_operands()).map(|i| node.shape(i).ok().and_then(PartialShape::dims));
-    let mut shapes = Shapes::new(operands, node.n_results());
+    let mut shapes = PortShapes::new(operands, node.n_results());
     let source = NodeSource(node.attrs());
     let status = infer(&HOST, &Attrs::new(&source), &mut shapes);
     shapes.finish(status).or_else(|why| node.refuse(why))

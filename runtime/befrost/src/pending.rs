@@ -26,27 +26,27 @@ struct Shared<T> {
 }
 
 struct State<T> {
-    results: Results<T>,
+    results: Delivery<T>,
     /// The future's latest waker.
     waker: Option<Waker>,
 }
 
-enum Results<T> {
+enum Delivery<T> {
     NotYet,
     Here(Result<T, Error>),
     Taken,
 }
 
-impl<T> Results<T> {
+impl<T> Delivery<T> {
     /// The results, if they are there; an error if somebody has them already.
     fn take(&mut self) -> Option<Result<T, Error>> {
-        match std::mem::replace(self, Results::Taken) {
-            Results::NotYet => {
-                *self = Results::NotYet;
+        match std::mem::replace(self, Delivery::Taken) {
+            Delivery::NotYet => {
+                *self = Delivery::NotYet;
                 None
             }
-            Results::Here(results) => Some(results),
-            Results::Taken => {
+            Delivery::Here(results) => Some(results),
+            Delivery::Taken => {
                 let message = "the results of the call were taken before";
                 Some(Err(Error::new(ErrorCode::FailedPrecondition, message, Vec::new())))
             }
@@ -61,7 +61,7 @@ impl<T> Shared<T> {
 
     fn finish(&self, results: Result<T, Error>) {
         let mut state = self.state();
-        state.results = Results::Here(results);
+        state.results = Delivery::Here(results);
         let waker = state.waker.take();
         drop(state);
         self.done.notify_all();
@@ -100,7 +100,7 @@ impl<T: Send + 'static> Pending<T> {
         queue: &Queue,
         call: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<Pending<T>, Error> {
-        let state = Mutex::new(State { results: Results::NotYet, waker: None });
+        let state = Mutex::new(State { results: Delivery::NotYet, waker: None });
         let shared = Arc::new(Shared { state, done: Condvar::new() });
         let promise = Promise(Some(shared.clone()));
         if !queue.has_threads() {
@@ -135,7 +135,7 @@ impl<T: Send + 'static> Pending<T> {
 
     /// True if the results are there.
     pub fn is_done(&self) -> bool {
-        !matches!(self.0.state().results, Results::NotYet)
+        !matches!(self.0.state().results, Delivery::NotYet)
     }
 }
 

@@ -5,7 +5,7 @@
 //!                                                            └─ new: import, compile once ─▶ call
 //! ```
 //!
-//! `executable` is what runs for a set of names, `sizes` the programs for sizes of their own, `run` a run that
+//! `executable` has the programs of a set of names, `sizes` those for sizes of their own; `run` is a run that
 //! goes on meanwhile.
 //!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not

@@ -329,3 +329,41 @@ fn eight_threads_run_forty_keys_and_each_is_compiled_once() {
     assert_eq!(session.stats().compilations - n_before, 40);
     assert_eq!(session.stats().hits, 80_000 - 40);
 }
+
+/// A list of fetches of the same tensor: the bits of a number tell them apart.
+fn list(number: usize) -> Vec<&'static str> {
+    (0..9).map(|bit| ["logits", "logits:0"][number >> bit & 1]).collect()
+}
+
+#[test]
+fn executables_go_when_there_are_too_many_while_others_run() {
+    let session = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    let want = logits(&session, 1);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (session, want) = (&session, &want);
+            scope.spawn(move || {
+                for number in 0..300 {
+                    // Each thread has its own order.
+                    let fetches = list((number * 7 + thread * 150) % 300);
+                    let results = session.run(&[("images", images(1))], &fetches).expect("a run");
+                    let last = results[8].tensor().expect("a tensor").to_vec::<f32>().expect("floats");
+                    assert_eq!(last, *want);
+                    assert!(session.stats().executables <= 256);
+                }
+            });
+        }
+    });
+    assert_eq!(session.stats().executables, 256);
+}
+
+#[test]
+fn runs_give_their_memory_back() {
+    let runtime = Runtime::builder().work_queue("s").max_memory(1 << 20).build().expect("a runtime");
+    let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
+    let image = images(1);
+    // The logits of all runs together would take four times the limit.
+    for _ in 0..100_000 {
+        session.run(&[("images", image.clone())], &["logits"]).expect("a run");
+    }
+}

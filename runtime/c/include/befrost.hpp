@@ -76,7 +76,8 @@ class Tensor : public Handle<bf_tensor, bf_tensor_retain, bf_tensor_release> {
     for (std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
     if (count != elements.size()) throw Error(BF_INVALID_ARGUMENT, "the sizes do not fit the elements", "");
     bf_tensor *raw = nullptr;
-    check(bf_tensor_create(Dtype<T>::value, static_cast<std::int32_t>(dims.size()), dims.data(), elements.data(), &raw));
+    const std::int32_t rank = static_cast<std::int32_t>(dims.size());
+    check(bf_tensor_create(Dtype<T>::value, rank, dims.data(), elements.data(), &raw));
     return Tensor(raw);
   }
 
@@ -88,7 +89,8 @@ class Tensor : public Handle<bf_tensor, bf_tensor_retain, bf_tensor_release> {
       lengths.push_back(text.size());
     }
     bf_tensor *raw = nullptr;
-    check(bf_tensor_create_strings(static_cast<std::int32_t>(dims.size()), dims.data(), data.data(), lengths.data(), &raw));
+    const std::int32_t rank = static_cast<std::int32_t>(dims.size());
+    check(bf_tensor_create_strings(rank, dims.data(), data.data(), lengths.data(), &raw));
     return Tensor(raw);
   }
 
@@ -201,7 +203,8 @@ using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
 class Session : public Handle<bf_session, bf_session_retain, bf_session_release> {
  public:
-  explicit Session(const std::string &path, const Runtime *runtime = nullptr, const std::string &init = "", int level = 2)
+  explicit Session(const std::string &path, const Runtime *runtime = nullptr, const std::string &init = "",
+                   int level = 2)
       : Handle(open(path, runtime, init, level)) {}
 
   std::vector<Tensor> run(const Feeds &feeds, const std::vector<std::string> &fetches,

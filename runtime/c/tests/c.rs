@@ -1,6 +1,6 @@
-//! The headers and their examples: the functions are those of the library, none of an earlier release is gone,
-//! structures have the layout that programs were compiled with, and the examples compile without a warning as
-//! C11 or C++17 and run, also under AddressSanitizer, where the compiler has it.
+//! The headers and their examples: the functions are those of the library, none of an earlier release is
+//! gone, structures have the layout that programs were compiled with, and the examples compile without a
+//! warning as C11 or C++17 and run, also under AddressSanitizer, where the compiler has it.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;

@@ -34,7 +34,7 @@ impl Model {
     /// Loads and compiles a file.
     #[new]
     #[pyo3(signature = (path, level = 2, work_queue = None, signature = None, max_memory = None,
-                        libraries = Vec::new(), cache_dir = None))]
+                        libraries = None, cache_dir = None))]
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
@@ -43,10 +43,11 @@ impl Model {
         work_queue: Option<String>,
         signature: Option<String>,
         max_memory: Option<usize>,
-        libraries: Vec<PathBuf>,
+        libraries: Option<Vec<PathBuf>>,
         cache_dir: Option<PathBuf>,
     ) -> PyResult<Model> {
         let name = path.display().to_string();
+        let libraries = libraries.unwrap_or_default();
         let setup = Setup { work_queue, max_memory, libraries, name, ..Setup::default() };
         let runtime = setup.runtime()?;
         let options = CompileOptions { level, signature, cache_dir, ..CompileOptions::default() };

@@ -81,7 +81,7 @@ impl Session {
     /// Opens a graph. `init` is the node that initializes its variables.
     #[new]
     #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None,
-                        libraries = Vec::new(), cache_dir = None, shapes = "auto"))]
+                        libraries = None, cache_dir = None, shapes = "auto"))]
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
@@ -91,10 +91,11 @@ impl Session {
         work_queue: Option<String>,
         max_memory: Option<usize>,
         store: Option<&Bound<'_, VariableStore>>,
-        libraries: Vec<PathBuf>,
+        libraries: Option<Vec<PathBuf>>,
         cache_dir: Option<PathBuf>,
         shapes: &str,
     ) -> PyResult<Session> {
+        let libraries = libraries.unwrap_or_default();
         let setup = Setup { work_queue, max_memory, libraries, ..Setup::default() };
         let shapes = match shapes {
             "auto" => Shapes::Auto,

@@ -1,4 +1,4 @@
-//! What runs for one set of names to feed and to fetch.
+//! The programs of one set of names to feed and to fetch.
 //!
 //! ```text
 //! feeds ──sizes──▶ a program of these sizes? ──yes──▶ run it

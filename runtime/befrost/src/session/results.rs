@@ -1,4 +1,4 @@
-//! What a run computed.
+//! The values that a run computed.
 
 use std::ops::Index;
 use std::sync::Arc;

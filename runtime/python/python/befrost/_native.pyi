@@ -154,7 +154,7 @@ class EagerOp:
 @disjoint_base
 class Model:
     def __new__(cls, path: str, level: int = 2, work_queue: str | None = None, signature: str | None = None,
-                max_memory: int | None = None, libraries: Sequence[str] = [],
+                max_memory: int | None = None, libraries: Sequence[str] | None = None,
                 cache_dir: str | None = None) -> Self: ...
     def signature_names(self) -> list[str]: ...
     def input_ports(self) -> list[tuple[str, str]]: ...
@@ -190,7 +190,7 @@ class VariableStore:
 @final
 class Session:
     def __new__(cls, path: str, level: int = 2, init: str | None = None, work_queue: str | None = None,
-                max_memory: int | None = None, store: VariableStore | None = None, libraries: Sequence[str] = [],
+                max_memory: int | None = None, store: VariableStore | None = None, libraries: Sequence[str] | None = None,
                 cache_dir: str | None = None, shapes: str = "auto") -> Self: ...
     def store(self) -> VariableStore: ...
     def run(self, feeds: Sequence[tuple[str, Any]], fetches: Sequence[str], targets: Sequence[str],
