@@ -1,5 +1,5 @@
-/* A kernel library: an operator with attributes, a shape function and two element types; a kernel of a dialect
- * of its own; one that is finished by a thread of its own; some that fail or are wrong on purpose. */
+/* A kernel library: an operator with attributes, a shape function and two element types; a kernel of another
+ * dialect; one that another thread finishes; some that fail or break the contract on purpose. */
 #include "befrost_library.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-//! A kernel library in Rust, without crates: `rustc --crate-type cdylib`. Of the host's table it uses the
-//! first functions only, which is what the table's size is for.
+//! A kernel library in Rust, without crates: `rustc --crate-type cdylib`. It declares only the first
+//! functions of the host's table, and checks with the table's size that they are there.
 #![allow(non_camel_case_types)]
 
 use std::ffi::{c_char, c_void};
@@ -38,6 +38,7 @@ pub struct bf_kernel {
     infer: *const c_void,
 }
 
+// SAFETY: its pointers are to constants.
 unsafe impl Sync for bf_kernel {}
 
 #[repr(C)]
@@ -53,10 +54,13 @@ const F64: i32 = 2;
 
 /// The length of a vector of two numbers.
 extern "C" fn length(host: *const bf_host, _state: *mut c_void, frame: *mut c_void) -> i32 {
+    // SAFETY: the host passes its table, which lives forever.
     let host = unsafe { &*host };
     let number = |i: u32| {
         let mut view = bf_view { dtype: 0, rank: 0, dims: std::ptr::null(), data: std::ptr::null(), bytes: 0 };
         let found = (host.operand)(frame, i, &mut view) == 0 && view.dtype == F64 && view.rank == 0;
+        // SAFETY: the data of an operand of rank 0 and type f64 is one aligned f64, valid until `run`
+        // returns.
         found.then(|| unsafe { *view.data.cast::<f64>() })
     };
     let (Some(x), Some(y)) = (number(0), number(1)) else { return 2 };
@@ -64,6 +68,7 @@ extern "C" fn length(host: *const bf_host, _state: *mut c_void, frame: *mut c_vo
     if result.is_null() {
         return 2;
     }
+    // SAFETY: the host gave memory for one aligned f64.
     unsafe { *result = x.hypot(y) };
     0
 }
@@ -82,7 +87,10 @@ static KERNELS: [bf_kernel; 1] = [bf_kernel {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn befrost_library_v1(host: *const bf_host, library: *mut bf_library) -> *mut c_void {
-    let (host, library) = unsafe { (&*host, &mut *library) };
+    // SAFETY: the host passes its table, which lives forever.
+    let host = unsafe { &*host };
+    // SAFETY: the host passes a structure to fill in, which nothing else uses during the call.
+    let library = unsafe { &mut *library };
     if host.version != 1 || (host.size as usize) < size_of::<bf_host>() {
         return (host.error)(9, c"the host is older".as_ptr());
     }

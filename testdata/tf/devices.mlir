@@ -13,7 +13,7 @@
 // MISSING: 'tf.Square' is placed on device '/job:localhost/replica:0/task:0/device:SIM:0', which this runtime does not have; the file uses
 // MISSING-SAME: there are /job:localhost/replica:0/task:0/device:CPU:0, /job:localhost/replica:0/task:0/device:CPU:1
 // KIND: there are no devices of kind GPU; there are: SIM, CPU
-// PROPERTY: cannot make /job:localhost/replica:0/task:0/device:SIM:0: a SIM has no threads of its own, but streams
+// PROPERTY: cannot make /job:localhost/replica:0/task:0/device:SIM:0: a SIM has streams: give `streams=N`, not threads
 // FAULT: error: /job:localhost/replica:0/task:0/device:SIM:0: launch 1 faulted
 
 // CHECK: 'main' returned array([{{ *}}-2.,{{ *}}8.,{{ *}}-18.]

@@ -83,3 +83,13 @@ func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {bef.gradien
 func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %x : tensor<2xf32>
 }
+
+// -----
+
+// The fused operators of an op may need more operands than it has.
+func.func @few_operands(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %b: tensor<2xf32>) -> tensor<2x2xf32> {
+  // expected-error @+1 {{it has no operand #3}}
+  %y = "tf._FusedMatMul"(%x, %w, %b) <{fused_ops = ["BiasAdd", "BiasAdd"], num_args = 1 : i64}> : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  func.return %d : tensor<2x2xf32>
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an iteration and a conditional cost, in TensorFlow and here, in both families of control flow.
+"""The cost of an iteration and of a conditional, in TensorFlow and here, in both families of control flow.
 
     python tools/bench/control_flow.py target/release/bef-exec [--iterations 200000] [--rows scalar,overlap]
 

@@ -150,7 +150,7 @@ pub fn saved_model(bytes: &[u8], is_text: bool, files: &dyn ModelFiles) -> bool 
     compiled(|| import(true)) | compiled(|| import(false))
 }
 
-/// The target `bundle`: the length of the index in two bytes, the index, and the shard behind it. All tensors
+/// The target `bundle`: the length of the index in two bytes, the index, and the shard after it. All tensors
 /// are read. Returns whether it is a bundle.
 pub fn bundle(bytes: &[u8]) -> bool {
     let Some((length, files)) = bytes.split_first_chunk() else { return false };

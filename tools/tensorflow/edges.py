@@ -186,7 +186,7 @@ def complex_numbers():
 
 
 def gelu():
-    """Gelu as graphs have it, alone and behind a product: of -inf it is NaN."""
+    """Gelu as graphs write it, alone and after a product: Gelu of -inf is NaN."""
     case = Case("op_gelu_ends")
     numbers = np.array([[-np.inf, np.inf, np.nan, -0.0], [0, 1e38, -1e38, -3]], np.float32)
     x = case.feed("x", numbers)

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata/tensorflow/special")
 
-# Long operands repeat the short ones, with a rest behind the last whole vector.
+# Long operands repeat the short ones, with a remainder after the last whole vector.
 REPEATS = 7
 
 UNARY = """Abs Neg Sign Square Reciprocal Inv Sqrt Rsqrt Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh

@@ -1,4 +1,4 @@
-//! Each operator that is a function, on random operands, good and bad: by name in the eager core, as a
+//! Each operator that is a function, on random operands, valid and invalid: by name in the eager core, as a
 //! compiled function of one operator, and by the oracle.
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //!     oracle of op graphs                 the text of the function
 //! ```
 //!
-//! Values are equal within a tolerance, shapes and types exactly, and errors are of the same code. A handle
-//! says the type and shape of its tensor before that is there.
+//! Values must be equal within a tolerance, shapes and types exactly, and errors must have the same code. The
+//! type and shape in a handle's metadata must be those of its tensor.
 #![forbid(unsafe_code)]
 
 use std::sync::{Arc, LazyLock};

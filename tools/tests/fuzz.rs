@@ -201,7 +201,7 @@ fn damaged_graphs_hold() {
     assert!(n_graphs > 4, "only {n_graphs} were graphs");
 }
 
-/// The records of a message: the number of the field, and the bytes behind its length.
+/// The records of a message: the number of the field, and the bytes after its length.
 fn records(mut bytes: &[u8]) -> Option<Vec<(u8, &[u8])>> {
     let mut found = Vec::new();
     while let [tag, rest @ ..] = bytes {

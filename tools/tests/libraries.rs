@@ -113,7 +113,7 @@ fn kernels_that_fail_or_are_wrong_give_errors_with_their_place() {
         (4, "no tensors of type 77"),
         (5, "result #0"),
         (6, "without a ticket"),
-        (7, "did not say that it comes later"),
+        (7, "did not return BF_LATER"),
         (8, "status 99"),
         (9, "not today"),
     ] {

@@ -5,11 +5,11 @@
 //! "CPU:2{threads=1},SIM:1" ──parse──▶ DeviceSet: DeviceName and DeviceConfig of each device
 //! ```
 //!
-//! A name has all fields: job, replica, task, kind, index. A spec has some of them, in any order; `*`
-//! leaves a field open, as if it was not given. Both the compiler, which places ops, and the runtime,
-//! which has the devices, read these texts, hence they are here. Texts come from models and command
-//! lines: parsing is linear in their length, a set has at most [`MAX_DEVICES`] devices, and an error
-//! says at which byte it is.
+//! A name has all fields: job, replica, task, kind, index. A spec has some of them, in any order; `*` leaves
+//! a field open, as if it was not given. The module is in this crate because both the compiler, which places
+//! ops, and the runtime, which has the devices, read these texts. Texts come from models and command lines:
+//! parsing takes linear time, a set has at most [`MAX_DEVICES`] devices, and an error has the position of the
+//! byte.
 //!
 //! Invariants, which the property tests state: what is printed parses to the same value;
 //! [`DeviceSpec::within`] is associative; a spec matches a name exactly if, merged into it, it changes

@@ -155,7 +155,7 @@ impl DeviceSpec {
         }
     }
 
-    /// Reads one field behind its `/`.
+    /// Reads one field after its `/`.
     fn read_field(&mut self, text: &mut Cursor<'_>, given: &mut GivenFields) -> Result<(), DeviceTextError> {
         let start = *text;
         let field = text.word("a field: job, replica, task or device")?;

@@ -1,4 +1,4 @@
-//! Sets of devices, as the command line has them.
+//! Sets of devices, in the syntax of the option `--devices`.
 //!
 //! ```text
 //! set      = entry { "," entry }
@@ -8,8 +8,8 @@
 //!          | fail-after=N | fail-copy=N | fail-alloc=N
 //! ```
 //!
-//! The number behind the kind is a count: `CPU:3` is CPU:0, CPU:1, CPU:2. A later entry of the same kind and
-//! task goes on where the earlier one ended, so that devices of one kind may differ.
+//! The number after the kind is a count: `CPU:3` is CPU:0, CPU:1, CPU:2. A later entry of the same kind and
+//! task continues the numbering, so that devices of one kind may differ.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use std::str::FromStr;
 use super::name::{DeviceName, DeviceSpec};
 use super::text::{Cursor, DeviceSyntax, DeviceTextError, shown};
 
-/// The most devices of a set: a file numbers them with 16 bits.
+/// Maximum number of devices of a set: a file numbers them with 16 bits.
 pub const MAX_DEVICES: usize = u16::MAX as usize;
 
 /// The devices that a program may use, in the order of their entries. The first is the client's.
@@ -31,13 +31,13 @@ pub struct DeviceSet {
 /// The properties of a device, where they are given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceConfig {
-    /// Threads of its own.
+    /// Number of worker threads of the device.
     pub threads: Option<u32>,
     /// The processor's cores to which its threads are pinned.
     pub cores: Option<RangeInclusive<u32>>,
     /// Capacity of its memory in bytes.
     pub memory: Option<u64>,
-    /// Ordered streams.
+    /// Number of streams, each of which runs its work in order.
     pub streams: Option<u32>,
     /// The link to the host.
     pub link: Option<LinkConfig>,

@@ -1,4 +1,4 @@
-//! Reading the texts: a cursor that knows its place, and the errors.
+//! Parsing of specs and device sets: a cursor with a position, and the errors.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub enum DeviceSyntax {
     TooLarge(u32),
     /// There is no property of this name.
     UnknownProperty(String),
-    /// The value of the property makes no sense.
+    /// The value of the property is not allowed.
     Value {
         /// The property.
         property: &'static str,

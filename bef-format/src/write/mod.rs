@@ -509,7 +509,7 @@ impl Writer {
     }
 
     /// Several locations merged into one, and metadata of the merging pass. If it is too large, of each part
-    /// only the nearest place is kept, and parts behind the limit are left out.
+    /// only the nearest place is kept, and parts beyond the limit are left out.
     pub fn location_fused(&mut self, parts: &[LocationId], metadata: Option<AttrId>) -> LocationId {
         /// A nearest place has two nodes at most.
         const MAX_PARTS: usize = (MAX_LOCATION_NODES as usize - 1) / 2;

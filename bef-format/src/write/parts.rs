@@ -5,9 +5,9 @@
 //! parts in memory ─────────────────┴─▶ checksums ──▶ sink, in order ──▶ the head: header and directory
 //! ```
 //!
-//! The head comes first in the file and holds the checksums of all sections, so it is known last. A file gets
-//! it at the end. For a sink that cannot go back the parts are made twice: for the checksums, then for the
-//! sink. Either way a few pieces are in memory at a time.
+//! The head comes first in the file and holds the checksums of all sections, so it is known last. In a file
+//! it is written at the end. For a sink that cannot seek, the parts are made twice: for the checksums, then
+//! for the sink. In both cases only a few pieces are in memory at a time.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -22,9 +22,10 @@ use crate::layout::{Header, PAYLOAD_ALIGN, SectionRec};
 /// The length of the pieces of [`Pieces`], but for the last one.
 pub const PIECE: usize = 1 << 20;
 
-/// Pieces that a thread makes before the first of them is taken, besides the one that it makes.
+/// Maximum number of finished pieces of a thread that wait to be written.
 const AHEAD: usize = 1;
-/// The most threads: more are not faster than the one that writes, and their pieces are in memory.
+/// Maximum number of threads: more would not be faster than the writing thread, and would hold more pieces in
+/// memory.
 const MAX_THREADS: usize = 8;
 
 /// Bytes that are made while a file is written, in pieces, in any order and on any threads.
@@ -114,7 +115,7 @@ impl Parts {
         size_of::<Header>() + self.sections.len() * size_of::<SectionRec>()
     }
 
-    /// Passes all bytes behind the head to `sink`. Returns the head.
+    /// Passes all bytes after the head to `sink`. Returns the head.
     fn stream(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let parts = self.sections.iter().flat_map(|section| &section.parts);
         let pieces = parts.filter_map(|part| match part {

@@ -1,4 +1,4 @@
-//! A function of the op graph that a front end builds op by op, with types inferred at once.
+//! The builder with which a front end builds a function of the op graph, op by op, with inferred types.
 //!
 //! ```text
 //! argument, constant, op ──▶ values with types, or a refusal
@@ -7,8 +7,8 @@
 //! finish ──▶ module of one function
 //! ```
 //!
-//! A block is made detached and filled before the op that owns it exists, since a front end learns the types
-//! of the op's results from what the blocks compute. Values of outer blocks are captured as they are.
+//! A block is created detached and filled before the op that owns it, since the types of the op's results
+//! follow from the values that the blocks yield. Blocks may use values of outer blocks directly.
 
 use befrost_tensor::HostTensor;
 use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type, row};
@@ -20,7 +20,7 @@ use crate::import::names_attr;
 use crate::ir::{AttrKind, BlockId, DYNAMIC, LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
 use crate::rewrite::{Checkpoint, Rewriter};
 
-/// A place in a file, from 1: line and column. Column 0 is unknown.
+/// A place in a file. Lines and columns count from 1; column 0 is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
     /// The file's name.
@@ -44,7 +44,7 @@ pub struct FunctionBuilder {
     names: Vec<String>,
 }
 
-/// A detached block and what it yields.
+/// A detached block and the values that it yields.
 pub type FilledBlock<'a> = (BlockId, &'a [ValueId]);
 
 impl FunctionBuilder {
@@ -61,14 +61,14 @@ impl FunctionBuilder {
         FunctionBuilder { module, function, entry, at: entry, loc: LocId::UNKNOWN, names: Vec::new() }
     }
 
-    /// A further argument.
+    /// Appends an argument.
     pub fn argument(&mut self, name: &str, ty: &TensorShape) -> ValueId {
         let ty = self.type_id(ty);
         self.names.push(name.to_owned());
         self.module.add_arg(self.entry, ty)
     }
 
-    /// Says where the next ops come from: a place, and the places of the calls that led to it, innermost
+    /// Sets the location of the next ops: a place, and the places of the calls that led to it, innermost
     /// first. `label` names the location.
     pub fn set_location(&mut self, places: &[SourcePlace], label: Option<&str>) {
         let cx = &mut self.module.cx;
@@ -89,8 +89,8 @@ impl FunctionBuilder {
         self.loc = loc;
     }
 
-    /// Adds an op by its operator's name. Attributes that follow from the operands are not needed. `results`
-    /// are types that are more exact than inferred ones.
+    /// Adds an op by its operator's name. Attributes that follow from the operands may be omitted. `results`
+    /// are given types that are more exact than the inferred ones.
     ///
     /// # Errors
     /// The reason why the operator refuses it.
@@ -166,7 +166,7 @@ impl FunctionBuilder {
         (block, args.collect())
     }
 
-    /// Goes on at the end of a block. Returns the one before.
+    /// Moves the insertion point to the end of a block. Returns the previous block.
     pub fn enter(&mut self, block: BlockId) -> BlockId {
         std::mem::replace(&mut self.at, block)
     }

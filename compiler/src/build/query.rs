@@ -1,7 +1,7 @@
 //! Queries on ops and values of the op graph, for passes and rewrites.
 //!
 //! ```text
-//! shapes       dims (all known)   shape (known in part)   partial_shape   bytes_of   dtype
+//! shapes       dims (all known)   shape (known in part)   partial_shape   n_elements   bytes_of   dtype
 //! constants    ints   splat
 //! attributes   flag   data_format
 //! positions    has_no_edges   producer_if   is_used_once
@@ -49,6 +49,11 @@ pub fn partial_shape(m: &Module, ty: TypeId) -> PartialShape {
     let Some(dims) = shape_of(m, ty) else { return PartialShape::unknown() };
     let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
     PartialShape::from_i64(&dims).unwrap_or_else(|_| PartialShape::unknown())
+}
+
+/// The number of elements of a shape whose sizes are known; `None` if it is out of range.
+pub fn n_elements(dims: &[i64]) -> Option<i64> {
+    dims.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))
 }
 
 /// The number of bytes of a tensor of a static type.

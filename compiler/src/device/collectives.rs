@@ -6,10 +6,10 @@
 //!     ──▶   %r = tf.AddV2(%x0, %x1)      for both, on the device of the first one
 //! ```
 //!
-//! All members of a group are in one function, so the reduction needs no engine: its operands and its result
-//! cross as any other values. Members are combined in the order of the program. What the operands of later
-//! members need moves in front of the first one; if that needs a result of the group, nobody could ever
-//! begin.
+//! All members of a group are in one function, so the reduction needs no communication library: its operands
+//! and its result cross devices like any other values. Members are combined in program order. The ops that
+//! compute operands of later members move in front of the first member; if one of them needs a result of the
+//! group, the group is refused, since it would wait for itself.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -149,12 +149,12 @@ fn expand(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
     Ok(())
 }
 
-/// True if an op is one of those that reduce: it makes none of the inputs.
+/// True if an op is one of the reduction: it makes none of the inputs.
 fn start_of(m: &Module, op: OpId, inputs: &[ValueId]) -> bool {
     !m.results(op).any(|value| inputs.contains(&value))
 }
 
-/// Moves what the operands of later members need in front of the first member.
+/// Moves the ops that compute operands of later members in front of the first member.
 fn hoist(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
     let m = r.ir();
     let first = members[0];

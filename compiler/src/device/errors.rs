@@ -1,4 +1,4 @@
-//! The diagnostics of devices, E1001 to E1008.
+//! The diagnostics of devices, E1001 to E1008: one function per message.
 
 use bef_format::device::{DeviceSpec, DeviceTextError};
 
@@ -9,7 +9,7 @@ use crate::ir::{Module, OpId};
 /// Maximum number of devices that a message lists.
 const MAX_LISTED: usize = 16;
 
-/// An op as users know it: its node, or its name.
+/// An op in a message: its node name with the op name, or the op name alone.
 pub(super) fn op_text(m: &Module, op: OpId) -> String {
     match m.node_name(op) {
         Some(node) => format!("'{}' ({})", shortened(node, 100), m.op_name_str(op)),
@@ -28,17 +28,20 @@ fn listed(devices: &Devices) -> String {
     format!("{}{more}", names.join(", "))
 }
 
+/// E1001: an attribute that is no device spec.
 pub(super) fn malformed(m: &Module, op: OpId, text: &str, error: &DeviceTextError) -> Diagnostic {
     let text = shortened(text, 100);
     at(m, op, "E1001", format!("{}: the device '{text}' is malformed: {error}", op_text(m, op)))
 }
 
+/// E1002: a spec that no device matches.
 pub(super) fn no_device(m: &Module, op: OpId, spec: &DeviceSpec, devices: &Devices) -> Diagnostic {
     at(m, op, "E1002", format!("{}: no device matches '{spec}'", op_text(m, op)))
         .note(None, format!("the devices are {}", listed(devices)))
         .help("name a device that there is, or use soft placement, which drops index and kind of a spec")
 }
 
+/// E1003: a spec whose devices have no kernels.
 pub(super) fn no_kernel(m: &Module, op: OpId, spec: &DeviceSpec) -> Diagnostic {
     let kinds: Vec<&str> = kinds().collect();
     let kinds = kinds.join(", ");
@@ -53,7 +56,7 @@ pub(super) fn no_kernel(m: &Module, op: OpId, spec: &DeviceSpec) -> Diagnostic {
     )
 }
 
-/// Two ops that share a device and have contradicting specs; `path` are the groups and resources between.
+/// E1004: two ops that share a device and have contradicting specs; `path` says why they share it.
 pub(super) fn contradiction(
     m: &Module,
     op: OpId,
@@ -73,6 +76,7 @@ pub(super) fn contradiction(
     .note(None, path.to_owned())
 }
 
+/// E1004, a warning: an op that follows its resource to another device than its spec says.
 pub(super) fn resource_wins(
     m: &Module,
     op: OpId,
@@ -85,40 +89,48 @@ pub(super) fn resource_wins(
         .with_severity(Severity::Warning)
 }
 
+/// E1002, a remark: a spec that soft placement relaxed.
 pub(super) fn soft(m: &Module, op: OpId, spec: &DeviceSpec, softer: &DeviceSpec) -> Diagnostic {
     let softer = if softer.is_open() { "any device".to_owned() } else { format!("'{softer}'") };
     at(m, op, "E1002", format!("{}: no device for '{spec}'; soft placement takes {softer}", op_text(m, op)))
         .with_severity(Severity::Remark)
 }
 
+/// E1007: too many copies of functions that are called on different devices.
 pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
     at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))
 }
 
+/// E1007: too many devices for a simulation.
 pub(super) fn too_many_to_simulate(n: usize, most: usize) -> Diagnostic {
     Diagnostic::error("E1007", format!("{n} devices: at most {most} can be simulated"))
         .help("place with the policy `first`, which simulates nothing, and do not print")
 }
 
+/// E1007: a malformed set of devices.
 pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
     Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
 }
 
+/// E1008: a collective that cannot be expanded.
 pub(super) fn collective(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at(m, op, "E1008", format!("{}: {why}", op_text(m, op)))
 }
 
+/// E1007: the option `only` names no part.
 pub(super) fn no_part(names: &[String]) -> Diagnostic {
     let names = names.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join(", ");
     Diagnostic::error("E1007", "there is no such part").note(None, format!("the parts are {names}"))
 }
 
+/// E1008: a graph with dataflow control flow cannot be divided.
 pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
     let message = "a graph with dataflow control flow that was not made functional cannot be divided";
     at(m, graph, "E1008", message.to_owned())
         .help("leave out --no-functionalize; tf-functionalize-control-flow says what prevents it")
 }
 
+/// E1006: a handle of a resource that is needed on another device.
 pub(super) fn handle_crosses(m: &Module, op: OpId, from: &str, to: &str) -> Diagnostic {
     let op_name = op_text(m, op);
     at(m, op, "E1006", format!("the handle of {op_name} would have to cross from {from} to {to}"))

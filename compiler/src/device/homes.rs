@@ -1,15 +1,15 @@
-//! Where the arguments and results of functions are.
+//! The home of each argument and result of a function: the device that has it.
 //!
 //! ```text
-//! argument of a call, of a branch    where the operand of the first call is
-//! argument of a loop                 where the fewest crossings are, beginning with where the body makes it;
-//!                                    an invariant: where it is read, if on one device
-//! result of a branch                 where the first branch makes it
-//! argument, result of the program    on the client's device
+//! argument of a call, of a branch    the home of the operand in the first call
+//! argument of a loop                 the device with the fewest crossings, preferably the one that makes it
+//!                                    in the body; for an invariant its only reader's device, if it has one
+//! result of a branch                 its home in the first branch
+//! argument, result of the program    the client's device
 //! ```
 //!
 //! Predicates and conditions are read in the host's memory. A constant is on every device, so it has no home.
-//! A call whose operand is elsewhere than the argument transfers it, a branch its result.
+//! A call transfers an operand that is not on the argument's home, and a branch such a result.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::dialects::{dev, tf};
 use crate::graph::effects::{body, callees, functions};
 use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 
-/// The deepest nest of calls. Below, all is on the device of the call.
+/// Maximum depth of nested calls; the homes of deeper ones are the device of the call.
 const MAX_DEPTH: usize = 256;
 
 /// The homes of a module's values.
@@ -30,11 +30,11 @@ pub(crate) struct Homes<'a> {
     devices: &'a Devices,
     /// The ops of the functions by name.
     pub(crate) functions: FxHashMap<StrId, OpId>,
-    /// The homes of arguments, and of what control flow gives.
+    /// The homes of arguments, and of the results of control flow.
     values: FxHashMap<ValueId, DeviceIndex>,
     /// The homes of each function's results.
     results: FxHashMap<StrId, Vec<Option<DeviceIndex>>>,
-    /// The functions on the way to the current one: recursion.
+    /// The functions that are being walked, to detect recursion.
     open: FxHashSet<StrId>,
 }
 
@@ -46,11 +46,11 @@ impl<'a> Homes<'a> {
         let is_parts = |op: OpId| m.op_name_str(op) == dev::PARTS;
         let called: FxHashSet<StrId> =
             ops().filter(|&op| !is_parts(op)).flat_map(|op| callees(m, op)).collect();
-        // What the functions of parts give is what the program gives.
+        // The results of the functions of parts are those of the program.
         let parts: FxHashSet<StrId> =
             ops().filter(|&op| is_parts(op)).flat_map(|op| callees(m, op)).collect();
         let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
-        // Programs first, then what nothing calls.
+        // Public functions first, then private ones that nothing calls.
         order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
         let (values, results, open) = Default::default();
         let mut homes = Homes { devices, functions, values, results, open };
@@ -102,7 +102,7 @@ impl<'a> Homes<'a> {
             return None;
         }
         if m.op_name_str(op) == dev::SEND {
-            // All parts get it from the host's memory: the same value, or the same error.
+            // Sent from the host's memory, so that all parts get the same value or the same error.
             return self.home(m, m.operand(op, i)).map(|home| self.devices.host_of(home));
         }
         match Control::of(m, op) {
@@ -112,13 +112,13 @@ impl<'a> Homes<'a> {
                 callees(m, op).into_iter().find_map(|callee| self.argument(m, callee, i - first))
             }
             None if is_placed(m, op) => Some(self.device(m, op)),
-            // Scalars are the host's, and so is what makes them.
+            // Scalars are in the host's memory, and so are the tensors that they are read from.
             None if m.op_name_str(op).starts_with("tensor.") => Some(CLIENT),
             None => None,
         }
     }
 
-    /// Walks a function, the first time it is met, whose arguments are at these places.
+    /// Walks a function whose arguments have these homes, unless it was walked before.
     fn function(&mut self, m: &Module, name: StrId, args: &[DeviceIndex]) -> Vec<Option<DeviceIndex>> {
         if let Some(known) = self.results.get(&name) {
             return known.clone();
@@ -138,7 +138,7 @@ impl<'a> Homes<'a> {
         results
     }
 
-    /// The homes of what an op of control flow passes to functions, and gives.
+    /// Sets the homes of the arguments and results of a control flow op's functions.
     fn control(&mut self, m: &Module, op: OpId) {
         let Some(control) = Control::of(m, op) else { return };
         let first = usize::from(matches!(control, Control::If | Control::Case));
@@ -156,7 +156,8 @@ impl<'a> Homes<'a> {
             let cond = m.attr_named(op, "cond").map(|attr| m.cx.attr(attr));
             for &name in &names {
                 self.function(m, name, &args);
-                // A body gives what goes around; a condition's result is where it is made.
+                // A body's results have the homes of the loop's variables, a condition's result the host of
+                // the device that makes it.
                 let is_cond = matches!(cond, Some(AttrKind::Symbol { root, .. }) if *root == name);
                 let results = self.results.get_mut(&name).into_iter().flatten();
                 for (i, home) in results.enumerate() {
@@ -185,7 +186,7 @@ impl<'a> Homes<'a> {
         self.values.extend(m.results(op).zip(results));
     }
 
-    /// The homes of a loop's values: where the fewest crossings are.
+    /// Sets the homes of a loop's variables to the devices with the fewest crossings.
     fn carried(&mut self, m: &Module, op: OpId, names: &[StrId], args: &mut [DeviceIndex]) {
         let body = names.iter().copied().find(|name| {
             let block = self.functions.get(name).and_then(|&function| block_of(m, function));
@@ -206,7 +207,7 @@ impl<'a> Homes<'a> {
         }
         let Some(end) = m.last_op(block) else { return };
         let returned: Vec<ValueId> = m.operands(end).collect();
-        // Walked for the homes of its results, then again with them.
+        // This walk finds the homes of the body's results; the caller walks it again with the final homes.
         let made = self.function(m, name, args);
         self.results.remove(&name);
         for (i, arg) in args.iter_mut().enumerate() {
@@ -222,14 +223,14 @@ impl<'a> Homes<'a> {
     fn cheapest(&self, m: &Module, op: OpId, names: &[StrId], i: usize, made: DeviceIndex) -> DeviceIndex {
         let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
         let args = blocks.filter_map(|block| m.args(block).get(i).copied());
-        // Condition and body receive it each on their own.
+        // Condition and body receive it separately.
         let inside: Vec<BTreeSet<DeviceIndex>> = args.map(|arg| self.reading(m, arg).collect()).collect();
         let behind: BTreeSet<DeviceIndex> = self.reading(m, m.result(op, i)).collect();
         let init = self.home(m, m.operand(op, i));
         let crossings = |home: DeviceIndex| {
             let others = |all: &BTreeSet<DeviceIndex>| all.iter().filter(|&&device| device != home).count();
             let init = usize::from(init.is_some_and(|init| init != home));
-            // What happens in each iteration comes first.
+            // Crossings in each iteration weigh more than those at the loop's ends.
             let inside: usize = inside.iter().map(others).sum();
             (usize::from(made != home) + inside, init + others(&behind))
         };

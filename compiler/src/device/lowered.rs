@@ -1,10 +1,11 @@
-//! Devices and parts of kernels, when operators have become such: each kernel's device, and how functions of
-//! parts are called.
+//! Devices and parts after the lowering to kernels: each kernel's device, and the calls of functions of
+//! parts.
 
 use crate::ir::{AttrId, KnownType, OpId, Traits, names};
 use crate::pass::Rewriter;
 
-/// Lets kernels run where their operators were placed, and those of the function of a part where the part is.
+/// Gives each kernel the device of its operator, and other kernels in the function of a part the part's
+/// device.
 pub(crate) fn place_kernels(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let functions = m.functions();
@@ -30,8 +31,8 @@ pub(crate) fn place_kernels(r: &mut Rewriter<'_>) {
     }
 }
 
-/// Lets functions of parts run whatever has become of their arguments. What they send is awaited elsewhere:
-/// an argument that is an error has to arrive there as one.
+/// Makes functions of parts run even if their arguments are errors. Other parts wait for the values that they
+/// send: an error must arrive there as an error.
 pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let has_step = |op: OpId| m.operands(op).any(|value| m.value_type(value) == KnownType::Step.id());

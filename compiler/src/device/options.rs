@@ -1,11 +1,11 @@
-//! The devices of a compilation, as passes of its pipeline.
+//! The device options of a compilation, and the passes that they add to its pipeline.
 
 use super::specs::Devices;
 
-/// How a program is divided.
+/// The division of a program into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partition {
-    /// Not: one function has ops of several devices.
+    /// No division: one function has ops of several devices.
     #[default]
     None,
     /// A part for each task.
@@ -17,9 +17,9 @@ pub enum Partition {
 /// The devices that an op graph may use, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOptions {
-    /// The set of devices, as `CPU:2`. Without any, all runs on the host, whatever ops say.
+    /// The set of devices, as `CPU:2`. If it is empty, all ops run on the host, whatever their specs.
     pub devices: String,
-    /// The policy of placement: `first`, `greedy` or `list`; if it is empty `list`, but `first` at -O0.
+    /// The placement policy: `first`, `greedy` or `list`. If it is empty: `first` at -O0, else `list`.
     pub policy: String,
     /// The number of placements that `list` simulates at most, if given.
     pub budget: Option<u32>,
@@ -29,7 +29,7 @@ pub struct DeviceOptions {
     pub soft: bool,
     /// Whether the placement is printed.
     pub print: bool,
-    /// How the program is divided.
+    /// The division of the program.
     pub partition: Partition,
     /// The only part to keep of a divided program.
     pub only: Option<String>,
@@ -40,7 +40,7 @@ impl DeviceOptions {
         format!("devices={}", self.devices)
     }
 
-    /// True if a device has a memory of its own. A malformed text is reported by the passes.
+    /// True if a device has a memory other than the host's. The passes report a malformed set.
     fn has_memories(&self) -> bool {
         self.devices.parse().is_ok_and(|set| Devices::new(&set).have_memories())
     }
@@ -66,13 +66,13 @@ impl DeviceOptions {
         if self.devices.is_empty() { String::new() } else { format!("tf-transfers{{{}}},", self.devices()) }
     }
 
-    /// The passes in front of the making of kernels.
+    /// The passes right before the lowering to kernels.
     pub(crate) fn last(&self) -> String {
         let transfers = format!("tf-transfers{{{} last}},", self.devices());
         let (by, transfers) = match self.partition {
             _ if self.devices.is_empty() => return String::new(),
             Partition::None => return transfers,
-            // A part may have devices of several memories, and what parts send each other is the host's.
+            // A part may have devices with several memories, and parts exchange values in the host's memory.
             Partition::Worker => ("worker", transfers),
             Partition::Device if self.has_memories() => ("device", transfers),
             Partition::Device => ("device", String::new()),

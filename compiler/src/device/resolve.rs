@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The callee's own fields win. A function that is called within different specs is copied, once for each.
-//! Where there is at most one device, specs are checked and dropped: they say nothing then.
+//! With at most one device, specs are checked and dropped.
 
 use std::collections::VecDeque;
 
@@ -57,6 +57,7 @@ pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) 
     let functions = functions(m);
     // Copies first: they need the specs as they are now.
     let mut instances: FxHashMap<(StrId, DeviceSpec), (StrId, OpId)> = FxHashMap::default();
+    let mut in_order: Vec<(&DeviceSpec, OpId)> = Vec::new();
     let mut taken: FxHashSet<StrId> = functions.keys().copied().collect();
     let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
     order.sort_by_key(|&(_, op)| op.0);
@@ -71,10 +72,11 @@ pub(super) fn resolve(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) 
                 let text = r.cx().free_name(&format!("{stem}_on"), |name| taken.insert(name));
                 (r.cx().str_id(&text), r.copy_function(function, &text))
             };
+            in_order.push((context, instance.1));
             instances.insert((name, context.clone()), instance);
         }
     }
-    for ((_, context), &(_, function)) in &instances {
+    for (context, function) in in_order {
         for op in r.ir().walk(function).filter(|&op| op != function).collect::<Vec<_>>() {
             let m = r.ir();
             if is_constant(m, op) {
@@ -131,7 +133,7 @@ fn contexts(m: &Module, specs: &mut Specs, cx: &PassCx<'_>) -> Option<FxHashMap<
             }
         }
     }
-    // What only calls itself is called from nowhere.
+    // Functions that only call each other have no caller outside.
     for name in functions.keys() {
         contexts.entry(*name).or_insert_with(|| vec![DeviceSpec::default()]);
     }

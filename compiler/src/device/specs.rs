@@ -20,7 +20,7 @@ pub(crate) type DeviceIndex = u16;
 /// The kind of devices whose memory is the host's.
 const HOST_KIND: &str = "CPU";
 
-/// True unless a spec names a kind of devices with a memory of their own.
+/// True unless a spec names a kind of devices with a memory other than the host's.
 pub(super) fn may_be_host(spec: &DeviceSpec) -> bool {
     spec.kind().is_none_or(|kind| kind == HOST_KIND)
 }
@@ -36,7 +36,7 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// The devices of the option, of which there are none by default. Reports a malformed text.
+    /// The devices in the option, by default none. Reports a malformed text.
     pub(crate) fn of_option(cx: &PassCx<'_>) -> Option<Devices> {
         let text = cx.text(DEVICES.name);
         if text.is_empty() {
@@ -107,7 +107,7 @@ impl Devices {
         self.name(device).kind() == HOST_KIND
     }
 
-    /// True if a device has a memory of its own.
+    /// True if a device has a memory other than the host's.
     pub(super) fn have_memories(&self) -> bool {
         self.all().any(|(device, _)| !self.is_host(device))
     }
@@ -122,7 +122,7 @@ impl Devices {
         hosts.find(|(_, name)| name.is_same_task(self.name(device))).map_or(CLIENT, |(host, _)| host)
     }
 
-    /// The devices with the first of equal kinds in front: TensorFlow's order of preference.
+    /// The devices in TensorFlow's order of preference: by the priority of their kinds, then by name.
     pub(crate) fn by_priority(&self) -> Vec<DeviceIndex> {
         let mut order: Vec<DeviceIndex> = self.all().map(|(device, _)| device).collect();
         order.sort_by(|&a, &b| {
@@ -133,7 +133,7 @@ impl Devices {
     }
 }
 
-/// The kinds whose devices run kernels. A kind that is not here has none.
+/// The kinds of devices that run kernels, with their priorities.
 const KINDS: [(&str, u32); 2] = [("CPU", 100), ("SIM", 50)];
 
 /// The kinds of devices that have kernels.

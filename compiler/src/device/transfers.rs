@@ -6,12 +6,13 @@
 //! %c = tf.Abs(%a) {device = CPU:1}                 %b = tf.Neg(%t), %c = tf.Abs(%t)
 //! ```
 //!
-//! One per value and destination, behind what makes the value. Control edges need none, and handles of
-//! resources go nowhere. Results of the program end on the client's device.
+//! There is one transfer per value and destination, after the op that makes the value. Control edges are not
+//! transferred, and handles of resources stay on their device. Results of the program are transferred to the
+//! client's device.
 //!
-//! The pass may run again: transfers that are there are replaced, and ops without a device, which
-//! optimizations made, get that of their operands. The last time (`last`) what costs nothing goes: transfers
-//! between devices that share the host's memory, and the client's name.
+//! The pass may run again: it replaces existing transfers, and gives ops without a device, which
+//! optimizations created, the device of their operands. With `last` it removes what costs nothing: transfers
+//! between devices that share the host's memory, and the name of the client's device.
 
 use befrost_tensor::tf::op::Type;
 use rustc_hash::FxHashMap;
@@ -55,7 +56,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Removes the name of the client's device, on which kernels run that name none.
+/// Removes the name of the client's device: kernels without a device run there.
 pub(super) fn drop_client(r: &mut Rewriter<'_>, devices: &Devices) {
     let m = r.ir();
     let on_client: Vec<OpId> = m.walk_functions().filter(|&op| devices.of(m, op) == Some(CLIENT)).collect();
@@ -149,8 +150,8 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
     made.len() as u64
 }
 
-/// A transfer behind what makes a value, for its first reader. It has the place of the one or, if that has
-/// none, of the other.
+/// Creates a transfer of a value after its definition. Its location is that of the op that defines the value
+/// or, if that is unknown, of the first reader.
 fn transfer(
     r: &mut Rewriter<'_>,
     (value, reader): (ValueId, OpId),

@@ -173,7 +173,7 @@ pub struct OpDef {
     /// True if the kernel looks its attributes up by name, so that definitions may grow: a file holds the
     /// names, and only the attributes that an op has.
     pub named_attrs: bool,
-    /// True if chains behind the other operands are control edges: the kernel waits for them but does not
+    /// True if chains after the other operands are control edges: the kernel waits for them but does not
     /// receive them.
     pub control_edges: bool,
     /// True if the kernel takes its required operands in any final state: errors and dead values do not skip
@@ -358,7 +358,7 @@ impl OpDef {
         self
     }
 
-    /// Chains behind the other operands are control edges.
+    /// Chains after the other operands are control edges.
     #[must_use]
     pub fn control_edges(mut self) -> Self {
         self.control_edges = true;

@@ -1,8 +1,8 @@
-//! `dev`: what crosses between devices, and between the parts of a divided program.
+//! `dev`: transfers between devices, and the exchange of values between the parts of a divided program.
 //!
 //! ```text
 //! %1 = dev.transfer %0 to "/job:localhost/replica:0/task:0/device:SIM:0" : tensor<4xf32>
-//! %s = dev.step                                      what the parts of one call meet in
+//! %s = dev.step                                      the step that the parts of one call share
 //! %f = dev.enter %s {bef.frame = "while"}            the first iteration of a frame
 //! %g = dev.next %f                                   the next one
 //! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
@@ -19,7 +19,7 @@ use crate::dialects::def::Folded;
 use crate::dialects::{Traits, tf};
 use crate::ir::{KnownType, Module, OpId};
 
-/// The op that brings a value to another device.
+/// The op that transfers a value to another device.
 pub const TRANSFER: &str = "dev.transfer";
 
 /// The op that begins a step.
@@ -28,19 +28,19 @@ pub const STEP: &str = "dev.step";
 /// The op that enters a frame.
 pub const ENTER: &str = "dev.enter";
 
-/// The op that goes on to the next iteration.
+/// The op that enters the next iteration of a frame.
 pub const NEXT: &str = "dev.next";
 
-/// The op that hands a value over.
+/// The op that sends a value to another part.
 pub const SEND: &str = "dev.send";
 
-/// The op that waits for a value.
+/// The op that receives a value from another part.
 pub const RECV: &str = "dev.recv";
 
 /// The op that runs the parts of a program.
 pub const PARTS: &str = "dev.parts";
 
-/// The device to which an op brings its operand, if it is a transfer.
+/// The destination of an op, if it is a transfer.
 pub fn destination(m: &Module, op: OpId) -> Option<&str> {
     let attr = m.attr_named(op, "to").filter(|_| m.op_name_str(op) == TRANSFER)?;
     m.cx.as_str(attr)

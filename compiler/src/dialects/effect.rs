@@ -7,9 +7,9 @@
 /// The resource that an effect applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectResource {
-    /// The buffer behind operand number `0`.
+    /// The buffer of operand number `0`.
     Operand(u8),
-    /// The buffer behind result number `0`.
+    /// The buffer of result number `0`.
     Result(u8),
     /// The output of the program.
     Output,

@@ -12,6 +12,11 @@ use super::registry::Registry;
 use super::{TypeConstraint, foreign, tf};
 use crate::ir::KnownType;
 
+/// True if there is an op of this name, of a dialect or a library.
+pub fn has_op(name: &str) -> bool {
+    Registry::standard().find(name).is_some() || foreign::find(name).is_some()
+}
+
 fn add(def: &'static OpDef) -> Result<(), String> {
     if Registry::standard().find(&def.name).is_some() || !foreign::add(def) {
         return Err(format!("there is an op '{}' already", def.name));

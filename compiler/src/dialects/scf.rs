@@ -210,7 +210,7 @@ fn verify_execute_region(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     check_end(m, op, view.region(m), YIELDS, &types(m, view.results(m)), diags);
 }
 
-/// The values of the cases of an `scf.index_switch`, in the order of the regions behind the first.
+/// The values of the cases of an `scf.index_switch`, in the order of the regions after the first.
 pub(crate) fn case_values(m: &Module, switch: IndexSwitch) -> Vec<i64> {
     let Some(AttrKind::DenseArray { data, .. }) = switch.cases(m).map(|attr| m.cx.attr(attr)) else {
         return Vec::new();

@@ -36,7 +36,7 @@ impl Emitter<'_> {
                 self.ops(&mut f, body, block);
             }
         }
-        // The next body begins behind this one.
+        // The next body begins after this one.
         self.first_place = self.first_place.saturating_add(f.n_registers());
         self.w.define(id, f);
         self.check_limits(owner);

@@ -214,7 +214,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// Stores a module that kernels compile, behind `place` functions.
+    /// Stores a module that kernels compile, after `place` functions.
     fn compiled(&mut self, op: OpId, place: u32) {
         let m = self.m;
         let Some(name) = m.symbol_name(op).filter(|&name| name != names::EMPTY) else {

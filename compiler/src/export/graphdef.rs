@@ -7,12 +7,12 @@
 //! func private @body              ──▶   library { function { signature { name: "body" } node_def .. } }
 //! ```
 //!
-//! Nodes have the names of the ops' locations where these are names, made unique; arguments and results those
-//! of the function's ports, which come first: a result is an Identity. In a function of the library inputs
-//! name an argument, or a node with the name of its output and a number.
+//! A node has the name in its op's location, if there is one, made unique. Arguments and results have the
+//! names of the function's ports, which are assigned first; a result is an Identity. In a function of the
+//! library, an input names an argument, or a node with the name of its output and a number.
 //!
-//! The order of effects, which in the module is that of the ops, becomes control edges; the results wait for
-//! all effects, so that fetching them runs these.
+//! The order of effects, which in the module is the order of the ops, becomes control edges. The results wait
+//! for all effects, so that fetching them runs the effects.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ use crate::rewrite::state_access;
 /// The function `entry` of a module as a GraphDef, with all functions that it needs.
 ///
 /// # Errors
-/// All ops that have no form in a GraphDef, by name and count, and what is wrong with others.
+/// The ops without a form in a GraphDef, by name and count; attributes, types and functions without one.
 pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let functions = functions(m);
     let find = |name: StrId| functions.get(&name).copied();
@@ -112,7 +112,7 @@ impl ExportedBody {
 }
 
 impl ExportedBody {
-    /// The nodes that an effect waits for, and which it is from then on.
+    /// The nodes that an effect waits for; records it as the latest one.
     fn order(&mut self, access: Access, name: &str) -> Vec<String> {
         let mut waits: Vec<String> = self.written.iter().cloned().collect();
         if access == Access::Read {
@@ -212,13 +212,7 @@ impl Export<'_> {
     /// The only block of a function.
     fn block(&mut self, function: OpId) -> Option<BlockId> {
         let m = self.m;
-        let block = match m.regions_of(function) {
-            &[region] => match m.blocks_of(region) {
-                &[block] => Some(block),
-                _ => None,
-            },
-            _ => None,
-        };
+        let block = m.only_block(function);
         if block.is_none() {
             self.refuse(
                 function,
@@ -257,7 +251,7 @@ impl Export<'_> {
                 body.waits.extend(m.results(op).map(|result| (result, all.clone())));
                 continue;
             }
-            // What reads a variable is an Identity: TensorFlow's operators take references for values.
+            // A read of a variable becomes an Identity: TensorFlow's operators accept references as values.
             let is_read = m.op_name_str(op) == tf::READ_REF;
             let row = if is_read { Some(Op::Identity.row()) } else { tf::row(m, op) };
             let Some(row) = row.filter(|row| is_of_tensorflow(row)) else {

@@ -4,16 +4,16 @@
 //! func.func @main and its callees ──graphdef──▶ GraphDef: nodes, and a library of functions
 //! ```
 //!
-//! So what was optimized here can be checked elsewhere. Dataflow control flow and regions are made functional
-//! first, and operators that TensorFlow does not have are refused by name ([`pipeline`] makes none).
+//! With it, other systems can check the optimized program. Dataflow control flow and regions are made
+//! functional first. Operators that TensorFlow does not have are refused by name; [`pipeline`] creates none.
 
 mod attr;
 mod graphdef;
 
 pub use graphdef::graphdef;
 
-/// The passes in front of an export: at level 0 those without which there is no functional graph, above it
-/// all that make no operators of our own.
+/// The passes before an export. At level 0: those that make the graph functional. At higher levels: all that
+/// create no operators of our own.
 pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients)",

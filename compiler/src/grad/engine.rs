@@ -24,7 +24,7 @@ use crate::dialects::tf;
 use crate::ir::{LocId, LocKind, Module, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::Rewriter;
 
-/// Errors were found, and are in [`Engine::errors`].
+/// Differentiation failed; the reasons are in [`Engine::errors`].
 #[derive(Debug)]
 pub(super) struct Undifferentiable;
 
@@ -37,20 +37,22 @@ pub(super) struct Request {
     pub stops: Vec<ValueId>,
 }
 
-/// The state of the pass.
+/// The state of the differentiation of one request.
 pub(super) struct Engine<'e, 'm> {
     pub r: &'e mut Rewriter<'m>,
-    /// The request that is replaced; errors stand at it.
+    /// The request that is replaced, and the place of errors about it.
     pub request: OpId,
     /// The functions of the module, by name.
     pub functions: FxHashMap<StrId, OpId>,
-    /// Names of functions that will be made.
+    /// Names reserved for functions that are not created yet.
     pub taken: FxHashSet<StrId>,
     /// Differentiated functions.
     pub pairs: Pairs,
-    /// The functions that are being differentiated, one in another.
+    /// The nesting depth of the function that is being differentiated.
     pub depth: usize,
-    /// The functions that this pass made.
+    /// Number of ops copied so far, at most [`MAX_COPIED`](super::functions::MAX_COPIED).
+    pub n_copied: usize,
+    /// The functions that this pass created.
     pub made: Vec<OpId>,
     pub errors: Vec<Diagnostic>,
     /// Ops without a gradient.
@@ -79,6 +81,7 @@ impl<'e, 'm> Engine<'e, 'm> {
             taken: FxHashSet::default(),
             pairs: Pairs::default(),
             depth: 0,
+            n_copied: 0,
             made: Vec::new(),
             errors: Vec::new(),
             without: Vec::new(),
@@ -101,7 +104,7 @@ impl<'e, 'm> Engine<'e, 'm> {
         self.errors
     }
 
-    /// Calculates with values in front of an op, which is the gradient of `of`.
+    /// Creates ops in front of `at`, located as the gradient of the op `of`.
     pub(super) fn emit<R>(
         &mut self,
         at: OpId,
@@ -136,8 +139,8 @@ impl<'e, 'm> Engine<'e, 'm> {
         self.r.cx().loc_id(LocKind::Name { name, child })
     }
 
-    /// The gradients of a request by its xs, in front of the op `at`. `read` reads the request, whose values
-    /// change when fused ops are expanded.
+    /// The gradients of a request with respect to its xs, created in front of the op `at`. `read` reads the
+    /// request again after fused ops are expanded, which changes its values.
     pub(super) fn gradients(
         &mut self,
         at: OpId,
@@ -150,7 +153,7 @@ impl<'e, 'm> Engine<'e, 'm> {
         sweep.finish()
     }
 
-    /// Replaces the fused ops between the xs and the ys by the ops that they are made of.
+    /// Replaces the fused ops between the xs and the ys by plain ops; returns whether there were any.
     fn expand(&mut self, at: OpId, request: &Request) -> Result<bool, Undifferentiable> {
         let active = self.active(at, request);
         let m = self.m();
@@ -289,7 +292,7 @@ impl<'e, 'm> Engine<'e, 'm> {
     pub(super) fn gradient_type(&mut self, of: ValueId) -> TypeId {
         let ty = self.m().value_type(of);
         match tf::type_of(&self.m().cx, ty) {
-            Some((Type::Resource, _)) => self.variable_type(of, 0).unwrap_or(ty),
+            Some((Type::Resource, _)) => self.variable_type(of, &mut FxHashSet::default()).unwrap_or(ty),
             Some((element, true)) => {
                 let element = tf::element(self.r.cx(), element, false);
                 tf::tensor(self.r.cx(), None, element)
@@ -298,10 +301,12 @@ impl<'e, 'm> Engine<'e, 'm> {
         }
     }
 
-    /// The type of a variable: as its handle declares it, else as its readers have it.
-    fn variable_type(&mut self, handle: ValueId, depth: usize) -> Option<TypeId> {
-        const MAX_DEPTH: usize = 32;
-        if depth > MAX_DEPTH {
+    /// The type of a variable: as its handle declares it, else as its readers have it. Handles in `seen`
+    /// were asked before.
+    fn variable_type(&mut self, handle: ValueId, seen: &mut FxHashSet<ValueId>) -> Option<TypeId> {
+        /// Maximum number of handles that are looked at, one in the call of another.
+        const MAX_SEEN: usize = 1 << 10;
+        if seen.len() == MAX_SEEN || !seen.insert(handle) {
             return None;
         }
         let m = self.m();
@@ -317,7 +322,7 @@ impl<'e, 'm> Engine<'e, 'm> {
                 }
                 Some(Op::Identity) => {
                     let from = m.operand(op, 0);
-                    return self.variable_type(from, depth + 1);
+                    return self.variable_type(from, seen);
                 }
                 _ => {}
             }
@@ -333,7 +338,7 @@ impl<'e, 'm> Engine<'e, 'm> {
                 }
                 Some(Op::Identity) => {
                     let result = m.result(user, 0);
-                    if let Some(ty) = self.variable_type(result, depth + 1) {
+                    if let Some(ty) = self.variable_type(result, seen) {
                         return Some(ty);
                     }
                 }
@@ -343,7 +348,7 @@ impl<'e, 'm> Engine<'e, 'm> {
                         let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
                         let arg =
                             entry.and_then(|entry| m.args(entry).get(at.checked_sub(skipped)?).copied());
-                        if let Some(ty) = arg.and_then(|arg| self.variable_type(arg, depth + 1)) {
+                        if let Some(ty) = arg.and_then(|arg| self.variable_type(arg, seen)) {
                             return Some(ty);
                         }
                     }
@@ -373,7 +378,7 @@ fn ancestors(m: &Module, at: OpId, of: &[ValueId]) -> FxHashSet<OpId> {
     found
 }
 
-/// Slices one after the other.
+/// Concatenated slices. There is at least one.
 fn join(g: &Emitter<'_, '_>, all: &[Slices]) -> Slices {
     let [first, rest @ ..] = all else { unreachable!("there are slices") };
     if rest.is_empty() {
@@ -386,7 +391,7 @@ fn join(g: &Emitter<'_, '_>, all: &[Slices]) -> Slices {
     Slices { values: Val::concat(&values, 0).id, indices: Val::concat(&indices, 0).id, rows: first.rows }
 }
 
-/// The way back through a block.
+/// The backward pass over a block.
 struct Sweep<'s, 'e, 'm> {
     engine: &'s mut Engine<'e, 'm>,
     at: OpId,
@@ -421,12 +426,11 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
         Ok(Sweep { engine, at, xs: xs.clone(), stops, active, parts, failed: false })
     }
 
-    /// Visits the ops, last first.
+    /// Visits the ops, last first. Goes on after a failure, so that all errors are found.
     fn run(&mut self) -> Result<(), Undifferentiable> {
         for op in before(self.engine.m(), self.at).into_iter().rev() {
             match self.op(op) {
                 Ok(()) => {}
-                // All errors are found.
                 Err(Undifferentiable) => self.failed = true,
             }
         }
@@ -470,7 +474,7 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
             Some(Gradient::Rule) => {
                 let rule = match tf::operator(self.engine.m(), op).map(rules::of) {
                     Some(Some(Differentiation::Rule(rule))) => rule,
-                    // What reads a reference to a variable.
+                    // An op that reads a variable by reference has no operator.
                     _ => forward,
                 };
                 let loc = self.engine.gradient_loc(op);
@@ -525,7 +529,7 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
         Ok(Some(total))
     }
 
-    /// A result of a replaced op has another name.
+    /// Renames a result of a replaced op.
     fn rename(&mut self, old: ValueId, new: ValueId) {
         if let Some(parts) = self.parts.remove(&old) {
             self.parts.insert(new, parts);

@@ -5,10 +5,10 @@ use crate::dialects::at_op;
 use crate::ir::{Module, OpId, ValueId};
 use crate::print::type_text;
 
-/// Maximum number of nodes of an op that are named.
+/// Maximum number of node names listed for each op name.
 const MAX_NAMED: usize = 4;
 
-/// E0901: ops without a gradient on the way from the xs to the ys, all of them.
+/// E0901: all ops without a gradient between the xs and the ys.
 pub(super) fn no_gradient(m: &Module, request: OpId, ops: &[OpId]) -> Diagnostic {
     let mut names: Vec<(&str, Vec<String>, usize)> = Vec::new();
     for &op in ops {
@@ -48,6 +48,11 @@ fn node(m: &Module, op: OpId) -> Option<String> {
     m.node_name(op).map(|name| format!("'{name}'"))
 }
 
+/// E0901: an op that `prepare` should have replaced.
+pub(super) fn not_prepared(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0901", "regions and requests are differentiated after they are replaced")
+}
+
 /// E0902: the message of a PreventGradient.
 pub(super) fn prevented(m: &Module, op: OpId) -> Diagnostic {
     let message = m.attr_named(op, "message").and_then(|attr| m.cx.as_str(attr)).unwrap_or_default();
@@ -75,6 +80,33 @@ pub(super) fn not_differentiable(
 /// E0903: values of another block.
 pub(super) fn elsewhere(m: &Module, request: OpId, what: &str, i: usize) -> Diagnostic {
     at_op(m, request, "E0903", format!("{what} #{i} is not defined in the block of the request"))
+}
+
+/// E0903: a call of a function that does not exist.
+pub(super) fn no_callee(m: &Module, request: OpId) -> Diagnostic {
+    at_op(m, request, "E0903", "a call of a function that does not exist")
+}
+
+/// E0903: a control flow op whose functions do not exist.
+pub(super) fn no_functions(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0903", "the functions of an op that is differentiated are not known")
+}
+
+/// E0903: a function whose body is not one block.
+pub(super) fn several_blocks(m: &Module, function: OpId) -> Diagnostic {
+    at_op(m, function, "E0903", "a function of several blocks has no gradient")
+}
+
+/// E0903: calls nested more than `max` deep.
+pub(super) fn too_deep(m: &Module, function: OpId, max: usize) -> Diagnostic {
+    let why = format!("functions that call each other more than {max} deep have no gradient");
+    at_op(m, function, "E0903", why)
+}
+
+/// E0903: copies of more than `max` ops.
+pub(super) fn too_large(m: &Module, function: OpId, max: usize) -> Diagnostic {
+    at_op(m, function, "E0903", format!("the gradient needs copies of functions with more than {max} ops"))
+        .help("a function is copied once for each branch and loop that names it: nest them less deeply")
 }
 
 /// E0904: a gradient that does not exist.

@@ -6,20 +6,21 @@
 //! y = While(x)              y, tapes = While(x, [])               _, dx = While(tapes, dy)
 //! ```
 //!
-//! A branch hands over one value, its tape: an optional of what it keeps. A loop pushes one tape per
-//! iteration on a list; the backward loop pops until the list is empty. A loop that keeps nothing counts
-//! instead. Values that do not change in a loop are passed to the backward loop, not pushed. The gradient of
-//! a loop-carried value is carried by the backward loop; that of one that does not change so becomes a sum.
+//! A branch hands over one value, its tape: an optional of the values that it keeps. A loop pushes one tape
+//! per iteration on a list; the backward loop pops until the list is empty. A loop that keeps nothing counts
+//! its iterations instead. Values that do not change in a loop are passed to the backward loop, not pushed.
+//! The backward loop carries the gradients of the loop-carried values; for a value that does not change, the
+//! carried gradient is the sum over the iterations.
 
-use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::engine::{Engine, Undifferentiable, is_differentiable};
+use super::errors;
 use super::functions::{Bound, Draft, PairKey};
 use super::keep::Kept;
-use super::vjp::{At, Emit};
-use crate::dialects::{at_op, tf};
+use super::tape::Tape;
+use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::InsertionPoint;
 
@@ -48,7 +49,7 @@ fn named(m: &Module, op: OpId, attr: &str) -> Vec<StrId> {
 }
 
 /// The functions of a control flow op.
-fn callees(m: &Module, op: OpId) -> Vec<StrId> {
+fn named_functions(m: &Module, op: OpId) -> Vec<StrId> {
     let attrs: &[&str] = match tf::Control::of(m, op) {
         Some(tf::Control::Call) => &["f"],
         Some(tf::Control::If) => &["then_branch", "else_branch"],
@@ -57,6 +58,15 @@ fn callees(m: &Module, op: OpId) -> Vec<StrId> {
         None => &[],
     };
     attrs.iter().flat_map(|attr| named(m, op, attr)).collect()
+}
+
+/// Functions visited by one activity analysis.
+#[derive(Default)]
+struct Callees {
+    /// The functions that are being visited, outermost first.
+    open: Vec<StrId>,
+    /// The active results of each function, by its active arguments.
+    known: FxHashMap<(StrId, Vec<bool>), Vec<bool>>,
 }
 
 /// The number of operands in front of the arguments of the functions.
@@ -69,25 +79,25 @@ impl Engine<'_, '_> {
     pub(super) fn callee_args(&self, op: OpId) -> Vec<(OpId, usize)> {
         let m = self.m();
         let skipped = n_selectors(m, op);
-        callees(m, op).iter().filter_map(|name| Some((*self.functions.get(name)?, skipped))).collect()
+        named_functions(m, op).iter().filter_map(|name| Some((*self.functions.get(name)?, skipped))).collect()
     }
 
     /// Which results of a control flow op depend on its active operands.
     pub(super) fn active_through(&mut self, op: OpId, given: &[bool]) -> Vec<bool> {
-        self.active_by(op, given, &mut Vec::new())
+        self.active_by(op, given, &mut Callees::default())
     }
 
-    fn active_by(&mut self, op: OpId, given: &[bool], inside: &mut Vec<StrId>) -> Vec<bool> {
+    fn active_by(&mut self, op: OpId, given: &[bool], callees: &mut Callees) -> Vec<bool> {
         let n = tf::n_data_results(self.m(), op);
         let control = tf::Control::of(self.m(), op);
-        let functions = callees(self.m(), op);
+        let functions = named_functions(self.m(), op);
         let given = &given[n_selectors(self.m(), op).min(given.len())..];
         let mut active = vec![false; n];
         match (control, &functions[..]) {
             (Some(tf::Control::While), &[_, body]) => {
                 let mut carried = given.to_vec();
                 loop {
-                    let next = self.active_in(body, &carried, inside);
+                    let next = self.active_in(body, &carried, callees);
                     let more: Vec<bool> =
                         carried.iter().enumerate().map(|(i, is)| *is || next.get(i) == Some(&true)).collect();
                     if more == carried {
@@ -98,7 +108,7 @@ impl Engine<'_, '_> {
             }
             _ => {
                 for function in functions {
-                    for (is, found) in active.iter_mut().zip(self.active_in(function, given, inside)) {
+                    for (is, found) in active.iter_mut().zip(self.active_in(function, given, callees)) {
                         *is |= found;
                     }
                 }
@@ -107,9 +117,9 @@ impl Engine<'_, '_> {
         active
     }
 
-    /// Which results of a function depend on its active arguments. Of one that calls itself, or is nested too
-    /// deep, all that may.
-    fn active_in(&mut self, name: StrId, given: &[bool], inside: &mut Vec<StrId>) -> Vec<bool> {
+    /// Which results of a function depend on its active arguments. For a function that calls itself, or is
+    /// nested too deep, all results that can have a gradient.
+    fn active_in(&mut self, name: StrId, given: &[bool], callees: &mut Callees) -> Vec<bool> {
         const MAX_DEPTH: usize = 64;
         let Some((block, end)) = self.functions.get(&name).and_then(|&function| self.body_of(function))
         else {
@@ -117,14 +127,18 @@ impl Engine<'_, '_> {
         };
         let m = self.m();
         let is_custom = self.functions.get(&name).is_some_and(|&f| m.attr_named(f, CUSTOM).is_some());
-        if inside.contains(&name) || inside.len() == MAX_DEPTH || is_custom {
+        if callees.open.contains(&name) || callees.open.len() == MAX_DEPTH || is_custom {
             let any = given.contains(&true);
             return m.operands(end).map(|value| any && is_differentiable(m, m.value_type(value))).collect();
+        }
+        let key = (name, given.to_vec());
+        if let Some(known) = callees.known.get(&key) {
+            return known.clone();
         }
         let args = m.args(block).iter().zip(given).filter(|(_, is)| **is).map(|(arg, _)| *arg);
         let mut active: FxHashSet<ValueId> = args.collect();
         let ops: Vec<OpId> = m.ops_in(block).filter(|&op| op != end).collect();
-        inside.push(name);
+        callees.open.push(name);
         for op in ops {
             let m = self.m();
             let n = tf::n_data_operands(m, op);
@@ -134,12 +148,14 @@ impl Engine<'_, '_> {
             }
             let is_flow = tf::Control::of(m, op).is_some();
             let results =
-                if is_flow { self.active_by(op, &given, inside) } else { self.active_results(op, &given) };
+                if is_flow { self.active_by(op, &given, callees) } else { self.active_results(op, &given) };
             let m = self.m();
             active.extend(m.results(op).zip(results).filter(|(_, is)| *is).map(|(value, _)| value));
         }
-        inside.pop();
-        self.m().operands(end).map(|value| active.contains(&value)).collect()
+        callees.open.pop();
+        let results: Vec<bool> = self.m().operands(end).map(|value| active.contains(&value)).collect();
+        callees.known.insert(key, results.clone());
+        results
     }
 
     /// Differentiates a control flow op.
@@ -155,8 +171,7 @@ impl Engine<'_, '_> {
             Some(tf::Control::If | tf::Control::Case) => self.branches(at, op, dys, wants),
             Some(tf::Control::While) => self.repeated(at, op, dys, wants),
             None => {
-                let why = "regions and requests are differentiated after they are replaced";
-                let error = at_op(self.m(), op, "E0901", why);
+                let error = errors::not_prepared(self.m(), op);
                 self.errors.push(error);
                 Err(Undifferentiable)
             }
@@ -168,8 +183,8 @@ impl Engine<'_, '_> {
         m.operands(op).take(tf::n_data_operands(m, op)).collect()
     }
 
-    /// Replaces an op by one with more operands and results, and other functions. Returns the new op's
-    /// further results too.
+    /// Replaces an op by one with other functions and with more operands and results. Returns the replaced
+    /// results, and the additional ones.
     fn extend(
         &mut self,
         op: OpId,
@@ -189,7 +204,7 @@ impl Engine<'_, '_> {
         for (key, attr) in old {
             let text = self.m().cx.str(key);
             let changed = functions.iter().find(|(changed, _)| *changed == text);
-            // It lists the shapes of the results there were.
+            // `output_shapes` lists the shapes of the old results only.
             if text != "output_shapes" {
                 attrs.push((key, changed.map_or(attr, |&(_, attr)| attr)));
             }
@@ -230,7 +245,7 @@ impl Engine<'_, '_> {
         dys: &[Option<ValueId>],
         wants: &[bool],
     ) -> Result<Through, Undifferentiable> {
-        let &[function] = &callees(self.m(), op)[..] else { return self.no_function(op) };
+        let &[function] = &named_functions(self.m(), op)[..] else { return self.no_function(op) };
         let operands = self.operands(op);
         let m = self.m();
         let custom = self.functions.get(&function).and_then(|&f| m.attr_named(f, CUSTOM));
@@ -253,8 +268,8 @@ impl Engine<'_, '_> {
         Ok(Through { dxs: which.into_iter().zip(found).collect(), replaced })
     }
 
-    /// The gradient of a call by a function that takes the arguments, the results and the gradients of the
-    /// results, and gives those of the arguments.
+    /// The gradient of a call whose function has a gradient function: from the arguments, the results and the
+    /// gradients of the results to the gradients of the arguments.
     fn custom(
         &mut self,
         at: OpId,
@@ -328,7 +343,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The gradients of an op by a function of those of its results, by operand.
+    /// The gradients of an op's operands, from a function of the gradients of its results.
     pub(super) fn registered(
         &mut self,
         at: OpId,
@@ -355,15 +370,14 @@ impl Engine<'_, '_> {
     }
 
     fn no_function<T>(&mut self, op: OpId) -> Result<T, Undifferentiable> {
-        let error =
-            at_op(self.m(), op, "E0903", "the functions of an op that is differentiated are not known");
+        let error = errors::no_functions(self.m(), op);
         self.errors.push(error);
         Err(Undifferentiable)
     }
 
     /// The functions of a control flow op, if they all exist.
     fn known(&mut self, op: OpId) -> Result<Vec<(OpId, String)>, Undifferentiable> {
-        let found: Option<Vec<(OpId, String)>> = callees(self.m(), op)
+        let found: Option<Vec<(OpId, String)>> = named_functions(self.m(), op)
             .iter()
             .map(|name| Some((*self.functions.get(name)?, self.text(*name))))
             .collect();
@@ -586,117 +600,4 @@ impl Engine<'_, '_> {
 
 fn is_resource(m: &Module, value: ValueId) -> bool {
     tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(ty, _)| ty == Type::Resource)
-}
-
-/// How the iterations of a loop hand values to the backward loop.
-enum Tape {
-    /// Nothing is kept: the iterations are counted.
-    Counter,
-    /// One value, which is pushed itself.
-    One(Type),
-    /// Several, in an optional.
-    Optional,
-}
-
-impl Tape {
-    fn of(engine: &Engine<'_, '_>, types: &[TypeId]) -> Tape {
-        match types {
-            [] => Tape::Counter,
-            &[ty] => match tf::type_of(&engine.m().cx, ty) {
-                Some((ty @ (Type::Dense(_) | Type::Variant), false)) => Tape::One(ty),
-                _ => Tape::Optional,
-            },
-            _ => Tape::Optional,
-        }
-    }
-
-    fn ty(&self, engine: &mut Engine<'_, '_>) -> TypeId {
-        match self {
-            Tape::Counter => {
-                let element = tf::element(engine.r.cx(), Type::Dense(DType::I32), false);
-                tf::tensor(engine.r.cx(), Some(&[]), element)
-            }
-            _ => engine.variant(),
-        }
-    }
-
-    fn element(&self) -> Type {
-        match self {
-            Tape::One(ty) => *ty,
-            _ => Type::Variant,
-        }
-    }
-
-    /// The tape of no iterations.
-    fn empty(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Undifferentiable> {
-        let element = self.element();
-        engine.emit(at, at, |g| {
-            let zero = int(g, 0);
-            match self {
-                Tape::Counter => zero,
-                _ => {
-                    let any = int(g, -1);
-                    g.emit(Op::EmptyTensorList, &[any, any], &[("element_dtype", At::Type(element))], None, 1)
-                        [0]
-                }
-            }
-        })
-    }
-
-    fn push(
-        &self,
-        engine: &mut Engine<'_, '_>,
-        at: OpId,
-        list: ValueId,
-        values: &[ValueId],
-    ) -> Result<ValueId, Undifferentiable> {
-        let value = match (self, values) {
-            (Tape::Counter, _) => return engine.emit(at, at, |g| (g.val(list) + g.val(int(g, 1))).id),
-            (Tape::One(_), &[value]) => value,
-            _ => engine.pack(at, values)?,
-        };
-        engine.emit(at, at, |g| g.emit(Op::TensorListPushBack, &[list, value], &[], None, 1)[0])
-    }
-
-    /// The rest of the tape, and the values of the last iteration.
-    fn pop(
-        &self,
-        engine: &mut Engine<'_, '_>,
-        at: OpId,
-        list: ValueId,
-        types: &[TypeId],
-    ) -> Result<(ValueId, Vec<ValueId>), Undifferentiable> {
-        let variant = engine.variant();
-        if let Tape::Counter = self {
-            let rest = engine.emit(at, at, |g| (g.val(list) - g.val(int(g, 1))).id)?;
-            return Ok((rest, Vec::new()));
-        }
-        let item = if let Tape::One(_) = self { types[0] } else { variant };
-        let popped = engine.emit(at, at, |g| {
-            g.emit(Op::TensorListPopBack, &[list, int(g, -1)], &[], Some(&[variant, item]), 2)
-        })?;
-        let values = match self {
-            Tape::One(_) => vec![popped[1]],
-            _ => engine.unpack(at, popped[1], types)?,
-        };
-        Ok((popped[0], values))
-    }
-
-    /// Whether iterations are left, by the first argument of the function that `at` returns from.
-    fn is_left(&self, engine: &mut Engine<'_, '_>, at: OpId) -> Result<ValueId, Undifferentiable> {
-        let m = engine.m();
-        let Some(&list) = m.parent_block(at).and_then(|block| m.args(block).first()) else {
-            return Err(Undifferentiable);
-        };
-        engine.emit(at, at, |g| {
-            let list = g.val(list);
-            let n = if let Tape::Counter = self { list } else { list.un(Op::TensorListLength) };
-            n.bin(Op::Greater, g.val(int(g, 0))).id
-        })
-    }
-}
-
-/// A constant scalar i32.
-fn int(g: &dyn Emit, number: i64) -> ValueId {
-    g.constant(&|b| b.ints_of_shape(&[number], &[], DType::I32))
 }

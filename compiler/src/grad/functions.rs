@@ -1,12 +1,13 @@
-//! Functions as pairs: one that runs forwards and hands over what is kept, one that runs backwards.
+//! Differentiated functions are pairs: a forward function that also returns the kept values, and a backward
+//! function that takes them.
 //!
 //! ```text
 //! @f(args) -> results ──copy──▶ @f.fwd: forward ops | marker | backward ops        a draft
 //!                      ──split─▶ @f.fwd(args) -> results, kept      @f.bwd(args, kept, dys) -> dxs
 //! ```
 //!
-//! The draft has the gradients of its results as more arguments, and the backward ops read forward values
-//! where they are. Its users (`flow`) decide how these values get from the one function to the other.
+//! The gradients of its results are additional arguments of a draft, and its backward ops read forward values
+//! in place. `flow` decides how these values get from the forward to the backward function.
 
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,12 +16,22 @@ use super::engine::{Engine, Request, Undifferentiable};
 use super::errors;
 use super::keep::{self, Kept};
 use super::vjp::{At, Emit};
-use crate::dialects::{at_op, tf};
+use crate::dialects::tf;
 use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
 
-/// Maximum depth of calls that are differentiated, on the machine's stack.
+/// Maximum depth of calls that are differentiated; each takes a few frames of the machine's stack.
 const MAX_DEPTH: usize = 64;
+
+/// Maximum number of ops that are copied for one request, where a function counts as [`OPS_OF_FUNCTION`]
+/// more. Functions are copied once per branch and loop that names them, so that nested ones would be copied
+/// exponentially often.
+pub(super) const MAX_COPIED: usize = 1 << 20;
+const OPS_OF_FUNCTION: usize = 512;
+
+/// Maximum number of kept values that a forward function returns one by one; more are packed into one. A
+/// function that calls another one twice keeps the values of two calls.
+const MAX_RESULTS: usize = 1 << 12;
 
 /// The differentiated functions of calls.
 #[derive(Default)]
@@ -43,23 +54,24 @@ pub(super) struct PairKey {
 pub(super) struct Pair {
     pub fwd: String,
     pub bwd: String,
-    /// The arguments that the backward function takes, before what is kept and the gradients of the results.
+    /// The arguments that the backward function takes, in front of the kept values and the gradients of the
+    /// results.
     pub args: Vec<usize>,
-    /// The types of the forward function's further results.
+    /// The types of the forward function's additional results.
     pub kept: Vec<TypeId>,
-    /// The gradients of the arguments, by argument.
+    /// The type of each argument's gradient, if it has one.
     pub grads: Vec<Option<TypeId>>,
 }
 
-/// A copy of a function with its backward ops behind the forward ones.
+/// A copy of a function with its backward ops after the forward ones.
 pub(super) struct Draft {
     pub function: OpId,
     pub block: BlockId,
     pub end: OpId,
     marker: OpId,
-    /// The gradients of results: the number of the result, and the argument that stands for it.
+    /// The gradients of results: the number of the result, and the argument that holds its gradient.
     pub dys: Vec<(usize, ValueId)>,
-    /// The gradients of the arguments.
+    /// The gradient of each argument, if it has one.
     pub grads: Vec<Option<ValueId>>,
 }
 
@@ -88,7 +100,7 @@ impl Draft {
 }
 
 impl Engine<'_, '_> {
-    /// A name for a function, which is not given again.
+    /// Reserves a free name for a function.
     pub(super) fn free_name(&mut self, stem: &str) -> String {
         let (functions, taken) = (&self.functions, &self.taken);
         let name =
@@ -103,7 +115,8 @@ impl Engine<'_, '_> {
         self.m().cx.str(name).to_owned()
     }
 
-    /// Creates a private function without ops but an empty return; its block and return.
+    /// Creates a private function whose only op is a return without operands; returns the function, its
+    /// block and its return.
     pub(super) fn new_function(
         &mut self,
         name: &str,
@@ -132,21 +145,30 @@ impl Engine<'_, '_> {
     /// The only block of a function and its last op.
     pub(super) fn body_of(&self, function: OpId) -> Option<(BlockId, OpId)> {
         let m = self.m();
-        let &[block] = m.blocks_of(*m.regions_of(function).first()?) else { return None };
+        let block = m.only_block(function)?;
         Some((block, m.last_op(block)?))
     }
 
-    /// A copy of a function; its block and return.
+    /// Copies a function; returns the copy, its block and its return.
     pub(super) fn copy(
         &mut self,
         function: OpId,
         name: &str,
     ) -> Result<(OpId, BlockId, OpId), Undifferentiable> {
         let Some((block, old_end)) = self.body_of(function) else {
-            let error = at_op(self.m(), function, "E0903", "a function of several blocks has no gradient");
+            let error = errors::several_blocks(self.m(), function);
             self.errors.push(error);
             return Err(Undifferentiable);
         };
+        let was_too_large = self.n_copied > MAX_COPIED;
+        self.n_copied += OPS_OF_FUNCTION + self.m().ops_in(block).count();
+        if self.n_copied > MAX_COPIED {
+            if !was_too_large {
+                let error = errors::too_large(self.m(), function, MAX_COPIED);
+                self.errors.push(error);
+            }
+            return Err(Undifferentiable);
+        }
         let m = self.m();
         let args = m.args(block).to_vec();
         let inputs: Vec<TypeId> = args.iter().map(|&arg| m.value_type(arg)).collect();
@@ -170,8 +192,7 @@ impl Engine<'_, '_> {
         wants: &[bool],
     ) -> Result<Draft, Undifferentiable> {
         if self.depth == MAX_DEPTH {
-            let why = format!("functions that call each other more than {MAX_DEPTH} deep have no gradient");
-            let error = at_op(self.m(), function, "E0903", why);
+            let error = errors::too_deep(self.m(), function, MAX_DEPTH);
             self.errors.push(error);
             return Err(Undifferentiable);
         }
@@ -208,7 +229,7 @@ impl Engine<'_, '_> {
         Ok(Draft { function, block, end, marker, dys: given, grads })
     }
 
-    /// Erases a draft that is not what is needed.
+    /// Erases a draft.
     pub(super) fn discard(&mut self, draft: &Draft) {
         let m = self.m();
         if let Some(name) = m.symbol_name(draft.function) {
@@ -218,7 +239,7 @@ impl Engine<'_, '_> {
         self.r.erase(draft.function);
     }
 
-    /// The needs of the backward ops of a draft.
+    /// The forward values that the backward ops of a draft read, kept or computed again.
     pub(super) fn choose(&self, draft: &Draft, is_free: impl Fn(usize) -> bool) -> Kept {
         let m = self.m();
         let backward = draft.backward(m);
@@ -238,9 +259,9 @@ impl Engine<'_, '_> {
         keep::choose(m, &draft.forward(m), &forward, free)
     }
 
-    /// Moves the backward ops of a draft into a function of their own. `bind` makes values of its arguments:
-    /// what the forward values and the gradients of the results are there, and results before the gradients,
-    /// which are those of the arguments `grads`.
+    /// Moves the backward ops of a draft into a new function. `bind` gets its return and its arguments, and
+    /// returns the values that stand for the draft's forward values and result gradients, and results that
+    /// come before the gradients of the arguments `grads`. The ops `again` are computed again.
     pub(super) fn split(
         &mut self,
         draft: &Draft,
@@ -294,7 +315,7 @@ impl Engine<'_, '_> {
             return Ok(pair.clone());
         }
         let Some(&function) = self.functions.get(&key.function) else {
-            let error = at_op(self.m(), self.request, "E0903", "a call of a function that does not exist");
+            let error = errors::no_callee(self.m(), self.request);
             self.errors.push(error);
             return Err(Undifferentiable);
         };
@@ -311,7 +332,8 @@ impl Engine<'_, '_> {
             grads: vec![None; key.wants.len()],
         };
         let before: FxHashSet<PairKey> = self.pairs.done.keys().cloned().collect();
-        // Of a recursive function it is assumed first that no gradient comes out of its own calls.
+        // For a recursive function the first assumption is that its own calls give no gradient; then what the
+        // last draft gave is assumed, until a draft agrees.
         let draft = loop {
             if is_recursive {
                 self.pairs.open.insert(key.clone(), open.clone());
@@ -328,11 +350,12 @@ impl Engine<'_, '_> {
                 break draft;
             }
             self.discard(&draft);
-            // Others were made by the wrong assumption.
+            // The pairs made since rest on the wrong assumption.
             self.pairs.done.retain(|key, _| before.contains(key));
         };
         self.pairs.open.remove(key);
         let kept = self.choose(&draft, |_| !is_recursive);
+        let is_packed = is_recursive || kept.values.len() > MAX_RESULTS;
         let args = draft.args(self.m()).to_vec();
         let used: Vec<usize> =
             kept.free.iter().filter_map(|value| args.iter().position(|arg| arg == value)).collect();
@@ -340,7 +363,7 @@ impl Engine<'_, '_> {
         let type_of = |engine: &Self, value: &ValueId| engine.m().value_type(*value);
         let mut inputs: Vec<TypeId> = used.iter().map(|&i| type_of(self, &args[i])).collect();
         let kept_types: Vec<TypeId> = kept.values.iter().map(|value| type_of(self, value)).collect();
-        if is_recursive {
+        if is_packed {
             inputs.push(variant);
         } else {
             inputs.extend(&kept_types);
@@ -350,16 +373,16 @@ impl Engine<'_, '_> {
             let mut bound: Bound = kept.free.iter().copied().zip(given.iter().copied()).collect();
             let (given, n) = (&given[used.len()..], kept.values.len());
             let values =
-                if is_recursive { engine.unpack(end, given[0], &kept_types)? } else { given[..n].to_vec() };
+                if is_packed { engine.unpack(end, given[0], &kept_types)? } else { given[..n].to_vec() };
             bound.extend(kept.values.iter().copied().zip(values));
-            let dys = &given[if is_recursive { 1 } else { n }..];
+            let dys = &given[if is_packed { 1 } else { n }..];
             bound.extend(draft.dys.iter().map(|&(_, dy)| dy).zip(dys.iter().copied()));
             Ok((bound, Vec::new()))
         })?;
-        let more = if is_recursive { vec![self.pack(draft.end, &kept.values)?] } else { kept.values.clone() };
+        let more = if is_packed { vec![self.pack(draft.end, &kept.values)?] } else { kept.values.clone() };
         let results: Vec<ValueId> = self.m().operands(draft.end).chain(more).collect();
         self.returns(draft.function, draft.end, &results);
-        let kept = if is_recursive { vec![variant] } else { kept_types };
+        let kept = if is_packed { vec![variant] } else { kept_types };
         let pair = Pair { args: used, kept, ..open };
         self.pairs.done.insert(key.clone(), pair.clone());
         Ok(pair)

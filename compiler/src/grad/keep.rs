@@ -1,13 +1,15 @@
-//! Which forward values a backward function is given, and which it computes again: a minimum cut.
+//! The choice of the forward values that a backward function is given, and of those that it computes again: a
+//! minimum cut.
 //!
 //! ```text
 //! read by backward ops ──(ops that are cheap to repeat)──▶ arguments, products, reductions, effects
 //!                        └─ the cheapest set in between ─┘ is kept
 //! ```
 //!
-//! A kept value costs its bytes, an unknown size counts as large; free values (arguments that live anyway,
-//! constants) cost nothing. Ops that are cheap to repeat are the elementwise ones and those that move or
-//! describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the least.
+//! A kept value costs its bytes; an unknown size counts as large. Free values (arguments that live anyway)
+//! cost nothing. Ops that are cheap to repeat are constants, the elementwise ones, and those that move
+//! elements or describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the
+//! fewest ops.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +22,7 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 /// The cost of a value of unknown size.
 const LARGE: u64 = 1 << 32;
 
-/// The needs of a backward function.
+/// The forward values that a backward function reads.
 pub(super) struct Kept {
     /// Values that the forward function hands over, in the order of the program.
     pub values: Vec<ValueId>,
@@ -30,7 +32,8 @@ pub(super) struct Kept {
     pub again: Vec<OpId>,
 }
 
-/// Decides for the values `read` by backward ops; the forward ops are `forward`, in order.
+/// Divides the values `read` by backward ops into kept and repeated ones; `forward` are the forward ops, in
+/// order.
 pub(super) fn choose(
     m: &Module,
     forward: &[OpId],
@@ -38,7 +41,7 @@ pub(super) fn choose(
     is_free: impl Fn(ValueId) -> bool,
 ) -> Kept {
     let mut graph = Graph::new();
-    // The nodes of a value: whoever reads it, and what it is computed from.
+    // The two nodes of a value: its readers' side and its operands' side. The edge between them is the value.
     let mut nodes: FxHashMap<ValueId, (usize, usize)> = FxHashMap::default();
     let mut order = Vec::new();
     let mut todo: Vec<ValueId> = read.iter().rev().copied().collect();
@@ -74,7 +77,7 @@ pub(super) fn choose(
         let (reader, source) = nodes[&value];
         let (is_read, is_repeated) = match &sides {
             Some(sides) => (sides[reader], sides[source]),
-            // No answer within the budget: what is read is kept.
+            // No cut within the budget: the values that are read are kept.
             None => (read.contains(&value), false),
         };
         match (is_read, is_repeated) {

@@ -1,13 +1,15 @@
 //! `tf-gradients`: reverse-mode differentiation of the op graph.
 //!
 //! ```text
-//! tf._Gradients(ys, dys, xs, stops) ──▶ ops behind the forward ops, which read the forward values in place
+//! tf._Gradients(ys, dys, xs, stops) ──▶ ops after the forward ops, which read the forward values in place
 //!
 //! engine      one block: the values that depend on the xs, then op by op from the ys back; sums
 //! rules       one row per operator, in families, written with `val` and `vjp`
 //! flow        ops that call functions: calls, branches, loops
+//! tape        the values that the iterations of a loop keep
 //! functions   a function differentiated: a copy whose backward ops move into a function of their own
 //! keep        the forward values that the backward function gets, and those that it computes again
+//! request     the pass: finds the requests and replaces them
 //! ```
 //!
 //! For ys, their gradients dys (ones, if not given) and xs: dx_j = sum_i dy_i * dy_i/dx_j, as `tf.gradients`
@@ -19,8 +21,8 @@
 //! A gradient is ordinary graph, so that gradients have gradients; of nested requests the inner one is
 //! replaced first.
 //!
-//! Not here: which operator has a rule (its row in the tensor library says it); the choice
-//! of values that straight-line code computes again.
+//! Not here: which operators have a rule (their rows in the tensor library declare it); a choice between
+//! keeping and repeating values within straight-line code, which keeps all of them.
 
 mod engine;
 mod errors;
@@ -29,6 +31,7 @@ mod functions;
 mod keep;
 mod request;
 mod rules;
+mod tape;
 mod val;
 mod vjp;
 

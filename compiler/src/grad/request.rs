@@ -1,7 +1,7 @@
 //! The pass that replaces requests for gradients (`dialects/tf/request`).
 //!
-//! `tf.SymbolicGradient` is one too, over a function: its operands are those of the function and the
-//! gradients of its results.
+//! `tf.SymbolicGradient` is a request for the gradients of a function: its operands are the function's
+//! arguments and the gradients of its results.
 //!
 //! Requests in callees are replaced before those in callers, and earlier ones before later ones, so that
 //! gradients of gradients are gradients of ordinary graph.
@@ -52,7 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Removes the names of gradient functions, which nothing needs behind this pass.
+/// Removes the names of gradient functions, which no later pass reads.
 fn forget_custom_gradients(r: &mut Rewriter<'_>) {
     let Some(name) = r.ir().cx.find_str(CUSTOM) else { return };
     let m = r.ir();
@@ -60,14 +60,17 @@ fn forget_custom_gradients(r: &mut Rewriter<'_>) {
     named.into_iter().for_each(|op| r.remove_attr(op, name));
 }
 
-/// Makes functions of regions, and types as exact as they can be, which differentiation expects.
+/// Outlines regions into functions and infers shapes, as differentiation expects.
 pub(crate) fn prepare(r: &mut Rewriter<'_>) {
     _ = outline_regions::outline_all(r);
     shape_inference::infer_shapes(r);
 }
 
-/// The gradients of the first operand of the op `at` by the values of variables, given as handles: rows where
-/// all uses are gathers. `None`: it does not depend on this variable.
+/// The gradients of the first operand of the op `at` with respect to variables, given as handles; as slices
+/// where all uses of the variable are gathers. `None`: the operand does not depend on the variable.
+///
+/// # Errors
+/// The ops that have no gradient.
 pub(crate) fn by_variables(
     r: &mut Rewriter<'_>,
     at: OpId,
@@ -114,13 +117,13 @@ fn replace_all(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// All requests, those of callees before those of callers, in the order of the program.
+/// All requests: those of callees before those of their callers, and within a function in program order.
 fn requests(m: &Module) -> Vec<OpId> {
     let functions = crate::graph::functions(m);
     let mut roots: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
     roots.sort_unstable_by_key(|(_, op)| *op);
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
-    // A function is left after its callees.
+    // A function is pushed twice: once to visit its callees, and below them once to collect its requests.
     let mut todo: Vec<(OpId, bool)> = roots.iter().rev().map(|&(_, op)| (op, false)).collect();
     while let Some((function, is_left)) = todo.pop() {
         if is_left {
@@ -139,7 +142,7 @@ fn requests(m: &Module) -> Vec<OpId> {
     found
 }
 
-/// Makes a call and a request of a `tf.SymbolicGradient`.
+/// Replaces a `tf.SymbolicGradient` by a call and a request, which it returns.
 fn symbolic(r: &mut Rewriter<'_>, op: OpId) -> Result<Option<OpId>, Box<Diagnostic>> {
     let m = r.ir();
     if tf::operator(m, op) != Some(Op::SymbolicGradient) {
@@ -178,12 +181,12 @@ fn symbolic(r: &mut Rewriter<'_>, op: OpId) -> Result<Option<OpId>, Box<Diagnost
     Ok(Some(made))
 }
 
-/// The gradient of an unconnected x.
+/// The gradient of an x on which no y depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unconnected {
     /// Zeros.
     Zero,
-    /// It leaves the results of the function.
+    /// The request's result is removed from the results of the function.
     Omit,
 }
 
@@ -246,7 +249,8 @@ fn replace(engine: &mut Engine<'_, '_>, op: OpId, cx: &PassCx<'_>) -> Result<(),
     Ok(())
 }
 
-/// Checks what only the pass sees: that all values are of this block, and that they have gradients.
+/// Checks that all values of a request are defined in its block and have gradients, which the verifier does
+/// not.
 fn check(engine: &mut Engine<'_, '_>, op: OpId) -> Result<(), Undifferentiable> {
     let m = engine.m();
     let Request { ys, xs, stops, .. } = read(m, op);
@@ -272,7 +276,7 @@ fn check(engine: &mut Engine<'_, '_>, op: OpId) -> Result<(), Undifferentiable> 
     if is_fine { Ok(()) } else { Err(Undifferentiable) }
 }
 
-/// The first op on the way from an x that is constant for differentiation.
+/// The first op that depends on an x and is a constant for differentiation.
 fn cut(m: &Module, request: OpId, x: ValueId) -> Option<OpId> {
     let mut active = FxHashSet::from_iter([x]);
     for op in before(m, request) {
@@ -287,7 +291,7 @@ fn cut(m: &Module, request: OpId, x: ValueId) -> Option<OpId> {
     None
 }
 
-/// Removes a value from the results of the function that returns it, which is all that uses it.
+/// Removes a value from the results of the function that returns it. Fails if the value has other users.
 fn omit(r: &mut Rewriter<'_>, value: ValueId) -> Result<(), Undifferentiable> {
     let m = r.ir();
     let users: Vec<(OpId, usize)> = m.users(value).collect();

@@ -1,4 +1,4 @@
-//! Values with which rules calculate: methods and operators create ops, with inferred types.
+//! Values to calculate with: methods and operators create ops, with inferred types.
 //!
 //! Shapes that are known statically become constants, so that the same rule serves static and unknown shapes.
 
@@ -109,7 +109,7 @@ impl<'g> Val<'g> {
         }
     }
 
-    /// A query of the shape with a vector of `dtype` as result.
+    /// The result of a shape query `op`: a vector of `dtype`.
     fn typed(self, op: Op, dtype: DType) -> Val<'g> {
         let rank = self.rank().filter(|_| op == Op::Shape).map_or(-1, |rank| rank as i64);
         let ty = self.g.tensor_type(Some(&[rank]), Type::Dense(dtype));
@@ -147,10 +147,15 @@ impl<'g> Val<'g> {
         )
     }
 
+    /// The number of elements, if it is known.
+    pub(crate) fn known_count(self) -> Option<i64> {
+        query::n_elements(&self.dims()?)
+    }
+
     /// The number of elements as a scalar i32.
     pub(crate) fn count(self) -> Val<'g> {
-        match self.dims() {
-            Some(dims) => self.int(dims.iter().product()),
+        match self.known_count() {
+            Some(count) => self.int(count),
             None => self.un(Op::Size),
         }
     }
@@ -171,8 +176,8 @@ impl<'g> Val<'g> {
         self.with(self.g.constant(&|b| b.scalar(number, dtype)))
     }
 
-    /// A tensor of this shape and element type with one number; of a list or an optional, one of zeros; for a
-    /// variable's handle, of its value.
+    /// A tensor of this shape and element type filled with a number. For a list or an optional: one of zeros,
+    /// whatever the number. For a variable's handle: a tensor like the variable's value.
     pub(crate) fn full(self, number: f64) -> Val<'g> {
         if self.element() == Type::Variant {
             return self.un(Op::ZerosLike);
@@ -184,7 +189,7 @@ impl<'g> Val<'g> {
         self.shape().filled(ty, number)
     }
 
-    /// A tensor of this shape, which is a vector, and of a type, with one number.
+    /// A tensor of type `ty` filled with a number; this value is its shape, a vector.
     pub(crate) fn filled(self, ty: TypeId, number: f64) -> Val<'g> {
         let dtype = {
             let ir = self.g.ir();
@@ -209,7 +214,7 @@ impl<'g> Val<'g> {
         if self.is_complex() { self.un(Op::Conj) } else { self }
     }
 
-    /// The values as another type.
+    /// The value cast to another element type.
     pub(crate) fn cast(self, dtype: DType) -> Val<'g> {
         if self.dtype() == dtype {
             return self;
@@ -218,7 +223,7 @@ impl<'g> Val<'g> {
         self.with(self.g.emit(Op::Cast, &[self.id], &[], Some(&[ty]), 1)[0])
     }
 
-    /// The values as the element type of another value.
+    /// The value cast to the element type of another value.
     pub(crate) fn cast_like(self, other: Val<'_>) -> Val<'g> {
         self.cast(other.dtype())
     }
@@ -230,7 +235,7 @@ impl<'g> Val<'g> {
         self.with(self.g.emit(part, &[self.id], &[], Some(&[ty]), 1)[0])
     }
 
-    /// The complex number with this real part.
+    /// The complex number with this real part and the given imaginary part.
     pub(crate) fn complex(self, imaginary: Val<'_>) -> Val<'g> {
         let dtype = if self.dtype() == DType::F64 { DType::Complex128 } else { DType::Complex64 };
         let ty = self.g.tensor_type(self.sizes().as_deref(), Type::Dense(dtype));
@@ -305,7 +310,7 @@ impl<'g> Val<'g> {
         self.broadcast(self.with(other.id).shape())
     }
 
-    /// A part of known start and size; -1 is all the rest.
+    /// The part that starts at `begin`; a size of -1 reaches to the end.
     pub(crate) fn slice(self, begin: Val<'_>, size: Val<'_>) -> Val<'g> {
         self.op(Op::Slice, &[self, begin, size], &[])
     }
@@ -315,7 +320,7 @@ impl<'g> Val<'g> {
         self.op(Op::GatherV2, &[self, indices, self.int(0)], &[])
     }
 
-    /// Values joined along the first axis.
+    /// Values concatenated along an axis. There is at least one.
     pub(crate) fn concat(parts: &[Val<'g>], axis: i64) -> Val<'g> {
         let first = parts[0];
         let operands: Vec<Val<'_>> = parts.iter().copied().chain([first.int(axis)]).collect();
@@ -350,7 +355,7 @@ impl<'g> Val<'g> {
         self.op(Op::BatchMatMulV2, &[self, other], &attrs)
     }
 
-    /// One of two tensors by a condition, all broadcast.
+    /// `yes` where this condition holds, else `no`, all broadcast.
     pub(crate) fn select(self, yes: Val<'_>, no: Val<'_>) -> Val<'g> {
         self.op(Op::SelectV2, &[self, yes, no], &[])
     }

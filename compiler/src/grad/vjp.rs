@@ -1,4 +1,4 @@
-//! A vector-Jacobian product under construction, and values with which the rules calculate.
+//! A vector-Jacobian product under construction.
 //!
 //! ```text
 //! rule: |g| g.dx(0, g.d() * g.y(0).un(Op::Digamma))
@@ -8,11 +8,10 @@
 //!             └ the gradient of an operand, if it is wanted
 //! ```
 //!
-//! A [`Val`] is a value of the op graph whose methods and operators create ops, with inferred types, in front
-//! of the insertion point. Shapes that are known statically become constants, so that the same rule serves
-//! static and unknown shapes.
+//! A [`Val`] is a value of the op graph to calculate with; its ops are created in front of the insertion
+//! point.
 //!
-//! Rules cannot fail on their own: the first refused op is remembered, nothing is created after it, and
+//! Rules return no errors: the first refused op is remembered, nothing is created after it, and
 //! [`Vjp::finish`] returns it.
 
 use std::cell::{Ref, RefCell};
@@ -65,12 +64,12 @@ pub(crate) enum At<'a> {
     Of(&'a str),
 }
 
-/// How an operator is differentiated, for one whose row in the tensor library says so.
+/// The differentiation of an operator whose row in the tensor library declares one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Differentiation {
     /// Builds the product of the gradients of the results with the Jacobian.
     Rule(fn(&Vjp<'_, '_>)),
-    /// Builds the results of plain operators.
+    /// Builds the results with plain operators, which are then differentiated.
     Expands(for<'g> fn(&'g Vjp<'_, '_>) -> Vec<Val<'g>>),
 }
 
@@ -100,7 +99,7 @@ pub(crate) struct Emitter<'r, 'm> {
     loc: LocId,
     /// The op whose attributes [`At::Of`] refers to.
     of: OpId,
-    /// The request that is differentiated for.
+    /// The request whose gradients are created.
     request: OpId,
     refused: RefCell<Option<Refusal>>,
 }
@@ -116,7 +115,10 @@ impl<'r, 'm> Emitter<'r, 'm> {
         Val { g: self, id }
     }
 
-    /// The first refusal.
+    /// Ends the emission.
+    ///
+    /// # Errors
+    /// The first op that was refused.
     pub(crate) fn finish(self) -> Result<(), Refusal> {
         self.refused.into_inner().map_or(Ok(()), Err)
     }
@@ -133,7 +135,7 @@ impl<'r, 'm> Emitter<'r, 'm> {
         self.refused.borrow().is_some()
     }
 
-    /// A value that stands for the result of a refused op.
+    /// A placeholder for the result of a refused op.
     fn any(&self) -> ValueId {
         let ir = self.ir();
         ir.operands(self.of).chain(ir.results(self.of)).next().unwrap_or(ValueId(0))
@@ -247,8 +249,8 @@ pub(crate) struct Vjp<'r, 'm> {
 }
 
 impl<'r, 'm> Vjp<'r, 'm> {
-    /// The product of the gradients `dys` of an op's results with its Jacobian, for the operands that `wants`
-    /// names. The ops are created with an emitter.
+    /// The product of `dys`, the gradients of an op's results, with the op's Jacobian, for the operands whose
+    /// flag in `wants` is set. The emitter creates the ops.
     pub(crate) fn new(emitter: Emitter<'r, 'm>, op: OpId, dys: Vec<Option<Grad>>, wants: Vec<bool>) -> Self {
         Vjp { emitter, op, dys, wants, dxs: RefCell::default() }
     }
@@ -272,8 +274,12 @@ impl<'r, 'm> Vjp<'r, 'm> {
         self.dys.len()
     }
 
-    /// An operand.
+    /// A data operand. An op with fewer is refused.
     pub(crate) fn x(&self, i: usize) -> Val<'_> {
+        if i >= self.n_x() {
+            self.refuse(&format!("it has no operand #{i}"));
+            return self.emitter.val(self.emitter.any());
+        }
         let id = self.ir().operand(self.op, i);
         self.emitter.val(id)
     }

@@ -12,12 +12,12 @@
 //! ```
 //!
 //! TensorFlow passes the weights of a loop as loop variables that never change. As constants of the body they
-//! are folded, packed and fused like those of any function. What is left of the variable goes later
-//! (`tf-simplify-control-flow`).
+//! are folded, packed and fused like those of any function. `tf-simplify-control-flow` later removes the
+//! variable.
 //!
-//! Private functions are concerned that only calls, branches and loops of the op graph use, and the loops
-//! that `tf-executor-to-kernels` makes (`tfrt.while`). A variable of a loop is constant if its first value is
-//! and each iteration returns it.
+//! The pass works on private functions to which only calls, branches and loops of the op graph refer, and the
+//! loops that `tf-executor-to-kernels` makes (`tfrt.while`). A variable of a loop is constant if its initial
+//! value is, and each iteration returns it unchanged.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,4 +1,4 @@
-//! `tf-prune-control-edges`: control edges from operators that neither fail nor have effects go.
+//! `tf-prune-control-edges`: removes control edges from operators that neither fail nor have effects.
 //!
 //! ```text
 //! %w, %ch = tf.Identity(%const)                         %w = tf.Identity(%const)
@@ -6,24 +6,24 @@
 //! %z = tf.Identity(%y, %ch)                             %z = tf.Identity(%y)
 //! ```
 //!
-//! Such an edge makes its target wait for what always succeeds and changes nothing. It keeps both ends from
-//! being folded and fused. Frozen Keras models have an edge from each weight to the result.
+//! Such an edge makes its target wait for an op that always succeeds and changes nothing. It keeps both ends
+//! from being folded and fused. Frozen Keras models have an edge from each weight to the result.
 //!
 //! An op is *certain* if it is pure and total (`rewrite/effects.rs`) and waits for certain ops only, through
-//! data and control edges. So it ends without an error, and its completion is neither an error nor dead. A
-//! function's argument may be either. Edges whose target uses the chain as data (`return`, calls) stay.
+//! data and control edges. Hence its completion is neither an error nor dead. Arguments of functions are not
+//! certain. Edges whose target uses the chain as data (`return`, calls) stay.
 //!
-//! An edge to a constant also goes if all that reads the constant depends on the source of the edge anyway.
-//! So do the constants in the loops and conditionals of TensorFlow 1:
+//! An edge to a constant is also removed if every reader of the constant depends on the source of the edge
+//! anyway. That is so in the loops and conditionals of TensorFlow 1:
 //!
 //! ```text
-//! %i1, %ch = tf.Identity(%i)        dead where control flow does not come
+//! %i1, %ch = tf.Identity(%i)        dead in iterations that do not run
 //! %one = tf.Const(%ch)              needs no edge,
 //! %next = tf.AddV2(%i1, %one)       because this is dead with %i1 alone
 //! ```
 //!
-//! The source of an edge may also be the predicate on its own way (`Switch(%p, %p)`), where the reader
-//! depends on another value on that way.
+//! The source of an edge may also be the predicate on one way of its own Switch (`Switch(%p, %p)`), if the
+//! reader depends on another value on the same way.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::FxHashSet;
@@ -95,7 +95,7 @@ fn prune(r: &mut Rewriter<'_>, ops: &[OpId]) -> u64 {
     n_removed
 }
 
-/// Limit of the ops between a reader of a constant and what it depends on.
+/// Limit on the number of ops through which the dependence of a reader is searched.
 const MAX_DEPTH: u32 = 8;
 
 /// Removes the edges to constants whose readers depend on the edge's source anyway. Returns their number.
@@ -153,7 +153,7 @@ fn is_behind(m: &Module, value: ValueId, is_one: &dyn Fn(ValueId) -> bool, depth
         })
 }
 
-/// The value that a chain of `Identity` passes on.
+/// The value that a sequence of `Identity` ops forwards.
 fn origin(m: &Module, mut value: ValueId) -> ValueId {
     while let Some(op) = m.defining_op(value).filter(|&op| tf::operator(m, op) == Some(Op::Identity))
         && m.n_operands(op) == 1
@@ -164,14 +164,14 @@ fn origin(m: &Module, mut value: ValueId) -> ValueId {
     value
 }
 
-/// The predicate of the Switch that gives a value, and the number of the way.
+/// The predicate of the Switch that defines a value, and the number of the result.
 fn way_of(m: &Module, value: ValueId) -> Option<(ValueId, usize)> {
     let op = m.defining_op(value).filter(|&op| m.op_name_str(op) == "tf._Switch")?;
     let way = m.results(op).take(2).position(|result| result == value)?;
     Some((origin(m, m.operand(op, 1)), way))
 }
 
-/// The way of a Switch, if an operator passes on its own predicate.
+/// The way of a Switch, if an operator forwards the Switch's own predicate.
 fn way_of_predicate(m: &Module, op: OpId) -> Option<(ValueId, usize)> {
     let value = m.results(op).next().map(|result| origin(m, result))?;
     let (predicate, way) = way_of(m, value)?;

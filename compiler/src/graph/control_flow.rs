@@ -1,10 +1,9 @@
-//! `tf-simplify-control-flow`: loops without variables that nothing needs, and selections in place of small
-//! branches.
+//! `tf-simplify-control-flow`: removes unneeded loop variables, and replaces small branches by selections.
 //!
 //! ```text
 //! %r:3 = tfrt.while %go @step(%i, %n, %count)         %r = tfrt.while %go @step(%i, %n)
 //!                               │                ──▶
-//!                               └ only makes the next %count, and %r#2 is unused
+//!                               └ %count is only needed for its next value, and %r#2 is unused
 //!
 //! %y = tfrt.cond %p @then @else(%a, %b)          ──▶  %t = arith.addi %a, %b       the body of @then
 //!                                                     %e = arith.subi %a, %c1      the body of @else
@@ -12,10 +11,10 @@
 //! ```
 //!
 //! A call of a function costs as much as some four operations on scalars. A branch becomes a selection if its
-//! results are scalars and its functions are short and cannot fail: then computing both is quicker. Where the
-//! callee is skipped because of an error, fewer results may be errors than before, as when a call is inlined.
+//! results are scalars and its functions are short and cannot fail: then computing both is quicker. As with
+//! inlining, fewer results may be errors than before: a call with an error operand was skipped as a whole.
 //!
-//! Part of the kernel graph's optimization, behind `tf-scalars-to-arith`.
+//! Part of the kernel graph's optimization, after `tf-scalars-to-arith`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,7 +41,7 @@ pub(crate) const PASS: Pass = Pass {
 pub(super) const WHILE: &str = "tfrt.while";
 const COND: &str = "tfrt.cond";
 
-/// Limit of the ops on one side of a branch that becomes a selection.
+/// Limit on the ops in one function of a branch that becomes a selection.
 const MAX_SELECTED: usize = 4;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -64,16 +63,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// The only block of a private function.
 fn private_block(m: &Module, functions: &FxHashMap<StrId, OpId>, name: StrId) -> Option<BlockId> {
     let &function = functions.get(&name).filter(|&&function| m.is_private(function))?;
-    match m.regions_of(function) {
-        &[region] => match m.blocks_of(region) {
-            &[block] => Some(block),
-            _ => None,
-        },
-        _ => None,
-    }
+    m.only_block(function)
 }
 
-/// The ops of this name in the functions, those in callees first if they are earlier in the module.
+/// The ops of this name in the functions, in the order of the module.
 fn ops_named(m: &Module, name: &str) -> Vec<OpId> {
     m.walk_functions().filter(|&op| m.op_name_str(op) == name).collect()
 }
@@ -117,7 +110,7 @@ fn selections(r: &mut Rewriter<'_>) -> u64 {
     n
 }
 
-/// True for a block that is quicker computed than called, and cannot fail.
+/// True for a block that costs less than a call, and cannot fail.
 fn is_cheap(m: &Module, block: BlockId) -> bool {
     let work = |op: &OpId| !m.traits(*op).has(Traits::CONSTANT) && !m.traits(*op).has(Traits::RETURN);
     m.ops_in(block).filter(work).count() <= MAX_SELECTED
@@ -187,7 +180,7 @@ fn needed_variables(m: &Module, op: OpId, block: BlockId) -> FxHashSet<usize> {
     needed
 }
 
-/// Removes all variables of a loop but these.
+/// Removes all variables of a loop except for `kept`.
 fn keep_variables(r: &mut Rewriter<'_>, op: OpId, block: BlockId, kept: &FxHashSet<usize>) {
     let m = r.ir();
     let Some(end) = m.last_op(block) else { return };
@@ -200,7 +193,7 @@ fn keep_variables(r: &mut Rewriter<'_>, op: OpId, block: BlockId, kept: &FxHashS
     let results: Vec<ValueId> = m.results(op).collect();
     let types: Vec<TypeId> = (0..n).filter(|&i| stays(i)).map(|i| m.value_type(results[i])).collect();
     r.set_operands(end, &returned);
-    // What made the next values.
+    // Erase the ops that computed the removed values.
     let ops: Vec<OpId> = r.ir().ops_in(block).collect();
     for inner in ops.into_iter().rev().filter(|&inner| inner != end) {
         if is_trivially_dead(r.ir(), inner) {

@@ -22,6 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{EffectState, body, callees, effectful, functions};
 use crate::build::Builder;
+use crate::build::query::n_elements;
 use crate::device::lowered;
 use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::FRAME;
@@ -317,7 +318,7 @@ impl Lowering<'_, '_, '_> {
         let Some(AttrKind::DenseStrings { ty, splat, strings }) = value else { return };
         let TypeKind::Tensor { shape: Some(dims), .. } = m.cx.ty(*ty) else { return };
         let (dims, ty) = (dims.to_vec(), *ty);
-        let n = if *splat { dims.iter().product::<i64>() } else { 1 };
+        let n = if *splat { n_elements(&dims).unwrap_or(i64::MAX) } else { 1 };
         let Some(strings) = usize::try_from(n).ok().filter(|&n| n <= MAX_STRINGS).map(|n| strings.repeat(n))
         else {
             let message = format!("a constant of {n} strings; {MAX_STRINGS} are the most");

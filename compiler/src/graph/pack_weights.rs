@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use super::signatures;
 use crate::build::Builder;
-use crate::build::query::{bytes_of, data_format, dims, dtype, flag, shape};
+use crate::build::query::{bytes_of, data_format, dims, dtype, flag, n_elements, shape};
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Blob, KnownType, Module, OpId, ValueId};
@@ -227,7 +227,7 @@ fn contraction(m: &Module, op: OpId) -> Option<(Packing, Vec<i64>, usize)> {
     let rows = left.strip_suffix(inner)?;
     let fits = distinct(left) && distinct(right) && n > 0 && result.strip_prefix(rows) == Some(columns);
     let dims = dims(m, m.operand(op, 1)).filter(|dims| dims.len() == right.len())?;
-    let [rows, columns]: [i64; 2] = [&dims[..n], &dims[n..]].map(|dims| dims.iter().product());
+    let (rows, columns) = (n_elements(&dims[..n])?, n_elements(&dims[n..])?);
     if !fits || columns < MIN_COLUMNS || dims.iter().any(|&dim| dim <= 0) {
         return None;
     }

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, shortened};
 /// A diagnostic on the heap, since most functions succeed.
 pub(super) type Refusal = Box<Diagnostic>;
 
-/// The longest excerpt of a text from the file that is shown.
+/// Maximum length of an excerpt from the file in a message.
 const MAX_SHOWN: usize = 120;
 
 /// A name from the file, shortened.

@@ -1,7 +1,8 @@
 //! Input for protobuf's decoder.
 //!
-//! A file is read in order, with large fields in memory of their own: it is never in memory as a whole, each
-//! tensor is aligned, and tensors can be dropped one by one. The fields of a mapped file are parts of it.
+//! A file is read in order, and each large field into separate memory: the file is never in memory as a
+//! whole, each tensor is aligned, and tensors can be dropped one by one. The fields of a mapped file are
+//! slices of it.
 
 use prost::bytes::{Buf, Bytes};
 use std::io::{Error, Read};
@@ -12,7 +13,7 @@ const WINDOW: usize = 64 << 10;
 /// A file, read from its beginning to its end.
 pub(super) struct Input<R> {
     file: R,
-    /// Bytes of the file behind the window.
+    /// Number of bytes of the file after the window.
     n_behind: usize,
     window: Vec<u8>,
     /// Position of the first undecoded byte of the window. It exists unless the file is at its end.

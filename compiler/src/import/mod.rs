@@ -7,8 +7,8 @@
 //! .pbtxt ──text──▶ the binary messages
 //! ```
 //!
-//! Input is untrusted: every reference is checked, there is no recursion on the input's depth, and memory is
-//! in proportion to the file. Errors contain the names of the nodes. One error lists all unsupported
+//! Input is untrusted: every reference is checked, recursion is bounded, and memory is bounded by a multiple
+//! of the file's size or by a limit. Errors contain the names of the nodes. One error lists all unsupported
 //! operations.
 //!
 //! The `tf` dialect is described in `dialects/tf/mod.rs`.
@@ -65,19 +65,21 @@ impl Feed {
 pub struct GradientRequest {
     /// The differentiated tensors.
     pub ys: Vec<String>,
-    /// By what; a variable's handle stands for its value.
+    /// The tensors by which they are differentiated; a variable's handle stands for its value.
     pub xs: Vec<String>,
-    /// All variables are further xs.
+    /// True if all variables are xs too.
     pub variables: bool,
-    /// The gradients of the ys; ones without any.
+    /// The gradients of the ys; ones if it is empty.
     pub dys: Vec<String>,
     /// Tensors that are constants.
     pub stops: Vec<String>,
-    /// 2 differentiates the sum of all elements of the first gradients, and so on.
+    /// The order of the derivative: 2 differentiates the sum of all elements of the first gradients, and so
+    /// on.
     pub order: u32,
-    /// An x without a gradient has zeros, else it is left out.
+    /// True if the gradient of an unconnected x is zeros; else it is left out.
     pub zero: bool,
-    /// The results are called by this name, `/` and that of the x.
+    /// The prefix of the results' names, which are followed by `/` and the name of the x; default:
+    /// `gradients`.
     pub name: String,
 }
 
@@ -87,7 +89,7 @@ impl GradientRequest {
         if self.name.is_empty() { "gradients" } else { &self.name }
     }
 
-    /// True if a result of this name belongs to the request.
+    /// True if a result with this name belongs to the request.
     pub fn gives(&self, name: &str) -> bool {
         name.strip_prefix(self.prefix()).is_some_and(|rest| rest.starts_with('/') || rest.starts_with('_'))
     }
@@ -100,19 +102,20 @@ pub struct ImportOptions {
     pub feeds: Vec<Feed>,
     /// The results. Without any, all unconsumed outputs.
     pub fetches: Vec<String>,
-    /// The nodes of a graph that run for their effects. With some, there are no results but the fetches.
+    /// Nodes of a graph that run for their effects. If there are any, the fetches are the only results.
     pub targets: Vec<String>,
-    /// The node of a graph that runs before all else: a function `init`.
+    /// The node of a graph that initializes it, which becomes the function `init`.
     pub init: Option<String>,
-    /// Whether resources without a name are those of their nodes, in all programs made of the graph.
+    /// True if resources without a name are identified by their nodes, in all programs made from the graph.
     pub shares_resources: bool,
     /// The name of the entry function. `main` if it is empty.
     pub function: String,
-    /// The only signature to import. Without it, and without feeds and fetches, all are.
+    /// The only signature to import. If it is not given, and there are no feeds and fetches, all are
+    /// imported.
     pub signature: Option<String>,
     /// The tags of the graph of a SavedModel. Without any, the only graph, or the one for serving.
     pub tags: Vec<String>,
-    /// Makes variables that nothing changes constants.
+    /// True if variables that nothing changes become constants.
     pub freeze: bool,
     /// Further results: gradients.
     pub gradients: Vec<GradientRequest>,
@@ -126,13 +129,14 @@ pub struct ImportOptions {
 pub struct TrainingParts {
     /// The tensor that is minimized.
     pub loss: String,
-    /// Tensors that are shown, each by a name.
+    /// Tensors to report, each with a name.
     pub metrics: Vec<(String, String)>,
     /// The node that initializes the variables. Without it `init`, if there is such a node.
     pub init: Option<String>,
-    /// Nodes that run with each step, behind the loss.
+    /// Nodes that run with each step, after the loss.
     pub targets: Vec<String>,
-    /// The results of predictions. Without any, the outputs that nobody uses, or what the loss compares.
+    /// The results of predictions. If there are none, the outputs that no node reads, or else the predictions
+    /// that the loss compares with the labels.
     pub predictions: Vec<String>,
 }
 
@@ -148,7 +152,7 @@ pub(crate) fn names_attr(cx: &mut Context, given: &[&str]) -> AttrId {
     cx.array_attr(&dicts)
 }
 
-/// The type of an argument: that of the model, with what the feed says of it.
+/// The type of an argument: that of the model, made more specific by the feed.
 fn narrowed(cx: &mut Context, ty: TypeId, feed: &Feed) -> Result<TypeId, String> {
     let element = cx.element(ty);
     if let Some(wanted) = &feed.element {

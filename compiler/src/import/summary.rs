@@ -1,4 +1,4 @@
-//! Descriptions of models, for people who want to run them.
+//! Summaries of models, for users who want to run them.
 
 /// A model of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,11 +12,11 @@ pub struct ModelSummary {
 /// A graph of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphSummary {
-    /// Its purposes.
+    /// Its tags in a SavedModel, such as `serve`.
     pub tags: Vec<String>,
     /// The program that wrote it, if it is known.
     pub producer: String,
-    /// Its signatures; of a graph without any, the one that it has by default.
+    /// Its signatures; for a graph without any, the default one.
     pub signatures: Vec<SignatureSummary>,
     /// Its variables.
     pub variables: Vec<TensorSummary>,

@@ -437,6 +437,15 @@ impl Module {
         self.regions[region].blocks.first().copied()
     }
 
+    /// The block of an op that has one region of one block, as a function without branches between blocks.
+    pub fn only_block(&self, op: OpId) -> Option<BlockId> {
+        let &[region] = self.regions_of(op) else { return None };
+        match self.blocks_of(region) {
+            &[block] => Some(block),
+            _ => None,
+        }
+    }
+
     /// The region that holds a block.
     #[inline]
     pub fn block_parent(&self, block: BlockId) -> Option<RegionId> {

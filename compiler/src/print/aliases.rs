@@ -3,7 +3,7 @@
 //! The rules are upstream's, which makes the numbers equal. Before printing, all nodes are visited in the
 //! order of printing. They are then sorted by the depth of nested aliases, types first, then by name, then in
 //! the order of the visit, and each name is numbered in that order. A definition thus refers to earlier ones
-//! only. Nodes used only by locations of operations and arguments are defined behind the module, the others
+//! only. Nodes used only by locations of operations and arguments are defined after the module, the others
 //! before it.
 //!
 //! Shared parts are visited once. The visit also determines the order of resources. Distinct attributes are
@@ -57,7 +57,7 @@ pub(super) struct Aliases {
     names: FxHashMap<Node, NumberedAlias>,
     /// Defined before the module.
     first: Vec<Node>,
-    /// Defined behind the module.
+    /// Defined after the module.
     last: Vec<Node>,
     /// The used resources, in order of use.
     pub(super) resources: IndexSet<StrId, FxBuildHasher>,
@@ -94,7 +94,7 @@ impl Aliases {
         }
     }
 
-    /// Writes the definitions behind the module, one per line.
+    /// Writes the definitions after the module, one per line.
     pub(super) fn write_last(&self, cx: &Context, out: &mut String) {
         for node in &self.last {
             out.push('\n');

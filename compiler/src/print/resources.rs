@@ -15,7 +15,7 @@ pub(crate) fn resources_text(m: &Module) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// Writes the section behind a blank line, if it is not empty. Of dialect `builtin` only the used resources
+/// Writes the section after a blank line, if it is not empty. Of dialect `builtin` only the used resources
 /// are written, in the order of use, as upstream.
 pub(super) fn write(m: &Module, aliases: &Aliases, out: &mut String) {
     let Some(resources) = &m.resources else { return };

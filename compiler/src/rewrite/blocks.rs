@@ -67,7 +67,7 @@ impl Rewriter<'_> {
         self.drop_empty(block);
     }
 
-    /// Moves all blocks of a region behind the block `after`, in their order.
+    /// Moves all blocks of a region after the block `after`, in their order.
     pub fn inline_region(&mut self, region: RegionId, after: BlockId) {
         let mut after = after;
         for block in self.module.blocks_of(region).to_vec() {

@@ -58,7 +58,7 @@ impl Rewriter<'_> {
         self.fill_nested(nested, copies, loc);
     }
 
-    /// Clones a function behind itself, as a private one of this name, which must be free.
+    /// Clones a function after itself, as a private one with this name, which must be free.
     pub fn copy_function(&mut self, function: OpId, name: &str) -> OpId {
         let (mut copies, mut nested) = (IrMapping::default(), Vec::new());
         let made = self.copy_op(function, &mut copies, &mut nested, &mut |_, loc| loc);

@@ -11,7 +11,7 @@ type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Change;
 const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 
 /// A dialect for tests: `t.c` constants, `t.add` folds if both operands are constant, `t.two` becomes two
-/// `t.one`, `t.spin` is rewritten for ever.
+/// `t.one`, `t.spin` is rewritten forever.
 fn ops(r: &mut Registry) {
     r.add(
         OpDef::new("t.c", "")

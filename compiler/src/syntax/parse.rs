@@ -262,7 +262,7 @@ impl Items<'_> {
                 let expected = words(&expected);
                 match next {
                     Some(_) if end < first.close => {
-                        // Right behind the end of the item.
+                        // Right after the end of the item.
                         let span = Span::new(location.saturating_sub(1), location);
                         errors::unexpected(span, "the next operation", &expected, None)
                     }

@@ -195,7 +195,7 @@ impl Shaper<'_> {
             i += 1;
             if self.stack.len() > MAX_DEPTH + 1 {
                 self.report(errors::too_deep(tok.span(), MAX_DEPTH));
-                // Nothing behind this place can be parsed: end the text here.
+                // Nothing after this place can be parsed: end the text here.
                 self.toks.truncate(i);
                 self.n_errors = usize::MAX / 2;
                 break;

@@ -19,7 +19,7 @@ use crate::dialects::tf;
 use crate::ir::{AttrId, Module, OpId, ValueId, names};
 use crate::rewrite::Rewriter;
 
-/// The name of the node of a constant of floats with elements.
+/// The node name of a constant of floats.
 fn name_of(m: &Module, op: OpId) -> Option<String> {
     if tf::operator(m, op) != Some(Op::Const) {
         return None;
@@ -29,7 +29,7 @@ fn name_of(m: &Module, op: OpId) -> Option<String> {
     m.node_name(op).filter(|_| is_real).map(str::to_owned)
 }
 
-/// Makes variables of the constants that a pattern names.
+/// Replaces the constants whose node names match a pattern by variables.
 pub(super) fn to_variables(r: &mut Rewriter<'_>, pattern: &Pattern) -> Result<(), Vec<Diagnostic>> {
     let m = r.ir();
     let mut chosen: BTreeMap<String, AttrId> = BTreeMap::new();

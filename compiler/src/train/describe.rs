@@ -13,7 +13,7 @@ use crate::dialects::tf;
 use crate::ir::{DYNAMIC, Module, OpId, names};
 use crate::rewrite::Rewriter;
 
-/// A text in quotes.
+/// A text as a JSON string.
 pub(super) fn text(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -39,7 +39,7 @@ fn or_null(item: Option<String>) -> String {
     item.unwrap_or_else(|| "null".to_owned())
 }
 
-/// Name, element type and shape.
+/// The JSON fields of a name, an element type and a shape.
 fn named(name: &str, ty: Type, dims: Option<&[i64]>) -> String {
     let dtype = ty.dtype().map_or_else(|| ty.to_string(), |dtype| dtype.name().to_owned());
     let shape = or_null(dims.map(|dims| list(dims.iter().map(i64::to_string))));
@@ -60,7 +60,7 @@ fn feeds(m: &Module, function: OpId) -> String {
     }))
 }
 
-/// Sets the description.
+/// Sets the attribute [`TRAINING`] of the step.
 pub(super) fn describe(r: &mut Rewriter<'_>, plan: &StepPlan<'_>, slots: &[OptimizerSlot]) {
     let m = r.ir();
     let functions = ["init", "step", "evaluate", "predict"];

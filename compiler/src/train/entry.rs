@@ -8,7 +8,7 @@ pub(super) fn function(m: &Module, name: &str) -> Option<OpId> {
     m.cx.find_str(name).and_then(|name| functions(m).get(&name).copied())
 }
 
-/// The op at the end of a function.
+/// The last op of a function's first block.
 pub(super) fn end_of(m: &Module, function: OpId) -> Option<OpId> {
     let entry = m.regions_of(function).first().and_then(|&region| m.entry(region))?;
     m.ops_in(entry).last()

@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostic;
 
-/// Maximum number of names that are listed.
+/// Maximum number of names in a message.
 const MAX_NAMED: usize = 40;
 
 fn list(names: &[&str]) -> String {
@@ -50,7 +50,7 @@ pub(super) fn nothing_to_train(variables: &[&str]) -> Diagnostic {
     d.help(help)
 }
 
-/// E0904: the loss does not depend on what is trained.
+/// E0904: the loss depends on no trained variable.
 pub(super) fn unconnected(variables: &[&str]) -> Diagnostic {
     let message = format!(
         "the loss depends on no trained variable by a path of differentiable values: {}",

@@ -1,4 +1,4 @@
-//! The trained model: what it predicts, with its variables as constants.
+//! The trained model: its predictions, with the variables as constants.
 //!
 //! ```text
 //! the import of TrainingParts ──▶ predict alone, called main ──▶ reads of variables ──▶ their trained values
@@ -17,11 +17,11 @@ use crate::ir::{AttrId, names};
 use crate::rewrite::Rewriter;
 use crate::verify::{Verified, verify};
 
-/// Makes a model without variables of a model that was imported as
-/// [`TrainingParts`](crate::import::TrainingParts): its function `main` is what it predicts.
+/// Replaces the variables of a model that was imported as [`TrainingParts`](crate::import::TrainingParts) by
+/// `values`. Function `main` of the result computes the model's predictions.
 ///
 /// # Errors
-/// If it predicts nothing, or needs more than the values of its variables.
+/// If the model has no predictions, or an op needs a variable itself, not its value.
 pub fn frozen(
     model: Verified,
     options: &TrainOptions,

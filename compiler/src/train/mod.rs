@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! import of TrainingParts ──▶ init, step (forward only), evaluate, predict
-//!      constants    float constants become variables, if that is asked for
-//!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ updates, behind the forward ops
-//!      optimizer    what is updated how: kinds, numbers, slots          schedule: the learning rate
+//!      constants    float constants become variables, on request
+//!      step         gradients ──▶ l2 ──▶ clip ──▶ decay ──▶ updates, after the forward ops
+//!      optimizer    update rules: kinds, numbers, slots          schedule: the learning rate
 //!      random       streams of random numbers that a checkpoint can continue
 //!      frozen       the trained model, without variables
-//!      describe     what a driver must know, as JSON in the attribute `bef.training` of `step`
+//!      describe     the description for a driver, as JSON in the attribute `bef.training` of `step`
 //! ```
 //!
 //! The form of a program, and its options, are in `compiler/TRAINING.md`. Everything that a run needs to
-//! continue is a variable. The passes behind order the updates after the reads of their variables.
+//! continue is a variable. Later passes order the updates after the reads of their variables.
 //!
-//! Not here: gradients (`grad`), data, epochs and checkpoints (a driver has them).
+//! Not here: gradients (`grad`); data, epochs and checkpoints (the driver, `bef-train`).
 
 mod constants;
 mod describe;
@@ -45,7 +45,7 @@ use crate::verify::{Verified, verify};
 /// The attribute of the function `step` that describes the program.
 pub const TRAINING: &str = "bef.training";
 
-/// How gradients are bounded.
+/// A bound of gradients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clip {
     /// Each element, to this absolute value.
@@ -54,22 +54,22 @@ pub enum Clip {
     GlobalNorm(f64),
 }
 
-/// How a model is trained.
+/// Options of a training program.
 #[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
     /// The optimizer; `None` if the model brings its own step.
     pub optimizer: Option<Optimizer>,
     /// The learning rate over the updates.
     pub schedule: Schedule,
-    /// Added to the gradients, times the variable.
+    /// Factor of a variable that is added to its gradient.
     pub l2: Option<Decay>,
-    /// Subtracted from the variables, times the learning rate.
+    /// Factor of a variable that, times the learning rate, is subtracted from it.
     pub weight_decay: Option<Decay>,
-    /// How gradients are bounded.
+    /// The bound of the gradients.
     pub clip: Option<Clip>,
-    /// Variables with other numbers; the first group that matches a name counts.
+    /// Groups of variables with numbers of their own; a variable is in the first group that matches its name.
     pub groups: Vec<VariableGroup>,
-    /// The number of batches whose gradients are added for an update; 0 is 1.
+    /// The number of batches whose gradients are added for an update; 0 means 1.
     pub accumulate: u32,
     /// Only these variables are trained.
     pub trainable: Option<Pattern>,
@@ -81,12 +81,11 @@ pub struct TrainOptions {
     pub steps: Option<u64>,
 }
 
-/// Makes a training program of a model that was imported as
+/// Builds the training program of a model that was imported as
 /// [`TrainingParts`](crate::import::TrainingParts).
 ///
 /// # Errors
-/// If the loss has no gradient, no variable is trained, or an option is unknown or matches nothing: all that
-/// is wrong.
+/// If the loss has no gradient, no variable is trained, or an option has a wrong value or matches nothing.
 pub fn build(model: Verified, options: &TrainOptions) -> Result<Verified, Vec<Diagnostic>> {
     // Loops and conditionals of TensorFlow 1 are differentiated as those of TensorFlow 2.
     let functionalize = graph::dataflow::FUNCTIONALIZE.name;

@@ -14,10 +14,10 @@ pub(super) enum Algorithm {
     Lars,
 }
 
-/// A number with its default.
+/// An option of an optimizer with its value, or in [`KINDS`] its default.
 type Number = (&'static str, f64);
 
-/// The numbers that are flags.
+/// The options that are flags: 0 or 1.
 const FLAGS: [&str; 2] = ["nesterov", "centered"];
 
 const ADAM: &[Number] = &[("lr", 0.001), ("beta1", 0.9), ("beta2", 0.999), ("epsilon", 1e-8)];
@@ -49,7 +49,7 @@ impl Optimizer {
     /// Parses `adam`, `adam:lr=1e-3,beta1=0.9`.
     ///
     /// # Errors
-    /// If there is no such optimizer or number, with the list of what there is.
+    /// If there is no such optimizer or number; the message lists the known ones.
     pub fn parse(text: &str) -> Result<Optimizer, String> {
         let Spec { name, values } = Spec::parse(text)?;
         let found = KINDS.iter().find(|(known, ..)| *known == name);
@@ -110,7 +110,7 @@ impl Optimizer {
         format!("{{\"name\": \"{}\"{numbers}}}", self.name)
     }
 
-    /// The slots of a variable: the suffix of the name, and the number that it starts with.
+    /// The slots of a variable: the suffix of each name, and the initial value.
     pub(super) fn slots(&self) -> Vec<(&'static str, f64)> {
         match self.kind {
             Algorithm::Sgd => vec![],
@@ -124,7 +124,7 @@ impl Optimizer {
         }
     }
 
-    /// True if rows are updated alone.
+    /// True if a gradient of rows updates these rows only.
     pub(super) fn takes_rows(&self) -> bool {
         matches!(self.kind, Algorithm::Sgd | Algorithm::Momentum | Algorithm::Adagrad | Algorithm::RmsProp)
     }
@@ -138,12 +138,12 @@ impl Default for Optimizer {
     }
 }
 
-/// A factor of variables that is added to gradients or subtracted.
+/// A factor for L2 regularization or weight decay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decay {
     /// The factor.
     pub value: f64,
-    /// Only variables of two or more axes, which spares biases and the factors of normalizations.
+    /// Applies only to variables of two or more axes: not to biases and the factors of normalizations.
     pub only_matrices: bool,
 }
 
@@ -151,7 +151,7 @@ impl Decay {
     /// Parses `1e-4`, `1e-4:only=rank>=2`.
     ///
     /// # Errors
-    /// If it is no number, or `only` is another.
+    /// If the factor is not a number, or `only` has another value.
     pub fn parse(text: &str) -> Result<Decay, String> {
         let (value, rest) = text.split_once(':').map_or((text, None), |(value, rest)| (value, Some(rest)));
         let only_matrices = match rest.map(|rest| rest.trim().strip_prefix("only=").unwrap_or(rest.trim())) {
@@ -176,7 +176,7 @@ impl Decay {
 /// Variables with numbers of their own.
 #[derive(Clone, Debug)]
 pub struct VariableGroup {
-    /// Which variables.
+    /// Matches the names of the group's variables.
     pub pattern: Pattern,
     /// The optimizer's numbers, `l2` and `weight_decay`.
     pub numbers: Vec<(String, f64)>,
@@ -186,7 +186,7 @@ impl VariableGroup {
     /// Parses `bias: lr=0.1, weight_decay=0`.
     ///
     /// # Errors
-    /// If the pattern or a number is none.
+    /// If the pattern or a number is malformed, or there are no numbers.
     pub fn parse(text: &str) -> Result<VariableGroup, String> {
         let (pattern, rest) = text.rsplit_once(':').ok_or("expected 'REGEX:key=value,..'")?;
         let numbers = spec::values(rest)?;

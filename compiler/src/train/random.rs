@@ -1,4 +1,4 @@
-//! Random streams as variables: dropout that goes on where a checkpoint left it.
+//! Random streams as variables, so that dropout continues from a checkpoint.
 //!
 //! ```text
 //! RandomUniform(shape) {seed, seed2} ──▶ p = read befrost/random/NODE
@@ -6,12 +6,13 @@
 //!                                        befrost/random/NODE += 256 * elements
 //! ```
 //!
-//! A stateful random operator of TensorFlow takes 256 blocks of its Philox stream for each element. With
-//! the position in a variable it draws the same numbers, and whoever saves the variables saves the stream.
-//! `step` and `evaluate` have streams of their own, so that an evaluation does not change what is trained.
+//! A stateful random operator of TensorFlow takes 256 blocks of its Philox stream for each element. The
+//! stateless operator draws the same numbers from a position, which is a variable: a checkpoint of the
+//! variables saves the stream. `step` and `evaluate` have separate streams, so that an evaluation does not
+//! change the training.
 //!
-//! Not counted: `init`, which runs once; operators without seeds, which nobody can repeat; `RandomShuffle`
-//! and `Multinomial`, which have no stateless form with a counter.
+//! Not converted: operators in `init`, which runs once; operators without seeds, whose numbers are not
+//! repeatable; `RandomShuffle` and `Multinomial`, which have no stateless form with a counter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,7 @@ use crate::rewrite::Rewriter;
 /// The number of blocks that a stateful operator takes for each element.
 const RESERVED: f64 = 256.0;
 
-/// The number of the algorithm that stateless operators are given.
+/// The number of the Philox algorithm, an operand of stateless operators.
 const PHILOX: i64 = 1;
 
 /// The stateless form of a stateful random operator.
@@ -43,7 +44,7 @@ fn stateless(op: Op) -> Option<Op> {
     })
 }
 
-/// A random operator with its seeds and the variable of its position.
+/// A random operator with its seeds and the name of its position variable.
 struct Drawn {
     op: OpId,
     stateless: Op,
@@ -99,7 +100,8 @@ fn drawn(m: &Module) -> Vec<Drawn> {
     found
 }
 
-/// Makes the positions of random streams variables, which `init` sets to zero, and returns these.
+/// Replaces random operators by stateless ones, whose positions are variables that `init` sets to zero.
+/// Returns these variables.
 pub(super) fn append(r: &mut Rewriter<'_>) -> Result<Vec<OptimizerSlot>, Vec<Diagnostic>> {
     let mut slots: Vec<OptimizerSlot> = Vec::new();
     for drawn in drawn(r.ir()) {

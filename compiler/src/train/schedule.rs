@@ -9,12 +9,12 @@ use befrost_tensor::tf::op::Op;
 use super::spec::{self, Spec};
 use crate::grad::Val;
 
-/// The course of the rate behind the warmup.
+/// The course of the rate after the warmup.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Course {
     #[default]
     Constant,
-    /// The factors between boundaries, one more than those.
+    /// A factor before the first boundary, between boundaries, and after the last one.
     Steps {
         boundaries: Vec<f64>,
         factors: Vec<f64>,
@@ -38,7 +38,7 @@ enum Course {
 pub struct Schedule {
     course: Course,
     warmup: f64,
-    /// The updates after which the rate is the final one.
+    /// The number of updates after which the rate is the final one.
     steps: Option<f64>,
 }
 
@@ -55,7 +55,8 @@ impl Schedule {
     /// Parses `constant`, `cosine:final=0,steps=1000,warmup=10`.
     ///
     /// # Errors
-    /// If there is no such schedule or number, with the list of what there is.
+    /// If there is no such schedule or number, in which case the message lists the known ones, or a number is
+    /// out of range.
     pub fn parse(text: &str) -> Result<Schedule, String> {
         let Spec { name, values } = Spec::parse(text)?;
         let found = KINDS.iter().find(|(known, _)| *known == name);
@@ -86,7 +87,7 @@ impl Schedule {
             "steps" => {
                 let (boundaries, mut factors) = (list("boundaries")?, list("factors")?);
                 if factors.len() == boundaries.len() {
-                    // The rate itself in front of the first boundary.
+                    // Before the first boundary the factor is 1.
                     factors.insert(0, 1.0);
                 }
                 if factors.len() != boundaries.len() + 1 || !boundaries.is_sorted() {
@@ -154,11 +155,11 @@ impl Schedule {
         format!("{{\"name\": \"{}\"{own}{steps}, \"warmup\": {}}}", self.name(), self.warmup)
     }
 
-    /// The rate of the update with the number `t`, an f64, from the rate that was asked for.
+    /// The rate of update number `t`, an f64, for the base rate `lr`.
     pub(super) fn rate<'g>(&self, lr: f64, t: Val<'g>) -> Val<'g> {
         let c = |number: f64| t.number(number);
         let steps = self.steps.unwrap_or(0.0);
-        // The progress behind the warmup, from 0 to 1.
+        // The progress after the warmup, from 0 to 1.
         let progress = || {
             let length = steps - self.warmup;
             if length <= 0.0 {

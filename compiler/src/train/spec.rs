@@ -1,4 +1,4 @@
-//! The texts of options: `NAME:key=value,key=value` and patterns.
+//! The syntax of options: `NAME:key=value,key=value` and patterns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +61,7 @@ pub(super) fn values(text: &str) -> Result<Vec<(&str, String)>, String> {
             list.push_str(word);
             continue;
         }
-        // A flag alone is set.
+        // A flag without a value is set.
         let (key, value) = word.split_once('=').unwrap_or((word, "true"));
         let key = key.trim();
         if values.iter().any(|(known, _)| *known == key) {

@@ -1,12 +1,12 @@
-//! The step function: gradients and updates behind the forward ops.
+//! The step function: gradients and updates, appended to the forward ops.
 //!
 //! ```text
 //! loss ──▶ gradients ──▶ [sums] ──▶ + l2 w ──▶ norm, clip ──▶ w -= lr decay w ──▶ update(w, slots)
 //!                                                         └─ with accumulate: every K batches ──┘
 //! ```
 //!
-//! Rates are f64 until they meet a variable. Gradients that are rows stay rows where the optimizer takes
-//! them: equal indices are summed first.
+//! Rates are f64 and are cast to the type of the variable that they update. Gradients of rows stay rows where
+//! the optimizer has an operator for them; rows of equal indices are summed first.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
@@ -34,9 +34,9 @@ pub(super) struct StepPlan<'o> {
     end: OpId,
     /// The variables of the step with their handles.
     pub variables: Vec<(Variable, ValueId)>,
-    /// Those that are trained.
+    /// The indices in `variables` of the trained ones.
     pub trained: Vec<usize>,
-    /// Their gradients.
+    /// The gradient of each trained variable.
     grads: Vec<Grad>,
 }
 
@@ -46,11 +46,12 @@ pub(super) struct OptimizerSlot {
     pub name: String,
     pub dtype: DType,
     pub dims: Option<Vec<i64>>,
-    /// The number that its elements start with.
+    /// The initial value of its elements.
     start: f64,
     /// The variable that it belongs to.
     pub of: Option<String>,
-    /// True if it is no slot, but counts updates or batches, or sums gradients.
+    /// True for state that is no slot of a variable: counters of updates and batches, sums of gradients,
+    /// positions of random streams.
     pub counts: bool,
 }
 
@@ -179,20 +180,21 @@ fn trained<'p>(plan: &'p StepPlan<'_>, default: &Optimizer) -> Result<Vec<Traine
     Ok(all)
 }
 
-/// The values with which variables are updated.
+/// Gradients and rates, ready for the updates.
 struct ReadyGradients {
     /// The gradient of each trained variable.
     grads: Vec<Grad>,
     /// The learning rate of each.
     rates: Vec<ValueId>,
-    /// With accumulation: whether this batch ends an update, the batches so far, and the sums.
+    /// With accumulation: whether this batch completes an update, the number of batches so far, and the sums
+    /// of the gradients.
     batches: Option<(ValueId, ValueId, Vec<ValueId>)>,
     /// The results of the step.
     lr: ValueId,
     norm: ValueId,
 }
 
-/// Appends the updates to the step, and the first values of the slots to `init`. Returns the slots.
+/// Appends the updates to the step, and the initial values of the slots to `init`. Returns the slots.
 pub(super) fn append(
     r: &mut Rewriter<'_>,
     plan: &StepPlan<'_>,
@@ -224,7 +226,7 @@ pub(super) fn append(
     Ok(slots)
 }
 
-/// Appends the first values of counters to `init`.
+/// Appends the initial values of counters to `init`.
 pub(super) fn initialize_counters(
     r: &mut Rewriter<'_>,
     counters: &[OptimizerSlot],
@@ -232,7 +234,7 @@ pub(super) fn initialize_counters(
     initialized(r, counters, &[])
 }
 
-/// Appends the first values of slots to `init`.
+/// Appends the initial values of slots to `init`.
 fn initialized(
     r: &mut Rewriter<'_>,
     slots: &[OptimizerSlot],
@@ -243,7 +245,10 @@ fn initialized(
     emitted(r, init, |g| slots.iter().for_each(|slot| initialize(g, slot, trained)))
 }
 
-/// Creates ops in front of another.
+/// Creates ops in front of the op `at`.
+///
+/// # Errors
+/// The first op that was refused.
 pub(super) fn emitted<'m, R>(
     r: &mut Rewriter<'m>,
     at: OpId,
@@ -276,7 +281,7 @@ fn results(r: &mut Rewriter<'_>, plan: &StepPlan<'_>, more: &[(&str, ValueId)]) 
     r.set_attr(plan.step, names::RES_ATTRS, attrs);
 }
 
-/// A conditional without results: the ends of its branches.
+/// Creates a conditional without results; returns the terminators of its two branches.
 fn branches(r: &mut Rewriter<'_>, at: OpId, condition: ValueId) -> [OpId; 2] {
     let loc = r.ir().loc(at);
     let made = r.create_named(InsertionPoint::Before(at), loc, "tf.IfRegion", &[condition], &[], &[]);
@@ -311,7 +316,7 @@ fn assign(g: &Emitter<'_, '_>, handle: Val<'_>, value: Val<'_>) {
     _ = g.emit(Op::AssignVariableOp, &[handle.id, value.id], &[], None, 0);
 }
 
-/// Sets the first value of a slot.
+/// Sets the initial value of a slot.
 fn initialize(g: &Emitter<'_, '_>, slot: &OptimizerSlot, trained: &[Trained<'_>]) {
     let dims = slot.dims.as_deref();
     let to = handle(g, &slot.name, slot.dtype, dims);
@@ -388,7 +393,7 @@ impl<'s> StepBuilder<'s, '_, '_> {
         }
     }
 
-    /// Half the sum of the squares of a gradient's elements, in f64 if they are, else in f32.
+    /// Half the sum of the squares of a gradient's elements: in f64 if they are f64, else in f32.
     fn half_square(&self, values: Val<'s>) -> Val<'s> {
         let wide = if matches!(values.dtype(), DType::F64) { DType::F64 } else { DType::F32 };
         values.cast(wide).un(Op::L2Loss)
@@ -502,7 +507,7 @@ impl<'s> StepBuilder<'s, '_, '_> {
         _ = self.g.emit(Op::AssignAddVariableOp, &[counter.id, one.id], &[], None, 0);
     }
 
-    /// The variable with a power of one of Adam's rates; `i` tells groups with other rates.
+    /// The variable that holds a power of one of Adam's two rates (`which`), for pair number `i` of rates.
     fn power(&mut self, which: usize, i: usize, beta: f64) -> Val<'s> {
         let suffix = if i == 0 { String::new() } else { format!("_{i}") };
         self.scalar(&format!("beta{}_power{suffix}", which + 1), DType::F32, beta, false)
@@ -536,7 +541,8 @@ impl<'s> StepBuilder<'s, '_, '_> {
         };
         let nesterov = [("use_nesterov", At::Bool(optimizer.flag("nesterov")))];
         let mut attrs: &[(&str, At<'_>)] = &[];
-        // The operands behind the variable and its slots, and where the indices of rows stand.
+        // The dense operator; the operator for rows and the place of their indices in `rest`; the operands
+        // after the variable and its slots.
         let (dense, by_rows, rest) = match optimizer.kind {
             Algorithm::Sgd => match rows {
                 None => (Op::ResourceApplyGradientDescent, None, vec![lr, grad]),
@@ -573,7 +579,7 @@ impl<'s> StepBuilder<'s, '_, '_> {
                 let numbers = ["decay", "momentum", "epsilon"].map(|key| number(self, key));
                 let rest = [&[lr], &numbers[..], &[grad]].concat();
                 if optimizer.flag("centered") {
-                    // TensorFlow's slots are called by their order there: ms, mg, mom.
+                    // The operator takes the slots in the order ms, mg, mom.
                     state.swap(1, 2);
                     let by_rows = Op::ResourceSparseApplyCenteredRMSProp;
                     (Op::ResourceApplyCenteredRMSProp, Some((by_rows, 5)), rest)
@@ -607,7 +613,7 @@ impl<'s> StepBuilder<'s, '_, '_> {
         _ = self.g.emit(op, &operands, attrs, None, 0);
     }
 
-    /// Keeps the sums of gradients and the number of batches, or starts again with zeros.
+    /// Stores the sums of gradients and the number of batches, or zeros for `None`.
     fn keep(&mut self, so_far: Option<(ValueId, &[ValueId])>) {
         for (i, of) in self.trained.iter().enumerate() {
             let sum = self.sum(of);

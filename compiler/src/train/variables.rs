@@ -1,4 +1,4 @@
-//! The variables of a program, by the names of their resources.
+//! The variables of a program, identified by the names of their resources.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,8 @@ pub(super) fn all(m: &Module) -> Vec<Variable> {
     found.into_values().collect()
 }
 
-/// The variables of a function with their handles, in the order of the ops. Each gets one handle.
+/// The variables of a function with their handles, in the order of the ops. Handles of equal variables are
+/// merged into the first one.
 pub(super) fn unify(r: &mut Rewriter<'_>, function: OpId) -> Vec<(Variable, ValueId)> {
     let m = r.ir();
     let Some(block) = end_of(m, function).and_then(|end| m.parent_block(end)) else { return Vec::new() };

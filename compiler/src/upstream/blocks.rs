@@ -32,7 +32,7 @@ struct Next {
     condition: ValueId,
 }
 
-/// The blocks of a function behind the entry, and the values of the state.
+/// The blocks of a function after the entry, and the values of the state.
 struct BlockState {
     numbers: FxHashMap<BlockId, i64>,
     slots: Vec<ValueId>,

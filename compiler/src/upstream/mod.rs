@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Ops on scalars (`arith`, `math`, `index`) and between scalars and tensors (`tensor`) have kernels of their
-//! own names and stay. A private function with
-//! effects takes a chain as its last argument and returns one. A public one keeps its arguments; its results
-//! wait for its effects, and without results it returns the chain, so that errors of effects are not lost.
+//! own names and stay. A private function with effects takes a chain as its last argument and returns one. A
+//! public one keeps its arguments; its results wait for its effects, and without results it returns the
+//! chain, so that errors of effects are not lost.
 
 mod blocks;
 mod order;

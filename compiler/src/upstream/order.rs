@@ -168,7 +168,7 @@ impl UpstreamLowering<'_, '_, '_> {
         self.r.set_attr(function, list, dicts);
     }
 
-    /// Puts the effects of a block on a chain. Returns the chain behind the last one.
+    /// Puts the effects of a block on a chain. Returns the chain after the last effect.
     fn order_block(&mut self, block: BlockId, chain: ValueId, effectful: &FxHashSet<StrId>) -> ValueId {
         let mut chain = chain;
         for op in self.m().ops_in(block).collect::<Vec<_>>() {

@@ -47,7 +47,7 @@ impl Verified {
         Ok((self, answer))
     }
 
-    /// The token without a check, to test the stages behind verification.
+    /// The token without a check, to test the stages after verification.
     #[cfg(test)]
     pub(crate) fn unchecked(module: Module) -> Self {
         Verified(module)

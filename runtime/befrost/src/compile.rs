@@ -65,7 +65,7 @@ pub struct CompileOptions {
     pub fetches: Vec<String>,
     /// The only signature of a model to compile; all of them, as functions of their names, if there is none.
     pub signature: Option<String>,
-    /// Makes constants of the variables that nothing changes.
+    /// Makes constants of the variables that no function assigns.
     pub freeze: bool,
     /// The nodes of a graph that run for their effects, such as a training step.
     pub targets: Vec<String>,
@@ -234,7 +234,7 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
     }
 }
 
-/// Compiles what was imported from a file.
+/// Compiles an imported model.
 fn finished(
     imported: Result<ImportedModel, Vec<Diagnostic>>,
     name: &str,

@@ -13,12 +13,12 @@ use befrost_tensor::{HostTensor, I1, StringTensor};
 pub struct Datum(Value);
 
 impl Datum {
-    /// The host runtime's value, with its reference.
+    /// The host runtime's value, by value.
     pub fn into_value(self) -> Value {
         self.0
     }
 
-    /// [`Datum::tensor`], with its reference: nobody else's if there was no other.
+    /// [`Datum::tensor`], by value: the only handle if this was the only reference.
     ///
     /// # Errors
     /// As [`Datum::tensor`].
@@ -80,8 +80,8 @@ impl Datum {
 }
 
 impl Datum {
-    /// Writes the value: a tensor as numpy prints arrays, of one with more than `limit` elements only the
-    /// edges.
+    /// Writes the value. A tensor is written as NumPy prints arrays; of one with more than `limit` elements
+    /// only the edges.
     ///
     /// # Errors
     /// Those of `out`.

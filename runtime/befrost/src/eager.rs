@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use befrost_kernel_api::{Error, ExecContext, Request, Value};
+use befrost_kernel_api::{Error, ExecContext, Value};
 
 pub use befrost_eager::*;
 
@@ -23,10 +23,9 @@ use crate::program::Function;
 use crate::runtime::Runtime;
 
 impl From<&Runtime> for ExecContext {
-    /// An execution with the runtime's queue, allocator and limits, and resources of its own.
+    /// [`Runtime::context`].
     fn from(runtime: &Runtime) -> ExecContext {
-        let Runtime { queue, allocator, limits, .. } = runtime.clone();
-        ExecContext::new(Arc::new(Request { allocator, limits, ..Request::new(queue) }))
+        runtime.context()
     }
 }
 
@@ -57,14 +56,11 @@ impl CompiledFunction for Function {
 
     fn call(&self, args: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, Error> {
         let results = self.call_in(args, cx)?;
-        let data = results.into_iter().zip(self.results());
-        let error = |value: &Value| value.error().cloned();
-        data.map(|(value, port)| match error(&value) {
-            Some(error) => Err(error),
-            None => Ok((!port.is_chain()).then_some(value)),
-        })
-        .filter_map(Result::transpose)
-        .collect()
+        if let Some(error) = results.iter().find_map(Value::error) {
+            return Err(error.clone());
+        }
+        let data = results.into_iter().zip(self.results()).filter(|(_, port)| !port.is_chain());
+        Ok(data.map(|(value, _)| value).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The folder of a model: the files beside it, which the model names.
+//! The folder of a model: the files that the model names.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub fn saved_model(directory: &Path) -> Option<PathBuf> {
     SAVED_MODELS.iter().map(|name| directory.join(name)).find(|file| file.is_file())
 }
 
-/// The files in the folder of a model. Nothing outside of it is read, whatever the model says.
+/// The files in the folder of a model. A name that leads out of the folder is refused.
 pub struct ModelFolder<R> {
     root: PathBuf,
     read: R,
@@ -30,7 +30,7 @@ impl<R> fmt::Debug for ModelFolder<R> {
 }
 
 impl<R: Fn(&Path) -> Result<Bytes, String>> ModelFolder<R> {
-    /// The folder at a path, and how to read or map a file that is not empty.
+    /// The folder at a path. `read` reads or maps a file that is not empty.
     pub fn new(root: &Path, read: R) -> ModelFolder<R> {
         ModelFolder { root: root.to_owned(), read }
     }
@@ -42,7 +42,7 @@ impl<R: Fn(&Path) -> Result<Bytes, String>> ModelFolder<R> {
         if !path.starts_with(self.root.canonicalize().map_err(shown)?) {
             return Err("it is a link to a place outside of the model's folder".to_owned());
         }
-        if path.is_file() { Ok(path) } else { Err("it is no file".to_owned()) }
+        if path.is_file() { Ok(path) } else { Err("it is not a file".to_owned()) }
     }
 }
 

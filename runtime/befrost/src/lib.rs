@@ -75,7 +75,7 @@ pub use session::{
     Callable, Progress, Results, Run, RunOptions, Session, SessionBuilder, SessionStats, Shapes, Variables,
 };
 
-/// All standard kernels, those of the eager core among them.
+/// All standard kernels, including those of the eager core.
 pub fn registry() -> Registry {
     befrost_kernels::registry().with(befrost_eager::corert)
 }

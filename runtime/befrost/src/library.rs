@@ -5,37 +5,31 @@
 //!                                                                  └─▶ other kernels: ops of a dialect
 //! ```
 //!
-//! The interface is `befrost_library.h`. Names get into the process's tables: those of operators, and with
-//! the feature `compile` those of ops; so text, GraphDefs and ONNX files with such ops compile. The kernels
-//! get into the registries of the runtimes that ask for the library. A library is never unloaded.
+//! The interface is `befrost_library.h`. Loading adds the names to the process's tables: to that of
+//! operators, and with the feature `compile` to that of ops, so that text, GraphDefs and ONNX files with such
+//! ops compile. A runtime that is built with the library has its kernels. A library is never unloaded.
 
 #![allow(unsafe_code, reason = "loads code, which the caller trusts, and calls it")]
 
 mod abi;
 mod call;
+mod kernel;
+mod operator;
 mod signature;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
-use bef_format::AttrView;
-use befrost_kernel_api::async_value::{AsyncRef, Promise};
-use befrost_kernel_api::kernel::{
-    Completion, Deferred, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, RawAttr, Returns, Signature,
-    Types,
-};
-use befrost_kernel_api::{Error, ErrorCode, KernelError, Registry, Value};
-use befrost_kernels::{Tensor, tf_operator};
-use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::PartialShape;
+use befrost_kernel_api::kernel::{Completion, Kernel, MakePrepared, Signature};
+use befrost_kernel_api::{Error, ErrorCode, KernelError, Registry};
+use befrost_kernels::tf_operator;
 use befrost_tensor::tf::op::row::{function, impure};
-use befrost_tensor::tf::op::{self, Attributes, Cost, Made, Node, OpRow, Shapes as NodeShapes, Type};
-use befrost_tensor::{DType, HostTensor, Shape, TensorError};
+use befrost_tensor::tf::op::{self, Cost, OpRow, Type};
+use befrost_tensor::{HostTensor, TensorError};
 
 use self::abi::{
     AttrSource, Attrs, EntryFn, HOST, LibraryMessage, PortShapes, RawKernel, RawLibrary, VERSION,
@@ -54,7 +48,7 @@ const BLOCKING: u32 = 2;
 const DONE: i32 = 0;
 const LATER: i32 = 1;
 
-/// A library that was loaded.
+/// A loaded kernel library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library(&'static Loaded);
 
@@ -98,9 +92,9 @@ enum Kind {
     Kernel { operands: Vec<&'static str>, results: Vec<&'static str>, attrs: Vec<&'static str> },
 }
 
-// SAFETY: the header says that all functions may be called by any thread; the texts never change.
+// SAFETY: by the header's contract any thread may call the functions, and the texts never change.
 unsafe impl Send for LibraryKernel {}
-// SAFETY: as above.
+// SAFETY: as for Send: the functions may run on several threads at once.
 unsafe impl Sync for LibraryKernel {}
 
 impl fmt::Debug for LibraryKernel {
@@ -112,21 +106,19 @@ impl fmt::Debug for LibraryKernel {
 /// The libraries that were loaded, by path.
 static LOADED: Mutex<BTreeMap<PathBuf, Library>> = Mutex::new(BTreeMap::new());
 
-/// The operators of libraries, by TensorFlow's name.
-static OPERATORS: RwLock<BTreeMap<&'static str, &'static LibraryKernel>> = RwLock::new(BTreeMap::new());
-
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
 impl Library {
-    /// Loads a library, or finds it if it was loaded before. Its names are known to the process from then on.
+    /// Loads a library, or finds it if it was loaded before. Its names stay in the process's tables.
     ///
     /// # Errors
-    /// If it cannot be loaded, is of another version, or one of its kernels is refused; then none is known.
+    /// If it cannot be loaded, is of another version, or one of its kernels is refused; then none is added.
     ///
     /// # Safety
-    /// Its code runs now and whenever a program uses its kernels. It must be what `befrost_library.h` says.
+    /// Its code runs now and whenever a program uses its kernels. It must keep the contract of
+    /// `befrost_library.h`.
     pub unsafe fn load(path: impl AsRef<Path>) -> Result<Library, LibraryError> {
         let path = path.as_ref();
         let refused = |why: String| LibraryError { path: path.to_owned(), why };
@@ -139,7 +131,7 @@ impl Library {
         // SAFETY: the caller's contract.
         let library = unsafe { libloading::Library::new(&full) };
         let library = library.map_err(|error| refused(format!("cannot be loaded: {error}")))?;
-        // SAFETY: the header says that this is the type of the function.
+        // SAFETY: the header declares the function with this type.
         let entry = unsafe { library.get::<EntryFn>(ENTRY.as_bytes()) };
         let entry = *entry.map_err(|_| refused(format!("it has no function '{ENTRY}'")))?;
         let mut raw = RawLibrary {
@@ -162,7 +154,7 @@ impl Library {
         Ok(library)
     }
 
-    /// Its name.
+    /// The name that the library gives itself.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -180,7 +172,7 @@ impl Library {
     /// Adds the kernels to a registry.
     ///
     /// # Errors
-    /// If it has a kernel of one of the names.
+    /// If the registry has a kernel of one of the names.
     pub fn add_to(&self, registry: &mut Registry) -> Result<(), LibraryError> {
         if let Some(taken) = self.kernels().find(|name| registry.find(name).is_some()) {
             let why = format!("the registry has a kernel '{taken}' already");
@@ -205,9 +197,9 @@ fn described(raw: &RawLibrary) -> Result<Vec<LibraryKernel>, String> {
     }
     let mut all: Vec<LibraryKernel> = Vec::new();
     for i in 0..n_kernels {
-        // SAFETY: the header says that there are so many, and so in one allocation.
+        // SAFETY: `kernels` points to `n_kernels` kernels, by the header's contract.
         let raw = unsafe { kernels.add(i) };
-        // SAFETY: as above, there is a kernel at this place. It may be copied.
+        // SAFETY: `i` is below `n_kernels`, so there is a kernel; the structure is plain data.
         let raw = unsafe { raw.read() };
         let kernel = one(raw).map_err(|why| format!("kernel #{i} '{}': {why}", abi::text(raw.name)))?;
         if all.iter().any(|known| known.name == kernel.name) {
@@ -242,17 +234,17 @@ fn one(raw: RawKernel) -> Result<LibraryKernel, String> {
     }
     let OperatorSignature { text, sets } = OperatorSignature::parse(&signature)?;
     let made = if raw.flags & PURE != 0 { function } else { impure };
-    let columns = made(prepare_operator, infer_operator, Cost::PerResult(16)).no_gradient().foreign();
+    let columns = made(operator::prepare, operator::infer, Cost::PerResult(16)).no_gradient().foreign();
     let row = OpRow::parsed(name, summary, leaked(text), columns);
     let row = row.ok_or_else(|| format!("its signature is malformed: {signature}"))?;
     Ok(LibraryKernel { name, raw, kind: Kind::Operator { row: Box::leak(Box::new(row)), sets } })
 }
 
-/// Makes the names known.
+/// Adds the names to the process's tables: all, or none if one is taken.
 fn added(kernels: Vec<LibraryKernel>) -> Result<Vec<&'static LibraryKernel>, String> {
     let taken = |kernel: &&LibraryKernel| match &kernel.kind {
-        Kind::Operator { row, .. } => op::row(row.name).is_some(),
-        Kind::Kernel { .. } => crate::registry().find(kernel.name).is_some(),
+        Kind::Operator { row, .. } => op::row(row.name).is_some() || is_op(row.op_name),
+        Kind::Kernel { .. } => crate::registry().find(kernel.name).is_some() || is_op(kernel.name),
     };
     if let Some(kernel) = kernels.iter().find(taken) {
         return Err(format!("there is a kernel '{}' already", kernel.name));
@@ -261,8 +253,7 @@ fn added(kernels: Vec<LibraryKernel>) -> Result<Vec<&'static LibraryKernel>, Str
         kernels.into_iter().map(|kernel| &*Box::leak(Box::new(kernel))).collect();
     for &kernel in &kernels {
         if let Kind::Operator { row, .. } = kernel.kind {
-            OPERATORS.write().unwrap_or_else(PoisonError::into_inner).insert(row.name, kernel);
-            op::add_row(row);
+            operator::add(kernel, row);
         }
         #[cfg(feature = "compile")]
         add_op(kernel)?;
@@ -270,7 +261,20 @@ fn added(kernels: Vec<LibraryKernel>) -> Result<Vec<&'static LibraryKernel>, Str
     Ok(kernels)
 }
 
-/// Makes the op known to the compiler.
+/// True if the compiler has an op of this name.
+fn is_op(name: &str) -> bool {
+    #[cfg(feature = "compile")]
+    {
+        befrost_compiler::dialects::libraries::has_op(name)
+    }
+    #[cfg(not(feature = "compile"))]
+    {
+        _ = name;
+        false
+    }
+}
+
+/// Adds the op to the compiler's tables.
 #[cfg(feature = "compile")]
 fn add_op(kernel: &'static LibraryKernel) -> Result<(), String> {
     use befrost_compiler::dialects::libraries::{ForeignKernel, add_kernel, add_operator};
@@ -287,15 +291,15 @@ fn add_op(kernel: &'static LibraryKernel) -> Result<(), String> {
     }
 }
 
-/// The state of a use.
+/// A use of a kernel with its state, which `prepare` made.
 struct UseState {
     kernel: &'static LibraryKernel,
     state: *mut c_void,
 }
 
-// SAFETY: as for `LibraryKernel`: any thread may run the kernel with its state.
+// SAFETY: by the header's contract any thread may run the kernel with its state, and release it.
 unsafe impl Send for UseState {}
-// SAFETY: as above.
+// SAFETY: as for Send: several threads may run the kernel with one state at once.
 unsafe impl Sync for UseState {}
 
 impl Drop for UseState {
@@ -327,33 +331,23 @@ impl LibraryKernel {
             Kind::Kernel { operands, results, attrs } => Kernel::lazy(
                 self.name,
                 move || Signature {
-                    operands: operands.iter().map(types_of).collect(),
-                    results: results.iter().map(types_of).collect(),
+                    operands: operands.iter().map(kernel::types_of).collect(),
+                    results: results.iter().map(kernel::types_of).collect(),
                     attr_names: (!attrs.is_empty()).then(|| attrs.clone()),
                     completion: Completion::Async,
                     stores_all: true,
-                    prepare: Some(MakePrepared::new(|site| {
-                        self.prepare(&UseSource(site)).map_err(|error| error.message().to_owned())
-                    })),
+                    prepare: Some(MakePrepared::new(move |site| kernel::prepare(self, site))),
                     ..Signature::default()
                 },
-                run_kernel,
+                kernel::run,
             ),
         }
     }
 }
 
-fn types_of(ty: &&'static str) -> Types {
-    match *ty {
-        "!t.tensor" => &["!t.tensor", "tensor", "!tfrt_tensor.tensor"],
-        // A list of one, for the life of the process.
-        ty => Box::leak(Box::new([ty])),
-    }
-}
-
 impl UseState {
-    /// Runs the kernel. `later` is told how a deferred call ended; without deferral its results are given at
-    /// once.
+    /// Runs the kernel. The results of a deferred call go to the function that `later` returns, those of
+    /// others are returned.
     fn run(&self, mut call: LibraryCall, later: impl FnOnce() -> call::Ending) -> Ran {
         let Some(run) = self.kernel.raw.run else { return Ran::Done(Ok(Vec::new())) };
         let operands: Vec<HostTensor> =
@@ -369,11 +363,11 @@ impl UseState {
                 call::set_ending(ticket, later());
                 return Ran::Later;
             }
-            (LATER, None) => call.fail(ErrorCode::Internal, "it comes later without a ticket"),
+            (LATER, None) => call.fail(ErrorCode::Internal, "it returned BF_LATER without a ticket"),
             (status, ticket) => {
                 if let Some(ticket) = ticket {
                     call::forget(ticket);
-                    call.fail(ErrorCode::Internal, "it was deferred, and did not say that it comes later");
+                    call.fail(ErrorCode::Internal, "it took a ticket, and did not return BF_LATER");
                 }
                 if status != DONE {
                     call.fail(ErrorCode::Unknown, &format!("it failed with the status {status}"));

@@ -38,8 +38,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Loads a model: a BEF file (`.bef`), whatever [`Source::File`] names, or the folder of a SavedModel.
-    /// Its variables and tables get their values, but those of a BEF file: see [`Model::of`].
+    /// Loads a model: a BEF file (`.bef`), or a file or folder that [`Source::File`] names. Its variables and
+    /// tables are initialized. Those of a BEF file are not: see [`Model::of`].
     ///
     /// # Errors
     /// If it cannot be read, compiled, loaded or initialized; if it has several functions, none of them
@@ -50,7 +50,8 @@ impl Model {
         Model::load_with(&runtime, path, &CompileOptions::default())
     }
 
-    /// [`Model::load`] on a runtime, with options, which must be the default for a BEF file.
+    /// [`Model::load`] on a runtime, with options. Of a BEF file, which is compiled already, only the
+    /// signature counts.
     ///
     /// # Errors
     /// As [`Model::load`].
@@ -166,7 +167,7 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// The functions that are not only there for others.
+/// The functions that callers may run: neither private nor native.
 fn public(program: &Program) -> impl Iterator<Item = Function> {
     program.functions().filter(|function| !function.is_private() && !function.is_native())
 }

@@ -95,7 +95,7 @@ impl<T: Send + 'static> Pending<T> {
     /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, at once.
     ///
     /// # Errors
-    /// If too many such tasks are waiting.
+    /// If too many tasks wait for a thread.
     pub(crate) fn begin(
         queue: &Queue,
         call: impl FnOnce() -> Result<T, Error> + Send + 'static,

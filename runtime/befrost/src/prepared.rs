@@ -5,8 +5,8 @@
 //!         └── requests that no run uses ◀──drop──┘
 //! ```
 //!
-//! A request is everything about a call but its arguments. Runs at the same time have different ones; a
-//! request that was cancelled is not used again.
+//! A request is everything about a call but its arguments. Runs at the same time have different ones. A
+//! request that was cancelled, or that was made of other options than the function's, is not used again.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,13 +59,13 @@ impl PreparedFunction {
     pub fn begin(&self) -> PreparedRun<'_> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let context = idle.unwrap_or_else(|| self.context(self.options.clone(), Cancellation::default()));
-        PreparedRun { of: self, context }
+        PreparedRun { of: self, context, is_shared: true }
     }
 
-    /// A run with another cancellation, or other output.
+    /// A run with other options.
     pub fn begin_with(&self, options: CallOptions) -> PreparedRun<'_> {
         let cancellation = options.cancellation.clone();
-        PreparedRun { of: self, context: self.context(options, cancellation) }
+        PreparedRun { of: self, context: self.context(options, cancellation), is_shared: false }
     }
 
     /// The options of its calls.
@@ -89,10 +89,13 @@ impl fmt::Debug for PreparedFunction {
 pub struct PreparedRun<'f> {
     of: &'f PreparedFunction,
     context: ExecContext,
+    /// True if the request has the function's options, so that a later run may use it.
+    is_shared: bool,
 }
 
 impl PreparedRun<'_> {
-    /// Stops the run, on request.
+    /// Stops the run, on request. Clones must not be used after it: a later run may have the same
+    /// cancellation.
     pub fn cancellation(&self) -> &Cancellation {
         &self.context.request.cancellation
     }
@@ -115,12 +118,11 @@ impl PreparedRun<'_> {
 
 impl Drop for PreparedRun<'_> {
     fn drop(&mut self) {
-        let cancellation = self.cancellation();
-        if cancellation.is_cancelled() || cancellation.deadline().is_some() {
+        if !self.is_shared || self.cancellation().is_cancelled() {
             return;
         }
         let mut idle = self.of.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT && Arc::ptr_eq(&self.of.options.output, &self.context.request.output) {
+        if idle.len() < KEPT {
             idle.push(self.context.clone());
         }
     }

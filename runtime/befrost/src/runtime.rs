@@ -50,7 +50,7 @@ enum BuildProblem {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            BuildProblem::Text(text, error) => write!(f, "the devices '{text}' make no sense: {error}"),
+            BuildProblem::Text(text, error) => write!(f, "cannot read the devices '{text}': {error}"),
             BuildProblem::Devices(error) => error.fmt(f),
         }
     }
@@ -137,7 +137,8 @@ impl RuntimeBuilder {
     /// Builds the runtime and starts its queue.
     ///
     /// # Errors
-    /// If there is no such queue, the devices make no sense, or the system cannot create the threads.
+    /// If there is no such queue, the text of the devices cannot be read, a device cannot be made, or the
+    /// system cannot create the threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let RuntimeBuilder {
             queue,
@@ -191,7 +192,7 @@ impl Runtime {
         }
     }
 
-    /// An execution on the runtime, for operators that are executed one by one.
+    /// An execution on the runtime, with resources of its own: for operators that are executed one by one.
     pub fn context(&self) -> ExecContext {
         let Runtime { queue, devices, allocator, limits, registry: _ } = self.clone();
         let devices = (devices.len() > 1).then_some(devices);

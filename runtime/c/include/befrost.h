@@ -1,6 +1,6 @@
 /* Befrost's C interface: sessions over model files, runs, tensors, variables, operators one by one, errors.
  *
- * A function that can fail returns bf_error *, which is NULL if all is well; results go through the last
+ * A function that can fail returns bf_error *, which is NULL after success. Results go through the last
  * pointers, which are NULL after an error. Handles are counted: _retain, _release, both take NULL. Texts are
  * UTF-8 and end with a zero. All functions may be called by any thread. Nothing is removed or renumbered within
  * a version of the binary interface. */
@@ -74,7 +74,7 @@ void bf_error_release(bf_error *error);
 
 /* A tensor with a copy of the elements, row by row. */
 bf_error *bf_tensor_create(int32_t dtype, int32_t rank, const int64_t *dims, const void *data, bf_tensor **out);
-/* The same; then free_data(free_argument) is called, unless it is NULL, whatever happened. */
+/* The same; then free_data(free_argument) is called, also after an error, unless free_data is NULL. */
 bf_error *bf_tensor_borrow(int32_t dtype, int32_t rank, const int64_t *dims, const void *data,
                            void (*free_data)(void *), void *free_argument, bf_tensor **out);
 int32_t bf_tensor_dtype(const bf_tensor *tensor);

@@ -1,7 +1,8 @@
 /* Kernel libraries of Befrost: kernels in a shared object, in any language.
  *
- * A library exports befrost_library_v1 and links to nothing: what it needs of the host is in a table. Loading a
- * library is trusting it. Texts are UTF-8 and end with a zero. A library is never unloaded.
+ * A library exports befrost_library_v1 and links to nothing: the functions of the host are in a table. The host
+ * trusts a library: it runs in the host's process. Texts are UTF-8, end with a zero and never change. Any thread
+ * may call a kernel's functions, several at once with one state. A library is never unloaded.
  *
  *   bf_library_error *befrost_library_v1(const bf_host *host, bf_library *library) {
  *     library->name = "sample"; library->kernels = KERNELS; library->n_kernels = 2;
@@ -53,7 +54,7 @@ typedef struct bf_host {
   uint32_t version; /* BF_LIBRARY_VERSION */
   bf_library_error *(*error)(int32_t code, const char *message);
 
-  /* Attributes by name; what they give lives as long as the attributes. BF_NOT_FOUND: none of this kind. */
+  /* Attributes by name; texts and lists live as long as the attributes. BF_NOT_FOUND: none of this name and kind. */
   int32_t (*attr_int)(const bf_attrs *, const char *name, int64_t *out);
   int32_t (*attr_float)(const bf_attrs *, const char *name, double *out);
   int32_t (*attr_bool)(const bf_attrs *, const char *name, int32_t *out);
@@ -72,9 +73,9 @@ typedef struct bf_host {
   /* Makes the kernel fail; the first error counts. */
   void (*fail)(bf_frame *, int32_t code, const char *message);
 
-  /* The results come later, from any thread: a ticket, 0 after an error. run then returns BF_LATER. Views of
-   * operands end with run; they are asked for again. finish ends the kernel, drop makes it fail. A ticket that
-   * has ended is refused: BF_NOT_FOUND. */
+  /* Defers the results: any thread may set them, by the ticket; 0 after an error. run then returns BF_LATER.
+   * Views of operands end with run: later_operand gives them again. finish ends the kernel, drop makes it fail. A
+   * ticket that has ended is refused: BF_NOT_FOUND. */
   uint64_t (*defer)(bf_frame *);
   int32_t (*later_operand)(uint64_t ticket, uint32_t i, bf_view *out);
   void *(*later_result)(uint64_t ticket, uint32_t i, int32_t dtype, int32_t rank, const int64_t *dims);
@@ -96,13 +97,13 @@ typedef struct bf_kernel {
   uint32_t flags;
   /* "tf.MyNorm", an operator; or "geo.area", a kernel of a dialect of one's own. */
   const char *name;
-  /* Of an operator: "x:T scale:T -> y:T; T:{float,double} eps:float=1e-5".
-   * Of another kernel: types, then the names of its attributes: "i32 !t.tensor -> i32; by". */
+  /* An operator's: "x:T scale:T -> y:T; T:{float,double} eps:float=1e-5".
+   * Another kernel's: types, then the names of its attributes: "i32 !t.tensor -> i32; by". */
   const char *signature;
   const char *summary; /* may be NULL */
   /* Once per use: may check attributes and make a state. May be NULL. */
   bf_library_error *(*prepare)(const bf_host *, const bf_attrs *, void **state);
-  void (*release)(void *state); /* may be NULL */
+  void (*release)(void *state); /* frees the state, NULL if prepare made none; may be NULL */
   int32_t (*run)(const bf_host *, void *state, bf_frame *);
   /* The shapes of an operator's results; NULL: unknown. */
   int32_t (*infer)(const bf_host *, const bf_attrs *, bf_shapes *);

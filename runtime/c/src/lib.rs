@@ -8,10 +8,10 @@
 //! bf_op_create, bf_op_set_*, bf_op_execute(tensors) ──────────────────────────────▶ tensors
 //! ```
 //!
-//! A function that can fail returns `bf_error *`, which is null if all is well; results go through the last
+//! A function that can fail returns `bf_error *`, which is null after success. Results go through the last
 //! pointers, which are null after an error. Handles are counted: `_retain`, `_release`, both take null. A
-//! handle of another kind, null where something must be, a number that is no dtype, and a size below 0 are
-//! errors; a panic becomes `BF_INTERNAL`. All functions may be called by any thread.
+//! handle of another kind, a null pointer where a value is required, an unknown number of a dtype, and a
+//! negative size are errors; a panic becomes `BF_INTERNAL`. All functions may be called by any thread.
 //!
 //! [`ffi`] is the only code with raw pointers; [`handle`] has the handles, [`dtype`] the numbers of dtypes.
 

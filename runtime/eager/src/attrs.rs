@@ -4,7 +4,7 @@
 //! op_attrs of a kernel ──AttrValue::decode──▶ OpAttrs ──freeze──▶ OpAttrsRef ──Attrs──▶ the tensor library
 //! ```
 //!
-//! [`OpAttrs`] are set by name, each once: what is there stays. [`OpAttrsRef`] is an immutable copy.
+//! [`OpAttrs`] are set by name; the first value of a name stays. [`OpAttrsRef`] is an immutable copy.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -94,8 +94,10 @@ impl From<HostTensor> for AttrValue {
     }
 }
 
-/// Limits of the lists in an attribute. A small file may have lists of lists that are large when written out.
+/// Limit of the depth of lists in an attribute. A small file may share lists, so that all of them together
+/// are large.
 const MAX_DEPTH: u32 = 8;
+/// Limit of the elements of all lists in an attribute.
 const MAX_LISTED: u32 = 1 << 16;
 
 /// The element type of the tensor library.
@@ -109,7 +111,7 @@ impl AttrValue {
         AttrValue::decode_within(attr, site, MAX_DEPTH, &mut { MAX_LISTED })
     }
 
-    /// The value in a file, of at most this depth and so many elements of lists.
+    /// The value in a file, of at most this depth and `left` elements in its lists.
     fn decode_within(attr: &RawAttr<'_>, site: &KernelUse<'_>, depth: u32, left: &mut u32) -> AttrValue {
         AttrValue::known(attr, site, depth, left)
             .unwrap_or_else(|| AttrValue::Other(format!("{:?}", attr.view).into()))
@@ -206,7 +208,7 @@ fn numbers(dtype: DType, bytes: &[u8], n: usize) -> Option<AttrValue> {
 /// An attribute with its name.
 type Named = (Arc<str>, AttrValue);
 
-/// Attributes that are being set.
+/// Attributes by name, to which more can be added.
 #[derive(Clone, Debug, Default)]
 pub struct OpAttrs(Vec<Named>);
 
@@ -216,7 +218,7 @@ impl OpAttrs {
         OpAttrs::default()
     }
 
-    /// With one attribute more, unless there is one of this name.
+    /// These attributes and one more, unless there is one of its name.
     #[must_use]
     pub fn set(mut self, name: &str, value: impl Into<AttrValue>) -> OpAttrs {
         self.insert(name, value.into());
@@ -258,7 +260,7 @@ impl From<&OpAttrsRef> for OpAttrsRef {
     }
 }
 
-/// Attributes that no longer change, sorted by name.
+/// Immutable attributes, sorted by name.
 #[derive(Clone, Debug, Default)]
 pub struct OpAttrsRef(Option<Arc<[Named]>>);
 
@@ -285,13 +287,13 @@ impl OpAttrsRef {
         self.0.is_none()
     }
 
-    /// True if one holds a tensor, so that the text does not tell the attributes.
+    /// True if one holds a tensor, whose elements the text of the attributes does not have.
     pub(crate) fn has_tensors(&self) -> bool {
         self.iter().any(|(_, value)| value.has_tensor())
     }
 }
 
-/// At most so many elements of an array are printed.
+/// Limit of the printed elements of an array.
 const MAX_PRINTED: usize = 5;
 
 fn list<T>(

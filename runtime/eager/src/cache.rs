@@ -1,11 +1,11 @@
-//! The operators that were made: a small table per thread in front of a shared one.
+//! Cache of operators: a small table per thread in front of a shared one.
 //!
 //! ```text
 //! name, attributes ──recent──▶ weak reference, if this thread asked for it lately
-//!                  ──shared──▶ operator, with the time of its last use; the oldest of too many goes
+//!                  ──shared──▶ operator, with the time of its last use; a full table evicts the oldest
 //! ```
 //!
-//! Attributes with tensors have no key: their text does not tell their elements.
+//! Attributes with tensors have no key, since their text does not contain the elements.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct CacheStats {
     pub hits: u64,
     /// Requests for which an operator was made.
     pub misses: u64,
-    /// Operators that made place for others.
+    /// Operators that were evicted for others.
     pub evictions: u64,
 }
 
@@ -110,7 +110,7 @@ impl Cache {
         });
     }
 
-    /// The operator with this full name and these attributes, which is made if it is not there.
+    /// The operator with this full name and these attributes, made if the cache does not have it.
     pub(crate) fn get_or_make<E>(
         &self,
         name: &str,
@@ -137,7 +137,7 @@ impl Cache {
         Ok(op)
     }
 
-    /// Adds an operator. The one that had to make place for it is to be dropped without the lock.
+    /// Adds an operator. Returns the one that it replaces or evicts, to be dropped without the lock.
     fn insert(&self, key: CacheKey, op: Arc<dyn Dispatch>) -> Option<(Arc<dyn Dispatch>, u64)> {
         let shared = &mut *self.lock();
         shared.stats.misses += 1;

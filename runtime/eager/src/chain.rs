@@ -1,12 +1,12 @@
-//! Chains of a caller: explicit orders of effects.
+//! [`ChainHandle`]: a caller's own order of effects.
 
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, Value};
 
 use crate::handle::wait_for;
 
-/// A chain: the operators that are called with it, one after the other, have their effects in this order.
-/// Clones are the same place in the order.
+/// A chain. Operators that are called with it have their effects in the order of the calls. A clone is the
+/// same position in the order.
 #[derive(Clone)]
 pub struct ChainHandle {
     value: Value,
@@ -54,7 +54,7 @@ impl ChainHandle {
         self.value.clone().resolved()
     }
 
-    /// Makes it the completion of an operator.
+    /// Replaces the chain by the completion of an operator.
     pub(crate) fn advance(&mut self, value: Value, cx: &ExecContext) {
         *self = ChainHandle { value, cx: Some(cx.clone()) };
     }

@@ -1,10 +1,10 @@
-//! Operators by compilation: what has no kernel of its own, and functions of programs.
+//! Operators by compilation: those without a kernel of their own, and functions of programs.
 //!
 //! ```text
 //! key, types and shapes of operands ──text──▶ a function of one op ──Compile──▶ CompiledFunction, kept
 //! ```
 //!
-//! The compiler belongs to another crate, which injects it: [`Compile`].
+//! The compiler is in another crate, which passes it as a [`Compile`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,7 +53,7 @@ struct FunctionOp(Arc<dyn CompiledFunction>);
 
 impl CpuOp for FunctionOp {
     fn infer(&self, _: &[TensorHandle]) -> Result<Option<Arc<InferredResults>>, KernelError> {
-        // Nobody knows how long it takes.
+        // The time is unknown, so it runs as a task.
         let metadata = (0..self.0.n_results()).map(|_| None).collect();
         Ok(Some(Arc::new(InferredResults { metadata, is_long: true })))
     }
@@ -72,8 +72,8 @@ fn call(
     Ok(results.into())
 }
 
-/// The handler that compiles each operator as a function of one op: the way for operators without kernels of
-/// their own, such as `tf.If` and `tf.While`, and the one with which tests compare the others.
+/// The handler that compiles each operator as a function of one op. It serves operators without kernels of
+/// their own, such as `tf.If` and `tf.While`; tests compare the other operators with it.
 pub struct CompilingOpHandler {
     fallback: Arc<dyn OpHandler>,
     compiler: Arc<dyn Compile>,
@@ -124,7 +124,7 @@ impl OpHandler for CompilingOpHandler {
 /// Types and shapes of operands.
 type Signature = Vec<(Type, PartialShape)>;
 
-/// An operator keeps the functions for so many different operands.
+/// Number of functions that an operator keeps, each for other types and shapes of operands.
 const KEPT: usize = 4;
 
 /// The name of the function of the operator.
@@ -140,7 +140,7 @@ struct CompiledOp {
 }
 
 impl CompiledOp {
-    /// The operands' types and shapes. What is no tensor has the type that the signature declares.
+    /// The operands' types and shapes. A value that is no tensor has the type that the signature declares.
     fn signature(&self, args: impl Iterator<Item = Option<Metadata>>) -> Signature {
         let declared = &self.row.signature().inputs;
         let of = |(i, metadata): (usize, Option<Metadata>)| match metadata {
@@ -153,7 +153,7 @@ impl CompiledOp {
         args.enumerate().map(of).collect()
     }
 
-    /// The results for operands of these types and shapes, and these values as far as they are known.
+    /// The results for operands of these types and shapes. `constants` are the known values.
     fn inferred(
         &self,
         signature: &Signature,
@@ -191,7 +191,7 @@ impl CompiledOp {
     fn text(&self, args: &[Value], signature: &Signature) -> Result<String, KernelError> {
         let constants: Vec<_> = args.iter().map(constant).collect();
         let results = self.inferred(signature, &constants)?;
-        // A compiled function is for all values of these shapes.
+        // The shape of a result may depend on the values, and the function is for all values.
         let results: Signature =
             results.into_iter().map(|result| (result.ty, PartialShape::unknown())).collect();
         let function = function_of_op(NAME, self.row.op_name, &self.attrs, signature, &results);

@@ -62,9 +62,8 @@ impl CoreRuntime {
         CoreRuntime::with_last(cx.into(), Handlers::default(), Arc::new(NullOpHandler))
     }
 
-    /// A core runtime with the handlers `cpu`, `compiling`, which executes what the first one cannot by
-    /// compilation, and `null`. `functions` is text with the functions that attributes may name; it may be
-    /// empty.
+    /// A core runtime with the handlers `cpu`; `compiling`, which compiles the operators that `cpu` does not
+    /// have; and `null`. `functions` is text with the functions that attributes may name; it may be empty.
     pub fn with_compiler(
         cx: impl Into<ExecContext>,
         compiler: Arc<dyn Compile>,
@@ -77,7 +76,7 @@ impl CoreRuntime {
         CoreRuntime::with_last(cx.into(), handlers, compiling)
     }
 
-    /// A core runtime whose handler `cpu` asks `last`.
+    /// A core runtime whose handler `cpu` has the fallback `last`.
     fn with_last(cx: ExecContext, handlers: Handlers, last: Arc<dyn OpHandler>) -> CoreRuntime {
         let cpu: Arc<dyn OpHandler> = Arc::new(CpuOpHandler::new(last));
         handlers.register("null", Arc::new(NullOpHandler));
@@ -105,7 +104,7 @@ impl CoreRuntime {
         self.0.handlers.find(name).ok()
     }
 
-    /// A core runtime with the same handlers that makes operators with another one of them.
+    /// A core runtime with the same handlers, of which the one of this name makes the operators.
     ///
     /// # Errors
     /// If there is no handler of this name.
@@ -114,7 +113,7 @@ impl CoreRuntime {
         Ok(CoreRuntime::of(self.0.cx.clone(), self.0.handlers.clone(), handler, self.0.mode))
     }
 
-    /// A core runtime with the same handlers whose operators run elsewhere.
+    /// A core runtime with the same handlers and another mode.
     #[must_use]
     pub fn with_mode(&self, mode: Mode) -> CoreRuntime {
         let Core { cx, handlers, handler, .. } = &*self.0;
@@ -128,12 +127,12 @@ impl CoreRuntime {
     pub fn op(&self, name: &str, attrs: impl Into<OpAttrsRef>) -> Result<Op, Error> {
         let attrs = attrs.into();
         let core = &*self.0;
+        let full = full_name(name);
         if attrs.is_empty()
             && let Some(dispatch) = core.cache.recent(name)
         {
-            return Ok(Op::new(name, dispatch, self));
+            return Ok(Op::new(&full, dispatch, self));
         }
-        let full = full_name(name);
         let dispatch = core
             .cache
             .get_or_make(&full, &attrs, || core.handler.make(&OpKey { name: &full, attrs: &attrs }));
@@ -177,7 +176,7 @@ impl CoreRuntime {
         Op::new(name, function_op(name, function), self)
     }
 
-    /// Counts of the operators that were made.
+    /// Counts of the cache of operators.
     pub fn cache_stats(&self) -> CacheStats {
         self.0.cache.stats()
     }

@@ -1,12 +1,12 @@
-//! Tensor handles: tensors that may not be there yet.
+//! Tensor handles: tensors that may not be computed yet.
 //!
 //! ```text
 //! value       a tensor | an error | an AsyncValue that becomes one of these
-//! metadata    type and shape, if they were inferred before the tensor is there
+//! metadata    type and shape, if they were inferred before the tensor was computed
 //! ```
 //!
-//! A handle is a register's value like any other, and a concrete one even if its tensor is an error: errors
-//! of operators are data, which a program can print.
+//! A handle in a register is a concrete value even if its tensor is an error. So a program can print the
+//! errors of operators.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -44,19 +44,19 @@ impl fmt::Display for Metadata {
     }
 }
 
-/// A tensor that is there, will be there, or is an error. Clones refer to the same tensor.
+/// A tensor that is computed, will be computed, or is an error. Clones refer to the same tensor.
 #[derive(Clone, Debug)]
 pub struct TensorHandle {
-    /// Of a tensor that was not there when the handle was made.
+    /// For a tensor that was not computed when the handle was made.
     later: Option<Box<Later>>,
     value: Value,
 }
 
-/// The knowledge about a tensor that is not there yet.
+/// The known properties of a tensor that is not computed yet.
 #[derive(Clone, Default)]
 struct Later {
     metadata: Option<Metadata>,
-    /// The execution that makes it, whose queue a thread that waits helps.
+    /// The execution that computes it. A waiting thread runs tasks of its queue.
     cx: Option<ExecContext>,
 }
 
@@ -102,7 +102,7 @@ impl TensorHandle {
         self.value.final_value()
     }
 
-    /// The value in any state; the handle's own reference, so that a tensor that nobody else holds may be
+    /// The value in any state, with the handle's own reference: if it is the only one, the tensor may be
     /// overwritten.
     pub fn into_value(self) -> Value {
         self.value.resolved()
@@ -139,7 +139,7 @@ impl TensorHandle {
         }
     }
 
-    /// The dense tensor, if it is there.
+    /// The dense tensor, if it is computed.
     pub fn dense(&self) -> Option<&HostTensor> {
         self.value()?.downcast_ref::<Tensor>().map(|tensor| &tensor.0)
     }
@@ -172,8 +172,8 @@ impl TensorHandle {
         }
     }
 
-    /// The tensor in dense form. A thread that waits for an operator runs tasks of the operator's queue
-    /// meanwhile; one that waits for a promise of [`TensorHandle::pending`] does nothing else.
+    /// The tensor in dense form. While it waits for an operator, the thread runs tasks of the operator's
+    /// queue; while it waits for a promise of [`TensorHandle::pending`], it sleeps.
     ///
     /// # Errors
     /// The error that the handle is, and those of a conversion.
@@ -188,7 +188,7 @@ impl TensorHandle {
                 Some(cx) => Ok(dense(value, cx)?),
                 None => Ok(dense_in(value, &(Malloc::shared() as Arc<dyn Allocator>))?),
             },
-            None => Err(KernelError::new(ErrorCode::Internal, "the tensor is not there").into()),
+            None => Err(KernelError::new(ErrorCode::Internal, "the tensor is not computed").into()),
         }
     }
 }
@@ -262,7 +262,7 @@ fn dense_in(value: &Value, allocator: &Arc<dyn Allocator>) -> Result<HostTensor,
     }
 }
 
-/// At most so many elements of a dense tensor are printed.
+/// Limit of the printed elements of a dense tensor.
 const MAX_PRINTED: usize = 32;
 
 /// The text of a value that is a tensor or an error.

@@ -31,7 +31,7 @@ pub trait OpHandler: Send + Sync {
     /// Its name in messages.
     fn name(&self) -> &str;
 
-    /// The handler that is asked for what this one does not know.
+    /// The handler for operators that this one does not have.
     fn fallback(&self) -> Option<&Arc<dyn OpHandler>>;
 
     /// Makes an operator.
@@ -55,13 +55,13 @@ pub trait Dispatch: Send + Sync {
     /// If the operator refuses its operands or attributes: then nothing of it happens.
     fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError>;
 
-    /// The only result of a short operator without an effect, if all operands are there. `None`: nothing
-    /// happened, and [`Dispatch::dispatch`] is to be called. No operand is overwritten.
+    /// The only result of a short operator without an effect, if all operands are final. `None`: nothing
+    /// happened, and [`Dispatch::dispatch`] must be called. No operand is overwritten.
     fn quick(&self, _args: &[&TensorHandle], _cx: &ExecContext) -> Option<TensorHandle> {
         None
     }
 
-    /// True if the result may lie where an operand that is given up lies.
+    /// True if the result may overwrite an operand that the caller gives up.
     fn may_overwrite(&self) -> bool {
         true
     }
@@ -72,7 +72,7 @@ pub trait Dispatch: Send + Sync {
     }
 }
 
-/// Where operators run whose operands are final.
+/// The place where an operator with final operands runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// On the calling thread, before the call returns.
@@ -90,13 +90,13 @@ pub struct Invocation<'a> {
     pub cx: &'a ExecContext,
     /// The kernel that calls, for the location of errors.
     pub site: Option<Site>,
-    /// The operands. They may be taken; a tensor that nobody else holds may be overwritten.
+    /// The operands. They may be taken; a tensor without another handle may be overwritten.
     pub args: Args,
     /// The number of results, if the caller knows it.
     pub n_results: Option<usize>,
     /// The results.
     pub results: Results,
-    /// The chain that orders effects, in any state. It becomes the operator's.
+    /// The chain that orders effects, in any state. The operator replaces it by its completion.
     pub chain: Option<Value>,
     /// Where it runs.
     pub mode: Mode,

@@ -7,11 +7,10 @@
 //!           logging ─▶ cpu ─▶ null ──make──▶ Dispatch
 //! ```
 //!
-//! An [`OpHandler`] makes an operator or asks its fallback. The metadata function of an operator runs before
-//! anything else, so wrong operands are known at once. An operator whose operands are final runs on the
-//! calling thread; otherwise it runs on the thread that produces the last operand. Errors of operands are
-//! errors of results. Effects are
-//! ordered by chains, which are values.
+//! An [`OpHandler`] makes an operator or asks its fallback. The metadata function of an operator runs first,
+//! so the call itself refuses wrong operands. An operator whose operands are final runs on the calling
+//! thread; otherwise it runs on the thread that produces the last operand. Errors of operands are errors of
+//! results. Effects are ordered by chains, which are values.
 //!
 //! [`corert`] adds the kernels of the dialects `corert` and `corert_sync`, which do the same from programs.
 //!

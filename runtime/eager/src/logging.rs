@@ -1,4 +1,4 @@
-//! The handler that reports what it passes on.
+//! The handler that logs operators and passes them to its fallback.
 //!
 //! ```text
 //! [0] dispatch 'tf.AddV2' 2 arguments, 1 result, no attributes
@@ -6,10 +6,10 @@
 //!   Input for [0] tensor 0: DenseHostTensor dtype = i32, shape = [1], values = [1]
 //! ```
 //!
-//! Operands are reported in dense form, when they are there. The report goes to standard error, or to the
-//! file `metadata.log` behind the prefix `$LOGGING_DEV_METADATA_DUMP_PREFIX`, which begins anew with each
-//! handler. With `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor goes to a file, as numbers or strings with
-//! commas.
+//! Operands are logged in dense form, when they are final. The log goes to standard error, or to the file
+//! `${LOGGING_DEV_METADATA_DUMP_PREFIX}metadata.log`, which each handler truncates. With
+//! `$LOGGING_DEV_TENSOR_DUMP_PREFIX` each tensor also goes to a file of its own: numbers or strings, with
+//! commas between them.
 
 use std::fs::File;
 use std::io::Write;
@@ -27,13 +27,14 @@ use crate::attrs::OpAttrsRef;
 use crate::handle::{TensorHandle, dense, when_final};
 use crate::handler::{Dispatch, Invocation, OpHandler, OpKey};
 
-/// The places of the reports.
+/// The destinations of the log.
 #[derive(Debug)]
 struct Log {
     /// The number of dispatches.
     count: AtomicU64,
-    /// The file of the report.
+    /// The file of the log; standard error without one.
     metadata: Option<File>,
+    /// The prefix of the files of tensors.
     tensor_prefix: Option<String>,
 }
 
@@ -46,9 +47,9 @@ impl Log {
         written.map_err(|error| KernelError::new(ErrorCode::Unavailable, format!("cannot log: {error}")))
     }
 
-    /// Reports tensors that are there.
-    fn tensors(&self, n: u64, op: &str, what: What, tensors: &[TensorHandle], cx: &ExecContext) {
-        let (many, one, word) = what.words();
+    /// Logs tensors that are final.
+    fn tensors(&self, n: u64, op: &str, side: Side, tensors: &[TensorHandle], cx: &ExecContext) {
+        let (many, one, word) = side.words();
         let mut text = format!("{many} for [{n}]: '{op}':\n");
         for (i, tensor) in tensors.iter().enumerate() {
             let shown = match tensor.value().map(|value| converted(value, cx)) {
@@ -57,7 +58,7 @@ impl Log {
             };
             text.push_str(&format!("  {one} for [{n}] tensor {i}: {shown}\n"));
             if let Some(prefix) = &self.tensor_prefix {
-                // A name of an operator may have anything in it.
+                // The name of an operator comes from a program and must not lead to another folder.
                 let name = op.replace(['/', '\\', '\0'], "_");
                 let elements = tensor.value().and_then(|value| elements(value, cx)).unwrap_or_default();
                 let file = format!("{prefix}op_{n}_{name}_{word}_{i}");
@@ -67,7 +68,7 @@ impl Log {
             }
         }
         text.push('\n');
-        // Nobody waits for the report.
+        // The operator may have ended, so an error of the log has no receiver.
         _ = self.write(&text);
     }
 }
@@ -92,22 +93,24 @@ fn elements(value: &Value, cx: &ExecContext) -> Option<String> {
     }
 }
 
+/// The side of an operator that tensors are on.
 #[derive(Clone, Copy)]
-enum What {
+enum Side {
     Inputs,
     Outputs,
 }
 
-impl What {
+impl Side {
+    /// Its words in the log: plural, singular, and in the names of files.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            What::Inputs => ("Inputs", "Input", "input"),
-            What::Outputs => ("Outputs", "Output", "output"),
+            Side::Inputs => ("Inputs", "Input", "input"),
+            Side::Outputs => ("Outputs", "Output", "output"),
         }
     }
 }
 
-/// The handler that reports what it passes on.
+/// The handler that logs operators and passes them to its fallback.
 pub struct LoggingOpHandler {
     fallback: Arc<dyn OpHandler>,
     sync_results: bool,
@@ -115,10 +118,10 @@ pub struct LoggingOpHandler {
 }
 
 impl LoggingOpHandler {
-    /// A handler in front of another one. `sync_results`: it waits for the results and reports them.
+    /// A handler in front of another one. With `sync_results` it waits for the results and logs them.
     ///
     /// # Errors
-    /// If the file of the report cannot be written.
+    /// If the file of the log cannot be written.
     pub fn new(fallback: Arc<dyn OpHandler>, sync_results: bool) -> Result<LoggingOpHandler, KernelError> {
         let prefix = |name| std::env::var(name).ok();
         let metadata = prefix("LOGGING_DEV_METADATA_DUMP_PREFIX").map(|prefix| {
@@ -171,11 +174,11 @@ struct LoggingDispatch {
 }
 
 impl LoggingDispatch {
-    /// Reports tensors when they are there.
-    fn report(&self, n: u64, what: What, tensors: Vec<TensorHandle>, cx: &ExecContext) {
+    /// Logs tensors when they are final.
+    fn report(&self, n: u64, side: Side, tensors: Vec<TensorHandle>, cx: &ExecContext) {
         let waits = unavailable(&tensors);
         let (log, name, cx) = (self.log.clone(), self.name.clone(), cx.clone());
-        when_final(waits, Box::new(move || log.tensors(n, &name, what, &tensors, &cx)));
+        when_final(waits, Box::new(move || log.tensors(n, &name, side, &tensors, &cx)));
     }
 }
 
@@ -198,7 +201,7 @@ impl Dispatch for LoggingDispatch {
             count(call.args.len(), "argument"),
             count(call.n_results.unwrap_or(1), "result"),
         ))?;
-        self.report(n, What::Inputs, call.args.to_vec(), call.cx);
+        self.report(n, Side::Inputs, call.args.to_vec(), call.cx);
         self.inner.dispatch(call)?;
         if self.sync_results && !call.results.is_empty() {
             let waits = unavailable(&call.results);
@@ -209,7 +212,7 @@ impl Dispatch for LoggingDispatch {
                 when_final(waits, Box::new(move || opens.count_down()));
                 call.cx.queue().wait(&latch);
             }
-            self.report(n, What::Outputs, call.results.to_vec(), call.cx);
+            self.report(n, Side::Outputs, call.results.to_vec(), call.cx);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Operators that were made, and their calls.
+//! [`Op`]: an operator that is ready to be called, and its calls.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -12,7 +12,7 @@ use crate::core::{Core, CoreRuntime};
 use crate::handle::TensorHandle;
 use crate::handler::{Args, Dispatch, Invocation, Mode, Results};
 
-/// An operator that was made once, to be called often.
+/// An operator, made once and called often.
 #[derive(Clone)]
 pub struct Op {
     name: Arc<str>,
@@ -25,12 +25,12 @@ impl Op {
         Op { name: name.into(), dispatch, core: core.clone() }
     }
 
-    /// Its name, with the dialect if it was found by that.
+    /// Its full name, such as `tf.AddV2`; of a function or a closure the name that it was given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Executes it. What fails later is an error in the handles.
+    /// Executes it. A failure after the call is an error in the handles.
     ///
     /// # Errors
     /// If it refuses the operands.
@@ -99,8 +99,8 @@ fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results,
         let mut effects = core.effects.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *effects, Value::Async(ends)).resolved()
     };
-    // The error of one effect does not end all others. A pending one is waited for by the operator, and its
-    // error is made a chain before.
+    // The error of an effect does not stop the later ones: below, the promise of a pending one gets a chain
+    // in its place.
     let before = match before {
         Value::Error(_) => Value::Chain,
         before => before,
@@ -122,7 +122,7 @@ fn without_error(done: &Value) -> Value {
     }
 }
 
-/// Begins an operator. The chain behind it, if it was given one.
+/// Begins an operator. Returns its completion, if it was given a chain, and its results.
 fn begin(
     dispatch: &dyn Dispatch,
     args: Args,

@@ -1,4 +1,4 @@
-//! The handler that keeps what it passes on, for tapes.
+//! The handler that records operators and passes them to its fallback: the tape of a gradient.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,10 +21,10 @@ pub struct Recorded {
     pub results: Vec<TensorHandle>,
 }
 
-/// The list of the operators that were dispatched.
+/// The dispatched operators.
 type Tape = Arc<Mutex<Vec<Recorded>>>;
 
-/// The handler that keeps what it passes on. Refused operators are not kept.
+/// The handler that records operators and passes them to its fallback. Refused operators are not recorded.
 pub struct RecordingOpHandler {
     fallback: Arc<dyn OpHandler>,
     tape: Tape,
@@ -36,7 +36,7 @@ impl RecordingOpHandler {
         RecordingOpHandler { fallback, tape: Tape::default() }
     }
 
-    /// The operators since the last time, in the order in which they were dispatched.
+    /// Takes the operators that were dispatched since the last call, in their order.
     pub fn take(&self) -> Vec<Recorded> {
         std::mem::take(&mut *self.tape.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -3,11 +3,10 @@
 //! ```text
 //! tf.AddV2#op_handler=cpu#     the operator
 //!   RunMetadataFunction        its metadata
-//!   RunDispatch: tf.AddV2      its code, if it runs on this thread at once
+//!   RunDispatch: tf.AddV2      its code, if it runs within the call
 //! ```
 //!
-//! There is one receiver per process, set before the first operator is made. Without one a scope costs a
-//! load.
+//! A process has one receiver. Without one a scope costs a load.
 
 use std::sync::OnceLock;
 

@@ -327,7 +327,7 @@ impl ExecContext {
         let n = self.request.devices.as_ref().map_or(1, |devices| devices.len());
         let others = self.others.get_or_init(|| (0..n).map(|_| OnceLock::new()).collect());
         let other = || ExecContext { device, ..self.clone() };
-        // A device of no request is the client's.
+        // Without a device of this number the execution stays on its own.
         others.get(usize::from(device)).map_or(self, |known| known.get_or_init(other))
     }
 

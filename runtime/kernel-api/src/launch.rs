@@ -1,4 +1,4 @@
-//! Kernels of the host on devices with streams: what the host does is to launch them.
+//! Launches of host kernels on devices with streams.
 //!
 //! ```text
 //! operands ─┬─ buffers of the device ─ positions of other streams ─▶ ┌────────┐
@@ -7,10 +7,11 @@
 //! work, in the stream's order: contents of the buffers ─▶ the kernel's code ─▶ contents of the results
 //! ```
 //!
-//! An operand whose content is an error or dead skips the kernel, as in the executor. If the stream was
-//! poisoned, the results are its fault's error with the place of the kernel.
+//! If the content of an operand is an error or dead, the kernel does not run and its results are that value,
+//! as in the executor. If the stream is poisoned, the results are the fault's error with the place of the
+//! kernel.
 //!
-//! A kernel without results in the device's memory and without operands there runs on the host, at once.
+//! A kernel without operands and results in the device's memory runs on the host, at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -64,7 +65,7 @@ pub fn launch(frame: &mut KernelFrame<'_>) -> Outcome {
     let is_buffer =
         |i| matches!(frame.operand(i), Some(value) if value.downcast_ref::<DeviceBuffer>().is_some());
     let n_operands = frame.n_operands();
-    if !entry.results.iter().any(|&is_there| is_there) && !(0..n_operands).any(is_buffer) {
+    if !entry.results.iter().any(|&in_device| in_device) && !(0..n_operands).any(is_buffer) {
         return (entry.run)(frame);
     }
     let device = context.device();
@@ -94,7 +95,7 @@ pub fn launch(frame: &mut KernelFrame<'_>) -> Outcome {
         inputs.push(LaunchInput::Device(buffer.content().clone()));
     }
     let contents: Vec<Option<BufferContent>> =
-        entry.results.iter().map(|&is_there| is_there.then(BufferContent::default)).collect();
+        entry.results.iter().map(|&in_device| in_device.then(BufferContent::default)).collect();
     let (mut outputs, mut pending) = (Vec::new(), Vec::new());
     for content in &contents {
         outputs.push(match content {
@@ -141,14 +142,14 @@ impl Launched {
             Ok(values) => values,
             Err(value) => vec![value; outputs.len()],
         };
-        // What the kernel held is dropped before anybody learns that it is done.
+        // The operands are dropped before the results are visible.
         drop(self);
         outputs.into_iter().zip(values).for_each(|(output, value)| output.set(value));
     }
 
     /// The results, or the value that replaces all of them.
     fn values(&self, fault: Result<(), &Error>, n_results: usize) -> Result<Vec<Value>, Value> {
-        let missing = Value::Error(operand_error());
+        let missing = Value::Error(missing_content());
         let inputs = self.inputs.iter().map(|input| match input {
             LaunchInput::Host(value) => value,
             LaunchInput::Device(content) => content.get().unwrap_or(&missing),
@@ -163,7 +164,7 @@ impl Launched {
             }
         }
         match blocked {
-            // A copy for this kernel failed.
+            // An error without a trace is that of a copy for this kernel.
             Some(Value::Error(error)) if error.trace().is_empty() => {
                 return Err(self.located(&KernelError::new(error.code(), error.message())));
             }
@@ -187,7 +188,7 @@ impl Launched {
             kernel.and_then(|kernel| table.launches.get(kernel.launch? as usize));
         let Some(entry) = entry else { return Err(KernelError::invalid("no such kernel")) };
         let n_operands = slots.len();
-        // There are as many results as the file has 16 bits for.
+        // A kernel's record has 16 bits for the number of results.
         let step = CopyStep::new(entry.run, self.at.kernel, n_operands as u32, n_results as u16);
         slots.resize_with(step.n_slots(), Value::default);
         if let Some(chain) = slots.get_mut(n_operands + n_results) {
@@ -211,13 +212,13 @@ impl Launched {
             Err(panic) => return Err(KernelError::of_panic(panic.as_ref())),
             Ok(Outcome::Done) => {}
             Ok(Outcome::Error(error)) => return Err(error),
-            Ok(Outcome::Operand | Outcome::Request | Outcome::Later(_)) => return Err(operand_kernel_error()),
+            Ok(Outcome::Operand | Outcome::Request | Outcome::Later(_)) => return Err(unfinished()),
         }
         let results = slots.drain(n_operands..).take(n_results).map(Value::resolved);
         results
             .map(|value| match value {
                 Value::Async(_) => Err(KernelError::new(ErrorCode::Unimplemented, WAITS)),
-                Value::Empty => Err(operand_kernel_error()),
+                Value::Empty => Err(unfinished()),
                 value => Ok(value),
             })
             .collect()
@@ -241,11 +242,13 @@ impl CallChain for Launched {
     }
 }
 
-fn operand_kernel_error() -> KernelError {
+/// The error of a kernel that did not do its work.
+fn unfinished() -> KernelError {
     let message = "a kernel on a device did not read its operands, or did not set its results";
     KernelError::new(ErrorCode::Internal, message)
 }
 
-fn operand_error() -> Error {
+/// The error for an operand whose launch has not ended.
+fn missing_content() -> Error {
     Error::new(ErrorCode::Internal, "a launch ran before an operand had its content", Vec::new())
 }

@@ -1,20 +1,20 @@
-//! Where the values meet that parts of a program send each other.
+//! Rendezvous of the values that parts of a program send each other.
 //!
 //! ```text
 //! send(key, value) ─▶ ┌ key: Sent(value)      ┐ ─▶ recv(key): taken
 //!                     └ key: Awaited(waiting) ┘ ─▶ woken with the value
 //! ```
 //!
-//! A [`StepTable`] is one call of all parts together, with its own table; its keys are channel and
-//! [`FrameId`]. A value is sent once and received once, then it is gone. What nobody takes goes with the
-//! step, and so do those who wait, with an error: when nobody has the step any more, nobody can send. A step
-//! that is aborted gives its error to those who wait and to all who come later, and drops what is on its way.
+//! A [`StepTable`] belongs to one call of all parts together. Its keys are channel and [`FrameId`]. A value
+//! is sent once and received once. When the last part drops the table, no value can be sent any more: values
+//! in it are dropped, and receivers that wait get an error. [`StepTable::abort`] drops the values in it and
+//! gives its error to receivers that wait and to all that come later.
 //!
-//! A value is handed over under the lock, or to a receiver that has left under it: of a send, a receive and
-//! an abort in any order, the receiver gets the value or the error, once.
+//! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
+//! send, a receive and an abort, the receiver gets the value or the error, once.
 //!
-//! A frame is a path: which loop, which iteration, inside of which. Parts make their frames apart from each
-//! other, so a frame is known by a hash of 128 bits of its path, not by a number.
+//! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself,
+//! so a frame is identified by a 128-bit hash of its path, not by a number.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -28,7 +28,7 @@ use crate::error::{ErrorCode, KernelError};
 use crate::sync::{Mutex, lock};
 use crate::value::Value;
 
-/// Identity of a value among those of a step.
+/// Identity of a value in a step: its channel and its frame.
 pub type MeetingKey = (i64, FrameId);
 
 /// Hash of a frame's path.
@@ -67,14 +67,14 @@ enum Meeting {
     Awaited(Arc<Mutex<Waiting>>),
 }
 
-/// A receiver that waits.
+/// A waiting receiver.
 #[derive(Debug, Default)]
 struct Waiting {
     value: Option<Result<Value, KernelError>>,
     waker: Option<Waker>,
 }
 
-/// The values on their way in one call of all parts.
+/// The values that were sent and not received in one call of all parts, and the receivers that wait.
 #[derive(Debug, Default)]
 pub struct StepTable {
     state: Mutex<StepState>,
@@ -92,9 +92,9 @@ struct StepState {
 pub enum Sending {
     /// It was received, or will be.
     Done,
-    /// The key has one already.
+    /// The key has a value already; this one was dropped.
     Twice,
-    /// The step was aborted: the value was dropped.
+    /// The step was aborted; the value was dropped.
     Aborted,
 }
 
@@ -126,7 +126,7 @@ impl StepTable {
         Sending::Done
     }
 
-    /// Takes a value, or waits for it; `None` if somebody else waits for it.
+    /// Takes a value, or waits for it; `None` if another receiver waits for it.
     ///
     /// # Errors
     /// The error of a step that was aborted.
@@ -151,7 +151,7 @@ impl StepTable {
         })
     }
 
-    /// Ends the step: those who wait and all who come later get the error. The first one counts.
+    /// Ends the step: receivers that wait and all later ones get the error. The first error counts.
     pub fn abort(&self, error: &KernelError) {
         let meetings = {
             let mut state = lock(&self.state);
@@ -165,7 +165,7 @@ impl StepTable {
         }
     }
 
-    /// True if nothing is on its way, and nobody waits.
+    /// True if no value and no receiver is left.
     pub fn is_empty(&self) -> bool {
         lock(&self.state).meetings.is_empty()
     }
@@ -188,7 +188,7 @@ fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, KernelError>) {
 }
 
 impl Drop for StepTable {
-    /// Nobody can send any more: whoever still waits gets an error.
+    /// Ends the receivers that wait: no value can be sent any more.
     fn drop(&mut self) {
         let meetings = std::mem::take(&mut lock(&self.state).meetings);
         for ((channel, frame), meeting) in meetings {
@@ -202,9 +202,9 @@ impl Drop for StepTable {
 
 /// A received value.
 pub enum Received {
-    /// It was there.
+    /// It had been sent.
     Now(Value),
-    /// It is awaited.
+    /// It has not been sent yet.
     Later(Arrival),
 }
 
@@ -229,6 +229,19 @@ impl Future for Arrival {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::object::Object;
+
+    /// A value that tells with its count whether it was dropped.
+    #[derive(Debug)]
+    struct Counted(#[expect(dead_code, reason = "held, not read")] Arc<()>);
+
+    impl Object for Counted {
+        const TYPES: &'static [&'static str] = &["!test.counted"];
+
+        fn display(&self) -> String {
+            "counted".to_owned()
+        }
+    }
 
     fn waits(step: &StepTable, key: MeetingKey) -> Arrival {
         match step.recv(key) {
@@ -276,12 +289,12 @@ mod tests {
         let owned = Arc::new(());
         let error = KernelError::new(ErrorCode::Cancelled, "enough");
         let mut arrival = waits(&step, key(0));
-        assert_eq!(step.send(key(1), Value::I32(1)), Sending::Done);
+        assert_eq!(step.send(key(1), Value::object(Counted(owned.clone()))), Sending::Done);
         step.abort(&error);
         step.abort(&KernelError::invalid("too late"));
         assert_eq!(arrived(&mut arrival).unwrap_err().message(), "enough");
         assert_eq!(step.recv(key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
-        assert_eq!(step.send(key(2), Value::I32(2)), Sending::Aborted);
+        assert_eq!(step.send(key(2), Value::object(Counted(owned.clone()))), Sending::Aborted);
         assert!(step.is_empty() && Arc::strong_count(&owned) == 1);
     }
 

@@ -50,8 +50,8 @@ pub use ts::ts;
 pub use upstream::upstream;
 pub use workers::{compute, run};
 
-/// All standard kernels. Those of `tfrt_test`, `vt` and `tfrt_tutorial`, which read pictures and Protobuf
-/// among other things, only with the feature `test-kernels`.
+/// All standard kernels. With the feature `test-kernels` also those of `tfrt_test`, `vt` and `tfrt_tutorial`,
+/// such as readers of pictures and Protobuf.
 pub fn registry() -> Registry {
     #[cfg(feature = "test-kernels")]
     let registry = Registry::new().with(tfrt_test);

@@ -29,7 +29,7 @@ pub fn compute<R>(
 /// request stops its loops.
 ///
 /// # Errors
-/// Of the cancellation: the results of a cancelled computation are incomplete.
+/// The error of the cancellation. The results of a cancelled computation are incomplete.
 pub fn run<R>(
     cx: &ExecContext,
     allocator: &Arc<dyn Allocator>,

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::{ALIGNMENT, AllocError, Allocator, Block};
 
-/// See the module's documentation.
+/// A block of memory whose parts are handed out at planned places.
 pub struct Arena {
     /// Present until the arena is dropped.
     memory: Option<Block>,
@@ -49,6 +49,9 @@ fn allocate(size: usize, below: &Arc<dyn Allocator>) -> Result<Block, AllocError
 
 impl Arena {
     /// An arena of `size` bytes.
+    ///
+    /// # Errors
+    /// If `below` refuses the memory.
     pub fn new(size: usize, below: &Arc<dyn Allocator>) -> Result<Arc<Arena>, AllocError> {
         Ok(Arena::of(allocate(size, below)?, below, Weak::new()))
     }
@@ -152,6 +155,9 @@ pub struct ArenaCache(Mutex<Vec<Idle>>);
 
 impl ArenaCache {
     /// An arena of `size` bytes of `below`, the same size in each call. Its contents are unspecified.
+    ///
+    /// # Errors
+    /// If `below` refuses the memory.
     pub fn arena(
         self: &Arc<ArenaCache>,
         size: usize,
@@ -188,8 +194,8 @@ impl Drop for ArenaCache {
     }
 }
 
-/// The most places of one allocator.
-const MOST: usize = usize::BITS as usize;
+/// Limit of the places of one allocator: the bits of `used`.
+const MAX_PLACES: usize = usize::BITS as usize;
 
 /// An allocator for one step of a plan: a request takes an unused place planned for its size; others go to
 /// `rest`.
@@ -212,7 +218,7 @@ impl Allocator for Placed {
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
         if align <= ALIGNMENT {
             for (i, place) in
-                self.places.iter().take(MOST).enumerate().filter(|(_, place)| place.len() == size)
+                self.places.iter().take(MAX_PLACES).enumerate().filter(|(_, place)| place.len() == size)
             {
                 // Relaxed: the bit only assigns the place; the arena's lock guards the memory.
                 if self.used.fetch_or(1 << i, Relaxed) & 1 << i == 0

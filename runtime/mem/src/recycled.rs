@@ -5,7 +5,7 @@
 //!        freed     ──give──▶ kept, up to a few of each class; the rest goes back to the system
 //! ```
 //!
-//! Contents of a block that is taken are unspecified. Blocks of a thread that ends go back to the system.
+//! The contents of a taken block are unspecified. When a thread ends, its blocks go back to the system.
 
 use std::cell::RefCell;
 

@@ -9,9 +9,10 @@
 //!              └─────revoke────▶ REVOKED, for good; behind readers when the last of them ends
 //! ```
 //!
-//! Invariants: the thread that gets `LastRef` sees every access made through any other handle; a writer sees
-//! the end of every earlier access; a reader sees every earlier write; who sees that revoked bytes are unread
-//! sees the end of every read. A conflict is a return value: only the end of a lease waits, in `buffer.rs`.
+//! Invariants: the thread that gets `LastRef` sees every access made through any other handle. A writer sees
+//! the end of every earlier access. A reader sees every earlier write. A thread that finds revoked bytes
+//! unread sees the end of every read. A conflict is a return value: only the end of a lease waits, in
+//! `buffer/lease.rs`.
 //!
 //! Not here: the counted data (`buffer.rs`), and the consequence of a conflict (the tensor library).
 
@@ -31,8 +32,8 @@ pub(crate) enum Dropped {
 /// The number of handles.
 pub(crate) struct RefCount(AtomicU32);
 
-/// A program with more handles leaks them in a loop; without a limit the count could wrap around and the
-/// buffer be freed early.
+/// Limit of the handles. Without it a program that leaks handles in a loop could make the count wrap around,
+/// and the buffer be freed early.
 const MAX_REFS: u32 = i32::MAX as u32;
 
 impl RefCount {
@@ -83,15 +84,15 @@ pub(crate) enum Conflict {
     Written,
     /// A reader exists.
     Read,
-    /// The bytes are not there any more.
+    /// The lease of the bytes has ended.
     Revoked,
 }
 
-/// The duty of who has revoked bytes.
+/// The duty of the caller of [`Borrows::revoke`].
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Revoked {
-    /// Nobody reads them, and nobody will.
+    /// No reader exists, and none can begin: nothing to do.
     Unread,
     /// Readers exist: wait until [`Borrows::is_unread`].
     Read,
@@ -241,6 +242,19 @@ mod loom_tests {
         cell.get()
     }
 
+    /// Two threads that read the cell, if they may, and check its value.
+    fn readers(shared: &Arc<Shared>, check: fn(usize)) -> [thread::JoinHandle<()>; 2] {
+        [(); 2].map(|()| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                if shared.borrows.try_read().is_ok() {
+                    check(look(&shared.cell));
+                    shared.borrows.end_read();
+                }
+            })
+        })
+    }
+
     #[test]
     fn loom_the_last_reference_frees_after_all_accesses() {
         loom::model(|| {
@@ -302,17 +316,7 @@ mod loom_tests {
     fn loom_a_writer_waits_for_no_reader_and_overlaps_none() {
         loom::model(|| {
             let shared = shared();
-            let readers: Vec<_> = (0..2)
-                .map(|_| {
-                    let other = shared.clone();
-                    thread::spawn(move || {
-                        if other.borrows.try_read().is_ok() {
-                            look(&other.cell);
-                            other.borrows.end_read();
-                        }
-                    })
-                })
-                .collect();
+            let readers = readers(&shared, |_| ());
             if shared.borrows.try_write().is_ok() {
                 touch(&shared.cell);
                 shared.borrows.end_write();
@@ -349,17 +353,7 @@ mod loom_tests {
     fn loom_revoked_bytes_are_changed_after_all_reads() {
         loom::model(|| {
             let shared = shared();
-            let readers: Vec<_> = (0..2)
-                .map(|_| {
-                    let other = shared.clone();
-                    thread::spawn(move || {
-                        if other.borrows.try_read().is_ok() {
-                            assert_eq!(look(&other.cell), 0);
-                            other.borrows.end_read();
-                        }
-                    })
-                })
-                .collect();
+            let readers = readers(&shared, |value| assert_eq!(value, 0));
             if shared.borrows.revoke() == Revoked::Read {
                 while !shared.borrows.is_unread() {
                     thread::yield_now();

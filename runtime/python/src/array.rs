@@ -6,11 +6,11 @@
 //! result ──to_array──▶ an array over its memory, whose base is a `Memory`
 //! ```
 //!
-//! Arrays are lent, not copied: who writes to one while a run reads it has a data race of their own, as with
-//! any function of NumPy's that works without the interpreter's lock. What outlives the call is copied.
+//! Arrays are lent, not copied. A program that writes to an array while a run reads it has a data race, as
+//! with any function of NumPy's that releases the interpreter's lock. A tensor that outlives the call is
+//! copied.
 
 #![allow(unsafe_code, reason = "NumPy's memory is reached through pointers; each block has its proof")]
-#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -48,8 +48,8 @@ const DTYPES: [(&str, DType, c_int); 14] = [
     ("complex128", DType::Complex128, 15),
 ];
 
-/// Results of at most so many bytes are copied to memory of NumPy's, which takes less time than handing
-/// theirs over.
+/// Limit of the bytes of a result that is copied to memory of NumPy's. Below it a copy takes less time than
+/// an array over the result's memory.
 const SMALL: usize = 512;
 
 /// The name of an element type.
@@ -65,7 +65,7 @@ pub(crate) fn dtype_named(name: &str) -> Option<DType> {
     DTYPES.iter().find(|(known, ..)| *known == name).map(|&(_, dtype, _)| dtype)
 }
 
-/// The name of an element type, also of values that are no numbers.
+/// The name of an element type: a number's, or that of strings, resources or variants.
 pub(crate) fn type_name(ty: Type) -> &'static str {
     match ty {
         Type::Dense(dtype) => dtype_name(dtype),
@@ -91,7 +91,7 @@ fn bfloat16(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     BFLOAT16.import(py, "ml_dtypes", "bfloat16")
 }
 
-/// The element type of an array's, if we have it. Arrays of foreign byte order have none.
+/// The element type for a descriptor of NumPy's, if there is one. There is none for a foreign byte order.
 fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     let native = match descr.byteorder() {
         b'=' | b'|' => true,
@@ -144,11 +144,9 @@ pub(crate) struct ArrayView<'a> {
 impl<'a> ArrayView<'a> {
     /// The contents of an array, if they can be used as they are.
     pub(crate) fn of(array: &'a Bound<'_, PyUntypedArray>) -> Option<ArrayView<'a>> {
-        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
-        let (flags, data) = unsafe {
-            let raw = array.as_array_ptr();
-            ((*raw).fields.flags, (*raw).fields.data)
-        };
+        // SAFETY: it is the pointer to an array object that is borrowed here, so it lives.
+        let fields = unsafe { &(*array.as_array_ptr()).fields };
+        let (flags, data) = (fields.flags, fields.data);
         let plain = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
         if flags & plain != plain {
             return None;
@@ -180,11 +178,10 @@ impl<'py> Loans<'py> {
     /// The tensor of an array, which the caller holds until the loans end.
     pub(crate) fn lend(&mut self, view: &ArrayView<'_>) -> PyResult<HostTensor> {
         let (shape, n_bytes) = view.shape()?;
-        // SAFETY: the array is C-contiguous and aligned, and has the elements of `shape`, whose number of
-        // bytes is `n_bytes`, from its data pointer on. It stays until the loans end, since the caller or
-        // `held` has a reference, and NumPy does not move the memory of an array that has references. The
-        // bytes of numbers and booleans are initialized. That nobody writes to them is what the user of the
-        // array sees to, see the essay. Loans are dropped, not forgotten: they never leave this crate.
+        // SAFETY: the array is C-contiguous and aligned, so its `n_bytes` bytes begin at the data pointer;
+        // those of numbers and booleans are initialized. The caller or `held` has a reference to the array
+        // until the loans end, and NumPy does not move the memory of a referenced array. The essay requires
+        // the program not to write to it. Loans are dropped, never forgotten: they do not leave this crate.
         let lease = unsafe { Lease::begin(view.data, n_bytes) };
         let tensor = HostTensor::from_buffer(view.dtype, shape, lease.buffer().clone()).map_err(no_memory)?;
         self.leases.push(lease);
@@ -231,7 +228,7 @@ pub(crate) fn to_tensor(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
     loans.of(value)?.kept(&Malloc::shared()).map_err(no_memory)
 }
 
-/// The classes of NumPy's scalars that functions get most often.
+/// The classes of NumPy's scalars that are read without an array, the most frequent first.
 struct Scalars([(Py<PyType>, DType); 10]);
 
 impl Scalars {
@@ -271,16 +268,9 @@ pub(crate) fn of_scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Host
     // SAFETY: the value is a scalar of this type, of at most 16 bytes, which are written here.
     unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(value.py(), value.as_ptr(), bytes.as_mut_ptr().cast()) };
     let tensor = HostTensor::allocate(dtype, Shape::scalar(), &Malloc::shared()).map_err(no_memory)?;
-    let all: [u8; 16] = bytemuck_bytes(bytes);
-    tensor.write_bytes().map_err(no_memory)?.copy_from_slice(&all[..dtype.size()]);
+    let all = bytes.map(u64::to_ne_bytes);
+    tensor.write_bytes().map_err(no_memory)?.copy_from_slice(&all.as_flattened()[..dtype.size()]);
     Ok(tensor)
-}
-
-fn bytemuck_bytes([a, b]: [u64; 2]) -> [u8; 16] {
-    let mut out = [0; 16];
-    out[..8].copy_from_slice(&a.to_ne_bytes());
-    out[8..].copy_from_slice(&b.to_ne_bytes());
-    out
 }
 
 /// Memory of a tensor, as the base of the arrays that show it.
@@ -291,11 +281,10 @@ pub(crate) struct Memory(#[expect(dead_code, reason = "held, not read")] Exporte
 fn descr_of(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyArrayDescr>> {
     match DTYPES.iter().find(|(_, known, _)| *known == dtype) {
         Some(&(.., num)) => {
-            // SAFETY: the number is one of NumPy's own types, for which it returns a new reference.
-            let descr = unsafe {
-                let raw = PY_ARRAY_API.PyArray_DescrFromType(py, num);
-                Bound::from_owned_ptr_or_err(py, raw.cast())?
-            };
+            // SAFETY: the number is one of NumPy's own types, and the interpreter's lock is held.
+            let raw = unsafe { PY_ARRAY_API.PyArray_DescrFromType(py, num) };
+            // SAFETY: NumPy returns a new reference, or null with an exception.
+            let descr = unsafe { Bound::from_owned_ptr_or_err(py, raw.cast())? };
             Ok(descr.cast_into::<PyArrayDescr>()?)
         }
         None => Ok(numpy(py, "dtype")?.call1((bfloat16(py)?,))?.cast_into::<PyArrayDescr>()?),
@@ -313,21 +302,21 @@ fn new_array<'py>(
     let descr = descr_of(py, dtype)?;
     let mut sizes: SmallVec<[npy_intp; 8]> = dims.iter().map(|&dim| dim as npy_intp).collect();
     let data = data.map_or(ptr::null_mut(), |data| data.as_ptr().cast::<c_void>());
-    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there
-    // are as many sizes as it is told, and it computes the strides. With `data`, these are all
-    // bytes of a tensor of this type and shape, aligned; the caller sees to it that they stay.
-    let made = unsafe {
-        let class = get_type_object(py, NpyTypes::PyArray_Type);
-        let (rank, descr) = (sizes.len() as c_int, descr.into_ptr().cast());
-        let (dims, strides, obj) = (sizes.as_mut_ptr(), ptr::null_mut(), ptr::null_mut());
-        let raw = PY_ARRAY_API.PyArray_NewFromDescr(py, class, descr, rank, dims, strides, data, flags, obj);
-        Bound::from_owned_ptr_or_err(py, raw)?
-    };
-    Ok(made)
+    // SAFETY: the interpreter's lock is held, so NumPy's table of classes can be read.
+    let class = unsafe { get_type_object(py, NpyTypes::PyArray_Type) };
+    let (rank, descr) = (sizes.len() as c_int, descr.into_ptr().cast());
+    let (dims, strides, obj) = (sizes.as_mut_ptr(), ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the class is NumPy's array; the reference to the descriptor is given up to it; there are `rank`
+    // sizes, and NumPy computes the strides. `data` is null, or the aligned bytes of a tensor of this type
+    // and shape, which the caller keeps as long as the array.
+    let raw =
+        unsafe { PY_ARRAY_API.PyArray_NewFromDescr(py, class, descr, rank, dims, strides, data, flags, obj) };
+    // SAFETY: NumPy returns a new reference, or null with an exception.
+    unsafe { Bound::from_owned_ptr_or_err(py, raw) }
 }
 
-/// A new array with the contents of a tensor: over its memory, and writable if nobody else holds it, or if it
-/// is small a copy.
+/// A new array with the contents of a tensor: a copy of a small one; otherwise over its memory, and writable
+/// if this is the only handle.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
     let n_bytes = tensor.num_elements() * tensor.dtype().size();
     if n_bytes > SMALL {
@@ -337,16 +326,16 @@ pub(crate) fn to_array<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bou
     let bytes = tensor.read_bytes().map_err(no_memory)?;
     if !bytes.is_empty() {
         let untyped = array.cast::<PyUntypedArray>()?;
-        // SAFETY: the pointer to the array is one of an object that we hold a reference to.
+        // SAFETY: it is the pointer to an array object that `array` holds.
         let data = unsafe { (*untyped.as_array_ptr()).fields.data };
         // SAFETY: NumPy made a C-contiguous array of this shape and dtype, so it has as many bytes as the
-        // tensor; nobody else has seen it yet.
+        // tensor. No other code has a reference to it yet.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
     }
     Ok(array)
 }
 
-/// An array over the memory of a tensor; writable if nobody else holds it.
+/// An array over the memory of a tensor; writable if this is the only handle.
 pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
     let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
     let exported = tensor.into_buffer().map_err(no_memory)?.export().map_err(no_memory)?;
@@ -354,12 +343,13 @@ pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<
     let array = new_array(py, (dtype, shape.dims()), Some(exported.data()), flags)?;
     let base = Bound::new(py, Memory(exported))?;
     let untyped = array.cast::<PyUntypedArray>()?;
-    // SAFETY: the array is new and has no base; the reference to `base`, which keeps the memory, is given up.
+    // SAFETY: the array is new and has no base. NumPy takes over the reference to `base`, which keeps the
+    // memory.
     let done = unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, untyped.as_array_ptr(), base.into_ptr()) };
     if done < 0 { Err(PyErr::fetch(py)) } else { Ok(array) }
 }
 
-/// The array of a value that a run made, and that belongs to nobody else.
+/// The array of a result of a run.
 pub(crate) fn of_result<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny>> {
     let tensor = datum.into_tensor().map_err(|error| crate::failure::of(&error))?;
     to_array(py, tensor)

@@ -25,10 +25,10 @@ use pyo3::prelude::*;
 
 use crate::{failure, interrupt, libraries, tensor};
 
-/// Runs that take longer are worth the release of the interpreter's lock.
+/// Nanoseconds of a run from which on the interpreter's lock is released.
 const SHORT: u64 = 5_000;
 
-/// Of short runs one in so many is timed.
+/// One of this many short runs is timed.
 const TIMED: u64 = 16;
 
 thread_local! {
@@ -57,13 +57,13 @@ pub(crate) fn pop_timeout() {
 /// True while runs are recorded.
 static TRACED: AtomicBool = AtomicBool::new(false);
 
-/// The runs that were recorded.
+/// The recorded runs.
 static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 
-/// Limit of the runs that are recorded.
+/// Limit of the recorded runs.
 const MAX_EVENTS: usize = 1 << 20;
 
-/// A run: of what, when, how long, on which thread.
+/// A recorded run.
 struct Event {
     name: String,
     start: Instant,
@@ -81,7 +81,7 @@ pub(crate) fn trace_begin() {
     TRACED.store(true, Ordering::Relaxed);
 }
 
-/// Ends the record. Times are from the first run's start.
+/// Ends the record and returns the runs. Times count from the start of the first one.
 #[pyfunction]
 pub(crate) fn trace_end() -> Vec<PyEvent> {
     TRACED.store(false, Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn record(name: &str, start: Instant) {
     }
 }
 
-/// The moment that is so many seconds from now.
+/// The moment `timeout` seconds from now; a negative timeout means now.
 pub(crate) fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     let Some(seconds) = timeout else { return Ok(None) };
     let wait = Duration::try_from_secs_f64(seconds.max(0.0)).ok();
@@ -120,7 +120,7 @@ pub(crate) fn nearest(own: Option<Instant>) -> Option<Instant> {
     [own, outer].into_iter().flatten().min()
 }
 
-/// `sys.stdout`. The first exception of a write ends the run, and is its error.
+/// `sys.stdout`. The first exception of a write becomes the error of the run.
 #[derive(Default)]
 pub(crate) struct SysStdout {
     failed: Mutex<Option<PyErr>>,
@@ -225,7 +225,7 @@ struct Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         if self.generation != interrupt::generation() {
-            // The threads of another process cannot be joined, so what has them stays.
+            // The threads of the parent process cannot be joined here, so their owner is never dropped.
             std::mem::forget(Arc::clone(&self.prepared));
         }
     }
@@ -235,9 +235,9 @@ impl Drop for Loaded {
 pub(crate) struct Compiled {
     setup: Setup,
     first: Loaded,
-    /// In a forked child.
+    /// The function as a forked child has loaded it again.
     again: Mutex<Option<Loaded>>,
-    /// Nanoseconds of a late run; 0 before the first one.
+    /// Estimate of the nanoseconds of a run; 0 before the first one.
     nanoseconds: AtomicU64,
     n_runs: AtomicU32,
 }
@@ -328,15 +328,15 @@ impl Compiled {
                 false => py.detach(|| run.call(arguments, &mut results)),
             };
             let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            // The first run is slower than all others.
-            let late = if n == 0 { took.min(SHORT) } else { took.min((seen + took) / 2 + 1) };
-            self.nanoseconds.store(late.max(1), Ordering::Relaxed);
+            // The first run is slower than all others. After it the estimate rises slowly and falls at once.
+            let estimate = if n == 0 { took.min(SHORT) } else { took.min((seen + took) / 2 + 1) };
+            self.nanoseconds.store(estimate.max(1), Ordering::Relaxed);
             made
         };
         finish(py, &run, made, results)
     }
 
-    /// A run that may take any time, print, and be given up at a deadline.
+    /// A run that may take any time, may print, and ends at a deadline.
     fn run_long(
         &self,
         py: Python<'_>,

@@ -9,7 +9,6 @@
 //! The structures are those of `dlpack.h`, 1.1.
 
 #![allow(unsafe_code, reason = "structures that other libraries read and write")]
-#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
@@ -165,13 +164,15 @@ pub(crate) fn export<'py>(
         (Box::into_raw(Box::new(DlManagedTensor { tensor, manager, deleter })).cast(), PLAIN, drop_plain)
     };
     // SAFETY: the pointer is not null, the name lives forever, the destructor is for this structure.
-    let capsule = unsafe {
-        let raw = ffi::PyCapsule_New(managed, name.as_ptr(), Some(destructor));
-        Bound::from_owned_ptr_or_err(py, raw)
-    };
-    if capsule.is_err() {
+    let raw = unsafe { ffi::PyCapsule_New(managed, name.as_ptr(), Some(destructor)) };
+    // SAFETY: Python returns a new reference, or null with an exception.
+    let capsule = unsafe { Bound::from_owned_ptr_or_err(py, raw) };
+    match (&capsule, versioned) {
+        (Ok(_), _) => {}
         // SAFETY: it was made above, and no capsule has it.
-        unsafe { if versioned { delete_versioned(managed.cast()) } else { delete(managed.cast()) } }
+        (Err(_), true) => unsafe { delete_versioned(managed.cast()) },
+        // SAFETY: as above.
+        (Err(_), false) => unsafe { delete(managed.cast()) },
     }
     capsule
 }
@@ -190,11 +191,11 @@ unsafe extern "C" fn delete_versioned(managed: *mut DlManagedTensorVersioned) {
     drop(unsafe { Box::from_raw(managed.manager.cast::<Kept>()) });
 }
 
-/// The structure in a capsule that nobody has used.
+/// The pointer in a capsule of this name.
 ///
 /// # Safety
 /// `capsule` must be an object, and the interpreter's lock held.
-unsafe fn unused(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
+unsafe fn named(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: the caller's contract.
     if unsafe { ffi::PyCapsule_IsValid(capsule, name.as_ptr()) } == 0 {
         return None;
@@ -204,22 +205,22 @@ unsafe fn unused(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_v
 }
 
 unsafe extern "C" fn drop_plain(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls it with the capsule.
-    if let Some(managed) = unsafe { unused(capsule, PLAIN) } {
-        // SAFETY: nobody has used the capsule, so the structure is `export`'s.
+    // SAFETY: Python calls it with the capsule, under the interpreter's lock.
+    if let Some(managed) = unsafe { named(capsule, PLAIN) } {
+        // SAFETY: a consumer would have renamed the capsule, so the structure is still `export`'s.
         unsafe { delete(managed.as_ptr().cast()) };
     }
 }
 
 unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
     // SAFETY: as `drop_plain`.
-    if let Some(managed) = unsafe { unused(capsule, VERSIONED) } {
+    if let Some(managed) = unsafe { named(capsule, VERSIONED) } {
         // SAFETY: as `drop_plain`.
         unsafe { delete_versioned(managed.as_ptr().cast()) };
     }
 }
 
-/// A structure of another library, which is told when nobody needs it any more.
+/// A structure of another library, whose deleter is called when it is dropped.
 enum Foreign {
     Plain(NonNull<DlManagedTensor>),
     Versioned(NonNull<DlManagedTensorVersioned>),
@@ -233,10 +234,10 @@ unsafe impl Sync for Foreign {}
 impl Foreign {
     fn tensor(&self) -> &DlTensor {
         match self {
-            // SAFETY: the producer keeps the structure until its deleter is called.
-            Foreign::Plain(managed) => unsafe { &(*managed.as_ptr()).tensor },
+            // SAFETY: the producer keeps the structure until its deleter is called, which `drop` does.
+            Foreign::Plain(managed) => unsafe { &managed.as_ref().tensor },
             // SAFETY: as above.
-            Foreign::Versioned(managed) => unsafe { &(*managed.as_ptr()).tensor },
+            Foreign::Versioned(managed) => unsafe { &managed.as_ref().tensor },
         }
     }
 }
@@ -244,18 +245,20 @@ impl Foreign {
 impl Drop for Foreign {
     fn drop(&mut self) {
         match self {
-            // SAFETY: the structure was taken from its capsule, so this is its only deletion.
-            Foreign::Plain(managed) => unsafe {
-                if let Some(deleter) = managed.as_ref().deleter {
-                    deleter(managed.as_ptr());
+            Foreign::Plain(managed) => {
+                // SAFETY: the producer keeps the structure until its deleter is called.
+                if let Some(deleter) = unsafe { managed.as_ref() }.deleter {
+                    // SAFETY: the structure was taken out of its capsule, so this is its only deletion.
+                    unsafe { deleter(managed.as_ptr()) };
                 }
-            },
-            // SAFETY: as above.
-            Foreign::Versioned(managed) => unsafe {
-                if let Some(deleter) = managed.as_ref().deleter {
-                    deleter(managed.as_ptr());
+            }
+            Foreign::Versioned(managed) => {
+                // SAFETY: as above.
+                if let Some(deleter) = unsafe { managed.as_ref() }.deleter {
+                    // SAFETY: as above.
+                    unsafe { deleter(managed.as_ptr()) };
                 }
-            },
+            }
         }
     }
 }
@@ -288,21 +291,18 @@ fn capsule_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// Takes the structure out of a capsule.
 fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
     let raw = capsule.as_ptr();
-    // SAFETY: `capsule` is an object, and the lock is held.
-    let (plain, versioned) = unsafe { (unused(raw, PLAIN), unused(raw, VERSIONED)) };
-    let (used, foreign) = match (plain, versioned) {
-        (Some(managed), _) => (USED_PLAIN, Foreign::Plain(managed.cast())),
-        (None, Some(managed)) => (USED_VERSIONED, Foreign::Versioned(managed.cast())),
-        (None, None) => {
-            // SAFETY: as above.
-            let is_used =
-                [USED_PLAIN, USED_VERSIONED].iter().any(|name| unsafe { unused(raw, name) }.is_some());
-            let message = match is_used {
-                true => "the DLPack capsule was used already: a capsule is good for one tensor",
-                false => "the capsule is no DLPack tensor",
-            };
-            return Err(PyValueError::new_err(message));
-        }
+    // SAFETY: `capsule` is an object, and the interpreter's lock is held.
+    let find = |name| unsafe { named(raw, name) };
+    let (used, foreign) = if let Some(managed) = find(PLAIN) {
+        (USED_PLAIN, Foreign::Plain(managed.cast()))
+    } else if let Some(managed) = find(VERSIONED) {
+        (USED_VERSIONED, Foreign::Versioned(managed.cast()))
+    } else {
+        let message = match find(USED_PLAIN).or_else(|| find(USED_VERSIONED)) {
+            Some(_) => "the DLPack capsule was used already: make one for each tensor",
+            None => "the capsule is no DLPack tensor",
+        };
+        return Err(PyValueError::new_err(message));
     };
     // SAFETY: it is a capsule; the name lives forever.
     if unsafe { ffi::PyCapsule_SetName(raw, used.as_ptr()) } != 0 {
@@ -312,8 +312,8 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
     Ok(foreign)
 }
 
-/// A tensor over the memory of another library's, which stays as long as it is needed. `copy` asks for memory
-/// of its own, or forbids it.
+/// A tensor over the memory of another library's tensor, which lives as long as the new one. `copy` asks for
+/// a copy, or forbids it.
 pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<HostTensor> {
     let foreign = take(&capsule_of(value)?)?;
     let refused = |what: String| PyBufferError::new_err(format!("the DLPack tensor {what}"));
@@ -336,7 +336,7 @@ pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<H
     let rank = rank.ok_or_else(|| refused(format!("is of rank {}", of.rank)))?;
     let list = |from: *const i64| match rank {
         0 => Vec::new(),
-        // SAFETY: the producer has `rank` numbers there.
+        // SAFETY: by DLPack's contract `rank` numbers begin there.
         rank => unsafe { std::slice::from_raw_parts(from, rank) }.to_vec(),
     };
     let sizes = list(of.dims);
@@ -350,14 +350,14 @@ pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<H
     }
     let offset = usize::try_from(of.byte_offset).map_err(|_| refused("begins too far".to_owned()))?;
     let start = NonNull::new(of.data.cast::<u8>()).ok_or_else(|| refused("has no memory".to_owned()))?;
-    // SAFETY: the tensor begins so many bytes behind the start of its memory, as the producer says.
+    // SAFETY: by DLPack's contract the tensor begins `byte_offset` bytes behind the start of its memory.
     let start = unsafe { start.add(offset) };
     let expected = strides_of(&dims);
     let is_contiguous =
         dims.iter().zip(strides.iter().zip(&*expected)).all(|(dim, (a, b))| *dim == 1 || a == b);
     if is_contiguous && start.as_ptr().addr().is_multiple_of(dtype.align()) && copy != Some(true) {
-        // SAFETY: so many bytes, initialized as elements of a tensor are, begin at `start`, and stay as long
-        // as `foreign`. That nobody writes to them while they are read is DLPack's contract for the user.
+        // SAFETY: the tensor is contiguous, so `n_bytes` initialized bytes begin at `start`; they live as
+        // long as `foreign`. DLPack requires the program not to write to them meanwhile.
         let buffer = unsafe { Buffer::shared(start, n_bytes, Arc::new(foreign)) };
         return HostTensor::from_buffer(dtype, shape, buffer).map_err(no_memory);
     }
@@ -370,11 +370,10 @@ pub(crate) fn import(value: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<H
     let mut out = made.write_bytes().map_err(no_memory)?;
     for to in out.chunks_exact_mut(size) {
         let at: i64 = index.iter().zip(&strides).map(|(&i, stride)| i as i64 * stride).sum();
-        // SAFETY: the element at `index` is so many elements from the first one, as the producer says.
-        unsafe {
-            let from = start.as_ptr().offset(at as isize * size as isize);
-            ptr::copy_nonoverlapping(from, to.as_mut_ptr(), size);
-        }
+        // SAFETY: by DLPack's contract the element at `index` is `at` elements from the first one.
+        let from = unsafe { start.as_ptr().offset(at as isize * size as isize) };
+        // SAFETY: an element of `size` bytes begins there; `to` is memory of the new tensor.
+        unsafe { ptr::copy_nonoverlapping(from, to.as_mut_ptr(), size) };
         for (i, dim) in index.iter_mut().zip(&dims).rev() {
             *i += 1;
             if *i < *dim {

@@ -1,4 +1,4 @@
-//! Operators on tensors, at once, by the eager core.
+//! Operators on tensors, which the eager core executes at once.
 //!
 //! ```text
 //! a + b ──▶ both of one dtype, or one a plain number? ──yes──▶ eager core ──▶ Tensor
@@ -6,8 +6,8 @@
 //!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
-//! Here are only the cases in which no promotion is needed: two dtypes, and what NumPy has rules of its own
-//! for (division of integers, shifts, vectors in `@`), go the other way.
+//! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules
+//! of its own (division of integers, shifts, vectors in `@`), go to `befrost._tensor`.
 
 use std::sync::OnceLock;
 
@@ -53,10 +53,10 @@ operators! {
     Unary: Neg "neg", Pos "pos", Abs "abs", Invert "invert",
 }
 
-/// The number of operators of TensorFlow's that are used.
+/// The number of TensorFlow's operators in the tables below.
 const N_OPS: usize = 21;
 
-/// An operator of TensorFlow's, by its number here and its name.
+/// One of TensorFlow's operators: its number in the tables below, and its name.
 type Row = (usize, &'static str);
 
 fn is_float(dtype: DType) -> bool {
@@ -115,7 +115,7 @@ fn core() -> PyResult<&'static CoreRuntime> {
     if let Some(core) = CORE.get() {
         return Ok(core);
     }
-    // Without threads: so it works in a forked child too.
+    // A queue without threads works in a forked child too.
     let setup = Setup { work_queue: Some("s".to_owned()), ..Setup::default() };
     let made = CoreRuntime::new(setup.runtime()?.context());
     Ok(CORE.get_or_init(|| made))
@@ -132,10 +132,10 @@ fn op((number, name): Row) -> PyResult<&'static Op> {
     Ok(place.get_or_init(|| made))
 }
 
-/// Python's functions for operands that are not taken here.
+/// Python's functions for all other operands.
 static ELSEWHERE: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
-/// Sets the functions for operands that are not taken here: of an operator's name and one or two operands.
+/// Sets Python's functions for all other operands. They take an operator's name and two operands or one.
 #[pyfunction]
 pub(crate) fn set_operators(py: Python<'_>, binary: Py<PyAny>, unary: Py<PyAny>) {
     _ = ELSEWHERE.set(py, (binary, unary));
@@ -145,10 +145,10 @@ fn not_set() -> PyErr {
     failure::refused("the package is not imported")
 }
 
-/// The work, in elements, that is worth the release of the interpreter's lock.
+/// The work, in elementary steps, from which on the interpreter's lock is released.
 const LONG: usize = 1 << 14;
 
-/// The number of elementary steps of an operator on these tensors, roughly.
+/// Estimate of the elementary steps of an operator on these tensors.
 fn work(row: Row, operands: &[&HostTensor]) -> usize {
     let elements = operands.iter().map(|x| x.num_elements()).max().unwrap_or(0);
     match (row.1, operands) {
@@ -180,7 +180,8 @@ fn settled(handle: TensorHandle) -> Option<Value> {
     }
 }
 
-/// A plain number as a tensor of this type, if it is exactly one of its values, or a float of a float's type.
+/// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type
+/// of floats.
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<Value> {
     fn scalar<T: befrost::Element>(x: T) -> Option<Value> {
         HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok().map(tensor::value)
@@ -189,7 +190,7 @@ fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<Value> {
         let x: f64 = value.extract().ok()?;
         return match dtype {
             DType::F64 => scalar(x),
-            // Beyond the range NumPy warns.
+            // NumPy warns of a finite number beyond the range.
             DType::F32 if (x as f32).is_finite() || !x.is_finite() => scalar(x as f32),
             _ => None,
         };
@@ -273,7 +274,7 @@ pub(crate) fn unary<'py>(op: Unary, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py
     unary.bind(py).call1((op.name(), x))
 }
 
-/// An operator of TensorFlow's with attributes, to be called often.
+/// One of TensorFlow's operators with attributes, prepared for many calls.
 #[pyclass(frozen, module = "befrost._native")]
 pub(crate) struct EagerOp(Op);
 
@@ -312,7 +313,7 @@ impl EagerOp {
     }
 }
 
-/// An attribute as the eager core takes it, if it does.
+/// An attribute for the eager core; `None` for a kind that it does not take.
 fn attr_value(value: &DefaultValue) -> Option<AttrValue> {
     Some(match value {
         DefaultValue::Bool(value) => AttrValue::from(*value),

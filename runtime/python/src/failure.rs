@@ -1,5 +1,4 @@
-//! Errors on their way to Python: `Failure(code, message, places)`, which the package turns into its own
-//! classes.
+//! Errors as exceptions: `Failure(code, message, places)`, which the package turns into its own classes.
 
 use befrost::Error;
 use pyo3::exceptions::PyException;
@@ -13,12 +12,12 @@ pub(crate) fn of(error: &Error) -> PyErr {
     Failure::new_err((code, error.message().to_owned(), error.trace().to_vec()))
 }
 
-/// The exception for a refusal without a place.
+/// The exception for an invalid argument.
 pub(crate) fn refused(message: impl Into<String>) -> PyErr {
     Failure::new_err(("InvalidArgument".to_owned(), message.into(), Vec::<String>::new()))
 }
 
-/// The exception of the package's for one of these errors; others stay as they are.
+/// The package's exception for a `Failure`; other exceptions are returned as they are.
 #[cold]
 pub(crate) fn explained(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<Failure>(py) {

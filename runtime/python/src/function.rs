@@ -5,8 +5,8 @@
 //!              └───▶ none: `_slow` in Python, which compiles and remembers
 //! ```
 //!
-//! Only what is quick to look at is remembered: positional arguments that are arrays, Tensors, NumPy's
-//! scalars and Python's numbers.
+//! Only versions for positional arguments are remembered: arrays, Tensors, NumPy's scalars and Python's
+//! numbers, whose types are compared quickly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,22 +97,23 @@ struct Known {
 /// The base of `befrost.Function`.
 #[pyclass(frozen, subclass, module = "befrost._native")]
 pub(crate) struct Dispatcher {
-    known: Mutex<Vec<Arc<Known>>>,
+    known: Mutex<Arc<Vec<Arc<Known>>>>,
     n_calls: AtomicU64,
 }
 
 impl Dispatcher {
-    fn known(&self) -> MutexGuard<'_, Vec<Arc<Known>>> {
+    fn known(&self) -> MutexGuard<'_, Arc<Vec<Arc<Known>>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A version for these arguments, and they as values.
+    /// A version for these arguments, and the arguments as values.
     fn find<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
         loans: &mut Loans<'py>,
     ) -> PyResult<Option<(Arc<Known>, Vec<Value>)>> {
-        let known = self.known();
+        // Outside of the lock: a look at an argument may run Python code, which may wait for another thread.
+        let known = Arc::clone(&self.known());
         let mut values = Vec::with_capacity(args.len());
         'versions: for version in known.iter().rev().filter(|version| version.args.len() == args.len()) {
             values.clear();
@@ -170,8 +171,9 @@ impl Dispatcher {
         slf.call_method1("_slow", (args, kwargs))
     }
 
-    /// Remembers a version: for each argument `bool`, `int`, `float`, or an array's dtype and sizes, None for
-    /// any; the executable; and what makes the result of its results, None if it has only that one.
+    /// Remembers a version. `args` has for each argument `bool`, `int`, `float`, or an array's dtype and
+    /// sizes, None for any size. `build` makes the result of the executable's results; None if the only one
+    /// is it.
     fn remember(
         &self,
         args: Vec<(String, Vec<Option<usize>>)>,
@@ -195,7 +197,8 @@ impl Dispatcher {
         let args = args.into_iter().map(of).collect::<PyResult<_>>()?;
         let mut known = self.known();
         if known.len() < KEPT {
-            known.push(Arc::new(Known { args, executable: executable.get().0.clone(), build }));
+            let version = Known { args, executable: executable.get().0.clone(), build };
+            Arc::make_mut(&mut known).push(Arc::new(version));
         }
         Ok(())
     }
@@ -207,7 +210,7 @@ impl Dispatcher {
     }
 }
 
-/// The exception that the package makes of an error of a run.
+/// The exception that the function's class raises for an error of a run.
 #[cold]
 fn explained(slf: &Bound<'_, Dispatcher>, error: PyErr) -> PyErr {
     let py = slf.py();

@@ -1,7 +1,7 @@
-//! `Graph`: a function that the source front end builds op by op; `Executable`: what is made of it.
+//! `Graph`: a function that the source front end builds op by op; `Executable`: the compiled function.
 //!
-//! Values and blocks are numbers on the Python side. They are only valid for their graph: the number of
-//! another one is refused.
+//! Values and blocks are numbers in Python, which count from 0 in each graph. A number that a graph has not
+//! given out is refused.
 
 use std::sync::Arc;
 
@@ -51,14 +51,14 @@ impl Graph {
         }
     }
 
-    /// A further argument. Returns its value.
+    /// Adds an argument. Returns its value.
     fn argument(&mut self, name: &str, ty: PyTensorType) -> PyResult<usize> {
         let ty = tensor_type(ty)?;
         let value = self.builder()?.argument(name, &ty);
         Ok(self.number(value))
     }
 
-    /// Where the next ops come from: (file, line, column), innermost first.
+    /// Sets the location of the next ops: (file, line, column), innermost first.
     #[pyo3(signature = (places, label = None))]
     fn location(&mut self, places: Vec<(String, u32, u32)>, label: Option<&str>) -> PyResult<()> {
         let places: Vec<SourcePlace> =
@@ -119,7 +119,7 @@ impl Graph {
         Ok((self.block_number(block), args.into_iter().map(|value| self.number(value)).collect()))
     }
 
-    /// Goes on at the end of a block. Returns the one before.
+    /// Moves to the end of a block. Returns the previous block.
     fn enter(&mut self, block: usize) -> PyResult<usize> {
         let block = self.block_of(block)?;
         let before = self.builder()?.enter(block);
@@ -167,14 +167,14 @@ impl Graph {
         Ok(made.into_iter().map(|value| self.number(value)).collect())
     }
 
-    /// The state, for `rollback`.
+    /// Keeps the state for `rollback`. Returns its number.
     fn checkpoint(&mut self) -> PyResult<usize> {
         let made = self.builder()?.checkpoint();
         self.checkpoints.push(made);
         Ok(self.checkpoints.len() - 1)
     }
 
-    /// Takes back what was built since the checkpoint.
+    /// Removes all that was built since the checkpoint.
     fn rollback(&mut self, to: usize) -> PyResult<()> {
         let state = *self.checkpoints.get(to).ok_or_else(|| PyIndexError::new_err("no checkpoint"))?;
         self.checkpoints.truncate(to + 1);
@@ -196,8 +196,8 @@ impl Graph {
         Ok(module_text(self.module.as_ref().ok_or_else(unfinished)?))
     }
 
-    /// Compiles the finished function. It is gone afterwards.
-    /// `is_long` says that it may print, or take any time. `resources` are the variables that it may use.
+    /// Compiles the finished function, and removes it from the graph. `is_long` says that it may print, or
+    /// take any time. `resources` are the variables that it may use.
     #[pyo3(signature = (level, work_queue = None, is_long = true, max_memory = None, resources = None, name = "main"))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn compile(
@@ -333,7 +333,7 @@ type PyAttr = (&'static str, String, Option<String>);
 /// The signature of an operator: its name, operands, results and attributes.
 type PySignature = (&'static str, Vec<PyArg>, Vec<PyArg>, Vec<PyAttr>);
 
-/// The operators that can run: name, operands, results, and the attributes that do not follow from operands.
+/// The signatures of the operators that can run, without the attributes that follow from operands.
 #[pyfunction]
 pub(crate) fn signatures() -> Vec<PySignature> {
     let known = rows().filter(|row| row.is_supported()).map(|row| row.signature());

@@ -5,13 +5,12 @@
 //!                 └──byte──▶ pipe ──▶ thread ──▶ cancels the runs of the main thread
 //! ```
 //!
-//! A run of the main thread is registered while it goes on. Its cancellation makes it return; then Python's
-//! handler runs and raises KeyboardInterrupt. Other threads' runs go on, as Python's other threads do.
+//! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's
+//! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
 //!
-//! After a fork the child has neither thread nor pipe of its own: it makes them when it needs them.
+//! After a fork the child has neither thread nor pipe of its own: its first run makes them.
 
 #![allow(unsafe_code, reason = "a signal handler, and the pipe that it writes to")]
-#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
@@ -20,10 +19,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use befrost::Cancellation;
 use pyo3::prelude::*;
 
-/// The number of forks that lead to this process.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// The number of forks that lead to this process.
+/// The number of forks from the first process to this one.
 pub(crate) fn generation() -> u32 {
     // Relaxed: a child's only thread wrote it.
     GENERATION.load(Ordering::Relaxed)
@@ -32,7 +30,7 @@ pub(crate) fn generation() -> u32 {
 /// The runs of the main thread, the innermost last.
 static RUNS: Mutex<Vec<Cancellation>> = Mutex::new(Vec::new());
 
-/// True if a signal came that the main thread may not have seen yet.
+/// True if there was a signal that the main thread may not have handled yet.
 static PENDING: AtomicBool = AtomicBool::new(false);
 
 /// The end of the pipe that the handler writes to; -1 if there is none.
@@ -72,7 +70,7 @@ pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) 
     linux::ensure(is_long);
     runs().push(cancellation.clone());
     let watched = Watched(true);
-    // A signal from here on finds the run; one before it is found here.
+    // A later signal cancels the registered run; an earlier one is handled here.
     if PENDING.load(Ordering::Acquire) {
         seen(py)?;
     }
@@ -95,7 +93,7 @@ pub(crate) fn watch_interrupts() {
     IS_MAIN.set(true);
 }
 
-/// Forgets what a child does not inherit; called in the child, by its only thread.
+/// Resets the state that a child does not inherit; called in the child, by its only thread.
 #[pyfunction]
 pub(crate) fn after_fork() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
@@ -110,10 +108,13 @@ pub(crate) fn after_fork() {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::io::{PipeReader, Read};
+    use std::os::fd::{AsRawFd, IntoRawFd};
+
     use super::*;
 
-    /// Makes pipe, thread and handler, unless they are there. A process without them runs as well, and is not
-    /// interrupted before the run ends.
+    /// Makes pipe, thread and handler, unless they are there. Without them a signal takes effect when the run
+    /// has ended.
     pub(super) fn ensure(is_long: bool) {
         if WRITE_END.load(Ordering::Relaxed) < 0 {
             _ = start();
@@ -122,44 +123,30 @@ mod linux {
     }
 
     fn start() -> std::io::Result<()> {
-        let mut ends = [0; 2];
-        // SAFETY: two numbers are written to `ends`.
-        if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        for end in ends {
-            // SAFETY: an open file of ours.
-            unsafe { libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC) };
-        }
+        let (reader, writer) = std::io::pipe()?;
         // The handler must not wait for room: a full pipe has woken the thread already.
-        // SAFETY: as above.
-        unsafe { libc::fcntl(ends[1], libc::F_SETFL, libc::O_NONBLOCK) };
-        let [read_end, write_end] = ends;
+        // SAFETY: the file is open.
+        unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         let thread = std::thread::Builder::new().name("befrost-interrupts".to_owned());
-        thread.spawn(move || serve(read_end))?;
-        WRITE_END.store(write_end, Ordering::Release);
+        thread.spawn(move || serve(reader))?;
+        // Open for the life of the process, since a handler may write to it at any time.
+        WRITE_END.store(writer.into_raw_fd(), Ordering::Release);
         Ok(())
     }
 
     /// Cancels the main thread's runs at each byte.
-    fn serve(read_end: i32) {
-        let mut byte = 0u8;
-        loop {
-            // SAFETY: one byte is written to `byte`.
-            let n = unsafe { libc::read(read_end, (&raw mut byte).cast(), 1) };
-            match n {
-                1 => runs().iter().for_each(Cancellation::cancel),
-                0 => return,
-                _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-                _ => return,
-            }
+    fn serve(mut reader: PipeReader) {
+        let mut byte = [0];
+        while reader.read_exact(&mut byte).is_ok() {
+            runs().iter().for_each(Cancellation::cancel);
         }
     }
 
-    /// Puts our handler before the one of Python's, unless it is there, or the signal is ignored.
+    /// Installs our handler, which calls the installed one. Leaves the signal alone if ours is installed, if
+    /// it is ignored, or if it ends the process.
     fn install(is_long: bool) {
         thread_local! {
-            /// Looking is a system call, so not every short run looks.
+            /// The question is a system call, so only one of many short runs asks.
             static RUNS_SINCE: Cell<u32> = const { Cell::new(0) };
         }
         let n = RUNS_SINCE.get();
@@ -186,8 +173,10 @@ mod linux {
 
     /// Async-signal-safe: atomics, `write`, and Python's own handler.
     extern "C" fn on_signal(signal: libc::c_int) {
-        // SAFETY: a place of this thread's.
-        let errno = unsafe { *libc::__errno_location() };
+        // SAFETY: the function has no conditions.
+        let place = unsafe { libc::__errno_location() };
+        // SAFETY: it is the place of this thread's errno.
+        let errno = unsafe { *place };
         PENDING.store(true, Ordering::Release);
         let end = WRITE_END.load(Ordering::Acquire);
         if end >= 0 {
@@ -202,7 +191,7 @@ mod linux {
             handler(signal);
         }
         // SAFETY: as above.
-        unsafe { *libc::__errno_location() = errno };
+        unsafe { *place = errno };
     }
 
     /// In a child: the pipe is the parent's too.

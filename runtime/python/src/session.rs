@@ -18,12 +18,12 @@ pub(crate) struct VariableStore {
 }
 
 impl VariableStore {
-    /// Those in `resources`.
+    /// The variables in `resources`.
     pub(crate) fn of(resources: Resources) -> VariableStore {
         VariableStore { resources }
     }
 
-    /// Where they are.
+    /// The resources that the variables are in.
     pub(crate) fn resources(&self) -> &Resources {
         &self.resources
     }
@@ -35,7 +35,7 @@ impl VariableStore {
 
 #[pymethods]
 impl VariableStore {
-    /// No variables.
+    /// A store without variables.
     #[new]
     fn new() -> VariableStore {
         VariableStore::of(Resources::default())
@@ -44,6 +44,12 @@ impl VariableStore {
     /// The names of the variables that have values.
     fn names(&self) -> PyResult<Vec<String>> {
         self.variables().names().map_err(|error| failure::of(&error))
+    }
+
+    /// The values of all variables at one moment, by name.
+    fn snapshot(&self) -> PyResult<Vec<(String, Tensor)>> {
+        let values = self.variables().snapshot().map_err(|error| failure::of(&error))?;
+        Ok(values.into_iter().map(|(name, value)| (name, Tensor::from(value))).collect())
     }
 
     /// The value of a variable.
@@ -61,7 +67,7 @@ impl VariableStore {
         self.variables().remove(name)
     }
 
-    /// Gives variables other values, all at once, or after an error none.
+    /// Sets variables at one moment: all of them, or none after an error.
     fn restore(&self, values: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
         let values = values.into_iter().map(|(name, value)| Ok((name, tensor::of(&value)?)));
         let values = values.collect::<PyResult<Vec<_>>>()?;

@@ -1,10 +1,9 @@
 //! `Tensor`: an immutable array of the runtime.
 //!
-//! Operators go to the eager core (`eager`), or to what the package says in Python. The methods that are not
-//! here are added by `befrost/_tensor.py`.
+//! Operators go to the eager core (`eager`), which passes some on to Python. `befrost/_tensor.py` adds all
+//! other methods. PyO3 wants a method for each operator, in one block, so they are written out.
 
 #![allow(unsafe_code, reason = "the buffer protocol; each block has its proof")]
-#![allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of C that belong together, under one proof")]
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -56,12 +55,6 @@ impl From<HostTensor> for Tensor {
     fn from(tensor: HostTensor) -> Tensor {
         Tensor { datum: Datum::from(tensor), array: PyOnceLock::new() }
     }
-}
-
-macro_rules! binary {
-    ($slf:ident, $other:ident, $op:ident) => {
-        eager::binary(Binary::$op, $slf.as_any(), $other)
-    };
 }
 
 #[pymethods]
@@ -157,35 +150,35 @@ impl Tensor {
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Add)
+        eager::binary(Binary::Add, slf, other)
     }
 
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Sub)
+        eager::binary(Binary::Sub, slf, other)
     }
 
     fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Mul)
+        eager::binary(Binary::Mul, slf, other)
     }
 
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Div)
+        eager::binary(Binary::Div, slf, other)
     }
 
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, MatMul)
+        eager::binary(Binary::MatMul, slf, other)
     }
 
     fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, FloorDiv)
+        eager::binary(Binary::FloorDiv, slf, other)
     }
 
     fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Mod)
+        eager::binary(Binary::Mod, slf, other)
     }
 
     fn __divmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let parts = [binary!(slf, other, FloorDiv)?, binary!(slf, other, Mod)?];
+        let parts = [eager::binary(Binary::FloorDiv, slf, other)?, eager::binary(Binary::Mod, slf, other)?];
         PyTuple::new(slf.py(), parts)
     }
 
@@ -194,59 +187,58 @@ impl Tensor {
         other: &Bound<'py, PyAny>,
         _modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Pow)
+        eager::binary(Binary::Pow, slf, other)
     }
 
     fn __and__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, And)
+        eager::binary(Binary::And, slf, other)
     }
 
     fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Or)
+        eager::binary(Binary::Or, slf, other)
     }
 
     fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, Xor)
+        eager::binary(Binary::Xor, slf, other)
     }
 
     fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, ShiftLeft)
+        eager::binary(Binary::ShiftLeft, slf, other)
     }
 
     fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        binary!(slf, other, ShiftRight)
+        eager::binary(Binary::ShiftRight, slf, other)
     }
 
     fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Add, other, slf.as_any())
+        eager::binary(Binary::Add, other, slf)
     }
 
     fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Sub, other, slf.as_any())
+        eager::binary(Binary::Sub, other, slf)
     }
 
     fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Mul, other, slf.as_any())
+        eager::binary(Binary::Mul, other, slf)
     }
 
     fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Div, other, slf.as_any())
+        eager::binary(Binary::Div, other, slf)
     }
 
     fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::MatMul, other, slf.as_any())
+        eager::binary(Binary::MatMul, other, slf)
     }
 
     fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::FloorDiv, other, slf.as_any())
+        eager::binary(Binary::FloorDiv, other, slf)
     }
 
     fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Mod, other, slf.as_any())
+        eager::binary(Binary::Mod, other, slf)
     }
 
     fn __rdivmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let slf = slf.as_any();
         let parts = [eager::binary(Binary::FloorDiv, other, slf)?, eager::binary(Binary::Mod, other, slf)?];
         PyTuple::new(slf.py(), parts)
     }
@@ -256,43 +248,43 @@ impl Tensor {
         other: &Bound<'py, PyAny>,
         _modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Pow, other, slf.as_any())
+        eager::binary(Binary::Pow, other, slf)
     }
 
     fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::And, other, slf.as_any())
+        eager::binary(Binary::And, other, slf)
     }
 
     fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Or, other, slf.as_any())
+        eager::binary(Binary::Or, other, slf)
     }
 
     fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::Xor, other, slf.as_any())
+        eager::binary(Binary::Xor, other, slf)
     }
 
     fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::ShiftLeft, other, slf.as_any())
+        eager::binary(Binary::ShiftLeft, other, slf)
     }
 
     fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        eager::binary(Binary::ShiftRight, other, slf.as_any())
+        eager::binary(Binary::ShiftRight, other, slf)
     }
 
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        eager::unary(Unary::Neg, slf.as_any())
+        eager::unary(Unary::Neg, slf)
     }
 
     fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        eager::unary(Unary::Pos, slf.as_any())
+        eager::unary(Unary::Pos, slf)
     }
 
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        eager::unary(Unary::Abs, slf.as_any())
+        eager::unary(Unary::Abs, slf)
     }
 
     fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        eager::unary(Unary::Invert, slf.as_any())
+        eager::unary(Unary::Invert, slf)
     }
 
     fn __richcmp__<'py>(
@@ -308,7 +300,7 @@ impl Tensor {
             CompareOp::Eq => Binary::Equal,
             CompareOp::Ne => Binary::NotEqual,
         };
-        eager::binary(op, slf.as_any(), other)
+        eager::binary(op, slf, other)
     }
 
     /// # Safety
@@ -335,30 +327,32 @@ impl Tensor {
         let mut shown = Box::new(Shown { _memory: memory, sizes, strides });
         let wants = |flag: c_int| flags & flag == flag;
         let (shape, strides) = (shown.sizes.as_mut_ptr(), shown.strides.as_mut_ptr());
-        // SAFETY: Python gives a view to fill in. What it refers to lives in `shown` until the view is
-        // released; `obj` gets a reference of its own.
-        unsafe {
-            (*view).buf = data;
-            (*view).len = len;
-            (*view).readonly = 1;
-            (*view).itemsize = size;
-            (*view).format =
-                if wants(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { ptr::null_mut() };
-            (*view).ndim = dims.len() as c_int;
-            (*view).shape = if wants(ffi::PyBUF_ND) { shape } else { ptr::null_mut() };
-            (*view).strides = if wants(ffi::PyBUF_STRIDES) { strides } else { ptr::null_mut() };
-            (*view).suboffsets = ptr::null_mut();
-            (*view).internal = Box::into_raw(shown).cast();
-            (*view).obj = slf.clone().into_any().into_ptr();
-        }
+        let filled = ffi::Py_buffer {
+            buf: data,
+            len,
+            readonly: 1,
+            itemsize: size,
+            format: if wants(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { ptr::null_mut() },
+            ndim: dims.len() as c_int,
+            shape: if wants(ffi::PyBUF_ND) { shape } else { ptr::null_mut() },
+            strides: if wants(ffi::PyBUF_STRIDES) { strides } else { ptr::null_mut() },
+            suboffsets: ptr::null_mut(),
+            internal: Box::into_raw(shown).cast(),
+            obj: slf.clone().into_any().into_ptr(),
+        };
+        // SAFETY: Python passes a view to fill in. Its pointers are to `shown`, which lives until the view is
+        // released, and `obj` has a reference of its own.
+        unsafe { view.write(filled) };
         Ok(())
     }
 
     /// # Safety
     /// As Python's buffer protocol says.
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
-        // SAFETY: a view that `__getbuffer__` filled in, which is released once.
-        drop(unsafe { Box::from_raw((*view).internal.cast::<Shown>()) });
+        // SAFETY: Python passes a view that `__getbuffer__` has filled in.
+        let shown = unsafe { (*view).internal }.cast::<Shown>();
+        // SAFETY: it is the box of `__getbuffer__`, and a view is released once.
+        drop(unsafe { Box::from_raw(shown) });
     }
 }
 
@@ -369,7 +363,7 @@ struct Shown {
     strides: Vec<isize>,
 }
 
-/// The element type in the words of Python's `struct`.
+/// The element type in the notation of Python's `struct`.
 fn format_of(dtype: DType) -> Option<&'static CStr> {
     Some(match dtype {
         DType::I1 => c"?",
@@ -390,7 +384,7 @@ fn format_of(dtype: DType) -> Option<&'static CStr> {
     })
 }
 
-/// The tensor that a value is, or that is made of it.
+/// The tensor of a `Tensor`, or a new one of anything that NumPy makes an array of.
 pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
     match value.cast::<Tensor>() {
         Ok(tensor) => tensor.get().host().cloned(),

@@ -6,9 +6,16 @@
 //!              ──copy───▶ link: latency + bytes / rate ──▶ memory: counted, limited
 //! ```
 //!
-//! Properties: `memory=64MiB` its capacity, `streams=2`, `link=5us/10GB` the time of copies, `speed=0.5`
-//! kernels take twice the time, and faults on request: `fail-after=N` the launch number N faults and poisons
-//! its stream, `fail-copy=N` and `fail-alloc=N` fail once.
+//! Properties of a device:
+//!
+//! ```text
+//! memory=64MiB              capacity of its memory
+//! streams=2                 number of streams
+//! link=5us/10GB             latency and bytes per second of copies
+//! speed=0.5                 kernels take twice the time
+//! fail-after=N              launch number N faults, and poisons its stream
+//! fail-copy=N fail-alloc=N  copy or allocation number N fails
+//! ```
 //!
 //! Invariants:
 //!
@@ -16,7 +23,7 @@
 //! * A copy from the host is staged before `copy` returns, so the source may change afterwards.
 //! * Work is called once for each launch, also after a fault and when the device is dropped.
 //!
-//! `README.md` says how the next device is added.
+//! `README.md` describes how to add another device.
 #![forbid(unsafe_code)]
 
 mod memory;
@@ -50,9 +57,12 @@ pub struct SimDevice {
     /// The number of copies so far, and the one that fails.
     n_copies: AtomicU64,
     fail_copy: Option<u32>,
-    /// The number of times that the host asked to be told when the device is done with something.
+    /// The number of the host's requests for a position or a copy.
     n_waits: AtomicU64,
 }
+
+/// The slowest device. The time of a kernel on it is a duration that can be slept.
+const MIN_SPEED: f64 = 1e-6;
 
 fn make(parts: DeviceParts<'_>) -> Result<Arc<dyn Device>, DeviceError> {
     Ok(Arc::new(SimDevice::new(parts)?))
@@ -62,21 +72,25 @@ impl SimDevice {
     /// A device, with the threads of its streams.
     ///
     /// # Errors
-    /// If a property makes no sense, or the system refuses the threads.
+    /// If a SIM does not have a property, the speed is too low, or the system refuses the threads.
     pub fn new(parts: DeviceParts<'_>) -> Result<SimDevice, DeviceError> {
         let DeviceParts { name, config, space, queue: _, allocator } = parts;
         let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy, fail_alloc } =
             config;
         let refuse = |why: String| DeviceError { device: name.to_string(), why };
         if threads.is_some() || cores.is_some() {
-            return Err(refuse("a SIM has no threads of its own, but streams".to_owned()));
+            return Err(refuse("a SIM has streams: give `streams=N`, not threads or cores".to_owned()));
+        }
+        let speed = speed.unwrap_or(1.0);
+        if speed < MIN_SPEED {
+            return Err(refuse(format!("the speed {speed} is below {MIN_SPEED}")));
         }
         let memory = Memory::new(space, allocator, *memory);
         let memory = match *fail_alloc {
             Some(n) => memory.within(|inner| memory::failing(inner, n)),
             None => memory,
         };
-        let streams = Streams::start(name, streams.unwrap_or(1), speed.unwrap_or(1.0), *fail_after)
+        let streams = Streams::start(name, streams.unwrap_or(1), speed, *fail_after)
             .map_err(|error| refuse(format!("cannot start threads: {error}")))?;
         Ok(SimDevice {
             name: name.clone(),
@@ -126,7 +140,7 @@ impl SimDevice {
         Value::object(DeviceBuffer::new(self.memory.space().0, at, content))
     }
 
-    /// The content of a buffer of this device in memory of `allocator`, when it is there.
+    /// Calls `then` with the content of a buffer of this device, copied to memory of `allocator`.
     fn download(
         &self,
         buffer: &DeviceBuffer,
@@ -137,7 +151,7 @@ impl SimDevice {
         let link = self.link;
         let work: LaunchWork = Box::new(move |fault| {
             let value = match (content.get(), fault, counted) {
-                // What went wrong before is what became of the value.
+                // An error or dead content is passed on.
                 (Some(value @ (Value::Error(_) | Value::Dead)), ..) => value.clone(),
                 (_, Err(fault), _) => Value::Error(fault.clone()),
                 (.., Err(error)) => Value::Error(error),
@@ -160,10 +174,10 @@ impl SimDevice {
     }
 }
 
-/// The time that a link takes for so many bytes.
+/// The time that a link takes for this many bytes.
 fn time_of(link: Option<LinkConfig>, bytes: usize) -> Duration {
     let nanoseconds = link.map_or(0.0, |link| link.latency_ns + bytes as f64 * 1e9 / link.bytes_per_s);
-    // Saturates: a link that takes years is one that takes long.
+    // At most some 30 years, which a `Duration` can be.
     Duration::from_nanos(nanoseconds.min(1e18) as u64)
 }
 
@@ -208,7 +222,7 @@ impl Device for SimDevice {
             self.download(buffer, host, move |value| promise.set(value));
             return Value::Async(copied);
         }
-        // By way of the host, which both can reach.
+        // The copy goes through the host's memory, which both devices reach.
         let Some(target) =
             cx.request.devices.as_ref().and_then(|all| all.get(to.memory().space().0)).cloned()
         else {
@@ -240,5 +254,26 @@ impl Device for SimDevice {
 
     fn health(&self) -> Result<(), Error> {
         self.streams.health()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use befrost_mem::Malloc;
+
+    #[test]
+    fn properties_that_a_sim_cannot_have_are_refused() {
+        let why = |properties: &str| {
+            let set: bef_format::device::DeviceSet = format!("SIM:1{{{properties}}}").parse().unwrap();
+            let (name, config) = set.devices().next().unwrap();
+            let (space, allocator) = (Space(1), Malloc::shared());
+            SimDevice::new(DeviceParts { name, config, space, queue: None, allocator })
+                .err()
+                .map(|error| error.why)
+        };
+        assert_eq!(why("speed=0.5,streams=2"), None);
+        assert!(why("speed=0.0000000001").unwrap().contains("is below 0.000001"));
+        assert!(why("threads=2").unwrap().contains("give `streams=N`"));
     }
 }

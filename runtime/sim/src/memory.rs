@@ -1,4 +1,4 @@
-//! Memory whose requests fail when asked to.
+//! An allocator of which one request fails, for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -45,25 +45,26 @@ struct State {
 #[derive(Default)]
 struct Stream {
     waiting: VecDeque<Item>,
-    /// The number of positions given out, and of those reached.
+    /// The number of positions given out.
     issued: u64,
+    /// The number of positions reached.
     done: u64,
     fault: Option<Error>,
     /// The promises for positions.
     reached: Vec<(u64, Promise)>,
 }
 
-/// LaunchWork at a position.
+/// Work at a position.
 struct Item {
     after: Vec<Position>,
     work: LaunchWork,
     /// The fault that it causes.
     fault: Option<Error>,
-    /// Whether it is a kernel, whose time depends on the speed.
+    /// True for a kernel, whose time depends on the speed.
     is_kernel: bool,
 }
 
-/// Lets time pass: by sleeping if it is long enough for the system's clock.
+/// Waits for a time: sleeps, and spins at the end, where the system's clock is too coarse.
 pub(super) fn pass_time(time: Duration) {
     let start = Instant::now();
     if time > Duration::from_micros(200) {
@@ -106,7 +107,7 @@ impl Shared {
             drop(state);
             let start = Instant::now();
             let work = item.work;
-            // LaunchWork that panics is done, too: what it would have set is dropped.
+            // Work that panics has ended too: the promises that it owns are dropped.
             _ = catch_unwind(AssertUnwindSafe(|| work(fault.as_ref().map_or(Ok(()), Err))));
             if item.is_kernel && self.speed < 1.0 {
                 pass_time(start.elapsed().mul_f64(1.0 / self.speed - 1.0));
@@ -149,14 +150,14 @@ impl Streams {
         for i in 0..n as usize {
             let shared = streams.shared.clone();
             let builder = std::thread::Builder::new().name(format!("befrost-sim-{i}"));
-            // If one is refused, those before end with `streams`.
+            // If the system refuses one, dropping `streams` ends those before.
             streams.threads.push(builder.spawn(move || shared.serve(i))?);
         }
         Ok(streams)
     }
 
     pub(super) fn len(&self) -> u32 {
-        // As many as `start` was asked for.
+        // A number of type `u32` in `start`.
         self.threads.len() as u32
     }
 
@@ -188,7 +189,7 @@ impl Streams {
         let at = of.issued;
         drop(state);
         shared.changed.notify_all();
-        // Fewer streams than `u32` has numbers.
+        // The number of streams is a `u32`.
         Position { stream: i as u32, at }
     }
 
@@ -231,8 +232,8 @@ impl Streams {
 }
 
 impl Drop for Streams {
-    /// Ends the threads when all work was called. On one of them, which holds the last handle of the device,
-    /// it ends after the current work.
+    /// Ends the threads after all work. If one of them drops the last handle of the device, it is not waited
+    /// for: it ends after its current work.
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.changed.notify_all();

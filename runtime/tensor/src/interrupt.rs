@@ -11,8 +11,8 @@
 //! declares a flag must therefore discard results if the flag is set afterwards. Without a flag nothing is
 //! ever interrupted.
 //!
-//! A loop asks often enough to stop within some milliseconds, and seldom enough not to be slower: after every
-//! [`STEPS`] additions or so. To ask costs a nanosecond.
+//! A loop asks about every [`STEPS`] additions, so that it stops within some milliseconds. A question costs a
+//! nanosecond.
 //!
 //! Code that distributes work to other threads declares the flag there again.
 
@@ -44,7 +44,7 @@ pub fn interruptible<R>(flag: &AtomicBool, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// True if the work on this thread is to stop.
+/// True if the work on this thread should stop.
 #[inline]
 pub fn is_interrupted() -> bool {
     let flag = FLAG.get();

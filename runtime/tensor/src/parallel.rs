@@ -47,7 +47,7 @@ pub(crate) const ADDITIONS_PER_NS: usize = 8;
 /// The least work of a part, in nanoseconds. Handing a part to another thread takes a fourth of it.
 const MIN_PART: u64 = 2000;
 
-/// Nanoseconds for `operations` at so many per nanosecond.
+/// Nanoseconds for `operations` at a rate of `per_ns` per nanosecond.
 pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
     (operations / per_ns) as u64
 }
@@ -78,8 +78,7 @@ pub(crate) fn in_parts<T: Send>(
     share(out.chunks_mut(len), parallel, block);
 }
 
-/// Calls `block(i, part)` for each of the given parts, on so many threads as [`Parallel::workers`] permits,
-/// until interrupted.
+/// Calls `block(i, part)` for each of the given parts, on `workers` threads at most, until interrupted.
 pub(crate) fn each_part<'o, T: Send + 'o>(
     parts: impl Iterator<Item = &'o mut [T]>,
     workers: usize,

@@ -1,7 +1,7 @@
-//! Vectors for intermediate results, whose memory is asked for fallibly.
+//! Vectors for intermediate results, whose allocation may fail.
 //!
-//! Everything whose size depends on data is made here, or belongs to a tensor. The standard library's
-//! functions end the process if the system refuses. The errors are [`TensorError::Alloc`].
+//! Memory whose size depends on data is allocated here, or belongs to a tensor. If the system refuses memory,
+//! the standard library's functions end the process; these return [`TensorError::Alloc`].
 
 use std::cmp::Ordering;
 

@@ -1,12 +1,13 @@
-//! A folder of checkpoints, written so that a kill at any moment leaves the newest complete one.
+//! A folder of checkpoints. If the process is killed at any moment, the newest complete checkpoint stays.
 //!
 //! ```text
-//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old ones go
+//! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old removed
 //! ```
 //!
-//! Each file is written beside, synced and renamed. A bundle without its index does not exist; the state file
-//! names only what is complete; what it named before goes after that. Of two processes that save into one
-//! folder the second is refused: the first holds a lock on the file `.lock`.
+//! Each file is written under another name, synced and renamed. A bundle without an index is no checkpoint.
+//! The state file `checkpoint` names only complete checkpoints; it is replaced before old ones are removed. A
+//! process that saves holds a lock on the file `.lock`; another process that would save into the folder is
+//! refused.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{BufWriter, Write};
@@ -39,7 +40,7 @@ pub struct Checkpoints {
 /// The name of checkpoints, before the number of the step.
 const NAME: &str = "model";
 
-/// The name of the best one.
+/// The name of the best checkpoint.
 const BEST: &str = "best";
 
 /// The end of the names of files that are being written.
@@ -52,18 +53,18 @@ pub(crate) struct FolderLock {
 }
 
 impl Checkpoints {
-    /// A folder, which is made when something is saved.
+    /// A folder, which the first checkpoint creates.
     pub fn new(folder: impl Into<PathBuf>) -> Checkpoints {
         Checkpoints { folder: folder.into(), keep: 5, format: Format::default() }
     }
 
-    /// How many are kept; 0 is all. The best one is kept besides.
+    /// Sets the number of checkpoints that are kept besides the best one; 0 keeps all.
     #[must_use]
     pub fn keep(self, keep: usize) -> Checkpoints {
         Checkpoints { keep, ..self }
     }
 
-    /// The format.
+    /// Sets the format.
     #[must_use]
     pub fn format(self, format: Format) -> Checkpoints {
         Checkpoints { format, ..self }
@@ -82,7 +83,7 @@ impl Checkpoints {
         stored::latest(&self.folder)
     }
 
-    /// The best one that is kept.
+    /// The best checkpoint.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -90,7 +91,7 @@ impl Checkpoints {
         Ok(self.numbered(BEST)?.pop().map(|(_, prefix)| prefix))
     }
 
-    /// Takes the folder for this process, and removes what an earlier one left half written.
+    /// Locks the folder for this process, and removes files that an earlier process did not complete.
     pub(crate) fn lock(&self) -> Result<FolderLock, TrainError> {
         fs::create_dir_all(&self.folder).map_err(|error| TrainError::file(&self.folder, error))?;
         let path = self.folder.join(".lock");
@@ -105,21 +106,21 @@ impl Checkpoints {
         for path in self.entries()? {
             let name = name_of(&path);
             if name.starts_with('.') && name.ends_with(WRITING) {
-                // One that cannot be removed is only in the way of nobody.
+                // A file that stays does no harm: its name is that of no checkpoint.
                 _ = fs::remove_file(path);
             }
         }
         Ok(FolderLock { _file: file })
     }
 
-    /// Saves, and lets go what is more than it keeps. Returns the prefix.
+    /// Saves a checkpoint, and removes those beyond the number that is kept. Returns the prefix.
     ///
     /// # Errors
-    /// If a file cannot be written; what was there before stays.
+    /// If a file cannot be written; then no checkpoint is removed.
     pub fn save(&self, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
         let prefix = self.write(snapshot, NAME, step)?;
         let mut all = self.numbered(NAME)?;
-        // Those behind are of a run that was taken up before them.
+        // Later ones belong to the run from which this one was resumed at an earlier step.
         let later: Vec<PathBuf> =
             all.iter().filter(|(n, _)| *n > step as i64).map(|(_, prefix)| prefix.clone()).collect();
         all.retain(|(n, _)| *n <= step as i64);
@@ -136,7 +137,7 @@ impl Checkpoints {
         Ok(prefix)
     }
 
-    /// Saves as the best one, in the place of the best before.
+    /// Saves the best checkpoint, which replaces the previous one.
     ///
     /// # Errors
     /// As [`Checkpoints::save`].
@@ -168,7 +169,7 @@ impl Checkpoints {
         Ok(prefix)
     }
 
-    /// Writes a file beside, and renames it.
+    /// Writes a file under another name, and renames it.
     fn put(
         &self,
         name: &str,
@@ -187,13 +188,13 @@ impl Checkpoints {
         })
     }
 
-    /// Makes the renames last.
+    /// Makes the renames durable.
     fn sync(&self) -> Result<(), TrainError> {
         let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
         synced.map_err(|error| TrainError::file(&self.folder, error))
     }
 
-    /// Removes a checkpoint: first what makes it one.
+    /// Removes a checkpoint. Its index is removed first: without it the rest is no checkpoint.
     fn remove(&self, prefix: &Path) -> Result<(), TrainError> {
         let data = format!("{}.data-", name_of(prefix));
         let shards = self.entries()?.into_iter().filter(|path| name_of(path).starts_with(&data));
@@ -302,7 +303,8 @@ mod tests {
                 }
             };
             assert_eq!(names(&checkpoints), want);
-            // Without the state file, or if it names what is gone, it is the one with the largest number.
+            // If the state file names a checkpoint that is gone, the latest is the one with the largest
+            // number.
             fs::write(checkpoints.folder().join("checkpoint"), "model_checkpoint_path: \"/old/model-7\"")
                 .unwrap();
             assert_eq!(name_of(&checkpoints.latest().unwrap().unwrap()), "model-100");
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_what_was_there() {
+    fn a_failed_save_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = Checkpoints::new(folder.path()).keep(1);
         checkpoints.save(&snapshot(1.0), 1).unwrap();

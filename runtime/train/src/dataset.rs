@@ -1,7 +1,7 @@
-//! Examples: arrays along whose first axis they lie, one for each placeholder.
+//! Datasets: an array for each placeholder, with one example in each row of the first axis.
 //!
-//! Small files are read at once. Of larger ones the rows of a batch are read when it is gathered, neighbours
-//! together; the system's cache of files is their memory.
+//! A small file is read as a whole. The rows of a larger one are read for each batch, adjacent rows at once;
+//! the system's cache of files keeps them.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};
@@ -15,7 +15,7 @@ use befrost::{DType, HostTensor, Shape};
 use crate::error::TrainError;
 use crate::npz;
 
-/// Examples.
+/// Arrays of examples, by the names of placeholders.
 #[derive(Debug, Default)]
 pub struct Dataset {
     columns: Vec<Column>,
@@ -37,11 +37,11 @@ enum Source {
     File { file: File, at: u64 },
 }
 
-/// The size up to which arrays are read at once.
+/// Limit of the bytes of an array that is read as a whole.
 const SMALL: u64 = 1 << 26;
 
 impl Dataset {
-    /// No examples yet.
+    /// A dataset without arrays.
     pub fn new() -> Dataset {
         Dataset::default()
     }
@@ -140,7 +140,7 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The number of examples; without any data there is one, of nothing.
+    /// The number of examples; 1 without arrays, for programs without feeds.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(1, |column| column.dims[0])
     }
@@ -150,7 +150,7 @@ impl Dataset {
         self.columns.is_empty()
     }
 
-    /// Compares the data with the arguments of a function: all are there, of the right type and shape.
+    /// Checks that a function's arguments, except `others`, have arrays of the right type and shape.
     pub(crate) fn check(&self, function: &befrost::Function, others: &[&str]) -> Result<(), TrainError> {
         let mut wrong = Vec::new();
         let ports: Vec<_> = function.arguments().iter().filter(|port| !port.is_chain()).collect();
@@ -212,7 +212,7 @@ impl Column {
             };
             let mut at = 0;
             while at < rows.len() {
-                // Rows that follow each other are read together.
+                // Adjacent rows are read at once.
                 let n = rows[at..].windows(2).take_while(|pair| pair[1] == pair[0] + 1).count() + 1;
                 let (to, first) = (&mut to[at * size..(at + n) * size], rows[at] * size);
                 match (source, &from) {

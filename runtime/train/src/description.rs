@@ -15,7 +15,7 @@ pub struct Stored {
     pub name: String,
     /// True for variables that the optimizer updates.
     pub is_trained: bool,
-    /// True for what the optimizer keeps besides the variables.
+    /// True for a slot of the optimizer, such as a momentum.
     pub is_slot: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Description {
     pub feeds: Vec<(String, Option<DType>)>,
     /// The number of batches of an update.
     pub accumulate: u64,
-    /// How it trains, as it is written.
+    /// The whole description, as the program has it.
     pub run: Json,
 }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-/// The reason why a run cannot begin, or cannot go on.
+/// The reason why a run cannot begin or continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainError {
-    /// The code of the error's kind, or nothing.
+    /// The code of the error; empty if it has none.
     pub code: &'static str,
     /// The reason.
     pub message: String,
@@ -18,12 +18,12 @@ impl TrainError {
         TrainError { code: "", message: message.into() }
     }
 
-    /// E0909: an option without a meaning.
+    /// E0909: an invalid option.
     pub(crate) fn option(message: impl Into<String>) -> TrainError {
         TrainError { code: "E0909", message: message.into() }
     }
 
-    /// E0911: data that do not fit.
+    /// E0911: data that do not fit the program.
     pub(crate) fn data(message: impl Into<String>) -> TrainError {
         TrainError { code: "E0911", message: message.into() }
     }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A training program (`compiler/TRAINING.md`) has the functions `init`, `step`, `evaluate`, `predict`; its
-//! variables are resources. It is trained without a compiler. Everything that a run needs to go on is in a
-//! checkpoint, so a run that was stopped anywhere and resumed has the same bits as one that was not.
+//! variables are resources. Training needs no compiler. A checkpoint has the whole state of a run, so a run
+//! that was stopped at any step and resumed gives the same bits as one that was not.
 //!
 //! Not here: gradients and optimizers, which are in the program; command lines.
 #![forbid(unsafe_code)]

@@ -4,8 +4,8 @@
 //! members │ directory: name, size, place of each │ (ZIP64: its end, where that is) │ end of the directory
 //! ```
 //!
-//! The file is untrusted: places and sizes are compared with its length. Members that are compressed are
-//! refused; NumPy's `savez` does not compress.
+//! The file is untrusted: places and sizes are compared with its length. Compressed members are refused;
+//! NumPy's `savez` does not compress.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -19,7 +19,7 @@ const MAX_DIRECTORY: u64 = 1 << 26;
 /// Finds a member.
 ///
 /// # Errors
-/// If the file is no archive, is malformed, or has no such member: what there is.
+/// If the file is no archive, is malformed, or has no such member; the error lists the members.
 pub(crate) fn member(file: &File, key: &str) -> Result<Range, String> {
     let len = file.metadata().map_err(|error| error.to_string())?.len();
     let read = |at: u64, n: u64| {

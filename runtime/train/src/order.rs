@@ -8,14 +8,14 @@ use befrost::{DType, HostTensor, Philox};
 
 use crate::error::TrainError;
 
-/// In which order examples are fed.
+/// The order in which examples are fed.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// Shuffled in each epoch, with this seed.
     Shuffled(u64),
-    /// As they are.
-    AsTheyAre,
-    /// The rows of each step, which are an epoch together.
+    /// By row.
+    Sequential,
+    /// A list of rows for each step; all steps are an epoch.
     Given {
         /// All rows, step by step.
         rows: Vec<usize>,
@@ -64,7 +64,7 @@ impl Order {
     pub fn rows(&self, epoch: u64, n: usize) -> Vec<usize> {
         match self {
             Order::Given { rows, .. } => rows.clone(),
-            Order::AsTheyAre => (0..n).collect(),
+            Order::Sequential => (0..n).collect(),
             Order::Shuffled(seed) => {
                 let mut rows: Vec<usize> = (0..n).collect();
                 for i in (1..n).rev() {

@@ -1,4 +1,4 @@
-//! Where a run is, besides its variables: what a checkpoint holds under `befrost/`.
+//! The position of a run: its state besides the variables, which checkpoints store under `befrost/`.
 
 use befrost::{DType, HostTensor};
 
@@ -30,7 +30,7 @@ impl Sums {
     }
 }
 
-/// Which values of a metric are better.
+/// The direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Lower ones.
@@ -40,12 +40,13 @@ pub enum Better {
 }
 
 impl Better {
-    /// Lower losses, higher anything else.
+    /// `Lower` for the loss, `Higher` for all other metrics.
     pub fn of(metric: &str) -> Better {
         if metric == "loss" { Better::Lower } else { Better::Higher }
     }
 
-    /// True if `new` is better than `old` by more than `by`. NaN is never better, and nothing than NaN.
+    /// True if `new` is better than `old` by more than `by`. A NaN is never better, and no value is better
+    /// than a NaN.
     pub fn is_better(self, new: f64, old: Option<f64>, by: f64) -> bool {
         match (old, self) {
             (None, _) => !new.is_nan(),
@@ -55,20 +56,20 @@ impl Better {
     }
 }
 
-/// Where a run is.
+/// The state of a run besides its variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Position {
     /// The epoch, from 0.
     pub epoch: u64,
-    /// The examples of the epoch that have been fed.
+    /// The number of examples of the epoch that were fed.
     pub example: u64,
     /// The seed of the order, if there is one.
     pub seed: Option<u64>,
     /// The best value of the metric that stops the run.
     pub best: Option<f64>,
-    /// How often it was not better since.
+    /// The number of evaluations since without a better one.
     pub waits: u64,
-    /// The best value of the metric of the checkpoint that is kept.
+    /// The value of the metric in the checkpoint that is kept as the best.
     pub kept: Option<f64>,
     /// The losses and metrics of the epoch so far.
     pub sums: Sums,
@@ -101,18 +102,25 @@ impl Position {
         Ok(())
     }
 
-    /// The position of a checkpoint; what it lacks is as in the beginning.
+    /// The position in a checkpoint. A missing part has the value of a new run.
+    ///
+    /// # Errors
+    /// If a tensor of it has another type or number of elements, or a count is negative.
     pub(crate) fn take(
         get: &dyn Fn(&str) -> Result<Option<HostTensor>, TrainError>,
     ) -> Result<Position, TrainError> {
         let at = |name: &str| get(&format!("{OWN}{name}"));
         let wrong = |name: &str| TrainError::new(format!("the checkpoint's '{OWN}{name}' is malformed"));
-        let count = |name: &str| match at(name)? {
+        let int = |name: &str| match at(name)? {
             None => Ok(None),
             Some(tensor) => match tensor.to_vec::<i64>().ok().as_deref() {
-                Some([n]) => Ok(Some(*n as u64)),
+                Some([n]) => Ok(Some(*n)),
                 _ => Err(wrong(name)),
             },
+        };
+        let count = |name: &str| match int(name)?.map(u64::try_from).transpose() {
+            Ok(n) => Ok(n.unwrap_or(0)),
+            Err(_) => Err(wrong(name)),
         };
         let numbers = |name: &str| match at(name)? {
             None => Ok(Vec::new()),
@@ -121,16 +129,42 @@ impl Position {
         };
         let sums = numbers("sums")?;
         Ok(Position {
-            epoch: count("epoch")?.unwrap_or(0),
-            example: count("example")?.unwrap_or(0),
-            seed: count("seed")?,
+            epoch: count("epoch")?,
+            example: count("example")?,
+            // All 64 bits of it are used.
+            seed: int("seed")?.map(i64::cast_unsigned),
             best: numbers("best")?.first().copied(),
-            waits: count("waits")?.unwrap_or(0),
+            waits: count("waits")?,
             kept: numbers("kept")?.first().copied(),
             sums: Sums {
                 examples: sums.first().copied().unwrap_or(0.0),
                 sums: sums.get(1..).unwrap_or_default().to_vec(),
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_back_and_a_negative_count_refused() {
+        let sums = Sums { examples: 4.0, sums: vec![2.0, 3.0] };
+        let position =
+            Position { epoch: 3, example: 8, seed: Some(u64::MAX), waits: 1, sums, ..Position::default() };
+        let mut snapshot = Snapshot::default();
+        position.put(&mut snapshot).unwrap();
+        let tensors = &mut snapshot.tensors;
+        let take = |tensors: &[(String, HostTensor)]| {
+            Position::take(&|name| {
+                Ok(tensors.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor.clone()))
+            })
+        };
+        assert_eq!(take(tensors).unwrap(), position);
+        let example = tensors.iter_mut().find(|(name, _)| name == "befrost/example");
+        example.unwrap().1 = HostTensor::from_vec([], vec![-1i64]).unwrap();
+        let why = take(tensors).unwrap_err().to_string();
+        assert!(why.contains("'befrost/example' is malformed"), "{why}");
     }
 }

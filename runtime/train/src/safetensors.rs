@@ -36,7 +36,7 @@ const TYPES: [(DType, &str); 13] = [
 /// Maximum number of bytes of a header.
 const MAX_HEADER: usize = 100 << 20;
 
-/// The key of texts that are no tensors.
+/// The key of the texts in a header.
 const METADATA: &str = "__metadata__";
 
 /// The tensors of a file.
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_file_is_read_back() {
         let tensor = HostTensor::from_vec([2, 1], vec![1.5f32, -2.0]).unwrap();
         let notes = BTreeMap::from([("run".to_owned(), "{\"a\": 1}".to_owned())]);
         let snapshot = Snapshot { tensors: vec![("w/Adam".to_owned(), tensor)], notes: notes.clone() };

@@ -1,6 +1,7 @@
-//! Saving beside the steps: a thread writes a snapshot, which shares the variables' memory, while they go on.
+//! Saving in the background: a thread writes a snapshot, which shares the variables' memory, during the next
+//! steps.
 //!
-//! One at a time: the next one waits for the one before. An error is that of the next call.
+//! One snapshot is written at a time. The next call returns the error of the previous one.
 
 use std::thread::JoinHandle;
 
@@ -8,10 +9,10 @@ use crate::checkpoints::Checkpoints;
 use crate::error::TrainError;
 use crate::stored::Snapshot;
 
-/// The checkpoint that is written.
+/// The kind of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    Next,
+pub(crate) enum SaveAs {
+    Latest,
     Best,
 }
 
@@ -19,27 +20,27 @@ pub(crate) enum Which {
 #[derive(Debug)]
 pub(crate) struct Saver {
     checkpoints: Checkpoints,
-    is_beside: bool,
+    in_background: bool,
     running: Option<JoinHandle<Result<(), TrainError>>>,
 }
 
 impl Saver {
-    pub(crate) fn new(checkpoints: Checkpoints, is_beside: bool) -> Saver {
-        Saver { checkpoints, is_beside, running: None }
+    pub(crate) fn new(checkpoints: Checkpoints, in_background: bool) -> Saver {
+        Saver { checkpoints, in_background, running: None }
     }
 
-    /// Saves, or begins to.
-    pub(crate) fn save(&mut self, which: Which, snapshot: Snapshot, step: u64) -> Result<(), TrainError> {
+    /// Waits for the previous checkpoint, and saves this one or begins to.
+    pub(crate) fn save(&mut self, kind: SaveAs, snapshot: Snapshot, step: u64) -> Result<(), TrainError> {
         self.finish()?;
         let checkpoints = self.checkpoints.clone();
         let write = move || {
-            match which {
-                Which::Next => checkpoints.save(&snapshot, step),
-                Which::Best => checkpoints.save_best(&snapshot, step),
+            match kind {
+                SaveAs::Latest => checkpoints.save(&snapshot, step),
+                SaveAs::Best => checkpoints.save_best(&snapshot, step),
             }
             .map(|_| ())
         };
-        if !self.is_beside {
+        if !self.in_background {
             return write();
         }
         let thread = std::thread::Builder::new().name("save".to_owned()).spawn(write);
@@ -48,12 +49,12 @@ impl Saver {
         Ok(())
     }
 
-    /// The error of what has ended meanwhile.
+    /// The error of a checkpoint that was written meanwhile.
     pub(crate) fn poll(&mut self) -> Result<(), TrainError> {
         if self.running.as_ref().is_some_and(JoinHandle::is_finished) { self.finish() } else { Ok(()) }
     }
 
-    /// Waits for what is being written.
+    /// Waits for the checkpoint that is being written.
     pub(crate) fn finish(&mut self) -> Result<(), TrainError> {
         let Some(running) = self.running.take() else { return Ok(()) };
         running.join().unwrap_or_else(|_| Err(TrainError::new("the thread that saves panicked")))
@@ -62,7 +63,7 @@ impl Saver {
 
 impl Drop for Saver {
     fn drop(&mut self) {
-        // A run that failed has its own error to tell.
+        // The run has failed with another error.
         _ = self.finish();
     }
 }

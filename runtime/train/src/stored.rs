@@ -1,7 +1,7 @@
-//! A checkpoint: tensors by name, of a bundle or of safetensors.
+//! A checkpoint: tensors by name, in a bundle or a file of safetensors.
 //!
-//! Nothing is trusted: checksums, types and shapes are checked when a tensor is read. Restoring reads
-//! everything before anything changes.
+//! The files are untrusted: checksums, types and shapes are checked when a tensor is read. Restoring reads
+//! all tensors before it changes a variable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,8 @@ use crate::error::TrainError;
 use crate::position::OWN;
 use crate::safetensors::{self, SafeTensors};
 
-/// The values of a moment. The tensors are shared with the variables: these write elsewhere while it lives.
+/// The values of all variables at one moment. The tensors share the variables' memory; while a snapshot
+/// lives, updates write to new memory.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// Tensors by name.
@@ -28,7 +29,7 @@ impl Snapshot {
     /// All variables.
     ///
     /// # Errors
-    /// If a variable was half updated.
+    /// If an update panicked.
     pub fn of(resources: &Resources) -> Result<Snapshot, TrainError> {
         let values = variable_values(resources).map_err(|error| TrainError::new(error.to_string()))?;
         let tensors = values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect();
@@ -36,7 +37,7 @@ impl Snapshot {
     }
 }
 
-/// A checkpoint that is open.
+/// An open checkpoint.
 #[derive(Debug)]
 pub struct Checkpoint {
     path: PathBuf,
@@ -54,8 +55,8 @@ enum Kind {
 const MAX_LISTED: usize = 40;
 
 impl Checkpoint {
-    /// Opens a checkpoint: a prefix of a bundle's files, one of these files, a file of safetensors, or a
-    /// folder, of which it is the latest.
+    /// Opens a checkpoint: the prefix of a bundle's files, its index, a file of safetensors, or the latest
+    /// checkpoint of a folder.
     ///
     /// # Errors
     /// If there is none, or it is damaged.
@@ -84,7 +85,7 @@ impl Checkpoint {
         Ok(Checkpoint { path: PathBuf::from(prefix), kind })
     }
 
-    /// Where it is.
+    /// The prefix of its files, or its file of safetensors.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -146,7 +147,10 @@ impl Checkpoint {
         }
     }
 
-    /// The number of updates: ours, TensorFlow's, or that of the name.
+    /// The number of updates: that of Befrost, that of TensorFlow, or the number in the file's name.
+    ///
+    /// # Errors
+    /// If the tensor with the number is damaged, or is no integer.
     pub fn step(&self) -> Result<Option<i64>, TrainError> {
         for name in ["befrost/step", "global_step"] {
             if let Some(tensor) = self.read(name)? {
@@ -161,10 +165,12 @@ impl Checkpoint {
         Ok(number(&self.path))
     }
 
-    /// Gives the variables the values of the checkpoint: all or none. `chosen`: which, if not all of them.
+    /// Gives the variables the values of the checkpoint, all of them or only the `chosen` ones. After an
+    /// error no variable has changed.
     ///
     /// # Errors
-    /// If a tensor is damaged; if variables are missing, surplus, or of another type or shape: all of them.
+    /// If a tensor is damaged; if variables are missing, surplus, or of another type or shape. The error
+    /// lists them.
     pub fn restore(
         &self,
         resources: &Resources,
@@ -232,20 +238,21 @@ pub(crate) fn number(path: &Path) -> Option<i64> {
     name.rsplit_once('-')?.1.parse().ok().filter(|&n| n >= 0)
 }
 
-/// True if a checkpoint is there: its index, which is written last, or its file.
-pub(crate) fn is_there(prefix: &Path) -> bool {
+/// True if there is a checkpoint: its index, which is written last, or its file.
+pub(crate) fn exists(prefix: &Path) -> bool {
     [INDEX, SAFE].iter().any(|end| with_end(prefix, end).is_file())
 }
 
-/// A path with something behind it.
+/// A path with an end of its name.
 pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// The prefix of a folder's latest checkpoint. The state file says it; paths that lead elsewhere are read
-/// beside it. Without a state file that helps it is the one with the largest number.
+/// The prefix of a folder's latest checkpoint, which the state file names. If it is not found at its path, it
+/// is looked for in the folder. If the state file names none that exists, it is the one with the largest
+/// number.
 ///
 /// # Errors
 /// If the folder or its state file cannot be read.
@@ -255,9 +262,9 @@ pub(crate) fn latest(folder: &Path) -> Result<Option<PathBuf>, TrainError> {
         Ok(bytes) => {
             let state = CheckpointState::parse(&bytes).map_err(|why| TrainError::file(&file, why))?;
             for path in [&state.latest].into_iter().chain(state.all.iter().rev()) {
-                // Those beside come first: the path may be that of the folder that this one is a copy of.
+                // The folder comes first: it may be a copy of the one at the path.
                 let beside = folder.join(CheckpointState::beside(path));
-                if let Some(found) = [beside, folder.join(path)].into_iter().find(|prefix| is_there(prefix)) {
+                if let Some(found) = [beside, folder.join(path)].into_iter().find(|prefix| exists(prefix)) {
                     return Ok(Some(found));
                 }
             }

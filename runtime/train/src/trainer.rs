@@ -1,10 +1,10 @@
-//! The loop: batches, steps, evaluation, checkpoints, and when it ends.
+//! The training loop: batches, steps, evaluation, checkpoints, and its end.
 //!
 //! ```text
 //! gather (a thread, two batches ahead) ──▶ step ──▶ log ──▶ end of epoch: evaluate, best?, stop? ──▶ save?
 //! ```
 //!
-//! What decides how a run goes on is in its [`Position`] and in the variables, and both are in checkpoints.
+//! The state of a run is its [`Position`] and its variables; checkpoints have both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,45 +19,45 @@ use crate::description::Description;
 use crate::error::TrainError;
 use crate::order::Order;
 use crate::position::{Better, Position, Sums};
-use crate::saver::{Saver, Which};
+use crate::saver::{SaveAs, Saver};
 use crate::stored::{Checkpoint, Snapshot};
 
-/// When a run ends by itself.
+/// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// After so many updates in all, those before it was resumed included.
+    /// This number of updates in all, including those before the run was resumed.
     Steps(u64),
-    /// After so many epochs in all.
+    /// This number of epochs in all.
     Epochs(u64),
 }
 
-/// How often something is done.
+/// The interval of evaluations or checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Every {
     /// At the end of each epoch.
     Epoch,
-    /// After so many updates.
+    /// Each time that this number of updates was made.
     Steps(u64),
-    /// After so much time.
+    /// At the first step after this time.
     Time(Duration),
 }
 
-/// Ends a run when a metric gets no better.
+/// The condition of an early stop: a metric that does not improve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlyStop {
     /// The metric, or `loss`.
     pub metric: String,
-    /// How often it may be no better before the run ends.
+    /// The number of evaluations without a better value before the run ends.
     pub patience: u64,
-    /// By how much it must be better.
+    /// The difference from which on a value is better.
     pub min_delta: f64,
-    /// Which values are better.
+    /// The direction in which the metric improves.
     pub better: Better,
-    /// Ends with the best variables, not the last ones.
+    /// Restores the best variables at the end.
     pub restore: bool,
 }
 
-/// How a run goes.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct TrainerOptions {
     /// The number of examples of a batch.
@@ -68,15 +68,15 @@ pub struct TrainerOptions {
     pub order: Order,
     /// The end.
     pub until: Until,
-    /// How often the examples for evaluation are run.
+    /// The interval of evaluations.
     pub evaluate: Every,
-    /// How often a checkpoint is saved.
+    /// The interval of checkpoints.
     pub save: Every,
-    /// The metric of the checkpoint that is kept as the best.
+    /// The metric by which the best checkpoint is kept.
     pub keep_best: Option<(String, Better)>,
-    /// Saves before the next step begins.
+    /// Completes a checkpoint before the next step.
     pub sync_save: bool,
-    /// Ends a run early.
+    /// The condition of an early stop.
     pub early_stop: Option<EarlyStop>,
     /// Ends with an error if a loss is not finite.
     pub stop_on_nan: bool,
@@ -102,7 +102,7 @@ impl Default for TrainerOptions {
 /// The results of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepLine {
-    /// The number of updates with this one.
+    /// The number of updates, including this one.
     pub step: u64,
     /// The epoch, from 0.
     pub epoch: u64,
@@ -114,34 +114,34 @@ pub struct StepLine {
     pub grad_norm: f64,
     /// The metrics before the update.
     pub metrics: Vec<(String, f64)>,
-    /// The speed.
+    /// The number of examples per second.
     pub examples_per_s: f64,
 }
 
-/// Something that happens during a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A step was made.
+    /// A step.
     Step(StepLine),
-    /// The examples for evaluation were run: loss and metrics.
+    /// An evaluation: the number of updates, loss and metrics.
     Evaluated(u64, Vec<(String, f64)>),
 }
 
-/// Why a run ended.
+/// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was done.
+    /// All steps or epochs were made.
     Done,
-    /// A metric got no better.
+    /// A metric did not improve.
     EarlyStop,
-    /// It was asked to stop.
+    /// The stop flag was set.
     Interrupted,
 }
 
-/// A run that ended.
+/// The report of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Why.
+    /// The reason for its end.
     pub end: End,
     /// The number of updates in all.
     pub steps: u64,
@@ -161,13 +161,16 @@ pub struct Trainer {
     checkpoints: Option<Checkpoints>,
     stop: Arc<AtomicBool>,
     position: Position,
+    /// True if the checkpoint that was resumed had no position, so that it follows from the number of
+    /// updates.
+    lacks_position: bool,
 }
 
-/// The batches that are gathered ahead.
+/// Number of batches that are gathered ahead.
 const AHEAD: usize = 2;
 
 impl Trainer {
-    /// A trainer of a training program, whose variables have their first values.
+    /// A trainer of a training program, whose variables are initialized.
     ///
     /// # Errors
     /// If it is no training program, or its initialization fails.
@@ -182,32 +185,33 @@ impl Trainer {
             checkpoints: None,
             stop: Arc::default(),
             position: Position::default(),
+            lacks_position: false,
         };
         let results = program.function("init")?.call_with([], &trainer.call_options(0))?;
         results.iter().try_for_each(|result| result.ok().map(|_| ()))?;
         Ok(trainer)
     }
 
-    /// How it trains.
+    /// Sets the options.
     #[must_use]
     pub fn options(self, options: TrainerOptions) -> Trainer {
         Trainer { options, ..self }
     }
 
-    /// Where it saves.
+    /// Sets the folder of checkpoints.
     #[must_use]
     pub fn checkpoints(self, checkpoints: Checkpoints) -> Trainer {
         Trainer { checkpoints: Some(checkpoints), ..self }
     }
 
-    /// A feed that is the same for all batches.
+    /// Adds a feed that is the same for all batches.
     #[must_use]
     pub fn constant(mut self, name: &str, value: HostTensor) -> Trainer {
         self.constants.push((name.to_owned(), value));
         self
     }
 
-    /// Set, it ends the run after the step that runs, as if it had been the last: it is saved.
+    /// A flag that, when it is set, ends the run after the current step, with a checkpoint.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
@@ -222,10 +226,10 @@ impl Trainer {
         &self.description
     }
 
-    /// Goes on from a checkpoint: variables, slots and position.
+    /// Restores variables, slots and position from a checkpoint. Returns the number of updates.
     ///
     /// # Errors
-    /// If it is damaged, or of another model: nothing has changed then.
+    /// If it is damaged, or of another model or order; then nothing has changed.
     pub fn resume(&mut self, from: &Checkpoint) -> Result<u64, TrainError> {
         let position = Position::take(&|name| from.read(name))?;
         if let (Some(was), Order::Shuffled(seed)) = (position.seed, &self.options.order)
@@ -235,14 +239,9 @@ impl Trainer {
             return Err(TrainError::option(format!("{}: {why}", from.path().display())));
         }
         from.restore(&self.resources, None)?;
-        let is_foreign = from.describe("befrost/epoch").is_none();
+        self.lacks_position = from.describe("befrost/epoch").is_none();
         self.position = position;
-        let steps = self.steps()?;
-        if is_foreign {
-            // Of a checkpoint without a position only the number of updates is known.
-            self.position.example = u64::MAX;
-        }
-        Ok(steps)
+        self.steps()
     }
 
     /// The number of updates made so far.
@@ -324,10 +323,16 @@ impl Trainer {
     ) -> Result<Report, TrainError> {
         let mut steps = self.steps()?;
         let (batch, per_epoch) = (self.batch(), self.per_epoch(data.len()) as u64);
-        if self.position.example == u64::MAX {
-            let batches = steps * self.description.accumulate;
+        if std::mem::take(&mut self.lacks_position) {
+            let batches = steps.saturating_mul(self.description.accumulate);
             self.position.epoch = batches / per_epoch;
             self.position.example = batches % per_epoch * batch as u64;
+        }
+        let n = rows_of(&self.options.order, data);
+        if self.position.example >= n {
+            let at = self.position.example;
+            let why = format!("the position is behind example {at} of an epoch, which has {n} examples");
+            return Err(TrainError::data(format!("{why}: the checkpoint is of other data")));
         }
         if let Order::Shuffled(seed) = self.options.order {
             self.position.seed = Some(seed);
@@ -359,7 +364,7 @@ impl Trainer {
                     first = 0;
                 }
             });
-            let mut saved = (steps, Instant::now());
+            let (mut saved, mut evaluated) = (Instant::now(), Instant::now());
             let mut is_saved = false;
             while !is_done(steps, &self.position) {
                 if self.stop.load(Ordering::SeqCst) {
@@ -375,40 +380,31 @@ impl Trainer {
                 self.position.sums.add(&means, examples as f64);
                 on(&Event::Step(StepLine { step: steps, ..line }))?;
                 let is_end = self.position.example >= per_epoch * batch as u64
-                    || (!self.options.drop_remainder
-                        && self.position.example >= rows_of(&self.options.order, data));
-                let mut stops = false;
-                if is_end || due(self.options.evaluate, was, steps) {
-                    let values = match &evaluation {
-                        Some((function, data))
-                            if is_end && self.options.evaluate == Every::Epoch
-                                || due(self.options.evaluate, was, steps) =>
-                        {
-                            let values = self.evaluate_with(function, data)?;
-                            on(&Event::Evaluated(steps, values.clone()))?;
-                            report.evaluated = Some(values.clone());
-                            Some(values)
-                        }
-                        None if is_end => Some(self.named(&self.position.sums.means())),
-                        _ => None,
-                    };
-                    if is_end {
-                        self.position.epoch += 1;
-                        self.position.example = 0;
-                        self.position.sums = Sums::default();
+                    || (!self.options.drop_remainder && self.position.example >= n);
+                let is_due = |every: Every, last: Instant| every.is_due(is_end, (was, steps), last.elapsed());
+                let values = match &evaluation {
+                    Some((function, data)) if is_due(self.options.evaluate, evaluated) => {
+                        let values = self.evaluate_with(function, data)?;
+                        on(&Event::Evaluated(steps, values.clone()))?;
+                        report.evaluated = Some(values.clone());
+                        evaluated = Instant::now();
+                        Some(values)
                     }
-                    if let Some(values) = values {
-                        stops = self.judge(&values, steps, saver.as_mut())?;
-                    }
-                }
-                let is_due = match self.options.save {
-                    Every::Epoch => is_end,
-                    Every::Steps(_) => due(self.options.save, was, steps),
-                    Every::Time(time) => saved.1.elapsed() >= time,
+                    None if is_end => Some(self.named(&self.position.sums.means())),
+                    _ => None,
                 };
-                if let (true, Some(saver)) = (is_due, saver.as_mut()) {
-                    saver.save(Which::Next, self.snapshot()?, steps)?;
-                    saved = (steps, Instant::now());
+                if is_end {
+                    self.position.epoch += 1;
+                    self.position.example = 0;
+                    self.position.sums = Sums::default();
+                }
+                let stops = match values {
+                    Some(values) => self.judge(&values, steps, saver.as_mut())?,
+                    None => false,
+                };
+                if let (true, Some(saver)) = (is_due(self.options.save, saved), saver.as_mut()) {
+                    saver.save(SaveAs::Latest, self.snapshot()?, steps)?;
+                    saved = Instant::now();
                     is_saved = true;
                 }
                 if stops {
@@ -416,11 +412,11 @@ impl Trainer {
                     break;
                 }
             }
-            // The thread that gathers ends when there is nobody to send to.
+            // Without a receiver the thread that gathers ends.
             drop(batches);
             if let Some(saver) = saver.as_mut() {
                 if !is_saved && steps > 0 {
-                    saver.save(Which::Next, self.snapshot()?, steps)?;
+                    saver.save(SaveAs::Latest, self.snapshot()?, steps)?;
                 }
                 saver.finish()?;
             }
@@ -501,7 +497,7 @@ impl Trainer {
 
     fn evaluate_with(&self, function: &Function, data: &Dataset) -> Result<Vec<(String, f64)>, TrainError> {
         let mut sums = Sums::default();
-        let rows = Order::AsTheyAre.rows(0, data.len());
+        let rows = Order::Sequential.rows(0, data.len());
         for rows in rows.chunks(self.options.batch.max(1)) {
             let results = self.call(function, data.gather(rows)?, 0)?;
             let numbers = results.iter().filter(|result| result.tensor().is_ok());
@@ -518,7 +514,7 @@ impl Trainer {
         names.zip(means).map(|(name, value)| (name.to_owned(), *value)).collect()
     }
 
-    /// Keeps the best, and says whether to stop.
+    /// Saves the best checkpoint, if this is it. Returns whether to stop.
     fn judge(
         &mut self,
         values: &[(String, f64)],
@@ -546,7 +542,7 @@ impl Trainer {
             is_best = true;
         }
         if let (true, Some(saver)) = (is_best, saver) {
-            saver.save(Which::Best, self.snapshot()?, steps)?;
+            saver.save(SaveAs::Best, self.snapshot()?, steps)?;
         }
         Ok(stops)
     }
@@ -591,9 +587,16 @@ fn rows_of(order: &Order, data: &Dataset) -> u64 {
     }
 }
 
-/// True if a number of updates was passed.
-fn due(every: Every, was: u64, steps: u64) -> bool {
-    matches!(every, Every::Steps(n) if steps > was && steps / n.max(1) > was / n.max(1))
+impl Every {
+    /// True if it is time after a step, which changed the number of updates from `was` to `steps`. `elapsed`
+    /// is the time since the last time.
+    fn is_due(self, is_epoch_end: bool, (was, steps): (u64, u64), elapsed: Duration) -> bool {
+        match self {
+            Every::Epoch => is_epoch_end,
+            Every::Steps(n) => steps / n.max(1) > was / n.max(1),
+            Every::Time(time) => elapsed >= time,
+        }
+    }
 }
 
 /// A scalar.
@@ -618,4 +621,25 @@ fn numbers(tensor: &HostTensor) -> Option<Vec<f64>> {
 
 fn is_finite(tensor: &HostTensor) -> bool {
     numbers(tensor).is_none_or(|numbers| numbers.iter().all(|number| number.is_finite()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_epochs_updates_or_times() {
+        let check = |every: Every, is_epoch_end, steps, seconds, want| {
+            let is_due = every.is_due(is_epoch_end, steps, Duration::from_secs(seconds));
+            assert_eq!(is_due, want, "{every:?} {steps:?}");
+        };
+        check(Every::Epoch, true, (1, 2), 0, true);
+        check(Every::Epoch, false, (1, 2), 1000, false);
+        check(Every::Steps(5), false, (4, 5), 0, true);
+        check(Every::Steps(5), true, (5, 6), 1000, false);
+        // Without an update, as within an accumulation.
+        check(Every::Steps(5), false, (5, 5), 0, false);
+        check(Every::Time(Duration::from_secs(30)), true, (1, 2), 29, false);
+        check(Every::Time(Duration::from_secs(30)), false, (1, 2), 30, true);
+    }
 }

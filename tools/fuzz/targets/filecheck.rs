@@ -1,4 +1,4 @@
-//! A check file and, behind a NUL, an input: the answer is a verdict, whatever they are.
+//! A check file and, after a NUL, an input: any bytes give a verdict.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -11,7 +11,7 @@ use befrost_compiler::import::savedmodel::TensorFlowKind;
 use super::failure::Failure;
 use super::files::{Format, Place};
 
-/// The number of bytes that decide.
+/// The number of first bytes that are examined.
 pub(super) const N_BYTES: usize = 4096;
 
 /// The magic number of BEF files.
@@ -117,7 +117,7 @@ const FIELDS: [(TensorFlowKind, &[&str]); 3] = [
     (TensorFlowKind::SavedModel, &["saved_model_schema_version", "meta_graphs"]),
 ];
 
-/// The model that bytes begin, if they are recognized. Binary GraphDefs are not.
+/// The kind of model that begins with these bytes, if it is recognized. Binary GraphDefs are not.
 fn model(bytes: &[u8]) -> Option<(TensorFlowKind, Encoding)> {
     if let Some(SavedModelOrOnnx::SavedModel) = first_version(bytes) {
         return Some((TensorFlowKind::SavedModel, Encoding::Binary));
@@ -193,7 +193,7 @@ fn is_graphdef(bytes: &[u8]) -> bool {
     node().is_some()
 }
 
-/// A variable-length number of protobuf, and the bytes behind it.
+/// A variable-length number of protobuf, and the bytes after it.
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let n = 1 + bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let value = bytes[..n].iter().rev().fold(0u64, |value, byte| value << 7 | u64::from(byte & 0x7f));

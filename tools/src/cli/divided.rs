@@ -6,8 +6,9 @@
 //!     parts/parts.json                       what each part takes and gives, by the program's functions
 //! ```
 //!
-//! In a file, a function of the program has the name that it has there, `main`; it takes the arguments that
-//! `takes` numbers, then a step (`!dev.step`), and returns the results that `gives` numbers.
+//! In a file, a function has the name that it has in the program, `main`. It takes the program's arguments
+//! whose numbers `takes` lists, then a step (`!dev.step`), and returns the results whose numbers `gives`
+//! lists.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `ir-translate --inspect`: what a model has, as `saved_model_cli show` tells it.
+//! `ir-translate --inspect`: the contents of a model, like `saved_model_cli show`.
 
 use std::fmt::Write;
 
@@ -81,7 +81,7 @@ fn width(of: &[TensorSummary]) -> usize {
     of.iter().map(|one| one.name.chars().count()).max().unwrap_or(0)
 }
 
-/// `f32[?x64]`, as the options of the tools have it.
+/// A type in the syntax of the tools' options: `f32[?x64]`.
 fn shape(tensor: &TensorSummary) -> String {
     let element = if tensor.element.is_empty() { "?" } else { &tensor.element };
     let Some(dims) = &tensor.shape else { return format!("{element}[*]") };

@@ -101,7 +101,7 @@ impl OpenModel {
         Ok(OpenModel::TensorFlow(model, files))
     }
 
-    /// True if it names the inputs and outputs of functions.
+    /// True if the model has signatures.
     pub(super) fn has_signatures(&self) -> bool {
         match self {
             OpenModel::Graph(_) | OpenModel::Onnx(..) => false,
@@ -109,7 +109,7 @@ impl OpenModel {
         }
     }
 
-    /// Imports it.
+    /// Imports the model.
     pub(super) fn import(self, options: &ImportOptions) -> Result<ImportedModel, Vec<Diagnostic>> {
         let init = options.init.as_ref().map(|_| INIT.to_owned());
         let alone = |module| ImportedModel { module, init };
@@ -121,7 +121,7 @@ impl OpenModel {
         }
     }
 
-    /// Describes it.
+    /// Summarizes the model.
     pub(super) fn summary(self) -> Result<ModelSummary, Vec<Diagnostic>> {
         match self {
             OpenModel::Graph(bytes) => {

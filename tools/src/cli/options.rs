@@ -133,7 +133,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NAME[=DTYPE[SHAPE]]", value_parser = feed)]
     pub(super) feed: Vec<Feed>,
 
-    /// (models) A graph output by its name in the model; default: the nodes that nobody consumes
+    /// (models) A graph output by its name in the model; default: the nodes that no other node consumes
     #[arg(long, value_name = "NAME")]
     pub(super) fetch: Vec<String>,
 
@@ -143,7 +143,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "REQUEST", value_parser = gradient)]
     pub(super) gradient: Vec<GradientRequest>,
 
-    /// (models) A node to run for its effects, behind the outputs that were asked for
+    /// (models) A node to run for its effects, after the requested outputs
     #[arg(long, value_name = "NODE")]
     pub(super) target: Vec<String>,
 

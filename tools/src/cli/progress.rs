@@ -47,7 +47,7 @@ impl<T> Metered<T> {
 impl<T> Drop for Metered<T> {
     fn drop(&mut self) {
         if self.is_visible {
-            // Back to the beginning of the line, which is erased.
+            // Carriage return, then erase the line.
             tell("\r\x1b[K");
         }
     }

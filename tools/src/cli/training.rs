@@ -12,7 +12,7 @@ pub(super) struct TrainArgs {
     #[arg(long, value_name = "NAME[=TENSOR]", value_parser = metric)]
     metric: Vec<(String, String)>,
 
-    /// An operation that runs with each step, behind the loss: moving averages, counters; repeatable
+    /// An operation that runs with each step, after the loss: moving averages, counters; repeatable
     #[arg(long, value_name = "NODE")]
     updates: Vec<String>,
 
@@ -49,7 +49,7 @@ pub(super) struct TrainArgs {
     #[arg(long, value_name = "X[:only]")]
     weight_decay: Option<String>,
 
-    /// Add the gradients of so many batches before an update
+    /// Add the gradients of N batches before an update
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     accumulate: u32,
 
@@ -141,7 +141,7 @@ impl TrainArgs {
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 
-    /// How to train, for so many updates.
+    /// The training options for a run of `steps` updates.
     ///
     /// # Errors
     /// If an option has no meaning.

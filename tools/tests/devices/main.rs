@@ -1,4 +1,4 @@
-//! Devices with a memory of their own: the simulated accelerator, and a kind made by the page of its README.
+//! Devices with separate memory: the simulated accelerator, and a kind made after its README.
 #![forbid(unsafe_code)]
 
 mod toy;
@@ -218,7 +218,7 @@ fn a_fault_poisons_its_stream_and_nothing_else() {
     assert!(health(0).is_ok() && health(1).is_err() && health(2).is_ok());
 }
 
-/// The same devices are not shared by accident: a program of one runtime has no business with another's.
+/// Each runtime has its own devices: a program of one cannot use those of another.
 #[test]
 fn device_sets_are_those_of_the_runtime() {
     let one = runtime("CPU:1,SIM:1", "s", &[SIM]);

@@ -1,5 +1,5 @@
-//! A second kind of devices, made by the page of `runtime/sim/README.md`: a memory whose tensors lie with
-//! their sign changed, kernels of its own, and no streams: what it is asked for it does at once.
+//! A second kind of devices, made after `runtime/sim/README.md`: a memory that stores tensors with their sign
+//! changed, its own kernels, and no streams: every launch and copy is done at once.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Damaged files behind right checksums cost no more than their size allows: loading and running them with
-//! limits takes neither long nor much memory.
+//! Damaged files with corrected checksums: loading and running them with limits takes time and memory in
+//! proportion to their size.
 //!
 //! The files are the golden ones and TensorFlow's graphs, compiled. Words are replaced by others that are
 //! small, near a limit, or of another place. Requests for memory beyond [`MOST`] are refused by the process's

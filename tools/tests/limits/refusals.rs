@@ -1,5 +1,5 @@
-//! TensorFlow's graphs, with an allocator of tensors that refuses one request: each result is what it is
-//! without the refusal, or the error that says so.
+//! TensorFlow's graphs, with an allocator of tensors that refuses one request: each result is the same as
+//! without the refusal, or an error for the refused memory.
 //!
 //! A sample of the requests of each graph is refused, all with `cargo run -p xtask -- refuse-memory`.
 

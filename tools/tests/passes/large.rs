@@ -48,6 +48,56 @@ fn calls_in_calls_in_a_loop_end() {
     ends(&text, "builtin.module(tf-shape-inference)");
 }
 
+const CALL: &str = "tf.StatefulPartitionedCall";
+const IF: &str = "tf.If";
+
+/// A chain of functions, each of which refers to the next one twice, and the gradient of the first one.
+fn doubling(depth: usize, op: &str, attrs: &dyn Fn(usize) -> String) -> String {
+    let (ty, p) = ("tensor<f32>", "tensor<i1>");
+    let mut text = format!(
+        "func.func @main(%p: {p}, %x: {ty}) -> {ty} {{
+           %y = \"{CALL}\"(%p, %x) {{f = @f0}} : ({p}, {ty}) -> {ty}
+           %d = \"tf._Gradients\"(%y, %x) {{operandSegmentSizes = array<i32: 1, 0, 1, 0>}} : ({ty}, {ty}) -> {ty}
+           func.return %d : {ty}
+         }}\n"
+    );
+    for level in 0..depth {
+        let operands = if op == IF { "%p, %p, " } else { "%p, " };
+        let types = if op == IF { format!("{p}, {p}, {ty}") } else { format!("{p}, {ty}") };
+        let attrs = attrs(level + 1);
+        _ = writeln!(
+            text,
+            "func.func private @f{level}(%p: {p}, %x: {ty}) -> {ty} {{
+               %a = \"{op}\"({operands}%x) {{{attrs}}} : ({types}) -> {ty}
+               %b = \"{op}\"({operands}%a) {{{attrs}}} : ({types}) -> {ty}
+               func.return %b : {ty}
+             }}"
+        );
+    }
+    _ = writeln!(
+        text,
+        "func.func private @f{depth}(%p: {p}, %x: {ty}) -> {ty} {{
+           %y = \"tf.Mul\"(%x, %x) : ({ty}, {ty}) -> {ty}
+           func.return %y : {ty}
+         }}"
+    );
+    text
+}
+
+/// 2^40 calls: each function is analyzed and differentiated once.
+#[test]
+fn gradients_of_functions_that_call_twice_end() {
+    ends(&doubling(40, CALL, &|next| format!("f = @f{next}")), "builtin.module(tf-gradients)");
+}
+
+/// 4^30 copies of functions are refused before they are made.
+#[test]
+fn gradients_of_nested_branches_end() {
+    let text = doubling(30, IF, &|next| format!("then_branch = @f{next}, else_branch = @f{next}"));
+    let why = compiled(&text, "builtin.module(tf-gradients)").unwrap_err();
+    assert!(why.contains("copies of functions"), "{why}");
+}
+
 /// Each assignment gets its reference from the one before.
 #[test]
 fn long_chains_of_references_end() {

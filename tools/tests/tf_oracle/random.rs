@@ -162,7 +162,7 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
                 .map_err(|why| format!("{}, call {call}: {why}", executor.name))?;
         }
         has_error |= strict.results.iter().any(|result| result.error().is_some());
-        // Effects behind one that failed may have happened or not.
+        // Effects after one that failed may have happened or not.
         if strict.is_cut_short {
             break;
         }

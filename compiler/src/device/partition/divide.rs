@@ -31,7 +31,7 @@ struct PartFunction {
     step: ValueId,
     /// Its values, by those of the whole function.
     values: FxHashMap<ValueId, ValueId>,
-    /// For each chain of another part, one that is behind it.
+    /// For each chain of another part, a chain in this function that is ready after it.
     signals: FxHashMap<(ValueId, PartIndex), ValueId>,
 }
 
@@ -136,7 +136,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
         let loc = self.m().loc(function);
         let mut attrs = vec![("sym_name", sym_name), ("sym_visibility", private)];
-        // What passes values on in the part runs where its operators do.
+        // Ops without an operator, such as a send, run on the part's device.
         if self.parts.of[usize::from(CLIENT)] != part {
             attrs.push(("device", self.r.cx().str_attr(&self.parts.devices[part])));
         }
@@ -168,7 +168,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.r.create_named(InsertionPoint::End(of.block), loc, name, operands, results, attrs)
     }
 
-    /// The value in the function of a part, which it crosses to if it is elsewhere.
+    /// A value in the function of a part; sent there if another part has it.
     fn need(
         &mut self,
         value: ValueId,
@@ -186,7 +186,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 Some(first) => InsertionPoint::Before(first),
                 None => InsertionPoint::End(block),
             };
-            // Without its completion and what it waits for.
+            // The copy has no control edges.
             let (name, loc, attrs, ty) =
                 (m.op_name(op), m.loc(op), m.attrs(op).to_vec(), m.value_type(value));
             let copy = if ty == CHAIN {
@@ -204,7 +204,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             self.cx.report(errors::handle_crosses(m, at, &self.parts.names[home], &self.parts.names[part]));
             return None;
         }
-        // An argument has no place but those of its readers.
+        // An argument has no location; that of a reader is used.
         let at = op.or_else(|| m.users(value).next().map(|(user, _)| user));
         let loc = at.map_or(LocId::UNKNOWN, |op| m.loc(op));
         let sent = *made.get(&home)?.values.get(&value)?;
@@ -228,7 +228,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.m().result(recv, 0)
     }
 
-    /// Chains in the function of a part that are behind these chains.
+    /// Chains in the function of a part that are ready after these chains.
     fn edges(
         &mut self,
         chains: &[ValueId],
@@ -273,7 +273,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         edges
     }
 
-    /// The chains that these consist of.
+    /// The chains that these were merged from.
     fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
         let m = self.m();
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
@@ -294,7 +294,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     fn chain_homes(&self, chain: ValueId, part: PartIndex) -> Vec<PartIndex> {
         let m = self.m();
         match m.defining_op(chain) {
-            // A constant has always been there.
+            // Nothing waits for a constant.
             Some(op) if is_constant(m, op) => Vec::new(),
             Some(op) if Control::of(m, op).is_some() => self.reach.members(m, op).into_iter().collect(),
             _ => vec![self.reach.home(m, chain).unwrap_or(part)],
@@ -335,7 +335,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let results: Vec<ValueId> = m.results(op).collect();
         let loc = m.loc(op);
         let names = callees(m, op);
-        // Its own frame, if values of two calls could meet.
+        // A frame for the op, if the values of two calls could be confused.
         let n_sites = |name: &StrId| self.reach.n_sites.get(name).copied().unwrap_or(0);
         let has_frame = control == Control::While || names.iter().any(|name| n_sites(name) > 1);
         let frame = has_frame.then(|| {
@@ -409,7 +409,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         attrs
     }
 
-    /// Returns from the functions of all parts.
+    /// Creates the returns of the functions of all parts.
     fn returns(&mut self, end: OpId, name: StrId, made: &mut BTreeMap<PartIndex, PartFunction>) {
         let m = self.m();
         let (end_name, loc) = (m.op_name(end), m.loc(end));
@@ -448,7 +448,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         }
     }
 
-    /// Replaces a function of the program by that of a part, if the part does something in it.
+    /// Replaces a function of the program by that of a part, or removes it if the part has no op in it.
     fn keep(&mut self, function: OpId, part: PartIndex) {
         let m = self.m();
         let symbol = m.symbol_name(function).and_then(|name| self.symbols.get(&(name, part)));
@@ -463,7 +463,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         }
     }
 
-    /// Lets a function of the program run its parts.
+    /// Replaces the body of a function of the program by a `dev.parts` that runs its parts.
     fn program(&mut self, function: OpId) {
         let m = self.m();
         let (Some(name), Some(block)) = (m.symbol_name(function), block_of(m, function)) else { return };

@@ -11,15 +11,15 @@
 //! @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[0], []]}
 //! ```
 //!
-//! Every function is divided, into as many functions as parts take part in it ([`reach`]); calls, branches
-//! and loops become as many calls, branches and loops ([`divide`]). A value crosses once for each part that
-//! reads it. The parts of one call share a step (`!dev.step`), through which values meet: the key of a value
-//! is its channel and the frame in which it was sent. `dev.enter` makes the frame of a loop, or of one of
-//! several calls of a function, and `dev.next` that of the next iteration; they have the same names in all
-//! parts, hence the keys agree.
+//! Every function becomes one function per part that has ops in it ([`reach`]), and likewise every call,
+//! branch and loop ([`divide`]). A value crosses once for each part that reads it. The parts of one call
+//! share a step (`!dev.step`), in which sends and recvs are matched by key: the channel of the value and the
+//! frame in which it was sent. `dev.enter` makes the frame of a loop, or of one of several calls of a
+//! function, and `dev.next` the frame of the next iteration. Frames have the same names in all parts, hence
+//! the keys agree.
 //!
-//! The ops of each function stay in their order, in each part. Whatever waits, waits for something earlier in
-//! that order, so parts cannot wait for each other in a circle.
+//! The ops of a function keep their order in each part. An op only waits for ops that are earlier in that
+//! order, so parts cannot wait for each other in a circle.
 
 mod divide;
 mod reach;
@@ -65,9 +65,9 @@ pub(crate) const PASS: Pass = Pass {
 
 /// The parts of a program.
 pub(super) struct PartTable {
-    /// `CPU_0`, `worker_1`.
+    /// The names of the parts: `CPU_0`, `worker_1`.
     pub(super) names: Vec<String>,
-    /// By device.
+    /// The part of each device.
     pub(super) of: Vec<PartIndex>,
     /// The name of one of a part's devices.
     pub(super) devices: Vec<String>,
@@ -99,7 +99,8 @@ impl PartTable {
     }
 }
 
-/// Gives each loop functions of its own, and lets invariants go around it.
+/// Gives each loop its own copies of its functions, and replaces a loop's results that are invariants by
+/// their initial values.
 fn prepare(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let mut functions = functions(m);
@@ -151,7 +152,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut divide = Divide::new(r, cx, &parts, &reach);
     divide.run(Some(cx.text("only")).filter(|only| !only.is_empty()));
     let (n_sends, n_signals) = divide.crossings();
-    // Otherwise transfers come behind, which have to know who is the client's.
+    // Else `tf-transfers` follows, which needs the names of ops on the client's device.
     if cx.text("by") == "device" && !devices.have_memories() {
         transfers::drop_client(r, &devices);
     }

@@ -1,4 +1,4 @@
-//! Which parts need which arguments, and take part in which functions.
+//! The parts that need each argument, and that have ops in each function.
 //!
 //! ```text
 //! an op                     its own part, with its data operands
@@ -6,10 +6,10 @@
 //! a loop                    all parts of condition and body, and the homes of its variables
 //! ```
 //!
-//! An argument of a function goes to every part that reads it there, so nothing crosses inside for its sake;
-//! the same for an invariant of a loop. What a loop changes has one home, and crosses in each iteration. All
-//! branches of an op have the same parts and arguments. The sets only grow, so the rules are applied until
-//! nothing changes.
+//! An argument of a function goes to every part that reads it there, so it does not cross inside of the
+//! function; likewise an invariant of a loop. A variable that a loop changes has one home, and crosses in
+//! each iteration. All branches of an op have the same parts and arguments. The sets only grow, so the rules
+//! are applied until nothing changes.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(super) type PartIndex = usize;
 /// The parts of a function.
 #[derive(Clone, Default)]
 pub(super) struct FunctionParts {
-    /// The parts that do something in it.
+    /// The parts that have ops in it.
     pub(super) members: BTreeSet<PartIndex>,
     /// For each argument, the parts that take it.
     pub(super) takes: Vec<BTreeSet<PartIndex>>,
@@ -51,11 +51,11 @@ pub(super) struct Reach<'a> {
 /// The role of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It says whether a loop goes on: all parts return that.
+    /// The condition of a loop: all parts return it.
     Condition,
-    /// An iteration: a part returns the variables that it takes.
+    /// The body of a loop: a part returns the variables that it takes.
     Body,
-    /// It is no loop's.
+    /// Any other function.
     Other,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Reach<'a> {
         self.homes.results(function).iter().map(|home| home.map_or(0, |device| self.part(device))).collect()
     }
 
-    /// Gives the variables of a loop, but not its invariants, their homes.
+    /// Sets the homes of a loop's variables, except for invariants.
     fn carry(&mut self, m: &Module, op: OpId) {
         let names = callees(m, op);
         for i in 0..tf::n_data_operands(m, op) {
@@ -203,7 +203,7 @@ impl<'a> Reach<'a> {
         changed
     }
 
-    /// The parts that do something in an op's callees.
+    /// The parts that have ops in an op's callees.
     pub(super) fn members(&self, m: &Module, op: OpId) -> BTreeSet<PartIndex> {
         let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name));
         all.flat_map(|of| of.members.iter().copied()).collect()

@@ -1,9 +1,9 @@
 //! The tasks of a program, with estimated times.
 //!
-//! An op takes the time of its arithmetic or of its memory traffic, whichever is longer, and an overhead. An
-//! op that runs functions stands for all of theirs: a loop for as many iterations as are assumed, a branch
-//! for half of each side. What is free inside of it goes where the op goes, so that a loop stays on one
-//! device unless its ops say otherwise. Unknown dimensions are 1.
+//! An op takes the time of its arithmetic or of its memory traffic, whichever is longer, and an overhead. The
+//! time of an op that runs functions is that of their ops: times the assumed iterations for a loop, the mean
+//! of the branches for a branch. Ops inside of it that have a choice of devices are placed with it, so that a
+//! loop stays on one device unless specs of its ops say otherwise. Unknown dimensions count as 1.
 
 use befrost_tensor::tf::op::Work;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,7 +22,7 @@ use crate::ir::{Module, OpId, StrId, TypeId, ValueId};
 const FLOPS: f64 = 20.0;
 /// Bytes per nanosecond.
 const BANDWIDTH: f64 = 10.0;
-/// Nanoseconds that running an op takes in any case.
+/// Nanoseconds of overhead per op.
 const OVERHEAD: f64 = 200.0;
 /// Nanoseconds until another CPU device notices a value, which is passed by reference.
 const CPU_LATENCY: f64 = 1_000.0;
@@ -49,7 +49,7 @@ impl Estimated {
     ) -> Estimated {
         let functions = functions(m);
         let mut costs = Costs { m, functions: &functions, trips, known: FxHashMap::default() };
-        // What is free inside of functions belongs to the op that calls them.
+        // Groups inside of functions that have a choice are placed with the op that calls the functions.
         let mut leader: Vec<usize> = (0..groups.all.len()).collect();
         let mut roots: Vec<OpId> = functions.values().copied().filter(|&op| !m.is_private(op)).collect();
         roots.sort_by_key(|op| op.0);
@@ -59,19 +59,16 @@ impl Estimated {
                 let own = groups.of[&op];
                 for inner in costs.inside(op) {
                     let Some(&group) = groups.of.get(&inner) else { continue };
-                    if candidates[group].reason.is_none() && candidates[own].reason.is_none() {
+                    let has_choice = candidates[group].reason.is_none() && candidates[own].reason.is_none();
+                    // Two groups may each have an op inside of the other's: no cycle of leaders.
+                    if has_choice && root_of(&leader, own) != group {
                         leader[group] = own;
                     }
                 }
                 tasks.push(op);
             }
         }
-        let find = |mut id: usize| {
-            while leader[id] != id {
-                id = leader[id];
-            }
-            id
-        };
+        let find = |id: usize| root_of(&leader, id);
         let mut number: FxHashMap<usize, usize> = FxHashMap::default();
         let mut of_problem: Vec<Vec<GroupId>> = Vec::new();
         let mut all_candidates = Vec::new();
@@ -113,6 +110,14 @@ impl Estimated {
     }
 }
 
+/// The last of the leaders that lead to each other from a group on.
+fn root_of(leader: &[usize], mut id: usize) -> usize {
+    while leader[id] != id {
+        id = leader[id];
+    }
+    id
+}
+
 /// The bytes of a value; unknown dimensions count as 1.
 fn bytes(m: &Module, value: ValueId) -> f64 {
     let ty = m.value_type(value);
@@ -132,7 +137,7 @@ struct Costs<'m> {
     known: FxHashMap<StrId, f64>,
 }
 
-/// The deepest nest of calls that is added up.
+/// Maximum depth of nested calls whose times are added up.
 const MAX_DEPTH: usize = 64;
 
 impl Costs<'_> {
@@ -154,7 +159,8 @@ impl Costs<'_> {
         let work = tf::row(m, op).and_then(|row| query::work(m, op, row));
         let Work { flops, bytes: moved } = work.unwrap_or_else(|| {
             let values = m.operands(op).chain(m.results(op));
-            Work { flops: 0, bytes: values.map(|value| bytes(m, value) as u64).sum() }
+            // The conversion saturates; so does the sum, before it.
+            Work { flops: 0, bytes: values.map(|value| bytes(m, value)).sum::<f64>() as u64 }
         });
         OVERHEAD + (flops as f64 / FLOPS).max(moved as f64 / BANDWIDTH)
     }

@@ -1,4 +1,4 @@
-//! Groups of ops that share a device, with what their specs say together.
+//! Groups of ops that share a device, with their merged specs.
 //!
 //! Ops are in one group if they work on the same resource or reference, also through functions, loops and
 //! branches, or if `colocate` says so. Specs of a group are merged, beginning with the ops that create its
@@ -37,13 +37,13 @@ pub(super) struct Groups {
     pub(super) of: FxHashMap<OpId, GroupId>,
 }
 
-/// The values that tie ops to a resource.
+/// True for a handle or reference, which ties ops to a resource.
 fn is_tied(m: &Module, value: ValueId) -> bool {
     let ty = tf::type_of(&m.cx, m.value_type(value));
     ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
 }
 
-/// Something that is in one group with others.
+/// A node of the sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Tied {
     Op(OpId),
@@ -215,7 +215,7 @@ impl DeviceGroup {
         }
     }
 
-    /// True if an operator only reads the shape of its operand.
+    /// The only op, if it only reads the shape of its operand.
     pub(super) fn reads_shape_only(&self, m: &Module) -> Option<OpId> {
         let &[op] = &self.ops[..] else { return None };
         matches!(tf::operator(m, op), Some(Op::Shape | Op::Size | Op::Rank)).then_some(op)

@@ -4,10 +4,11 @@
 //! specs, resources, colocation ──groups──▶ candidates ──policy──▶ device = "full name" on each op
 //! ```
 //!
-//! A group may be where its spec matches and its ops have kernels. `first` is TensorFlow's rule: the first
-//! candidate by priority of its kind, then by name; ops that only read a shape or pass a value on go to their
-//! operand, sources without operands to their readers if these agree, and so does what passes on an argument.
-//! `greedy` and `list` place what has a choice by estimated times ([`costs`], [`schedule`]).
+//! The candidates of a group are the devices that match its spec and have kernels for its ops. `first` is
+//! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
+//! or forward a value are placed with their operand. Ops without operands, and ops that forward an argument,
+//! are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
+//! estimated times ([`costs`], [`schedule`]).
 
 mod costs;
 mod groups;
@@ -214,7 +215,7 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
             place(id, operand, &mut choices);
         }
     }
-    // What only passes a value on: forwards to where the value is made, then backwards to its readers.
+    // Ops that forward a value: first, in program order, to its producer; then, in reverse, to its readers.
     let passing: Vec<GroupId> =
         (0..groups.all.len()).filter(|&id| groups.all[id].passes_on(m).is_some()).collect();
     for &id in &passing {

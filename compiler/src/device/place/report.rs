@@ -1,11 +1,11 @@
-//! The placement as a table for people.
+//! The placement as a table.
 //!
 //! ```text
 //! op                device                                          why    start   end
 //! 'a' (tf.Sin)      /job:localhost/replica:0/task:0/device:CPU:1    spec    0 us    1.2 us
 //! ```
 //!
-//! Start and end are simulated; ops in functions have none of their own.
+//! Start and end are simulated; ops in functions have neither.
 
 use std::fmt::Write;
 

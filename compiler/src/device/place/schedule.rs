@@ -6,15 +6,16 @@
 //!     ──list────▶ ┴ a device for each group ──simulate──▶ times of each task, makespan
 //! ```
 //!
-//! The simulation is one of lists: tasks begin in the order of their upward ranks (Topcuoglu et al., 2002:
-//! the mean time from a task's start to the end of everything, transfers included), each as soon as its
-//! operands have arrived and its device is free. A value goes to a device once, over a link that carries one
-//! value at a time in each direction. It is deterministic, and linear in tasks and edges but for one sort.
+//! The simulation is list scheduling: tasks begin in the order of their upward ranks (Topcuoglu et al., 2002:
+//! the mean time from a task's start to the end of the program, transfers included), each as soon as its
+//! operands have arrived and its device is free. A value is sent to a device once, over a link that carries
+//! one value at a time in each direction. The simulation is deterministic, and takes linear time except for
+//! one sort.
 
 /// Number of a task.
 pub(super) type TaskId = usize;
 
-/// A unit of work that does not move.
+/// A unit of work on one device.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     /// The group that shares a device.
@@ -41,7 +42,7 @@ pub(super) struct Problem {
 pub(super) struct SimulatedSchedule {
     /// Start and end of each task in nanoseconds.
     pub(super) times: Vec<(f64, f64)>,
-    /// The end of everything.
+    /// The end of the last task.
     pub(super) makespan: f64,
     /// Bytes that cross.
     pub(super) moved: f64,
@@ -99,14 +100,15 @@ impl Problem {
         ends.into_iter().fold(work / self.n_devices() as f64, f64::max)
     }
 
-    /// In the order of the program, each group where its first task ends first.
+    /// Each group, in program order, on the device where its first task ends earliest.
     pub(super) fn greedy(&self) -> Vec<usize> {
         let order: Vec<TaskId> = (0..self.tasks.len()).collect();
         self.earliest(&order)
     }
 
-    /// By upward rank, then moves and swaps of groups while the makespan falls, at most `budget` simulations.
-    /// Never worse than [`Problem::greedy`] and than one device for all that may be there.
+    /// Each group, by upward rank, on the device where its first task ends earliest; then moves and swaps of
+    /// groups while the makespan falls, in at most `budget` simulations. Never worse than
+    /// [`Problem::greedy`], nor than all groups on one device as far as they may be there.
     pub(super) fn list(&self, budget: usize) -> Vec<usize> {
         let order = self.by_rank();
         let mut starts = vec![self.earliest(&order), self.greedy()];
@@ -127,7 +129,7 @@ impl Problem {
         self.improve(&order, best, budget)
     }
 
-    /// Puts each group where its first task in this order ends first.
+    /// Places each group on the device where its first task in this order ends earliest.
     fn earliest(&self, order: &[TaskId]) -> Vec<usize> {
         let mut devices: Vec<Option<usize>> = vec![None; self.candidates.len()];
         let mut state = State::new(self);

@@ -11,7 +11,7 @@
 //! The table is generated from the tensor library's rows, which folding and kernels use as well. Attributes
 //! derived from types (`T`, `N`, `Tin`) are not written. Other omitted attributes have TensorFlow's defaults.
 //!
-//! Any op may have control edges: operands of type `!tfrt.chain` behind the others, for which it waits, and
+//! Any op may have control edges: operands of type `!tfrt.chain` after the others, for which it waits, and
 //! one more result of that type, which becomes available when the op has completed. Control edges propagate
 //! errors.
 //!
@@ -44,7 +44,7 @@ use crate::diag::Diagnostic;
 use crate::diag::factory::nearest;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId, names};
 
-/// The op that reads the variable behind a reference.
+/// The op that reads the variable that a reference denotes.
 pub const READ_REF: &str = "tf._ReadRef";
 
 /// The pass that lowers operators to kernels.

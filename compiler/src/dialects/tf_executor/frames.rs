@@ -1,22 +1,22 @@
-//! The frames of a graph: its loops, and which loop each op and value belongs to.
+//! The frames of a graph: its loops, and the loop of each op and value.
 //!
 //! ```text
 //! root ─Enter "outer"─▶ outer ─Enter "inner"─▶ inner       a frame is named by its Enters
 //!      ◀────Exit──────       ◀────Exit──────
 //! ```
 //!
-//! An op runs in the frame of its inputs, and so do its results, but for two: an Enter's result is in the
-//! frame that it names, an Exit's in the parent of its input's frame. Ops without inputs and what is
-//! defined outside of the graph are in the root frame, which is no loop. One pass over the block, which is
-//! in order, finds all frames.
+//! An op runs in the frame of its inputs, and its results are in the same frame, with two exceptions: an
+//! Enter's result is in the frame that it names, an Exit's in the parent of its input's frame. Ops without
+//! inputs and values from outside of the graph are in the root frame, which is no loop. One pass over the
+//! block, which is in order, finds all frames.
 //!
-//! A loop's variable is a Merge of an Enter and of a NextIteration's source. In every iteration but the first
-//! the Merge has what the sink of the same token was given in the iteration before. A source and a sink whose
-//! Merge was removed are no variable.
+//! A loop's variable is a Merge of an Enter and of a NextIteration's source. In the first iteration the Merge
+//! forwards the Enter's value, in every other one the value of the sink with the same token in the previous
+//! iteration. A source and a sink whose Merge was removed are no variable.
 //!
-//! Refused is what has no meaning as nested loops: inputs of different frames, a frame entered from different
-//! parents, an Exit or a NextIteration in the root frame, a loop's Merge with other inputs, a Merge all of
-//! whose inputs would be live at once, tokens that do not tie one source to one sink.
+//! Graphs whose frames are no nested loops are refused: inputs of different frames, a frame entered from
+//! different parents, an Exit or a NextIteration in the root frame, a loop's Merge with other inputs, a Merge
+//! all of whose inputs would be live at once, tokens that do not tie one source to one sink.
 //!
 //! Used by the verifier of graphs and by the passes of `graph/dataflow`. Not here: which branch of a
 //! conditional an op belongs to (`graph/dataflow/condition`).
@@ -46,7 +46,7 @@ pub struct FrameData {
     pub parent: Option<FrameId>,
     /// Its name; `None` for the root.
     pub name: Option<StrId>,
-    /// How many iterations may be in flight.
+    /// The maximum number of iterations in flight.
     pub parallel_iterations: i64,
     /// The ops by which values enter, those of invariants included. They run in the parent.
     pub enters: Vec<OpId>,
@@ -60,7 +60,7 @@ pub struct FrameData {
     pub ops: Vec<OpId>,
 }
 
-/// A value that goes around in a loop.
+/// A variable of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopVariable {
     /// Gives the first value.

@@ -19,19 +19,19 @@
 //! ```
 //!
 //! Names, attributes and the order of operands and results are those of MLIR's dialect of this name. Three
-//! things are simpler. Ops of `tf` stand in the graph directly; an island is only a group that lives or
-//! dies as one. A control edge is a `!tfrt.chain`, as everywhere in the op graph: last among the operands,
-//! and last among the results where something waits for the op. MLIR's `!tf_executor.control` would be a
-//! second type for the same thing. And the results of a graph are written, which MLIR takes from its
+//! things are simpler. Ops of `tf` are in the graph directly; an island only groups ops that are live or dead
+//! together. A control edge is a `!tfrt.chain`, as everywhere in the op graph: after the data operands, and
+//! after the data results of an op that others wait for. MLIR's `!tf_executor.control` would be a second type
+//! for the same thing. Finally, the result types of a graph are written, while MLIR takes them from its
 //! `fetch`. The primitives on references to variables (`RefSwitch` ...) are the same ops on tensors of
 //! references.
 //!
-//! A value is live or dead besides being an error; `semantics.md` says which ops forward deadness. So no pass
-//! may touch a graph as if it were straight-line code: `tf-functionalize-control-flow` makes calls of
-//! functions of it (`graph/dataflow`), in front of all others.
+//! A value is live, dead, or an error; `semantics.md` says which ops forward deadness. So no pass may treat a
+//! graph as straight-line code: `tf-functionalize-control-flow` (`graph/dataflow`) runs before all others and
+//! turns it into functions and calls.
 //!
-//! A graph is acyclic: a NextIteration is a `Source` in front of the Merge and a `Sink` behind the loop's
-//! body, tied by a token. [`frames`] finds the loops, and refuses graphs whose loops are none.
+//! A graph is acyclic: a NextIteration is a `Source` before the Merge and a `Sink` after the loop's body,
+//! tied by a token. [`frames`] finds the loops, and refuses graphs whose frames are no nested loops.
 
 mod errors;
 pub mod frames;
@@ -70,17 +70,17 @@ pub const FRAME: &str = "tf_executor.frame";
 /// A primitive of dataflow control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primitive {
-    /// The operand on one of two ways.
+    /// Forwards its operand as one of two results; the other is dead.
     Switch,
-    /// The operand on one of several ways.
+    /// Forwards its operand as one of several results; the others are dead.
     SwitchN,
-    /// The operand that is not dead.
+    /// Forwards the operand that is not dead.
     Merge,
-    /// Into a frame.
+    /// Passes a value into a frame.
     Enter,
-    /// Out of a frame.
+    /// Passes a value out of a frame.
     Exit,
-    /// The value that an iteration gets from the one before.
+    /// The value from the previous iteration.
     Source,
     /// The value for the next iteration.
     Sink,

@@ -1,7 +1,7 @@
 //! Activations, and the operators that are gradients of elementwise functions.
 //!
-//! Those take a gradient and an operand or result of the function: they are linear in the gradient, and have
-//! the second derivative by the other operand.
+//! The latter take a gradient and an operand or result of the function. They are linear in the gradient; the
+//! derivative by the other operand is the function's second derivative.
 
 use befrost_tensor::tf::op::Op;
 

@@ -1,4 +1,4 @@
-//! Functions of the elements of several tensors, which broadcast: each gradient is summed over the axes along
+//! Elementwise functions of several operands, which broadcast: each gradient is summed over the axes along
 //! which its operand was repeated.
 
 use befrost_tensor::tf::op::Op;
@@ -69,7 +69,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 g.dx_sum(0, g.d() * y * x.bin(Op::Pow, y - 1.0));
             }
             if g.wants(1) {
-                // Not the logarithm of what is not positive, whose derivative would be NaN.
+                // No logarithm of an x that is not positive: it would be NaN.
                 let has_log = x.bin(if x.is_complex() { Op::NotEqual } else { Op::Greater }, x.number(0.0));
                 let log = has_log.select(x, x.number(1.0)).un(Op::Log).only(has_log);
                 g.dx_sum(1, g.d() * z * log);
@@ -109,7 +109,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 g.dx_sum(1, x.bin(Op::Xdivy, y + 1.0) * g.d());
             }
         }),
-        // By the first operand there is no derivative in TensorFlow either.
+        // TensorFlow has no derivative by the first operand either.
         Op::Polygamma => Rule(|g| {
             if g.wants(1) {
                 g.dx_sum(1, g.d() * (g.x(0) + 1.0).bin(Op::Polygamma, g.x(1)));
@@ -174,7 +174,8 @@ fn quotient(g: &Vjp<'_, '_>, div: Op) {
     }
 }
 
-/// The gradient of the larger or smaller one, which is the first where `is_first` holds.
+/// The gradient of a maximum or minimum: it goes to the first operand where the comparison `is_first` holds,
+/// else to the second.
 fn extreme(g: &Vjp<'_, '_>, is_first: Op) {
     let (is_first, zero) = (g.x(0).bin(is_first, g.x(1)), g.d().number(0.0));
     if g.wants(0) {

@@ -1,4 +1,4 @@
-//! Fused operators as the plain ones that they are made of, before they are differentiated.
+//! Fused operators expanded into plain ones, which are then differentiated.
 
 use befrost_tensor::tf::op::Op;
 
@@ -68,7 +68,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     })
 }
 
-/// A product with the operators that follow it, whose operands begin at `next`.
+/// A product followed by its fused operators, whose operands begin at `next`.
 fn behind<'g>(g: &'g Vjp<'_, '_>, product: Val<'g>, mut next: usize) -> Val<'g> {
     let mut value = product;
     for name in g.texts("fused_ops") {

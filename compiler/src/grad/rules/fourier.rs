@@ -36,7 +36,7 @@ fn transformed<'g>(g: &'g Vjp<'_, '_>) -> Val<'g> {
     g.op(Op::Prod, &[g.x(1), g.int_value(0)], &[])
 }
 
-/// A value with its last axes extended by zeros, or cut, to sizes, which are a vector of i32.
+/// A value with its last axes padded with zeros, or cut, to `sizes`, a vector of i32.
 fn fit<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, sizes: Val<'g>) -> Val<'g> {
     let n = sizes.size(0);
     let rank = value.rank_value();
@@ -48,7 +48,8 @@ fn fit<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, sizes: Val<'g>) -> Val<'g> {
     kept.bin(Op::Pad, g.op(Op::Pack, &[zero, more], &[("axis", At::Int(1))]))
 }
 
-/// The transform of real numbers is half of one of complex numbers, the rest of which has no gradient.
+/// The gradient of a transform of real numbers. Its result is the first half of a complex transform's; the
+/// second half counts as zero.
 fn from_real(g: &Vjp<'_, '_>, inverse: Op) {
     let (x, lengths, d) = (g.x(0), g.x(1), g.d());
     let n = transformed(g);
@@ -58,7 +59,8 @@ fn from_real(g: &Vjp<'_, '_>, inverse: Op) {
     g.dx(0, fit(g, found, own));
 }
 
-/// All but the first and, of an even number, the last element of a row stand for two.
+/// The gradient of a transform to real numbers. Each element of a row of its operand stands for two, except
+/// for the first one and, if the length is even, the last one.
 fn to_real(g: &Vjp<'_, '_>, forward: Op) {
     let (x, lengths, d) = (g.x(0), g.x(1), g.d());
     let types = [g.tensor_type(None, x.element())];

@@ -44,7 +44,8 @@ fn size(images: Val<'_>) -> Val<'_> {
     }
 }
 
-/// The gradient of a resizing's gradient is the resizing; what it takes the size of is a constant.
+/// The gradient of a resizing's gradient is the resizing. The second operand, read for its size, is a
+/// constant.
 fn again(g: &Vjp<'_, '_>, resize: Op) {
     g.dx(0, g.same(resize, &[g.d(), size(g.x(0))]));
     g.dx(1, g.x(1).zeros());

@@ -1,4 +1,4 @@
-//! Convolutions, poolings, normalizations and losses: most have kernels for their gradients.
+//! Convolutions, poolings, normalizations and losses. Most have operators for their gradients.
 
 use befrost_tensor::tf::op::Op;
 
@@ -105,7 +105,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     })
 }
 
-/// The gradient of a gradient of `MaxPool`: what is largest does not change with it.
+/// The gradient of `MaxPool`'s gradient: the places of the maxima are constants.
 fn max_pool_again(g: &Vjp<'_, '_>, ksize: Vec<i64>, strides: Vec<i64>) {
     if !g.ints("explicit_paddings").is_empty() {
         return g.refuse("there is no second gradient with explicit paddings");
@@ -150,8 +150,9 @@ fn by_filter(g: &Vjp<'_, '_>, forward: Op, by_input: Op) {
     }
 }
 
-/// In training the moments are those that the op found; in inference they are operands, and constants. The
-/// gradients of the moments themselves are not followed, as in TensorFlow.
+/// The gradient of a batch normalization, whose op is `op` and takes `n_reserved` results. In training the
+/// moments are the op's results; in inference they are operands, and constants. Gradients of the resulting
+/// moments are ignored, as in TensorFlow.
 fn batch_norm(g: &Vjp<'_, '_>, op: Op, n_reserved: usize) {
     let Some(d) = g.dy(0) else { return };
     let is_training = !matches!(g.bool("is_training"), Some(false));
@@ -173,8 +174,8 @@ fn sum<'g>(a: Option<Val<'g>>, b: Option<Val<'g>>) -> Option<Val<'g>> {
     }
 }
 
-/// The gradient of a cross entropy by the logits: the op's second result is that of the loss, and has a
-/// gradient itself.
+/// The gradient of a cross entropy by the logits. The op's second result is the loss's gradient, and may have
+/// a gradient itself.
 fn entropy<'g>(g: &'g Vjp<'_, '_>) -> Val<'g> {
     let of_loss = g.dy(0).map(|d| d.expand(-1) * g.y(1));
     let of_gradient = g.dy(1).map(|d| {

@@ -84,11 +84,11 @@ fn by_inverse<'g>(x: Val<'g>, r: Val<'g>) -> Val<'g> {
     r.op(Op::MatrixTriangularSolve, &[r, x.adjoint()], &[("lower", At::Bool(false))]).adjoint()
 }
 
-/// The gradient of matrices that are not wider than high.
+/// The gradient of the QR decomposition of matrices with at least as many rows as columns.
 fn deep<'g>(q: Val<'g>, r: Val<'g>, dq: Val<'g>, dr: Val<'g>) -> Val<'g> {
     let (qdq, rdr) = (q.matmul(dq, true, false), r.matmul(dr, false, true));
     let skew = lower(qdq - qdq.adjoint() + (rdr - rdr.adjoint()));
-    // The diagonal of what is skew-Hermitian is not real.
+    // The diagonal of a skew-Hermitian matrix is imaginary.
     let of_r = q.matmul(dr + by_inverse(skew, r), false, false);
     let found = of_r + by_inverse(dq - q.matmul(qdq, false, false), r);
     if !q.is_complex() {
@@ -114,7 +114,7 @@ fn qr(g: &Vjp<'_, '_>) {
     if rows >= columns {
         return g.dx(0, deep(q, r, dq, dr));
     }
-    // a = q [u v]: the columns behind the square part depend on q only.
+    // a = q [u v]: the columns after the square part depend on q only.
     let rank = sizes.len();
     let columns_of = |x: Val<'_>, from: i64, n: i64| {
         let (mut begin, mut size) = (vec![0; rank], vec![-1; rank]);
@@ -150,13 +150,12 @@ fn eigen(g: &Vjp<'_, '_>) {
         (None, None) => return,
     };
     let d = v.matmul(inner.matmul(v, false, true), false, false);
-    // The operand's lower triangle is all that is read.
+    // Only the operand's lower triangle is read.
     let d = lower(d + d.adjoint());
     g.dx(0, d.bin(Op::MatrixSetDiag, 0.5 * d.un(Op::MatrixDiagPart)));
 }
 
-/// The gradient of singular values and vectors of square or oblong matrices, of which `u` and `v` are not
-/// full.
+/// The gradient of singular values and vectors. `u` and `v` must be reduced unless the matrices are square.
 fn svd(g: &Vjp<'_, '_>) {
     let a = g.x(0);
     let (s, u, v) = if matches!(g.bool("compute_uv"), Some(false)) {
@@ -201,7 +200,7 @@ fn svd(g: &Vjp<'_, '_>) {
         if let Some(du) = du {
             let inner = u.matmul(du, true, false);
             parts.push(outer(both(f * inner) * columns));
-            // What of du is not in the span of u.
+            // The part of du outside the span of u.
             let rest = du - u.matmul(inner, false, false);
             parts.push((rest * inverse.adjoint()).matmul(v, false, true));
         }

@@ -1,5 +1,5 @@
-//! Lists and optionals. The gradient of a list is a list, that of an optional an optional; what makes one and
-//! what takes it apart are each other's gradients.
+//! Lists and optionals. The gradient of a list is a list, that of an optional an optional. Operators that
+//! build one and operators that take one apart are each other's gradients.
 
 use befrost_tensor::tf::op::{Op, Type};
 
@@ -127,12 +127,12 @@ fn rest<'g>(g: &'g Vjp<'_, '_>, tensor: Val<'g>) -> Val<'g> {
     }
 }
 
-/// A list of elements without values.
+/// A list of `n` unset elements.
 fn reserved<'g>(g: &'g Vjp<'_, '_>, shape: Val<'g>, n: Val<'g>, ty: Type) -> Val<'g> {
     g.op(Op::TensorListReserve, &[shape, n], &[("element_dtype", At::Type(ty))])
 }
 
-/// The elements that were scattered: operand `tensor`, to the places that operand `at` names.
+/// The gradient of a scatter's elements, which are operand `tensor`: those at the indices in operand `at`.
 fn gathered<'g>(g: &'g Vjp<'_, '_>, tensor: usize, at: usize) -> Val<'g> {
     let tensor = g.x(tensor);
     g.typed(Op::TensorListGather, &[g.d(), g.x(at), rest(g, tensor)], &[], &[tensor.ty()])[0]

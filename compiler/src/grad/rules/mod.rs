@@ -6,9 +6,10 @@
 //!
 //! A rule builds the product of the gradients of the results with the Jacobian, for the operands whose
 //! gradients are wanted ([`Vjp`]). Values and ties are those of TensorFlow's registry. An operator whose row
-//! in the tensor library says so is a constant for differentiation; every other one has its row here, or has
-//! no gradient: where one is needed, that is an error. Every operator that a rule creates is differentiable
-//! or a constant, so that gradients have gradients.
+//! in the tensor library declares it a constant has no rule; any other operator without one has no gradient,
+//! and a request that needs it is refused. Rules create operators with rules and constants, so that gradients
+//! have gradients; the exceptions are the gradient kernels `LRNGrad`, `MaxPool3DGrad`, `CropAndResizeGrad*`
+//! and `FakeQuantWithMinMax*Gradient`, which have none in TensorFlow either.
 
 mod activations;
 mod binary;

@@ -106,7 +106,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let attrs = aligned(g, "MatrixDiagV2");
             g.dx(0, g.op(Op::MatrixDiagPartV3, &operands, &attrs));
             if g.wants(4) {
-                // The padding is what is on no diagonal.
+                // The padding stands everywhere but on the diagonals.
                 let operands = [g.d(), g.x(0).zeros(), g.x(1)];
                 g.dx(4, g.op(Op::MatrixSetDiagV3, &operands, &attrs).sum_all());
             }
@@ -148,7 +148,8 @@ fn inverse(order: Val<'_>) -> Val<'_> {
     order.ints(&inverse, DType::I32)
 }
 
-/// Parts of a concatenation; the operands from `first` on, along the axis that operand `axis` gives.
+/// The gradient of a concatenation: its slices, for the operands from `first` on, along the axis in operand
+/// `axis`.
 fn parts(g: &Vjp<'_, '_>, axis: usize, first: usize) {
     let n = g.n_x() - 1;
     let axis = g.x(axis).cast(DType::I32);

@@ -24,7 +24,8 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
 
 /// The gradients of a product: for x y they are d yᴴ and xᴴ d; of transposed factors they are transposed.
 ///
-/// `MatMul` transposes without conjugation, so that its operands are conjugated apart.
+/// `MatMul` transposes without conjugation, so that its operands are conjugated separately. `product` takes
+/// two factors and, for each, whether it is transposed.
 fn products<'g>(
     g: &'g Vjp<'_, '_>,
     flags: [&str; 2],
@@ -68,7 +69,7 @@ fn products<'g>(
     }
 }
 
-/// The parts of an equation such as `ab...,bc->ac...`: operands and result.
+/// The labels of the operands and of the result in an equation such as `ab...,bc->ac...`.
 struct Equation {
     inputs: Vec<String>,
     output: String,
@@ -88,8 +89,8 @@ fn letters(label: &str) -> impl Iterator<Item = char> + '_ {
 }
 
 /// The gradient by each operand is the product of the result's gradient and the other operand, with the
-/// operand's labels as result. Labels that only this operand has were summed up: the gradient is broadcast
-/// along them. A label that occurs twice takes a diagonal.
+/// operand's labels as result. Labels that only this operand has were summed over: the gradient is broadcast
+/// along them. A label that occurs twice in an operand reads a diagonal.
 fn einsum(g: &Vjp<'_, '_>) {
     let Some(equation) = g.text("equation").as_deref().and_then(Equation::parse) else {
         return g.refuse("the equation is not explicit");
@@ -117,7 +118,7 @@ fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)
     }
     let dots = "...";
     let has_dots = label.contains(dots);
-    // The axes of an ellipsis that only the others have are summed up behind.
+    // The axes of an ellipsis that this operand has not are summed over at the end.
     let gets_dots = !has_dots && (output.contains(dots) || other.is_some_and(|(_, l)| l.contains(dots)));
     if gets_dots && output.contains(dots) != other.is_some_and(|(_, l)| l.contains(dots)) {
         return g.refuse("the equation's ellipsis is in the result or in one operand only");
@@ -158,8 +159,8 @@ fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)
     g.dx(i, value);
 }
 
-/// A value with each label once as one with repeated labels, zero but for the diagonals: a product with an
-/// identity for each repetition.
+/// Expands a value with distinct labels to the repeated labels `all`, zero outside the diagonals: a product
+/// with an identity matrix per repetition.
 fn diagonals<'g>(
     g: &'g Vjp<'_, '_>,
     mut value: Val<'g>,

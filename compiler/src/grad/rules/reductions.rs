@@ -13,16 +13,13 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Mean => Rule(|g| {
             let (x, y) = (g.x(0), g.y(0));
             let d = kept(g, g.d()).broadcast_like(x);
-            let n = match (x.dims(), y.dims()) {
-                (Some(x), Some(y)) => {
-                    let n = x.iter().product::<i64>() / y.iter().product::<i64>().max(1);
-                    d.number(n.max(1) as f64)
-                }
+            let n = match (x.known_count(), y.known_count()) {
+                (Some(x), Some(y)) => d.number((x / y.max(1)).max(1) as f64),
                 _ => x.count().bin(Op::FloorDiv, y.count().bin(Op::Maximum, g.int_value(1))).cast_like(d),
             };
             g.dx(0, d / n);
         }),
-        // Elements that are equal share it.
+        // Elements equal to the result share its gradient.
         Op::Max | Op::Min => Rule(|g| {
             let (x, axes) = (g.x(0), g.x(1));
             let is_it = x.bin(Op::Equal, kept(g, g.y(0))).cast_like(g.d());
@@ -39,7 +36,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let out = backwards(g, Op::Cumsum, g.y(0) * g.d());
             g.dx(0, out.bin(Op::DivNoNan, g.x(0)));
         }),
-        // The logarithms of positive and negative gradients apart.
+        // The logarithms of positive and of negative gradients, separately.
         Op::CumulativeLogsumexp => Rule(|g| {
             let (x, y, d) = (g.x(0), g.y(0), g.d());
             let part = |sign: f64| {
@@ -75,7 +72,7 @@ fn lowest(dtype: DType) -> f64 {
     }
 }
 
-/// A value of the shape of a reduction's result with the reduced axes as axes of size 1.
+/// A value shaped like the reduction's result, with the reduced axes inserted as axes of size 1.
 fn kept<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>) -> Val<'g> {
     let (x, axes) = (g.x(0), g.x(1));
     if g.flag("keep_dims") {

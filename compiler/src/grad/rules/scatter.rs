@@ -41,7 +41,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 g.dx(2, at(g, g.d(), g.x(1)));
             }
         }),
-        // What is equal to the result shares its gradient.
+        // Elements equal to the result share its gradient.
         Op::TensorScatterMax | Op::TensorScatterMin => Rule(|g| {
             let (x, indices, updates, y) = (g.x(0), g.x(1), g.x(2), g.y(0));
             let x_is_it = x.bin(Op::Equal, y).cast_like(g.d());
@@ -133,13 +133,13 @@ fn gather(g: &Vjp<'_, '_>) {
     }
 }
 
-/// The gradient of slices gathered along an axis, for each of a batch: with the axes of the batch and of the
-/// indices in front they are rows of one table.
+/// The gradient of slices gathered along an axis, in each element of a batch. With the axes of the batch and
+/// of the indices moved to the front, the slices are rows of one table.
 ///
 /// ```text
-/// d: [batch, before, indices, behind] ─▶ [batch, indices, before, behind]
-///     ─▶ [batch * indices, before, behind]
-///     ─sum by batch and index─▶ [batch * size, before, behind] ─▶ [batch, before, size, behind]
+/// d: [batch, before, indices, after] ─▶ [batch, indices, before, after]
+///     ─▶ [batch * indices, before, after]
+///     ─sum by batch and index─▶ [batch * size, before, after] ─▶ [batch, before, size, after]
 /// ```
 fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     let (x, indices, d) = (g.x(0), g.x(1), g.d());
@@ -169,7 +169,7 @@ fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     let numbers = (numbers + first.expand(-1)).reshaped(&[-1]);
     let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, n_batches * size_of_one], &[]);
     let sums = sums.reshape(Val::concat(&[batches, size, before, behind], 0));
-    // [batch, size, before, behind]: the size goes behind what is before it.
+    // [batch, size, before, after] ─▶ [batch, before, size, after].
     let rank = rank - n + 1;
     let back = [
         (0..batch).collect::<Vec<_>>(),
@@ -181,7 +181,7 @@ fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
     g.dx(0, sums.transpose(g.ints_value(&back)));
 }
 
-/// The gradient of a product with a sparse matrix: by the dense one, and by each value of the sparse one.
+/// The gradient of a product with a sparse matrix: by the dense matrix, and by the sparse matrix's values.
 fn sparse_product(g: &Vjp<'_, '_>) {
     let (indices, values, shape, b) = (g.x(0), g.x(1), g.x(2), g.x(3));
     let (adj_a, adj_b) = (g.flag("adjoint_a"), g.flag("adjoint_b"));

@@ -31,7 +31,8 @@ fn by_segment<'g>(g: &'g Vjp<'_, '_>, op: Op, data: Val<'g>) -> Val<'g> {
     g.op(op, &operands, &[])
 }
 
-/// For each row the value of its segment. Rows of negative segments, which are in none, get zeros.
+/// For each row the value of its segment. Rows with a negative segment number are in no segment and get
+/// zeros.
 fn rows<'g>(g: &'g Vjp<'_, '_>, of_segments: Val<'g>) -> Val<'g> {
     let ids = g.x(1);
     if g.n_x() == 2 {
@@ -42,7 +43,7 @@ fn rows<'g>(g: &'g Vjp<'_, '_>, of_segments: Val<'g>) -> Val<'g> {
     found.only(beside(ids.bin(Op::GreaterEqual, zero), g.x(0)))
 }
 
-/// A value for each row as a value that broadcasts to the rows' elements.
+/// A value per row, with axes of size 1 appended, so that it broadcasts to `data`.
 fn beside<'g>(value: Val<'g>, data: Val<'g>) -> Val<'g> {
     match (value.rank(), data.rank()) {
         (Some(n), Some(rank)) => (n..rank).fold(value, |value, _| value.expand(-1)),
@@ -54,14 +55,15 @@ fn beside<'g>(value: Val<'g>, data: Val<'g>) -> Val<'g> {
     }
 }
 
-/// Rows that are equal to the extreme share its gradient.
+/// Elements equal to a segment's maximum or minimum share its gradient.
 fn extreme(g: &Vjp<'_, '_>, sum: Op) {
     let is_it = g.x(0).bin(Op::Equal, rows(g, g.y(0)));
     let n = by_segment(g, sum, is_it.cast_like(g.d()));
     g.dx(0, rows(g, g.d() / n).only(is_it));
 }
 
-/// The product of the others: of a single zero that of those that are none, and nothing beside two zeros.
+/// An element's derivative is the product of the others in its segment. For a single zero it is the product
+/// of the nonzero elements; in a segment with two zeros it is zero.
 fn product(g: &Vjp<'_, '_>, sum: Op, prod: Op) {
     let x = g.x(0);
     let is_zero = x.bin(Op::Equal, x.number(0.0));

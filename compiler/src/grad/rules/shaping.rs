@@ -1,4 +1,4 @@
-//! Operators that forward a tensor, give it another shape, or make one.
+//! Operators that forward, reshape, broadcast or fill a tensor.
 
 use befrost_tensor::tf::op::Op;
 

@@ -1,7 +1,7 @@
 //! Variables and tensor arrays.
 //!
-//! A variable's handle stands for its value: what reads the value hands its gradient on. Assignments carry
-//! none. The gradients of a tensor array's elements are in another tensor array, one per reader.
+//! A variable's handle stands for its value: an op that reads the value passes its gradient to the handle.
+//! Assignments pass none. The gradients of a tensor array's elements are in another tensor array.
 
 use befrost_tensor::tf::op::Op;
 
@@ -53,7 +53,8 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     })
 }
 
-/// The tensor array of the gradients of the op's, after a flow: its handle and flow.
+/// The handle and flow of the tensor array that holds the gradients of the op's own array, created after the
+/// flow `after`.
 fn of_array<'g>(g: &'g Vjp<'_, '_>, after: Val<'g>) -> [Val<'g>; 2] {
     let types = [g.x(0).ty(), after.ty()];
     let source = g.source();

@@ -25,7 +25,7 @@ pub(super) struct Network {
 
 /// An image operand of a node.
 struct Read {
-    /// The value behind all transpositions between layouts.
+    /// The value without all transpositions between layouts.
     from: ValueId,
     /// True if the number of these transpositions is odd.
     is_transposed: bool,
@@ -192,7 +192,7 @@ impl Network {
         }
         for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == ValueRole::Image) {
             moved += size(m, m.result(op, i));
-            // Users that cannot be converted need the layout as written, behind any transpositions.
+            // Users that cannot be converted need the layout as written, after any transpositions.
             let mut values = vec![(value, written)];
             while let Some((value_now, layout)) = values.pop() {
                 for (user, at) in m.users(value_now) {

@@ -6,7 +6,7 @@ use befrost_tensor::tf::op::{Class, Op};
 use super::rule::{apply, is_float, patterns, replacement, same_type};
 use super::weights::{pad_of_convolution, scale_weights};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, flag, ints, is_used_once, producer_if, splat};
+use crate::build::query::{dims, dtype, flag, ints, is_used_once, n_elements, producer_if, splat};
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -181,7 +181,7 @@ fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let (p, q) = (producer_if(m, left, kinds)?, producer_if(m, right, kinds)?);
-    let size = |value: ValueId| dims(m, value).map(|dims| dims.iter().product::<i64>());
+    let size = |value: ValueId| dims(m, value).and_then(n_elements);
     let split = |inner: OpId| {
         let (x, y) = (m.operand(inner, 0), m.operand(inner, 1));
         let (nx, ny) = (size(x)?, size(y)?);

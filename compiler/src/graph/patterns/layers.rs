@@ -1,5 +1,4 @@
-//! Layers that are written as elementary operators. Each becomes one operator, whose kernel passes over
-//! memory once.
+//! Layers written with elementary operators. Each becomes one operator, whose kernel reads memory once.
 //!
 //! ```text
 //! 0.5 * x * (1 + Erf(x / sqrt 2))                                ─▶ _Gelu(x)
@@ -158,7 +157,7 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     (is_last && flag(m, op, "keep_dims")).then_some(x)
 }
 
-/// The value behind `Identity`, `StopGradient` and the like.
+/// The value that `Identity`, `StopGradient` and the like forward.
 fn skip_identities(m: &Module, mut value: ValueId) -> ValueId {
     while let Some(op) = producer_if(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
         value = m.operand(op, 0);

@@ -1,4 +1,4 @@
-//! Operators beside a product with constant weights that its weights or its attributes can express.
+//! Operators next to a product with constant weights, merged into the weights or the attributes.
 //!
 //! ```text
 //! Mul(Conv2D(x, w), c)                 ─▶ Conv2D(x, w*c)
@@ -14,7 +14,9 @@ use befrost_tensor::tf::op::Op;
 
 use super::rule::{is_float, operand_orders, permutation, replacement};
 use crate::build::Builder;
-use crate::build::query::{bytes_of, data_format, dims, dtype, flag, ints, is_used_once, producer_if, shape};
+use crate::build::query::{
+    bytes_of, data_format, dims, dtype, flag, ints, is_used_once, n_elements, producer_if, shape,
+};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::OpId;
@@ -36,7 +38,8 @@ const MAX_COPIED: usize = 100 << 10;
 /// Limit on the operators between a factor and the product.
 const MAX_DEPTH: usize = 8;
 
-/// `Mul(x, c)` where x is a product with constant weights, perhaps behind biases, reshapes and transposes.
+/// `Mul(x, c)` where x is a product with constant weights, perhaps followed by biases, reshapes and
+/// transposes.
 pub(super) fn scale_weights(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, c) = operand_orders(m, op)
@@ -67,7 +70,7 @@ fn reshaped(b: &mut Builder<'_, '_>, constant: ValueId, to: &[i64]) -> Option<Va
     b.one(Op::Reshape, &[constant, to]).ok()
 }
 
-/// The operators that may pass a factor on, and the products.
+/// The operators through which a factor can be moved, and the products.
 const PASSING: [Op; 9] = [
     Op::BiasAdd,
     Op::Add,
@@ -95,10 +98,10 @@ fn channels(m: &Module, op: OpId) -> usize {
 /// before it, and it has the same size.
 fn axis_before_reshape(m: &Module, op: OpId, axis: usize) -> Option<usize> {
     let (to, from) = (shape(m, m.result(op, 0))?, shape(m, m.operand(op, 0))?);
-    let inner = |dims: &[i64]| (!dims.contains(&DYNAMIC)).then(|| dims.iter().product::<i64>());
-    let behind = inner(to.get(axis + 1..)?)?;
+    let inner = |dims: &[i64]| n_elements(dims).filter(|_| !dims.contains(&DYNAMIC));
+    let after = inner(to.get(axis + 1..)?)?;
     let size = *to.get(axis)?;
-    (0..from.len()).find(|&at| from[at] == size && size != DYNAMIC && inner(&from[at + 1..]) == Some(behind))
+    (0..from.len()).find(|&at| from[at] == size && size != DYNAMIC && inner(&from[at + 1..]) == Some(after))
 }
 
 /// The operand of a sum that is not constant, and the position of the one that is.

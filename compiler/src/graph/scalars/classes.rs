@@ -1,22 +1,21 @@
 //! Classes of values that have one representation: all tensors of rank 0, or all scalars.
 //!
 //! ```text
-//! tfrt.call                operand i, argument i of the function; what it returns as i, result i
+//! tfrt.call                operand i and argument i of the function; value i that it returns and result i
 //! tfrt.cond, tfrt.case     the same, for all functions
-//! tfrt.while               operand i, argument i, what the body returns as i, result i
-//! tf._Switch, SwitchCase   the data and its ways
-//! tf._Merge                the inputs and the one that is passed on
+//! tfrt.while               operand i, argument i, value i that the body returns, result i
+//! tf._Switch, SwitchCase   the data operand and the data results
+//! tf._Merge                the data operands and the first result
 //! ```
 //!
-//! Functions take part that are private and used by these ops only. The classes are sets of a union-find
-//! forest.
+//! Only private functions that no other op refers to take part. The classes are sets of a union-find forest.
 
 use std::mem::take;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::operators::Arithmetic;
-use super::{body_of, scalar_type};
+use super::scalar_type;
 use crate::device::is_in_other_memory;
 use crate::dialects::{Traits, dev};
 use crate::graph::effects::{callees, functions};
@@ -25,9 +24,9 @@ use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
 /// The part of an op in the rewriting.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ScalarRole {
-    /// It has an equal on scalars.
+    /// It has a scalar equivalent.
     Computes(Arithmetic),
-    /// It takes and gives values in either representation.
+    /// It forwards values in either representation.
     Passes,
     /// Its operands and results are tensors.
     Other,
@@ -45,11 +44,11 @@ pub(super) struct Classes {
     passing: FxHashSet<BlockId>,
     /// Values that operators read or compute as scalars.
     wanted: Vec<ValueId>,
-    /// Values that must stay what they are.
+    /// Values that must keep their type.
     fixed: Vec<ValueId>,
 }
 
-/// How an op that calls passes its operands.
+/// The way in which a calling op passes its operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calling {
     /// Operands from this one on are arguments.
@@ -118,7 +117,7 @@ impl Classes {
     fn add(&mut self, m: &Module, op: OpId, functions: &FxHashMap<StrId, BlockId>) {
         let crosses = dev::destination(m, op).is_some() || is_in_other_memory(m, op);
         if crosses && Calling::of(m, op).is_none() {
-            // A value in another memory is no scalar, which is the host's.
+            // Scalars are in the host's memory.
             return self.fixed.extend(m.results(op));
         }
         if let Some(arithmetic) = Arithmetic::of(m, op) {
@@ -190,7 +189,7 @@ impl Classes {
         while let Some(&parent) = self.parents.get(&root) {
             root = parent;
         }
-        // Short ways for the next time.
+        // Path compression.
         let mut at = value;
         while at != root {
             at = self.parents.insert(at, root).unwrap_or(root);
@@ -199,13 +198,13 @@ impl Classes {
     }
 }
 
-/// True for a Merge of which is only asked whether it is dead. Its inputs may have different types.
+/// True for a Merge whose result is only tested for being dead. Its inputs may have different types.
 pub(super) fn is_test_of_life(m: &Module, op: OpId) -> bool {
     m.op_name_str(op) == "tf._Merge"
         && m.users(m.result(op, 0)).all(|(user, _)| m.op_name_str(user) == "tf._IsLive")
 }
 
-/// The values that are no chains.
+/// The values other than chains.
 fn data(m: &Module, values: impl Iterator<Item = ValueId>) -> impl Iterator<Item = ValueId> {
     values.filter(|&value| m.value_type(value) != KnownType::Chain.id())
 }
@@ -215,7 +214,7 @@ fn passing_functions(m: &Module) -> FxHashMap<StrId, BlockId> {
     let mut found: FxHashMap<StrId, BlockId> = functions(m)
         .into_iter()
         .filter(|&(_, function)| m.is_private(function))
-        .filter_map(|(name, function)| Some((name, body_of(m, function)?)))
+        .filter_map(|(name, function)| Some((name, m.only_block(function)?)))
         .collect();
     for op in m.walk(m.top()) {
         if Calling::of(m, op).is_none() {

@@ -9,19 +9,20 @@
 //! func @step(%i: tensor<i32>) ──▶ func @step(%i': i32)      used by loops, branches and calls
 //! ```
 //!
-//! A tensor costs an allocation and its operator some 100 ns, a scalar nothing and 3 ns: the counters and
-//! conditions of loops.
+//! An operator on tensors takes some 100 ns and an allocation, one on scalars 3 ns. The pass pays for the
+//! counters and conditions of loops.
 //!
 //! ```text
-//! classes.rs    values that must have one representation, because an op passes one on as the other: an
-//!               operand of a loop, the argument, what the body returns, the result; both sides of a Switch
-//! operators.rs  operators that have an equal on scalars
-//! this file     a class with an operand or a result of such an operator is scalar; conversions are inserted
-//!               where other ops read or make its values
+//! classes.rs    classes of values that must have one representation, because an op forwards one as the
+//!               other: an operand of a loop, its argument, the body's result, the loop's result; the ways of
+//!               a Switch
+//! operators.rs  operators with a scalar equivalent
+//! this file     a class with an operand or a result of such an operator becomes scalar; conversions are
+//!               inserted where other ops read or make its values
 //! ```
 //!
-//! Part of the kernel graph's optimization, behind `tf-to-kernels`. A conversion is skipped with a dead value
-//! or an error like an operator, so the pass also serves graphs whose values may be dead.
+//! Part of the kernel graph's optimization, after `tf-to-kernels`. A conversion of a dead value or an error
+//! is skipped, like an operator, so the pass also serves graphs whose values may be dead.
 
 mod classes;
 mod operators;
@@ -57,7 +58,7 @@ const FROM_ELEMENTS: &str = "tensor.from_elements";
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut all: Vec<OpId> = functions(r.ir()).into_values().collect();
     all.sort_by_key(|op| op.0);
-    let blocks: Vec<BlockId> = all.iter().filter_map(|&function| body_of(r.ir(), function)).collect();
+    let blocks: Vec<BlockId> = all.iter().filter_map(|&function| r.ir().only_block(function)).collect();
     blocks.iter().for_each(|&block| drop_identities(r, block));
     let mut classes = Classes::of(r.ir(), &blocks);
     if !classes.have_scalars() {
@@ -73,7 +74,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// Replaces each Identity that nothing waits for by its operand.
+/// Replaces each Identity whose completion is unused by its operand.
 fn drop_identities(r: &mut Rewriter<'_>, block: BlockId) {
     let ops: Vec<OpId> = r.ir().ops_in(block).collect();
     for op in ops {
@@ -92,15 +93,6 @@ fn drop_identities(r: &mut Rewriter<'_>, block: BlockId) {
             r.replace(result, value);
             r.erase(op);
         }
-    }
-}
-
-/// The only block of a function.
-fn body_of(m: &Module, function: OpId) -> Option<BlockId> {
-    let &[region] = m.regions_of(function) else { return None };
-    match m.blocks_of(region) {
-        &[block] => Some(block),
-        _ => None,
     }
 }
 
@@ -155,7 +147,7 @@ impl Rewriting<'_, '_> {
                         self.retype(result, classes);
                     }
                     if classes::is_test_of_life(self.r.ir(), op) {
-                        // The first of its inputs may be none of the others' type.
+                        // Its inputs may have different types; the result has that of the first one.
                         let m = self.r.ir();
                         let (result, ty) = (m.result(op, 0), m.value_type(m.operand(op, 0)));
                         self.r.set_type(result, ty);
@@ -170,8 +162,8 @@ impl Rewriting<'_, '_> {
         n_ports
     }
 
-    /// Gives the result of an op whose operand has its type the type of the tensor that the op reads: while
-    /// the operand was a scalar, so was the result.
+    /// Restores the result type of an op whose result has the type of its operand, after the operand became a
+    /// tensor again.
     fn pass_tensor(&mut self, op: OpId) {
         let m = self.r.ir();
         if !m.traits(op).has(Traits::PASSES_TYPE) || m.n_operands(op) == 0 || m.n_results(op) == 0 {
@@ -183,7 +175,7 @@ impl Rewriting<'_, '_> {
         }
     }
 
-    /// Gives a value of a scalar class the type of its element. True if it did.
+    /// Gives a value of a scalar class its element type. Returns whether the value is of such a class.
     fn retype(&mut self, value: ValueId, classes: &mut Classes) -> bool {
         let m = self.r.ir();
         let ty = m.value_type(value);
@@ -194,7 +186,7 @@ impl Rewriting<'_, '_> {
         true
     }
 
-    /// Replaces an operator by its equal on scalars. The tensor is made for the ops that need one.
+    /// Replaces an operator by its scalar equivalent. A tensor of the result is made where an op needs one.
     fn compute_scalar(&mut self, op: OpId, arithmetic: Arithmetic) {
         let operands: Vec<ValueId> = self.r.ir().operands(op).collect();
         let n = arithmetic.n_read(operands.len());
@@ -215,7 +207,7 @@ impl Rewriting<'_, '_> {
         self.tensors.insert(result, None);
     }
 
-    /// Lets a new op run where the op does for which it was made, unless that is in another memory.
+    /// Gives a new op the device of the op that it was made for, unless that device has another memory.
     fn adopt_device(&mut self, made: OpId, of: OpId) {
         let m = self.r.ir();
         if let Some(device) = m.attr(of, names::BEF_DEVICE)
@@ -226,14 +218,14 @@ impl Rewriting<'_, '_> {
         }
     }
 
-    /// Makes operand `i` of an op the scalar of the tensor that it is.
+    /// Replaces operand `i` of an op by its scalar.
     fn read_scalar(&mut self, op: OpId, i: usize) {
         let value = self.r.ir().operand(op, i);
         let scalar = self.scalar(value, op);
         self.r.set_operand(op, i, scalar);
     }
 
-    /// Makes operand `i` of an op a tensor, if it has become a scalar.
+    /// Replaces operand `i` of an op by its tensor, if it has become a scalar.
     fn read_tensor(&mut self, op: OpId, i: usize) {
         let value = self.r.ir().operand(op, i);
         let (Some(known), Some(&scalar)) = (self.tensors.get(&value), self.scalars.get(&value)) else {
@@ -243,7 +235,7 @@ impl Rewriting<'_, '_> {
             Some(tensor) => tensor,
             None => {
                 let m = self.r.ir();
-                let (at, loc, ty) = (behind(m, scalar), m.loc(op), m.value_type(scalar));
+                let (at, loc, ty) = (after(m, scalar), m.loc(op), m.value_type(scalar));
                 let ty = tf::tensor(self.r.cx(), Some(&[]), ty);
                 let made = self.r.create_named(at, loc, FROM_ELEMENTS, &[scalar], &[ty], &[]);
                 self.adopt_device(made, op);
@@ -269,10 +261,10 @@ impl Rewriting<'_, '_> {
         scalar
     }
 
-    /// The element of a tensor, behind what makes the tensor.
+    /// The element of a tensor, as an op after the definition of the tensor.
     fn element(&mut self, tensor: ValueId, user: OpId) -> ValueId {
         let m = self.r.ir();
-        let (at, loc, ty) = (behind(m, tensor), m.loc(user), m.cx.element(m.value_type(tensor)));
+        let (at, loc, ty) = (after(m, tensor), m.loc(user), m.cx.element(m.value_type(tensor)));
         let mut value = None;
         if let Some(op) = m.defining_op(tensor) {
             if m.op_name_str(op) == FROM_ELEMENTS {
@@ -292,8 +284,8 @@ impl Rewriting<'_, '_> {
     }
 }
 
-/// The place behind what makes a value.
-fn behind(m: &Module, value: ValueId) -> InsertionPoint {
+/// The insertion point after the definition of a value.
+fn after(m: &Module, value: ValueId) -> InsertionPoint {
     match (m.defining_op(value), m.defining_block(value)) {
         (Some(op), _) => InsertionPoint::After(op),
         (None, Some(block)) => InsertionPoint::Start(block),

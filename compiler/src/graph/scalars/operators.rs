@@ -1,7 +1,7 @@
-//! Operators that have an equal on scalars.
+//! Operators with a scalar equivalent.
 //!
-//! The arithmetic is that of the operators on tensors, so only operators that agree with `arith` in all
-//! values are here: no division by what may be zero, no maximum of floats.
+//! Results must not change, so only operators that agree with `arith` on all values are here: no division by
+//! a value that may be zero, no maximum of floats.
 
 use befrost_tensor::tf::op::Op;
 
@@ -32,7 +32,7 @@ pub(super) enum Arithmetic {
 
 impl Arithmetic {
     /// The operation for an op whose operands and data result are tensors of rank 0. `None` if the op has no
-    /// equal on scalars, or something waits for its completion.
+    /// scalar equivalent, or its completion is used.
     pub(super) fn of(m: &Module, op: OpId) -> Option<Arithmetic> {
         let mut results = m.results(op);
         let result = results.next()?;
@@ -41,7 +41,7 @@ impl Arithmetic {
         }
         let operands: Vec<ValueId> = m.operands(op).collect();
         match m.op_name_str(op) {
-            // Of a number it is more than its element.
+            // The predicate of a number is not its element.
             "tf._Predicate" => {
                 let is_bool = scalar_type(m, m.value_type(*operands.first()?)) == Some(KnownType::I1.id());
                 return (is_bool && operands.len() == 1).then_some(Arithmetic::Operand);
@@ -77,12 +77,12 @@ impl Arithmetic {
             (Op::Abs, 1) if is_float => plain("math.absf"),
             (Op::Square, 1) if is_int => Some(Arithmetic::Twice("arith.muli")),
             (Op::Square, 1) if is_float => Some(Arithmetic::Twice("arith.mulf")),
-            // Neither zero nor an overflow.
+            // A positive constant divisor: no division by zero, no overflow.
             (Op::FloorDiv | Op::FloorMod, 2) if is_int => {
                 let divisor = constant(1..i64::MAX)?;
                 let (is_quotient, is_power) = (operator == Op::FloorDiv, divisor & (divisor - 1) == 0);
                 Some(match (is_quotient, is_power) {
-                    // A shift rounds down, and the low bits are what it drops.
+                    // A shift rounds down; the remainder is the bits that it drops.
                     (true, true) => Arithmetic::WithConstant("arith.shrsi", divisor.trailing_zeros().into()),
                     (false, true) => Arithmetic::WithConstant("arith.andi", divisor - 1),
                     (true, false) => Arithmetic::WithConstant("arith.floordivsi", divisor),

@@ -25,7 +25,7 @@ pub(super) struct GraphBody<'g> {
     pub(super) feeds: HashMap<(usize, usize), usize>,
     /// The values of the attributes of the function, to which its nodes refer.
     pub(super) attrs: BTreeMap<String, AttrValue>,
-    /// The nodes with which others share a device.
+    /// The nodes that are named as colocation groups.
     pub(super) groups: HashSet<&'g str>,
 }
 
@@ -188,7 +188,7 @@ impl<'g> GraphBody<'g> {
         Ok(inputs)
     }
 
-    /// Drops the edges from NextIterations to Merges, which go around in loops.
+    /// Drops the back edges of loops: those from NextIterations to Merges.
     pub(super) fn without_back_edges(&self, mut needed: Needed) -> Needed {
         for (&node, from) in &mut needed {
             if self.primitive(node) == Some(Primitive::Merge) {
@@ -198,7 +198,7 @@ impl<'g> GraphBody<'g> {
         needed
     }
 
-    /// Topological order of these nodes; else the order of the file.
+    /// The topological order of these nodes; where it leaves a choice, the order of the file.
     pub(super) fn order(&self, inputs: &Needed) -> Result<Vec<usize>, Refusal> {
         let mut order = TopologicalOrder::new();
         let mut users: HashMap<usize, Vec<usize>> = HashMap::new();

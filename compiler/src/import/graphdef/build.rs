@@ -1,8 +1,8 @@
 //! Translation of nodes to ops.
 //!
-//! Result types are those that the attributes of a node say, without shapes, which `tf-shape-inference` finds
-//! once for graph and functions together. So the ops are not made by the typed builder, which would infer
-//! shapes op by op; nor could it make references, islands and the tokens of a body with dataflow.
+//! Result types follow from the attributes of a node, without shapes, which `tf-shape-inference` finds once
+//! for graph and functions together. So the ops are not created with the typed builder: it would infer shapes
+//! op by op, and it cannot create references, islands and the tokens of a body with dataflow.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -83,7 +83,7 @@ impl<'g> Importer<'g> {
                 feeds.push((Feed::named(name.clone()), name.clone()));
             }
         }
-        // What a target needs comes before what later ones need.
+        // The dependencies of a target come before those of later targets.
         let mut order = Vec::with_capacity(needed.len());
         let mut ordered = BTreeSet::new();
         let results = fetches.iter().map(|key| key.0).filter(|_| entry.results_first);
@@ -358,7 +358,7 @@ impl<'g> Importer<'g> {
                     }
                     controls.extend(block.made.get(&from).and_then(|made| made.control));
                 }
-                _ if ended => return Err("an input behind a control input".into()),
+                _ if ended => return Err("an input after a control input".into()),
                 _ => operands.extend(block.get(reference)?),
             }
         }
@@ -408,7 +408,7 @@ impl<'g> Importer<'g> {
         Ok(TranslatedNode { outputs, ranges, control })
     }
 
-    /// Reports operands whose element type differs from that of the node's attributes.
+    /// Refuses operands whose element type differs from the one that the node's attributes give.
     fn check_elements(
         &mut self,
         node: usize,
@@ -713,8 +713,8 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     Ok(ends)
 }
 
-/// The first outputs of the nodes whose outputs nobody uses. Of a graph with dataflow control flow those that
-/// every run has, if there are any: none in loops, and none that may be dead.
+/// The first outputs of the nodes whose outputs no node reads. In a graph with dataflow control flow, only
+/// those that every run has, if there are any: not those in loops, and not those that may be dead.
 pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
     let mut is_used = vec![false; body.nodes.len()];
     for node in 0..body.nodes.len() {

@@ -1,4 +1,4 @@
-//! Requests for gradients of a graph, as ops behind the graph's.
+//! Requests for gradients of a graph, as ops after the graph's.
 //!
 //! ```text
 //! order 1:  g = tf._Gradients(ys, dys, xs)
@@ -18,7 +18,7 @@ use crate::import::GradientRequest;
 use crate::ir::{BlockId, LocId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, Rewriter};
 
-/// The highest order of derivatives; each one multiplies the graph.
+/// Maximum order of derivatives; each order multiplies the graph.
 const MAX_ORDER: u32 = 8;
 
 /// A node and its output.
@@ -94,7 +94,7 @@ pub(super) fn resolve(
 }
 
 impl<'g> Importer<'g> {
-    /// The values of a request. A reference to a variable is one, not its value.
+    /// The values of a request's tensors. An x that is a reference to a variable stays a reference.
     pub(super) fn gradient_operands(
         &mut self,
         block: &Block<'_, 'g>,
@@ -111,7 +111,7 @@ impl<'g> Importer<'g> {
         Ok(values)
     }
 
-    /// Appends a request to a block; the gradients and their names.
+    /// Appends a request to a block. Returns the gradients and their names.
     pub(super) fn gradients(
         &mut self,
         block: BlockId,
@@ -131,7 +131,7 @@ impl<'g> Importer<'g> {
         }
         let (mut dys, mut grads) = (dys, Vec::new());
         for order in 1..=request.order {
-            // What is differentiated again is there, if only as zeros.
+            // Gradients that are differentiated again must exist, if only as zeros.
             let unconnected = if order == request.order { request.unconnected } else { Unconnected::Zero };
             let top = self.m.top();
             let mut r = Rewriter::new(&mut self.m, top);

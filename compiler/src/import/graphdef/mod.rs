@@ -6,10 +6,9 @@
 //! library ─────┴▶ one func.func per function and attributes that it is called with
 //! ```
 //!
-//! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from
-//! gets one more result. Where a reference variable is used as a tensor, a `tf._ReadRef` reads it at that
-//! place. Element types are derived from TensorFlow's signatures; shapes are inferred later
-//! (`tf-shape-inference`).
+//! A control edge becomes an operand of type `!tfrt.chain` after the others; its source gets an additional
+//! result. Where a reference variable is used as a tensor, a `tf._ReadRef` reads it at that place. Element
+//! types follow from TensorFlow's signatures; shapes are inferred later (`tf-shape-inference`).
 //!
 //! A body whose needed nodes have primitives of dataflow control flow (Switch, Merge, Enter ...) becomes one
 //! `tf_executor.graph`. Its cycles are cut at the NextIterations. Constants keep their control edges there,
@@ -98,11 +97,11 @@ fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<M
     imported.map_err(|error| vec![*error])
 }
 
-/// A function of the module that is made of tensors of the graph.
+/// A function of the module, given by tensors of the graph.
 #[derive(Debug, Default)]
 pub(super) struct EntryPoint {
     pub(super) symbol: String,
-    /// The arguments, and their names. Without any, and if `takes_placeholders`, the placeholders.
+    /// The arguments and their names. With `takes_placeholders`, the needed placeholders are further ones.
     pub(super) feeds: Vec<(Feed, String)>,
     pub(super) takes_placeholders: bool,
     /// The results, and their names; `None`: all unconsumed outputs.
@@ -111,7 +110,7 @@ pub(super) struct EntryPoint {
     pub(super) targets: Vec<String>,
     /// True if the results come before the effects.
     pub(super) results_first: bool,
-    /// Further results: gradients.
+    /// Gradients, which are additional results.
     pub(super) gradients: Vec<GradientRequest>,
 }
 
@@ -142,14 +141,14 @@ impl EntryPoint {
 /// The function that initializes a graph's variables.
 pub const INIT: &str = "init";
 
-/// The things that a graph finds outside of itself.
+/// The surroundings of a graph: the files beside it, and its other entry points.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings<'g> {
-    /// Texts that nodes are, by the nodes' names.
+    /// The values of string constants that depend on the model's place, by node.
     pub(super) texts: BTreeMap<String, String>,
-    /// The bundle that it restores its variables from.
+    /// The bundle from which it restores its variables.
     pub(super) bundle: Option<&'g Bundle>,
-    /// True if its resources without a name are those of its other entry points too.
+    /// True if its other entry points share its resources without a name.
     pub(super) shares_resources: bool,
 }
 
@@ -177,7 +176,7 @@ pub(super) fn import(
     Err(errors::unsupported(&ops.collect::<Vec<_>>()))
 }
 
-/// Most functions of a module. Unbounded instantiation is refused.
+/// Maximum number of functions of a module, so that instantiation ends.
 const MAX_INSTANCES: usize = 1 << 14;
 
 /// The state of an import.

@@ -1,8 +1,8 @@
-//! Nodes whose values are in other files: RestoreV2 becomes constants of a bundle's tensors, a node for the
-//! name of a file becomes that name.
+//! Nodes whose values are in other files: a RestoreV2 becomes constants with a bundle's tensors, a node for
+//! the name of a file becomes that name.
 //!
-//! A session would run these at the start of a program, with files at hand. Here the program contains what
-//! was in them, so it needs none. Only restored tensors that are used are read.
+//! A session would read the files when it starts. Here the program contains their contents and needs no
+//! files. Only restored tensors that are used are read.
 
 use befrost_tensor::bundle::{BundleData, BundleTensor};
 use befrost_tensor::tf::op::{Op, Signature, Type};
@@ -30,7 +30,7 @@ impl<'g> Importer<'g> {
         op == "RestoreV2" && self.surroundings.bundle.is_some()
     }
 
-    /// The text that a node of the graph is.
+    /// The known text of a node of the graph.
     pub(super) fn text_of(&self, body: &GraphBody<'_>, node: usize) -> Option<&'g str> {
         let NodeDef { name, .. } = &body.nodes[node];
         self.surroundings.texts.get(name).filter(|_| body.function.is_none()).map(String::as_str)
@@ -59,7 +59,8 @@ impl<'g> Importer<'g> {
         self.m.result(op, 0)
     }
 
-    /// The tensors that a RestoreV2 restores, as constants. Those that nothing uses are all the first one.
+    /// The tensors that a RestoreV2 restores, as constants. Unused outputs are not read; they get the value
+    /// of the first used one.
     pub(super) fn restore(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<TranslatedNode, String> {
         let (body, Some(bundle)) = (block.body, self.surroundings.bundle) else {
             return Err("there is no bundle to restore from".to_owned());
@@ -97,7 +98,7 @@ impl<'g> Importer<'g> {
         Ok(TranslatedNode { ranges: vec![("tensors".to_owned(), 0, outputs.len())], outputs, control: None })
     }
 
-    /// The name of a resource that has none, but is one in all entry points: that of its node.
+    /// The name of a resource without one that all entry points share: the name of its node.
     pub(super) fn resource_name(
         &mut self,
         body: &GraphBody<'g>,

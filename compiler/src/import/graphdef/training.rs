@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! init       the node that initializes the variables
-//! step       loss and metrics, then what runs besides     the pass behind adds gradients and updates
+//! step       loss and metrics, then further targets       `train` adds gradients and updates
 //! evaluate   loss and metrics
-//! predict    the outputs that nobody uses, or what the loss compares
+//! predict    the outputs that no node reads, or else the predictions that the loss compares
 //! ```
 //!
-//! A placeholder is a label if some value depends on all variables of the loss and not on it. The predictions
-//! are outputs that depend on all variables and on no label; without any, the last such values in front of
-//! the loss.
+//! A placeholder is a label if some value depends on all variables of the loss and not on the placeholder.
+//! The predictions are the outputs that depend on all variables and on no label; if there are none, the last
+//! such values before the loss.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ use crate::import::proto::GraphDef;
 /// The node that initializes variables, if none is named.
 const INIT: &str = "init";
 
-/// Maximum number of words of marks with which predictions are searched for.
+/// Maximum number of words of marks in the search for predictions.
 const MAX_WORDS: usize = 1 << 24;
 
 impl EntryPoint {

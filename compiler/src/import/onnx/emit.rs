@@ -1,13 +1,14 @@
-//! Emission of the op graph: what the lowerings of nodes are written with.
+//! The emitter of op graph, with which the lowerings of nodes are written.
 //!
 //! ```text
 //! operator, operands, attributes ──build──▶ op of inferred type ──fold, if small and constant──▶ value
 //! ```
 //!
-//! ONNX computes sizes by nodes: `Shape`, `Gather`, `Concat`, `Reshape`. Where the shapes are known these ops
-//! are folded as they are emitted, so that a lowering sees constants, and exact types, wherever it can.
+//! ONNX computes sizes by nodes: `Shape`, `Gather`, `Concat`, `Reshape`. Where the shapes are known, these
+//! ops are folded as they are emitted, so that lowerings see constants and exact types.
 //!
-//! A [`Size`] is a dimension that is known or computed by the program. Axes and indices are i64 throughout.
+//! A [`DimSize`] is a dimension that is known or computed by the program. Axes and indices are i64
+//! throughout.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, OpRow, Type};
@@ -126,7 +127,7 @@ impl GraphEmitter {
         Ok(self.folded(op))
     }
 
-    /// The results of an op, as constants if they are known.
+    /// The results of an op; constants, and the op erased, if it folds.
     fn folded(&mut self, op: OpId) -> Vec<ValueId> {
         let m = &mut self.m;
         let size = |value| match m.cx.attr(constant_of(m, value)?) {
@@ -163,7 +164,7 @@ impl GraphEmitter {
         self.op(operator, operands, &[])
     }
 
-    /// The result of an op whose elements no operand has.
+    /// The result of an op whose element type does not follow from its operands.
     pub(super) fn to(
         &mut self,
         operator: Op,
@@ -232,7 +233,7 @@ impl GraphEmitter {
         if !splat {
             return Some(numbers);
         }
-        let n: i64 = query::dims_of(&self.m, *ty)?.iter().product();
+        let n = query::dims_of(&self.m, *ty).and_then(query::n_elements)?;
         let n = usize::try_from(n).ok().filter(|&n| n <= tf::MAX_SHAPE_CONSTANT)?;
         Some(vec![*numbers.first()?; n])
     }
@@ -448,20 +449,20 @@ impl GraphEmitter {
         self.transpose(value, &perm)
     }
 
-    /// With a new axis of size 1 in front of axis `at`.
+    /// `value` with a new axis of size 1 in front of axis `at`.
     pub(super) fn expand(&mut self, value: ValueId, at: usize) -> Result<ValueId, Why> {
         let at = self.int(at as i64)?;
         self.one(Op::ExpandDims, &[value, at])
     }
 
-    /// With axes of size 1 behind, up to this rank.
+    /// `value` with axes of size 1 appended, up to this rank.
     pub(super) fn expand_behind(&mut self, value: ValueId, rank: usize) -> Result<ValueId, Why> {
         let mut sizes = self.sizes(value)?;
         sizes.resize(rank.max(sizes.len()), DimSize::Known(1));
         self.reshape(value, &sizes)
     }
 
-    /// Without these axes, which have size 1.
+    /// `value` without these axes, which have size 1.
     pub(super) fn squeeze(&mut self, value: ValueId, axes: &[i64]) -> Result<ValueId, Why> {
         self.op(Op::Squeeze, &[value], &[("squeeze_dims", AttrArg::Ints(axes))])
     }
@@ -487,7 +488,8 @@ impl GraphEmitter {
         self.one(Op::ConcatV2, &[values, &[axis]].concat())
     }
 
-    /// The part `from..to` of an axis; a negative bound counts from the end, and no `to` is the end.
+    /// The part `from..to` of an axis. A negative bound counts from the end; without `to` the part reaches to
+    /// the end.
     pub(super) fn slice(
         &mut self,
         value: ValueId,
@@ -507,7 +509,7 @@ impl GraphEmitter {
         self.op(Op::StridedSlice, &[value, begin, end, strides], &attrs)
     }
 
-    /// The first elements of an axis, as many as `to`.
+    /// The first `to` elements of an axis.
     pub(super) fn first(&mut self, value: ValueId, axis: usize, to: DimSize) -> Result<ValueId, Why> {
         let to = match to {
             DimSize::Known(to) => return self.slice(value, axis, 0, Some(to)),
@@ -540,7 +542,7 @@ impl GraphEmitter {
         self.ops(Op::SplitV, &[value, sizes, axis], &[("num_split", AttrArg::Int(n as i64))], &[])
     }
 
-    /// Padding with a constant: the pairs of sizes before and behind, by axis.
+    /// Padding with a constant. `pads` are the sizes before and after each axis.
     pub(super) fn pad(&mut self, value: ValueId, pads: &[(i64, i64)], with: ValueId) -> Result<ValueId, Why> {
         if pads.iter().all(|&pad| pad == (0, 0)) {
             return Ok(value);
@@ -552,7 +554,7 @@ impl GraphEmitter {
         self.one(Op::PadV2, &[value, pads, with])
     }
 
-    /// The elements of `value` by indices along an axis, which are in range.
+    /// The slices of `value` at indices along an axis. The indices are in range.
     pub(super) fn gather(&mut self, value: ValueId, indices: ValueId, axis: usize) -> Result<ValueId, Why> {
         let axis = self.int(axis as i64)?;
         self.one(Op::GatherV2, &[value, indices, axis])
@@ -570,7 +572,7 @@ impl GraphEmitter {
         self.one(Op::Range, &[zero, n, one])
     }
 
-    /// `indices` into an axis of `size` elements with those below zero counted from its end.
+    /// `indices` into an axis of `size` elements, where negative ones count from the end.
     pub(super) fn wrapped(&mut self, indices: ValueId, size: DimSize) -> Result<ValueId, Why> {
         if let (Some(known), DimSize::Known(size)) = (self.ints_of(indices), size)
             && known.iter().all(|&index| index >= 0 || size < 0)
@@ -586,7 +588,7 @@ impl GraphEmitter {
 
     // ---- functions and regions ----
 
-    /// The end of a region.
+    /// Ends a region.
     pub(super) fn yields(&mut self, values: &[ValueId]) {
         let op = self.m.create_named("tf.Yield", values, &[], &[]);
         self.m.append(self.block, op);

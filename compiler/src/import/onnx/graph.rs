@@ -1,7 +1,7 @@
 //! Graphs: names and their values, the nodes that are needed, functions and subgraphs.
 //!
 //! Names are in scopes: a subgraph sees the values of the graphs around it, a function only its arguments.
-//! Nodes stand behind those whose outputs they take, as the format demands.
+//! A node comes after the nodes whose outputs it reads, as the format demands.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
@@ -27,6 +27,9 @@ use crate::ir::{LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
 /// Limit on functions that call each other.
 const MAX_DEPTH: usize = 64;
 
+/// Limit on lowered nodes: functions that call functions multiply theirs.
+const MAX_NODES: usize = 1 << 19;
+
 /// A function by domain and name.
 pub(super) type Functions<'g> = HashMap<(&'g str, &'g str), &'g FunctionProto>;
 
@@ -39,20 +42,22 @@ pub(super) type NameScope<'g> = HashMap<&'g str, Option<ValueId>>;
 /// A function that lowers a node.
 pub(super) type LowerNode = fn(&mut OnnxImporter<'_>, &OnnxNode<'_>) -> Lowered;
 
-/// A function that lowers a node with subgraphs, whose names come to be known to the importer.
+/// A function that lowers a node with subgraphs, whose names enter the importer's scopes.
 pub(super) type LowerWithGraphs = for<'g> fn(&mut OnnxImporter<'g>, &OnnxNode<'g>) -> Lowered;
 
-/// How an operator of a domain is lowered, if it is supported.
+/// Finds the lowering of an operator by domain and name; `None` if it is not supported.
 pub(super) type LookUp = fn(&str, &str) -> Option<NodeLowering>;
 
-/// How an operator is lowered.
+/// The lowering of an operator.
 #[derive(Clone, Copy)]
 pub(super) enum NodeLowering {
-    /// To an operator with the same operands.
+    /// An operator with the same operands.
     Op(Op),
+    /// A function.
     With(LowerNode),
+    /// A function of a node with subgraphs.
     WithGraphs(LowerWithGraphs),
-    /// To nothing, if it has no input: an optional without a value.
+    /// The input, or an optional without a value if there is none.
     Optional,
 }
 
@@ -96,15 +101,17 @@ pub(super) struct OnnxImporter<'g> {
     opsets: Opsets<'g>,
     /// The table of operators.
     lowering: LookUp,
-    /// The innermost one last.
+    /// The scopes of names, the innermost one last.
     scopes: Vec<NameScope<'g>>,
     /// The attributes of the function whose nodes are lowered.
     function_attrs: HashMap<&'g str, &'g AttributeProto>,
     /// The types of sequences.
     pub(super) sequences: HashMap<ValueId, SequenceType>,
-    /// The elements of vectors and scalars that are computed from shapes, known one by one.
+    /// The elements of vectors and scalars of sizes, each known or a scalar value.
     pub(super) vectors: HashMap<ValueId, Vec<DimSize>>,
     depth: usize,
+    /// Number of nodes lowered, those of a function once per call.
+    n_nodes: usize,
 }
 
 impl Deref for OnnxImporter<'_> {
@@ -142,6 +149,7 @@ impl<'g> OnnxImporter<'g> {
             sequences: HashMap::new(),
             vectors: HashMap::new(),
             depth: 0,
+            n_nodes: 0,
         }
     }
 
@@ -236,7 +244,7 @@ impl<'g> OnnxImporter<'g> {
         narrowed(&mut self.m.cx, ty, feed).map_err(refuse)
     }
 
-    /// The element type that is printed so.
+    /// The element type with this printed name.
     fn element_named(&mut self, name: &str) -> Option<Type> {
         let types = DType::ALL.iter().map(|&dtype| Type::Dense(dtype));
         types.into_iter().find(|&ty| {
@@ -304,13 +312,13 @@ impl<'g> OnnxImporter<'g> {
         Ok(())
     }
 
-    /// The elements of a vector or scalar of sizes, if each is known or a value of its own.
+    /// The elements of a vector or scalar of sizes, if each is known or a scalar value.
     pub(super) fn elements_of(&self, value: ValueId) -> Option<Vec<DimSize>> {
         let known = self.ints_of(value).map(|ints| ints.into_iter().map(DimSize::Known).collect());
         known.or_else(|| self.vectors.get(&value).cloned())
     }
 
-    /// A vector of these sizes, whose elements stay known.
+    /// A vector of these sizes, whose elements are recorded.
     pub(super) fn vector(&mut self, sizes: Vec<DimSize>) -> Result<ValueId, Why> {
         let value = self.size_vector(&sizes)?;
         self.vectors.insert(value, sizes);
@@ -332,6 +340,10 @@ impl<'g> OnnxImporter<'g> {
     /// Lowers a node.
     fn node(&mut self, proto: &'g NodeProto) -> Result<(), Refusal> {
         let refuse = |why: Why| errors::node(name_of(proto), &proto.op_type, &why);
+        self.n_nodes += 1;
+        if self.n_nodes > MAX_NODES {
+            return Err(refuse(format!("functions and loops multiply the nodes to more than {MAX_NODES}")));
+        }
         let name = self.m.cx.str_id(name_of(proto));
         let outer = self.loc;
         self.loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
@@ -506,7 +518,7 @@ impl<'g> OnnxImporter<'g> {
     }
 }
 
-/// The name of a node, or else that of its first output.
+/// The name of a node; if it has none, that of its first output.
 fn name_of(node: &NodeProto) -> &str {
     match node.output.first() {
         Some(output) if node.name.is_empty() => output,

@@ -11,8 +11,8 @@
 //! none. A lowering is a function from the values of a node's inputs to those of its outputs, written with
 //! the emitter ([`emit`]), which infers types and folds constants on the way. `ops/mod.rs` has the table.
 //!
-//! Where the meanings differ the lowering makes the difference visible: channels are axis 1, integers divide
-//! towards zero, indices below zero count from the end, variances are those of the whole population.
+//! Lowerings make differences to TensorFlow explicit: channels are axis 1, quotients of integers are
+//! truncated, negative indices count from the end, variances are those of the whole population.
 //!
 //! Sequences are TensorFlow's lists of tensors. An optional value is its value, or nothing. Nodes of
 //! functions are inlined. Loops and branches become regions, which see the values around them.

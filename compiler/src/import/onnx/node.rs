@@ -10,14 +10,14 @@ pub(super) struct OnnxNode<'n> {
     pub(super) proto: &'n NodeProto,
     /// The inputs; `None` where an optional one is omitted.
     pub(super) inputs: Vec<Option<ValueId>>,
-    /// The attributes, references to those of a function resolved.
+    /// The attributes. References to attributes of a function are resolved.
     pub(super) attrs: Vec<(&'n str, &'n AttributeProto)>,
     /// The version of the operator's set.
     pub(super) version: i64,
 }
 
 impl<'n> OnnxNode<'n> {
-    /// An input that must be there.
+    /// A required input.
     pub(super) fn input(&self, i: usize) -> Result<ValueId, Why> {
         self.optional(i).ok_or_else(|| format!("input #{i} is missing"))
     }
@@ -27,7 +27,7 @@ impl<'n> OnnxNode<'n> {
         self.inputs.get(i).copied().flatten()
     }
 
-    /// All inputs, which must be there.
+    /// All inputs; none may be omitted, and there is at least one.
     pub(super) fn all(&self) -> Result<Vec<ValueId>, Why> {
         let all: Vec<ValueId> = (0..self.inputs.len()).map(|i| self.input(i)).collect::<Result<_, _>>()?;
         if all.is_empty() { Err("it has no inputs".to_owned()) } else { Ok(all) }

@@ -1,4 +1,4 @@
-//! Descriptions of models.
+//! Summaries of ONNX models.
 
 use std::collections::BTreeMap;
 

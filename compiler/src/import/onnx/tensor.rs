@@ -1,4 +1,4 @@
-//! TensorProto: elements as raw bytes, in a list of numbers, or in a file beside the model.
+//! TensorProto: its elements are raw bytes, a list of numbers, or in a file beside the model.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::ir::{AttrId, AttrKind, Blob, Context, StrId};
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i32 = 1;
 
-/// Limit on the bytes of a tensor that is written as a sparse one.
+/// Limit on the bytes of a sparse tensor's dense form.
 const MAX_DENSE: usize = 1 << 28;
 
 /// The files with tensors beside a model, each read once.
@@ -87,7 +87,10 @@ pub(super) fn element_type(code: i32) -> Result<Type, Why> {
         15 => DType::Complex128,
         16 => DType::BF16,
         _ => {
-            let name = usize::try_from(code - 17).ok().and_then(|at| UNSUPPORTED.get(at));
+            let name = code
+                .checked_sub(17)
+                .and_then(|at| usize::try_from(at).ok())
+                .and_then(|at| UNSUPPORTED.get(at));
             return Err(match name {
                 Some(name) => format!("elements of type {name} are not supported"),
                 None => format!("there is no element type of number {code}"),
@@ -138,11 +141,13 @@ pub(super) fn constant(
     Ok(cx.attr_id(AttrKind::Dense { ty, splat: false, data }))
 }
 
+/// Limit on the rank of a tensor.
+pub(super) const MAX_RANK: i64 = 254;
+
 /// The number of elements.
 fn count(dims: &[i64]) -> Result<usize, Why> {
-    const MAX_RANK: usize = 254;
     let n = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?));
-    n.filter(|_| dims.len() <= MAX_RANK).ok_or_else(|| "a tensor of an impossible shape".to_owned())
+    n.filter(|_| dims.len() as i64 <= MAX_RANK).ok_or_else(|| "a tensor of an impossible shape".to_owned())
 }
 
 /// The bytes of elements in lists.

@@ -8,7 +8,7 @@ use crate::import::errors::{self, Refusal};
 use crate::import::files::{ModelFiles, checked_name};
 use crate::ir::{AttrKind, Module, NewOp, OpId, StrId};
 
-/// Replaces the names of files that tables are initialized with by the texts in them.
+/// Replaces the names of files that tables are initialized from by the contents of the files.
 pub(super) fn embed(m: &mut Module, files: &dyn ModelFiles) -> Result<(), Refusal> {
     let is_one = |&op: &OpId| tf::operator(m, op) == Some(Op::InitializeTableFromTextFileV2);
     let ops: Vec<OpId> = m.walk(m.top()).filter(is_one).collect();
@@ -39,7 +39,7 @@ fn file_name(m: &Module, origins: &Origins, op: OpId) -> Result<String, Refusal>
     }
 }
 
-/// Makes the op one on the text itself.
+/// Replaces the op by one that takes the text itself.
 fn replace(m: &mut Module, op: OpId, text: &str) {
     let element = tf::element(&mut m.cx, Type::String, false);
     let ty = m.cx.tensor_type(&[], element);

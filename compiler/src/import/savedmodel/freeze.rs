@@ -1,8 +1,8 @@
 //! Variables as constants.
 //!
-//! A variable is frozen if it has one assignment in the program, that of a constant, which is the one in
-//! `init`: then every read gives that constant. Variables that a function of the program changes stay
-//! variables. What is left of `init` without an effect is removed.
+//! A variable is frozen if the program assigns it once, in `init`, and to a constant: every read then gives
+//! that constant. Variables that a function of the program changes stay variables. If `init` has no effects
+//! left, it is removed.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct Uses {
     is_changed: bool,
     /// Ops that only read the value.
     reads: Vec<OpId>,
-    /// True if something else needs the variable itself.
+    /// True if another op needs the variable itself.
     is_needed: bool,
 }
 
@@ -36,11 +36,14 @@ struct Uses {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frozen {
     All,
-    /// Those of strings, which kernels do not have.
+    /// Those of strings, for which there are no kernels.
     Strings,
 }
 
-/// Makes variables constants.
+/// Replaces the reads of variables by constants where that is possible.
+///
+/// # Errors
+/// With [`Frozen::All`], if it is not known which variable an op changes.
 pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
     let origins = Origins::new(m);
     let mut variables = BTreeMap::<VariableKey, Uses>::new();
@@ -90,8 +93,8 @@ fn erase_unused_handles(m: &mut Module) {
     unused.into_iter().for_each(|op| m.erase(op));
 }
 
-/// Makes constants of all reads of variables whose values are given, by the names of their resources.
-/// Returns what is left of them: the names of ops that need the variables themselves.
+/// Replaces all reads of variables by their values, given by the names of their resources. Returns the names
+/// of the ops that need a variable itself, or one whose value is not given.
 pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str) -> Option<AttrId>) -> Vec<String> {
     let origins = Origins::new(m);
     let mut reads = Vec::new();
@@ -115,7 +118,7 @@ pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str) -> Option<AttrI
     left
 }
 
-/// How an op uses a handle.
+/// The use of a handle by an op.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Assign,
@@ -124,7 +127,7 @@ enum Use {
     Other,
 }
 
-/// How an op uses the handles among its operands; `None` if it passes them on.
+/// The use of the handles among an op's operands; `None` if it passes them on.
 fn use_of(m: &Module, op: OpId) -> Option<Use> {
     let access = state_access(m, op);
     let Some(operator) = tf::operator(m, op) else { return access.map(|_| Use::Read) };
@@ -181,7 +184,7 @@ fn erase(m: &mut Module, op: OpId) {
     m.erase(op);
 }
 
-/// Removes a function if neither it nor what it calls has an effect.
+/// Removes a function if neither it nor its callees have an effect. Returns whether it was removed.
 pub(super) fn remove_without_effects(m: &mut Module, name: &str) -> bool {
     let functions = m.functions();
     let named = |name: StrId| functions.iter().copied().find(|&op| m.symbol_name(op) == Some(name));

@@ -8,12 +8,12 @@
 //!
 //! A session of TensorFlow runs the restore op, then the initialization op, before it answers calls. Both
 //! become the function `init`, with the restored tensors and the texts of assets as constants: a program
-//! needs no files. This is one way for the TF 1 and the TF 2 form, for partitioned variables and for tables,
-//! because the graph itself says what is restored to where.
+//! needs no files. TF 1 and TF 2 models, partitioned variables and tables need no special cases, because the
+//! graph itself says which tensors are restored to which variables.
 //!
 //! Variables stay variables. With [`ImportOptions::freeze`] those that nothing changes become constants
-//! (`freeze`). `assets` replaces files by their texts, `origins` finds the constants and variables behind
-//! arguments, `summary` describes a model for people.
+//! (`freeze`). `assets` replaces files by their contents, `origins` finds the constants and variables that
+//! arguments stand for, `summary` describes a model.
 
 mod assets;
 mod freeze;
@@ -43,7 +43,7 @@ pub enum TensorFlowKind {
     GraphDef,
     /// A graph with signatures; its variables are in a bundle beside it.
     MetaGraph,
-    /// Such graphs, each with tags.
+    /// MetaGraphs, each with tags.
     SavedModel,
 }
 
@@ -75,10 +75,10 @@ pub struct ImportedModel {
     pub init: Option<String>,
 }
 
-/// The signature that stands for the initialization op.
+/// The signature whose output is the initialization op.
 const INIT_SIGNATURE: &str = "__saved_model_init_op";
 
-/// The beginning of names of signatures that are none.
+/// The prefix of entries among the signatures that are not signatures.
 const RESERVED: &str = "__saved_model_";
 
 /// The collections that name the initialization op in TF 1, the newer one first.
@@ -157,7 +157,7 @@ impl TensorFlowModel {
         let mut targets = init_targets(meta, bundle.is_some());
         let own = entries.iter_mut().find(|entry| options.training.is_some() && entry.symbol == INIT);
         if let Some(own) = own {
-            // What a session runs first, then what the caller names.
+            // The targets that a session runs first, then those that the caller names.
             own.targets.splice(0..0, std::mem::take(&mut targets));
         }
         let init = (!targets.is_empty()).then(|| free_symbol(INIT, &entries));
@@ -296,7 +296,8 @@ fn asset_files(meta: &MetaGraphDef) -> Vec<AssetFileDef> {
     meta.asset_file_def.iter().cloned().chain(of_collection.flatten()).collect()
 }
 
-/// The texts that nodes are: where variables are restored from, and the names of assets.
+/// The values of string constants that depend on the model's place, by node: the bundle of the variables, and
+/// the files of assets.
 fn texts(meta: &MetaGraphDef, variables: &str) -> Result<BTreeMap<String, String>, Refusal> {
     let node = |tensor: &str| tensor.split(':').next().unwrap_or_default().to_owned();
     let mut texts = BTreeMap::new();

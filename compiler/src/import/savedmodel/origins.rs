@@ -1,4 +1,4 @@
-//! The ops behind values: through arguments to all callers, through Identity, and along references.
+//! The origins of values: found from arguments through all callers, through `Identity`, and along references.
 
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,7 +33,8 @@ impl Origins {
         Origins { callers }
     }
 
-    /// The results of ops that a value may be; `None` if it may be given from outside.
+    /// The op results that a value may be; `None` if the caller of the program may give it, or the search
+    /// took too many steps.
     pub(super) fn of(&self, m: &Module, value: ValueId) -> Option<Vec<ValueId>> {
         let (mut todo, mut seen, mut found) = (vec![value], FxHashSet::default(), Vec::new());
         while let Some(value) = todo.pop() {
@@ -62,7 +63,7 @@ impl Origins {
                         let index = index as usize;
                         todo.push(m.operands(op).nth(index + skipped)?);
                         if Control::of(m, op) == Some(Control::While) {
-                            // What goes around: the result of the body.
+                            // The value of the next iteration: the result of the body.
                             todo.push(body_result(m, op, index)?);
                         }
                     }
@@ -89,7 +90,7 @@ impl Origins {
         all_equal(keys)
     }
 
-    /// True if a handle may be one of a variable: it is given from outside, or made by a variable's op.
+    /// True if a handle may be that of a variable: made by a variable's op, or of unknown origin.
     pub(super) fn may_be_variable(&self, m: &Module, value: ValueId) -> bool {
         let is_variable = |value: ValueId| m.defining_op(value).is_none_or(|op| makes_variable(m, op));
         self.of(m, value).is_none_or(|values| values.into_iter().any(is_variable))
@@ -109,7 +110,7 @@ fn makes_variable(m: &Module, op: OpId) -> bool {
     matches!(tf::operator(m, op), Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable))
 }
 
-/// The value that all are.
+/// The common value of all items, if they are equal.
 fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = values.next()??;
     values.all(|value| value.as_ref() == Some(&first)).then_some(first)

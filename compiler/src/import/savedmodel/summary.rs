@@ -1,4 +1,4 @@
-//! Descriptions of TensorFlow's models.
+//! Summaries of TensorFlow's models.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::ir::{Module, StrId, TypeId, names};
 const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 impl TensorFlowModel {
-    /// Describes the model. Problems with its files are part of the description.
+    /// Summarizes the model. Problems with its files are part of the summary.
     pub fn summary(&self, files: &dyn ModelFiles) -> ModelSummary {
         let graphs = self.graphs.iter().map(|meta| self.graph_summary(meta, files)).collect();
         ModelSummary { format: self.kind.message().to_owned(), graphs }

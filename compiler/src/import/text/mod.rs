@@ -1,4 +1,4 @@
-//! Protobuf's text format, as `.pbtxt` files are written in, to the binary one.
+//! Conversion of protobuf's text format (`.pbtxt` files) to the binary format.
 //!
 //! ```text
 //! node { name: "x" attr { key: "dtype" value { type: DT_FLOAT } } }
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Fields that the schema does not have are parsed and skipped, as the binary decoder skips them. Messages
-//! nest as deep as the decoder allows. The binary message is not larger than the text by more than a small
-//! factor.
+//! nest as deep as the decoder allows. The size of the binary message is at most a small multiple of the
+//! text's.
 
 mod schema;
 #[cfg(test)]
@@ -29,7 +29,7 @@ static TENSORFLOW: LazyLock<Schema> = LazyLock::new(|| {
     schema.unwrap_or_default()
 });
 
-/// The binary form of a text that is a message of this type of `tensorflow.proto`.
+/// The binary form of a text; `message` is its type in `tensorflow.proto`.
 pub(super) fn to_binary(text: &str, message: &str) -> Result<Vec<u8>, String> {
     let mut writer = Writer { schema: &TENSORFLOW, tokens: Tokens::new(text) };
     let mut binary = Vec::new();
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes an Any of a message that is written out, if its type is known.
+    /// Writes an Any whose message is written out in the text, if its type is known. Returns whether it is.
     fn any(&mut self, name: Option<&str>, depth: usize, out: &mut Vec<u8>) -> Result<bool, String> {
         let Some((name, ty)) = name.and_then(|name| Some((name, self.schema.named(name)?))) else {
             return Ok(false);
@@ -144,7 +144,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         if !has_colon {
-            return Err(format!("expected ':' or a message behind the name of a field, found {token}"));
+            return Err(format!("expected ':' or a message after the name of a field, found {token}"));
         }
         // Signs of numbers are tokens of their own.
         let (is_negative, token) = match token {

@@ -1,7 +1,7 @@
 //! Message types as a `.proto` file declares them: the fields of each message by name.
 //!
-//! The file is the one that the decoder is generated from, so text and binary messages have the same fields.
-//! It is ours: a mistake in it is a bug, found by the test that parses it.
+//! The decoder is generated from the same file, so text and binary messages have the same fields. The file is
+//! part of this crate: a mistake in it is a bug, found by the test that parses it.
 
 use std::collections::HashMap;
 
@@ -117,7 +117,7 @@ impl Schema {
         Some(())
     }
 
-    /// Replaces the names in the fields, with the scopes that they are in, by those of types.
+    /// Resolves the type names of all fields, which are relative to the scopes of their messages.
     fn resolve(&mut self) -> Option<()> {
         let names: Vec<String> = self.messages.keys().cloned().collect();
         for name in names {

@@ -44,7 +44,7 @@ impl Token<'_> {
         if is_negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
     }
 
-    /// A number, with an f behind it or not, or the name of one that is not finite.
+    /// A number, possibly with the suffix `f`, or the name of an infinity or NaN.
     pub(super) fn float(self, is_negative: bool) -> Option<f64> {
         let value = match self {
             Token::Number(text) => match self.magnitude() {
@@ -75,7 +75,7 @@ impl Token<'_> {
 pub(super) struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// Where the last token began.
+    /// The start of the last token.
     last: usize,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The bytes of a text, and of those that follow it: they are one.
+    /// The bytes of a text and of the texts that follow it, which are concatenated.
     pub(super) fn text(&mut self, first: Token<'a>) -> Result<Vec<u8>, String> {
         let Token::Text(text) = first else { return Err(format!("expected a text, found {first}")) };
         let mut bytes = Vec::with_capacity(text.len());
@@ -181,7 +181,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Appends the bytes of a text with quotes and escapes, as C has them.
+/// Appends the bytes of a quoted text with C's escapes.
 fn unescape(quoted: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let text = quoted.get(1..quoted.len() - 1).unwrap_or_default();
     let mut rest = text.as_bytes();

@@ -359,7 +359,7 @@ fn all_equal(data: &[u8], size: usize) -> bool {
 
 /// The bytes of pairs of hexadecimal digits.
 pub(in crate::syntax) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
-    /// Pairs decoded at a time in vector registers, with a single branch behind all of them.
+    /// Pairs decoded at a time in vector registers, with a single branch after all of them.
     const PAIRS: usize = 64;
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
     let mut data = vec![0; pairs.len()];

@@ -1,7 +1,7 @@
 //! The table between host and library, and the functions behind it.
 //!
 //! The types are those of `befrost_library.h`, field by field. Pointers from a library are checked for null
-//! and otherwise trusted: that is what loading a library means.
+//! and otherwise trusted, which is the contract of [`Library::load`](super::Library::load).
 
 #![allow(unsafe_code, reason = "pointers from a library, which is trusted; the header is the contract")]
 
@@ -153,9 +153,9 @@ pub(super) fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// The error that a library gave, if it is one. It is used once.
+/// The error that a library returned; `None` for null. A library returns an error once.
 pub(super) fn taken(error: *mut LibraryMessage) -> Option<LibraryMessage> {
-    // SAFETY: the only errors that a library can have come from `error` below.
+    // SAFETY: by the header's contract a library gets its errors from `error` below and returns each once.
     (!error.is_null()).then(|| *unsafe { Box::from_raw(error) })
 }
 
@@ -185,7 +185,7 @@ pub(super) trait AttrSource {
     fn ints(&self, name: &str) -> Option<Vec<i64>>;
 }
 
-/// `bf_attrs`: attributes, and what was given of them.
+/// `bf_attrs`: attributes, and the texts and lists of them that a library has pointers to.
 pub(super) struct Attrs<'a> {
     source: &'a dyn AttrSource,
     texts: RefCell<Vec<Box<[u8]>>>,
@@ -302,12 +302,12 @@ extern "C" fn operand(call: *const LibraryCall, i: u32, out: *mut View) -> i32 {
     }
 }
 
-/// The dimensions of a shape; `None` for nonsense.
+/// The dimensions of a shape; `None` for a negative or too large rank, and for null.
 fn dims_of<'d>(rank: i32, dims: *const i64) -> Option<&'d [i64]> {
     match usize::try_from(rank).ok()? {
         0 => Some(&[]),
         n if dims.is_null() || n > befrost_tensor::MAX_RANK => None,
-        // SAFETY: the header says that there are so many.
+        // SAFETY: by the header's contract there are `rank` dimensions.
         n => Some(unsafe { std::slice::from_raw_parts(dims, n) }),
     }
 }

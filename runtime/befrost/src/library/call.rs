@@ -1,4 +1,9 @@
-//! A call of a kernel of a library: operands, results, an error. Pointers into it go to the library.
+//! A call of a kernel of a library: operands, results, an error. The library gets pointers into it.
+//!
+//! ```text
+//! defer ──▶ ticket ─┬─ set_ending, when the kernel has returned ─┐
+//!                   └─ end, by any thread ───────────────────────┴─ both: the ending runs
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +53,7 @@ impl LibraryCall {
         LibraryCall { name, operands, results, error: None, allocator, ticket: None }
     }
 
-    /// Makes it fail; the first error counts.
+    /// Sets the error of the call; the first one counts.
     pub(super) fn fail(&mut self, code: ErrorCode, message: &str) {
         let message = format!("{}: {message}", self.name);
         self.error.get_or_insert_with(|| KernelError::new(code, message));
@@ -120,17 +125,17 @@ impl LibraryCall {
     }
 }
 
-/// A call that ends later.
-struct Deferred {
+/// A deferred call.
+struct DeferredCall {
     call: LibraryCall,
     /// Set when the kernel has returned.
     ending: Option<Ending>,
-    /// Finished before the kernel returned.
+    /// True if the library has finished or dropped it.
     is_finished: bool,
 }
 
 /// The calls that have not ended, by ticket.
-static DEFERRED: Mutex<BTreeMap<u64, Arc<Mutex<Option<Deferred>>>>> = Mutex::new(BTreeMap::new());
+static DEFERRED: Mutex<BTreeMap<u64, Arc<Mutex<Option<DeferredCall>>>>> = Mutex::new(BTreeMap::new());
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -139,7 +144,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a call with copies of its operands, which ends later. Its ticket.
+/// Defers a call: makes one with copies of its operands, and returns the ticket. `None` after an error, which
+/// is set.
 pub(super) fn defer(call: &mut LibraryCall) -> Option<u64> {
     if call.ticket.is_some() {
         call.fail(ErrorCode::Internal, "it is deferred twice");
@@ -166,20 +172,20 @@ pub(super) fn defer(call: &mut LibraryCall) -> Option<u64> {
     later.results = call.results.clone();
     // Relaxed: only uniqueness matters.
     let ticket = NEXT.fetch_add(1, Ordering::Relaxed);
-    let deferred = Deferred { call: later, ending: None, is_finished: false };
+    let deferred = DeferredCall { call: later, ending: None, is_finished: false };
     lock(&DEFERRED).insert(ticket, Arc::new(Mutex::new(Some(deferred))));
     call.ticket = Some(ticket);
     Some(ticket)
 }
 
-/// Calls `f` with a deferred call; `None` if it has ended.
+/// Calls `f` with a deferred call; `None` if it is finished.
 pub(super) fn with_deferred<R>(ticket: u64, f: impl FnOnce(&mut LibraryCall) -> R) -> Option<R> {
     let deferred = lock(&DEFERRED).get(&ticket).cloned()?;
     let mut deferred = lock(&deferred);
     deferred.as_mut().filter(|deferred| !deferred.is_finished).map(|deferred| f(&mut deferred.call))
 }
 
-/// Ends a deferred call, with an error unless `why` is `None`. False if it has ended.
+/// Ends a deferred call, with an error unless `why` is `None`. False if it is finished already.
 pub(super) fn end(ticket: u64, why: Option<&str>) -> bool {
     let Some(shared) = lock(&DEFERRED).get(&ticket).cloned() else { return false };
     let mut deferred = lock(&shared);
@@ -202,19 +208,19 @@ pub(super) fn set_ending(ticket: u64, ending: Ending) {
     complete(ticket, deferred);
 }
 
-/// Forgets a deferred call whose kernel did not say that it is one.
+/// Removes a deferred call whose kernel did not return `BF_LATER`.
 pub(super) fn forget(ticket: u64) {
     lock(&DEFERRED).remove(&ticket);
 }
 
 /// Runs the ending, if the call is finished and the kernel has returned.
-fn complete(ticket: u64, mut deferred: MutexGuard<'_, Option<Deferred>>) {
+fn complete(ticket: u64, mut deferred: MutexGuard<'_, Option<DeferredCall>>) {
     let is_ready = deferred.as_ref().is_some_and(|known| known.is_finished && known.ending.is_some());
     let taken = if is_ready { deferred.take() } else { None };
     drop(deferred);
-    if let Some(Deferred { call, ending: Some(ending), .. }) = taken {
+    if let Some(DeferredCall { call, ending: Some(ending), .. }) = taken {
         lock(&DEFERRED).remove(&ticket);
-        // Outside of the locks: kernels that wait go on here.
+        // Outside of the locks: dependent kernels may run here.
         ending(call.finish());
     }
 }

@@ -5,8 +5,8 @@
 //!          ──when all are final──▶ convert ──run──▶ results          on this thread, or the last producer's
 //! ```
 //!
-//! `operators` has TensorFlow's, from the tensor library's rows; `test_ops` those of `tfrt_test`. An operator
-//! says which representations of tensors it takes; others are made dense.
+//! `operators` has TensorFlow's operators, from the tensor library's rows; `test_ops` those of `tfrt_test`.
+//! [`Flags`] of an operator say which representations of tensors it takes; operands in others are made dense.
 
 mod operators;
 mod test_ops;
@@ -32,7 +32,7 @@ pub(crate) use test_ops::tensor_of;
 /// The values of a call.
 pub(crate) type Operands = SmallVec<[Value; 4]>;
 
-/// The values that an operator gives.
+/// The results of an operator.
 pub(crate) type ResultValues = SmallVec<[Value; 2]>;
 
 /// Properties of an operator, and the tensors that it takes.
@@ -56,7 +56,7 @@ impl Flags {
     const ANY: Flags = Flags { scalars: true, coo: true, strings: true, ..Flags::NONE };
 }
 
-/// The knowledge about the results of a call.
+/// The inferred properties of the results of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InferredResults {
     /// For each result its metadata, if that follows from the operands.
@@ -79,7 +79,7 @@ pub(crate) trait CpuOp: Send + Sync {
         None
     }
 
-    /// The only result, if the operator is a short one on operands that are there; see [`Dispatch::quick`].
+    /// The only result of a short operator on final operands; see [`Dispatch::quick`].
     fn quick(&self, _args: &[&TensorHandle], _cx: &ExecContext) -> Option<TensorHandle> {
         None
     }
@@ -164,7 +164,7 @@ impl Dispatch for CpuDispatch {
         }
         let mut waits: Vec<AsyncRef> =
             call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();
-        // Without an effect the chain goes on at once.
+        // An operator without an effect does not wait for the chain.
         if let Some(Value::Async(chain)) = &call.chain
             && self.flags.effect
             && chain.value().is_none()
@@ -203,7 +203,7 @@ impl Dispatch for CpuDispatch {
         let (op, flags, cx, site) = (self.op.clone(), self.flags, call.cx.clone(), call.site.clone());
         let queue = cx.queue().clone();
         let work = move || {
-            let results = begun(&*op, flags, args, before, n, &cx, site.as_ref());
+            let results = run_later(&*op, flags, args, before, n, &cx, site.as_ref());
             if let Some(done) = done {
                 done.set(results.as_ref().err().map_or(Value::Chain, |error| Value::Error(error.clone())));
             }
@@ -240,8 +240,8 @@ fn wrong_count(n: usize, wanted: usize) -> KernelError {
     KernelError::invalid(format!("the operator gives {n} results, used with {wanted}"))
 }
 
-/// The results of a call whose operands and chain have become final.
-fn begun(
+/// The results of a call whose operands and chain have become final after it.
+fn run_later(
     op: &dyn CpuOp,
     flags: Flags,
     args: Operands,
@@ -287,7 +287,7 @@ fn run(
 /// An operand in a representation that the operator takes.
 fn converted(value: Value, flags: Flags, cx: &ExecContext) -> Result<Value, KernelError> {
     if value.state() != State::Concrete {
-        return Err(KernelError::new(ErrorCode::Internal, "an operand is not there"));
+        return Err(KernelError::new(ErrorCode::Internal, "an operand is not final"));
     }
     let takes = match AnyTensor::of(&value) {
         None | Some(AnyTensor::Dense(_)) => true,

@@ -1,4 +1,4 @@
-//! Tensors in the program.
+//! Handles of constant tensors, which are attributes of the program.
 
 use bef_format::AttrView;
 use befrost_kernel_api::kernel::{KernelUse, Prepare, Prepared, RawAttr};
@@ -118,7 +118,7 @@ impl Numbers {
     }
 }
 
-/// A tensor of these bytes; those of one element fill it.
+/// A tensor of these bytes. If they are those of one element, all elements are equal to it.
 fn of_bytes(dtype: DType, shape: Shape, bytes: &[u8], cx: &ExecContext) -> Result<HostTensor, KernelError> {
     if bytes.len() == dtype.size() {
         return HostTensor::splat(dtype, shape, bytes, cx.allocator()).map_err(refused);
@@ -151,7 +151,7 @@ fn strings(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<
         texts.ok_or_else(|| KernelError::invalid("the attribute 'value' is no list of strings"))?;
     let n = shape.num_elements();
     if let [one] = texts[..] {
-        // As much memory as the tensor needs anyway.
+        // Of the same order as the memory of the tensor.
         texts
             .try_reserve_exact(n.saturating_sub(1))
             .map_err(|error| KernelError::invalid(format!("{n} strings: {error}")))?;

@@ -1,6 +1,6 @@
-//! From and to handles.
+//! Conversions from and to handles.
 //!
-//! Nothing waits: what is made of a handle becomes final with it.
+//! Nothing waits: the result of a conversion becomes final with the handle.
 
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::kernel::{Kernel, Outcome, Signature};
@@ -76,7 +76,8 @@ fn print(handle: &TensorHandle, cx: &ExecContext) -> Result<(), KernelError> {
     cx.print(&format!("{handle}\n"))
 }
 
-/// The result of `f` for a tensor: now, or when it is there. An error stays.
+/// The result of `f` for the tensor of a handle, asynchronous if the handle is not final. An error is passed
+/// on.
 fn later(
     handle: &TensorHandle,
     f: impl FnOnce(&Value) -> Result<Value, KernelError> + Send + 'static,

@@ -1,11 +1,11 @@
 //! `corert.executeop`.
 //!
-//! Attributes are decoded when the program is loaded. The operator is made when a use is executed for the
-//! first time, and made anew if the handler is another one than the last time.
+//! Attributes are decoded when the program is loaded. The operator is made at the first execution of a use,
+//! and again when the handler changes.
 //!
-//! A result of `corert.executeop` is final when its tensor is there, and an error if that is one, so that
-//! kernels behind it wait for the tensor or are skipped, as in TFRT. `corert_sync.executeop`, which waits for
-//! nothing, gives handles of tensors in any state.
+//! A result of `corert.executeop` becomes final with its tensor, and is an error if the tensor is one. So
+//! kernels that depend on it wait for the tensor, or are skipped, as in TFRT. `corert_sync.executeop` waits
+//! for nothing: its results are handles of tensors in any state.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -189,14 +189,14 @@ fn execute(frame: &mut KernelFrame<'_>, how: How) -> Outcome {
     let Invocation { results, chain, .. } = call;
     let values = results.into_iter().map(|handle| match how {
         How::Sync => Value::object(handle),
-        How::Unordered | How::Ordered => when_there(handle),
+        How::Unordered | How::Ordered => when_final(handle),
     });
     chain.into_iter().chain(values).enumerate().for_each(|(i, value)| frame.set_result(i, value));
     Outcome::Done
 }
 
-/// The handle, when its tensor is there; or the error that it is.
-pub(super) fn when_there(handle: TensorHandle) -> Value {
+/// The handle, when its tensor is final; an error if the tensor is one.
+pub(super) fn when_final(handle: TensorHandle) -> Value {
     let settled = |value: &Value| match value {
         Value::Error(_) => value.clone(),
         value => Value::object(TensorHandle::new(value.clone())),

@@ -1,7 +1,7 @@
 //! Conditions, loops and composite ops.
 //!
-//! The functions take and give a chain first. A condition is decided when its handle is final; no thread
-//! waits for it.
+//! The first argument and the first result of each function is a chain. A condition is decided when its
+//! handle is final; no thread waits for it.
 
 use bef_format::FunctionView;
 use befrost_kernel_api::error::ErrorCode;
@@ -96,7 +96,7 @@ impl Object for CompositeOp {
     }
 }
 
-/// All results are this error.
+/// Sets all results to an error.
 fn fail(frame: &mut KernelFrame<'_>, error: &Error) -> Outcome {
     (0..frame.n_results()).for_each(|i| frame.set_result(i, Value::Error(error.clone())));
     Outcome::Done
@@ -134,8 +134,8 @@ fn while_true(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
     let mut cursor = Cursor::default();
     let (cond, body) = (Callee::extract(frame, &mut cursor)?, Callee::extract(frame, &mut cursor)?);
     let (cx, site, n_results) = (frame.context().clone(), frame.site(), frame.n_results());
-    let turns = async move {
-        let ended = turns(values, &cond, &body, &cx).await;
+    let ended = async move {
+        let ended = iterations(values, &cond, &body, &cx).await;
         ended.unwrap_or_else(|stopped| {
             let error = match stopped {
                 Stopped::By(error) => error,
@@ -144,14 +144,14 @@ fn while_true(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
             vec![Value::Error(error); n_results]
         })
     };
-    Ok(Deferred::future(turns).store(frame))
+    Ok(Deferred::future(ended).store(frame))
 }
 
-/// The end of a loop that is not that of its condition.
+/// The reason why a loop ended before its condition was false.
 enum Stopped {
-    /// An error that the functions gave.
+    /// An error result of a function, or the cancellation.
     By(Error),
-    /// An error of the loop.
+    /// An error of the loop itself.
     Here(KernelError),
 }
 
@@ -169,17 +169,16 @@ fn check(value: Option<&Value>) -> Result<(), Stopped> {
     }
 }
 
-async fn turns(
+/// The values when the condition is false.
+async fn iterations(
     mut values: Vec<Value>,
     cond: &Callee,
     body: &Callee,
     cx: &ExecContext,
 ) -> Result<Vec<Value>, Stopped> {
     loop {
-        if let Some(error) =
-            cx.request.cancellation.error().filter(|_| cx.request.cancellation.is_cancelled())
-        {
-            return Err(Stopped::By(error.clone()));
+        if cx.request.cancellation.is_cancelled() {
+            check(Some(&cx.cancelled()))?;
         }
         let given = cond.call(values.clone(), cx)?;
         check(given.first())?;

@@ -1,4 +1,4 @@
-//! Handlers, and their names.
+//! Kernels that make handlers, and that register and find them by name.
 
 use std::sync::Arc;
 

@@ -73,7 +73,7 @@ where
     Kernel::lazy(name, signature, run)
 }
 
-/// The handle in a value, for which nobody else may have to keep it.
+/// The handle in a value: taken out of the only reference, else cloned.
 fn handle_in(value: Value) -> Option<TensorHandle> {
     match value.into_object::<TensorHandle>() {
         Ok(handle) => Some(handle),

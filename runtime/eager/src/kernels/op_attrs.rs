@@ -1,4 +1,4 @@
-//! Attributes that are set one by one.
+//! Kernels that set attributes one by one.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// Pins the calling thread to cores.
 ///
 /// # Errors
-/// The reason why it cannot be.
+/// If the processor does not have the cores, or the system refuses them.
 #[cfg(target_os = "linux")]
 pub(super) fn pin(cores: &RangeInclusive<u32>) -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_setaffinity};
@@ -28,10 +28,10 @@ pub(super) fn pin(_: &RangeInclusive<u32>) -> Result<(), String> {
     Err("threads cannot be pinned to cores on this system".to_owned())
 }
 
-/// Checks that threads can run on cores, by a thread that tries.
+/// Checks that threads can be pinned to cores, by pinning one.
 ///
 /// # Errors
-/// The reason why they cannot.
+/// As [`pin`].
 pub(super) fn check(cores: &RangeInclusive<u32>) -> Result<(), String> {
     let cores = cores.clone();
     let tried = std::thread::Builder::new().spawn(move || pin(&cores)).map_err(|error| error.to_string())?;

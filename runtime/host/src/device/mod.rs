@@ -6,13 +6,13 @@
 //!                                        └─ CPU devices share the workers of "mstd:4" out
 //! ```
 //!
-//! CPU devices are the host's memory with workers of their own. The first device is the client's: its workers
-//! are those of the requests' queue. Devices without `threads=N` share what is left, at least one worker
-//! each. On a queue without threads (`s`, `seeded:N`) all devices share that queue, so that its order holds
-//! for all.
+//! CPU devices use the host's memory and have workers of their own. The first device is the client's: its
+//! workers are those of the requests' queue. Devices without `threads=N` share the remaining workers, at
+//! least one each. On a queue without threads (`s`, `seeded:N`) all devices share that queue, so its order
+//! holds for all.
 //!
-//! Not here: what a device is (`befrost_kernel_api::device`), and devices of other kinds, whose factories the
-//! embedder brings.
+//! Not here: the interface of devices (`befrost_kernel_api::device`), and other kinds of devices, whose
+//! factories the embedder passes.
 
 mod cores;
 
@@ -40,10 +40,10 @@ pub struct MadeDevices {
     pub devices: Arc<DeviceSet>,
 }
 
-/// The reason why there are no such devices.
+/// The reason why devices cannot be made.
 #[derive(Debug)]
 pub enum MakeDevicesError {
-    /// The queue.
+    /// The queue cannot be made.
     Queue(QueueError),
     /// There are no devices of a kind.
     Kind {
@@ -54,7 +54,7 @@ pub enum MakeDevicesError {
     },
     /// With the client's there are too many devices.
     TooManyDevices,
-    /// The devices would have so many threads.
+    /// The devices would have this number of threads, which is too large.
     TooManyThreads(usize),
     /// A device cannot be made.
     Device(DeviceError),
@@ -89,7 +89,8 @@ impl From<QueueError> for MakeDevicesError {
 /// Makes the queue `queue` and devices. `allocator` is the source of memory of devices that have their own.
 ///
 /// # Errors
-/// If a kind has no factory, the properties of a device make no sense, or the system refuses threads.
+/// If there is no such queue, a kind has no factory, there are too many devices or threads, a factory refuses
+/// the properties of a device, or the system refuses threads.
 pub fn make(
     asked: &Asked,
     factories: &[DeviceFactory],

@@ -33,7 +33,7 @@ fn workers_are_shared_out() {
 }
 
 #[test]
-fn a_set_that_makes_no_sense_is_refused() {
+fn sets_that_cannot_be_made_are_refused() {
     let refused = |devices: &str| made(devices, "mstd:2").err().unwrap_or_default();
     assert_eq!(refused("CPU:1,GPU:1"), "there are no devices of kind GPU; there are: CPU");
     assert_eq!(refused("CPU:5000"), "the devices would have 5000 threads; at most 4096 are possible");

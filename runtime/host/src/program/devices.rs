@@ -1,7 +1,7 @@
-//! The devices of a file: found in the registry's set, and the kernels that run on them.
+//! The devices of a file in the registry's set, and the kernels that run on them.
 //!
-//! A kernel runs on its device if the device's kind has a kernel of that name, or runs the host's kernels.
-//! The kernel of the kind comes first.
+//! A use runs the kernel of its device's kind, or else the host's kernel of that name if the kind runs host
+//! kernels.
 
 use bef_format::{Image, KernelView};
 
@@ -43,7 +43,7 @@ fn missing(image: &Image<'_>, device: u16, names: &[&str], registry: &Registry) 
     let (location, function, kernel) = uses.next().unwrap_or_default();
     let own: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
     let there_are = match registry.devices() {
-        None => "the host is all there is".to_owned(),
+        None => "there is only the host".to_owned(),
         Some(set) => {
             let known: Vec<String> =
                 set.iter().take(MAX_LISTED + 1).map(|it| it.name().to_string()).collect();
@@ -78,7 +78,7 @@ pub(super) fn kernel_on<'r>(
     if let Some(own) = registry.find_on(factory.kind, kernel.name()) {
         return Ok(Some(own));
     }
-    // Calls and branches are the executor's own work, wherever the kernels of their functions run.
+    // The executor runs calls and branches itself, on any device.
     if factory.runs_host_kernels || host.is_some_and(|host| host.signature.calls.is_some()) {
         return Ok(host);
     }

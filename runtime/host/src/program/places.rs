@@ -1,13 +1,13 @@
-//! Check of memories: every operand lies where its kernel reads it.
+//! Check of memories: each operand is in a memory that its kernel reads.
 //!
 //! ```text
-//! kernel of the host on a CPU        reads the host's memory, leaves its results there
-//! kernel on a device with a memory   reads that one, and the host's by a copy; leaves its results there
-//! dev.transfer                       reads any memory, leaves its result where it says
+//! kernel of the host on a CPU        reads and writes the host's memory
+//! kernel on a device with a memory   reads and writes that memory, and reads copies of the host's values
+//! dev.transfer                       reads any memory, writes that of the device it names
 //! control flow, arguments            unknown: such operands are checked when the kernel runs
 //! ```
 //!
-//! Only values of types that a device's memory can hold have a place: all others are the host's.
+//! Values of types that a device's memory cannot hold are always in the host's memory.
 
 use bef_format::{AttrView, FunctionView, Image, KernelView};
 
@@ -26,8 +26,7 @@ struct Place {
     producer: u32,
 }
 
-/// True if what a kernel does with its operands does not depend on their memory: control flow, and kernels
-/// that pass values on.
+/// True if a kernel takes operands in any memory: control flow, and kernels that pass values on.
 pub(super) fn is_passive(signature: &Signature) -> bool {
     signature.calls.is_some() || signature.takes_any_state || signature.observes || signature.takes_any_memory
 }

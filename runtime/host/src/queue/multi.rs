@@ -37,8 +37,8 @@ use super::{Latch, LocalQueue, LocalTasks, Task, WhenFull, WorkQueue, check_may_
 use befrost_kernel_api::KernelError;
 use befrost_kernel_api::executor::sync::{Ordering, fence};
 
-/// Every so many tasks, a worker takes a shared task before a local one, so that a chain of tasks does not
-/// delay all others. Every second time it takes it from the inbox first.
+/// Number of tasks after which a worker takes a shared task before a local one, so that a chain of tasks does
+/// not delay all others. Every second time it looks into the inbox first.
 const FAIRNESS_INTERVAL: u32 = 7;
 /// The least work that is shared with a worker that searches for a task.
 const MIN_SHARED: Duration = Duration::from_micros(4);
@@ -51,8 +51,8 @@ const MAX_WAITING: usize = 1 << 16;
 struct QueueState {
     tasks: SharedTasks,
     permits: Permits,
-    /// Nanoseconds of work that were not shared because no worker searched. So much short work in a row is
-    /// worth a worker that stays awake.
+    /// Nanoseconds of work that were not shared because no worker searched. When the sum is worth it, a
+    /// worker is woken.
     not_shared: AtomicU64,
     /// Workers that sleep.
     sleepers: Sleepers<Thread>,

@@ -1,4 +1,4 @@
-//! Devices: who runs kernels, in which memory their values lie, and in which order they run.
+//! Devices: executors of kernels, the memory of their values, and the order of their launches.
 //!
 //! ```text
 //! DeviceSet ──▶ Device ─┬─ queue      tasks on threads of its own; without one, on those of the request
@@ -57,7 +57,7 @@ pub trait Device: Send + Sync {
     /// The full name.
     fn name(&self) -> &DeviceName;
 
-    /// Where its kernels leave their results.
+    /// The memory of its kernels' results.
     fn memory(&self) -> &Memory;
 
     /// Its own queue. `None`: the one of the request.
@@ -86,7 +86,7 @@ pub trait Device: Send + Sync {
         DeviceCounts::default()
     }
 
-    /// Waits until nothing waits or runs on the device. For callers outside of its threads.
+    /// Waits until no task and no launch of the device is left. For callers outside of its threads.
     fn quiesce(&self) {
         self.queue().iter().for_each(|queue| queue.quiesce());
     }
@@ -100,14 +100,14 @@ pub trait Device: Send + Sync {
     }
 }
 
-/// Numbers of what a device was asked for.
+/// Counts of the work of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
     /// Launches of kernels.
     pub launches: u64,
     /// Copies into its memory and out of it.
     pub copies: u64,
-    /// Questions of the host when something is done, each of which may make it wait.
+    /// Requests of the host for a position that is reached, each of which may make it wait.
     pub waits: u64,
 }
 

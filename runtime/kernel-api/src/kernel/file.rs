@@ -156,9 +156,9 @@ impl LoadedFile {
         location_of(self.image(), &self.kernel_view(at))
     }
 
-    /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first. Of
-    /// inlined calls that the trace ends with already only one is of use: control flow within a call has the
-    /// places of the calls around it, as its kernels have.
+    /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first.
+    /// They are not repeated if the trace ends with them: control flow within an inlined call has the same
+    /// locations as the kernels in it.
     pub fn extend_trace(&self, at: KernelRef, trace: &mut Vec<String>) {
         if let Some(location) = self.kernel_view(at).location() {
             let places = self.image().location_trace(location);

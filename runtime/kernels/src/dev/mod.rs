@@ -2,11 +2,11 @@
 //!
 //! | kernel | result |
 //! |---|---|
-//! | `dev.step()` | a step: what the parts of one call meet in |
-//! | `dev.enter(step)` | the first iteration of a frame in it, `bef.frame` |
+//! | `dev.step()` | a step: the table of values that the parts of one call send each other |
+//! | `dev.enter(step)` | the first iteration of the frame `bef.frame` in it |
 //! | `dev.next(step)` | the next iteration |
-//! | `dev.send(value, step)` | hands the value over, or what has become of it: dead, or an error |
-//! | `dev.recv(step)` | what was sent |
+//! | `dev.send(value, step)` | none; hands over the value, also an error or a dead one |
+//! | `dev.recv(step)` | the value that was sent |
 //! | `dev.transfer(value)` | the value in the memory of another device |
 
 use std::sync::Arc;
@@ -19,9 +19,8 @@ use befrost_kernel_api::kernel::{
     AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, Site, StrAttr,
 };
 use befrost_kernel_api::object::Object;
-use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
-
 use befrost_kernel_api::rendezvous::{FrameId, Received, Sending, StepTable};
+use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 
 /// A frame of a step.
 #[derive(Clone, Debug)]
@@ -82,12 +81,12 @@ pub fn dev(registry: &mut Registry) {
 fn channel(frame: &KernelFrame<'_>) -> i64 {
     match frame.immediate(0) {
         Some(Value::I64(channel)) => *channel,
-        // The signature says that it is a number of 64 bits.
+        // Loading has checked that it is an i64.
         _ => 0,
     }
 }
 
-/// Devices that share a memory share its values.
+/// Copies the value, unless both devices share a memory.
 fn transfer(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(value) = frame.take_operand(0).or_else(|| frame.operand(0).cloned()) else {
         return Outcome::Operand;
@@ -111,8 +110,7 @@ fn transfer(frame: &mut KernelFrame<'_>) -> Outcome {
     Outcome::Done
 }
 
-/// The value in the memory of device number `to`. Strings and handles are in the host's memory wherever they
-/// are.
+/// The value in the memory of device number `to`. Strings and handles stay in the host's memory.
 fn moved(value: Value, to: u16, cx: &ExecContext) -> Value {
     let Some(devices) = cx.request.devices.as_ref() else { return value };
     let Some(target) = devices.get(to) else { return value };
@@ -148,8 +146,8 @@ fn located(value: Value, site: Site) -> Result<Value, KernelError> {
     }
 }
 
-/// A received value, which may be used on the device of the receiver: it stays where it is unless that is the
-/// memory of another device.
+/// A received value in memory that the receiver's device reads. A value of the host stays in the host's
+/// memory.
 fn arrived(value: Value, cx: &ExecContext, site: Site) -> Result<Value, KernelError> {
     match value.downcast_ref::<DeviceBuffer>() {
         Some(_) => located(moved(value, cx.device_number(), cx), site),
@@ -166,12 +164,12 @@ fn send(frame: &mut KernelFrame<'_>) -> Outcome {
     };
     let channel = channel(frame);
     match at.step.send((channel, at.frame), value) {
-        // The error of the step is its receivers'.
+        // The receivers get the error of an aborted step.
         Sending::Done | Sending::Aborted => Outcome::Done,
         Sending::Twice => {
             let message = format!("channel {channel}, iteration {}: sent twice", at.frame.iteration());
             let error = KernelError::new(ErrorCode::Internal, message);
-            // The parts do not fit together: nobody is to wait for what may never come.
+            // The parts do not fit together, so a receiver could wait forever.
             at.step.abort(&error);
             Outcome::error(error)
         }

@@ -2,8 +2,8 @@
 //!
 //! | kernel | results |
 //! |---|---|
-//! | `tf._Switch(data, predicate)` | the data if false, that if true, completion; dead on the other side |
-//! | `tf._SwitchCase(data, index)` | the data on each way; dead on all but one |
+//! | `tf._Switch(data, predicate)` | the data if false, the data if true, completion; one datum is dead |
+//! | `tf._SwitchCase(data, index)` | the data for each index; all but one are dead |
 //! | `tf._Merge(inputs)` | the first input that is not dead, its number, completion |
 //! | `tf._IndexTensor(number)` | the number as a tensor |
 //! | `tf._IsLive(value)` | whether the value is not dead |
@@ -11,10 +11,10 @@
 //! | `tf._Dead()` | dead |
 //! | `tf._Fetch(value)` | the value, or an error if it is dead |
 //!
-//! They take their operands in any final state, so that deadness and errors do not skip them; `tf._Merge`
-//! already at its first live operand, where its use says so (`bef.nonstrict`). Iterations are `tfrt.while`;
-//! everything else is strict, and dead if an operand is dead. The rules are those of `semantics.md`,
-//! "Dataflow control flow".
+//! They take their operands in any final state, so dead operands and errors do not skip them. A use of
+//! `tf._Merge` with `bef.nonstrict` runs at its first live operand. Iterations are `tfrt.while`. All other
+//! kernels are strict, and dead if an operand is dead. The rules are those of `semantics.md`, "Dataflow
+//! control flow".
 
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ fn observer(n: usize) -> Signature {
     }
 }
 
-/// All results are `value`.
+/// Sets all results to `value`.
 fn all(frame: &mut KernelFrame<'_>, value: &Value) -> Outcome {
     (0..frame.n_results()).for_each(|i| frame.set_result(i, value.clone()));
     Outcome::Done
@@ -84,7 +84,7 @@ fn not_final(i: usize) -> Outcome {
     Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message))
 }
 
-/// The result of a way that is not taken.
+/// A result that is not selected.
 struct Dead;
 
 impl ResultValue for Dead {
@@ -99,7 +99,7 @@ impl ResultValue for Dead {
 fn switch(frame: &mut KernelFrame<'_>) -> Outcome {
     let mut cursor = Cursor::default();
     _ = cursor.next_operand(frame);
-    // A scalar in a loop: nothing is counted or dropped.
+    // The fast path for scalars in a loop, without reference counts.
     if let Some(&Value::I1(is_true)) = cursor.next_operand(frame)
         && frame.copy_operand(0, usize::from(is_true))
     {
@@ -130,8 +130,8 @@ fn tensor(value: &Value) -> Result<&HostTensor, Outcome> {
     value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or(Outcome::Operand)
 }
 
-/// Stores the first operand as that of the first `n` results that the second one selects. Dead and error
-/// decide before.
+/// Stores the first operand as the one of the first `n` results that the second operand selects. If either is
+/// dead, or the second is an error, all results are.
 fn route(
     frame: &mut KernelFrame<'_>,
     n: usize,

@@ -1,4 +1,4 @@
-//! Operators that move elements or ask whether they are equal, on tensors of strings.
+//! Operators on tensors of strings that move elements or compare them for equality.
 //!
 //! ```text
 //! strings ──▶ i64 numbers, equal ones for equal strings ──the operator's function──▶ numbers ──▶ strings

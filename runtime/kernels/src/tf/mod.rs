@@ -27,6 +27,7 @@ mod scatters;
 mod stacks;
 mod strings;
 mod tables;
+mod texts;
 mod updates;
 mod variables;
 
@@ -182,7 +183,7 @@ fn compute(
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
 }
 
-/// A dense tensor, which nobody else holds if the value was the only reference.
+/// The dense tensor of a value: taken out of the only reference, else cloned.
 fn owned(value: Value) -> Result<HostTensor, KernelError> {
     match value.into_object::<Tensor>() {
         Ok(tensor) => Ok(tensor.0),
@@ -207,7 +208,8 @@ fn of_strings(
 
 /// A constant: a view of the file.
 struct Constant {
-    /// Set at the first execution, whose allocator has the memory of equal elements once they are needed.
+    /// Set at the first execution. If all elements are equal, its allocator gives the memory for writing them
+    /// out.
     value: OnceLock<Value>,
     tensor: HostTensor,
 }

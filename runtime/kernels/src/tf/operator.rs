@@ -1,4 +1,4 @@
-//! An operator outside of a program: by its row and attributes, called with values.
+//! [`Operator`]: an operator outside of a program, made of its row and attributes and called with values.
 
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::tf::op::{Attributes, Attrs, Derived, OpRow, Traits, Type};
@@ -50,7 +50,7 @@ impl Operator {
         row.has_function() || row.op.and_then(tables::of_operator).is_some()
     }
 
-    /// Executes the operator. A tensor that nobody else holds may be overwritten.
+    /// Executes the operator. A tensor without another reference may be overwritten.
     ///
     /// # Errors
     /// Those of the operator.

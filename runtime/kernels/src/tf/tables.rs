@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, updates, variables,
+    arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, texts, updates, variables,
 };
 
-const TABLES: [&[ActionRow]; 10] = [
+const TABLES: [&[ActionRow]; 11] = [
     arrays::OPS,
     checks::OPS,
     lists::OPS,
@@ -20,6 +20,7 @@ const TABLES: [&[ActionRow]; 10] = [
     scatters::OPS,
     stacks::OPS,
     strings::OPS,
+    texts::OPS,
     updates::OPS,
     variables::OPS,
 ];

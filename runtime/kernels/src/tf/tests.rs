@@ -72,7 +72,7 @@ fn context() -> ExecContext {
 fn usual() -> Text {
     let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
     let tables = [("key_dtype", "i64"), ("value_dtype", "f32"), ("key_index", "0"), ("value_index", "1")];
-    let given = given.into_iter().chain([("num_buckets", "7")]).chain(tables);
+    let given = given.into_iter().chain([("num_buckets", "7"), ("limit", "9")]).chain(tables);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

@@ -51,19 +51,34 @@ pub(super) fn kernels(registry: &mut Registry) {
     registry.add(kernel!("arith.bitcast", |x: Bits, to: Prepared<'_, Target>| Scalar(to.0.value(x.0))));
 }
 
-/// The nearest float to an integer. Integers of 64 bits are rounded once, not to `f64` first.
+/// The nearest float to an integer, rounded once.
 fn from_signed(value: i64, format: Format) -> Float {
     match format {
         Format::F32 => Float::F32(value as f32),
-        format => format.nearest(value as f64),
+        Format::F64 => Float::F64(value as f64),
+        Format::F16 | Format::BF16 => {
+            let magnitude = rounded_to_odd(value.unsigned_abs());
+            format.nearest(if value < 0 { -magnitude } else { magnitude })
+        }
     }
 }
 
 fn from_unsigned(value: u64, format: Format) -> Float {
     match format {
         Format::F32 => Float::F32(value as f32),
-        format => format.nearest(value as f64),
+        Format::F64 => Float::F64(value as f64),
+        Format::F16 | Format::BF16 => format.nearest(rounded_to_odd(value)),
     }
+}
+
+/// An integer rounded to odd: truncated to the bits of an f64, the last of which is set if bits are lost. The
+/// result lies on a tie of a shorter format only if the integer does, so rounding it again equals rounding
+/// the integer.
+fn rounded_to_odd(value: u64) -> f64 {
+    let lost = (u64::BITS - value.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    let kept = value >> lost;
+    let is_inexact = kept << lost != value;
+    ((kept | u64::from(is_inexact)) << lost) as f64
 }
 
 #[cold]
@@ -200,4 +215,29 @@ fn select() -> Kernel {
         frame.set_result(0, value);
         Outcome::Done
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_floats_are_rounded_once() {
+        // A number beside a tie of bf16. As an f64 it is the tie.
+        let beside = (1i64 << 60) + (1 << 52) + 1;
+        let above = 2f64.powi(60) + 2f64.powi(53);
+        assert_eq!(from_signed(beside, Format::BF16).wide(), above);
+        assert_eq!(from_signed(-beside, Format::BF16).wide(), -above);
+        assert_eq!(from_signed(beside - 1, Format::BF16).wide(), 2f64.powi(60));
+        assert_eq!(
+            from_unsigned((1 << 63) + (1 << 55) + 1, Format::BF16).wide(),
+            2f64.powi(63) + 2f64.powi(56)
+        );
+        assert_eq!(from_unsigned(u64::MAX, Format::BF16).wide(), 2f64.powi(64));
+        assert_eq!(from_unsigned(65_519, Format::F16).wide(), 65_504.0);
+        assert!(from_unsigned(65_520, Format::F16).wide().is_infinite());
+        // Beside a tie of f16, by a digit that an f32 does not have.
+        let beside = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(Format::F16.nearest(beside).wide(), 1.0 + 2f64.powi(-10));
+    }
 }

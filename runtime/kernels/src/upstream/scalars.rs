@@ -4,6 +4,7 @@ use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{Cursor, KernelFrame, Outcome, Param, ResultValue, Signature, Types};
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{KernelError, Value};
+use befrost_tensor::scalar::{bf16_from_f64, f16_from_f64};
 use half::{bf16, f16};
 
 /// The IR types of an [`Int`].
@@ -143,12 +144,12 @@ impl Format {
         })
     }
 
-    /// The number of this format nearest to `value`.
+    /// The number of this format nearest to `value`, ties to even.
     #[inline]
     pub(super) fn nearest(self, value: f64) -> Float {
         match self {
-            Format::F16 => Float::F16(f16::from_f64(value)),
-            Format::BF16 => Float::BF16(bf16::from_f64(value)),
+            Format::F16 => Float::F16(f16_from_f64(value)),
+            Format::BF16 => Float::BF16(bf16_from_f64(value)),
             Format::F32 => Float::F32(value as f32),
             Format::F64 => Float::F64(value),
         }

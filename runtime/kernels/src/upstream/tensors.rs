@@ -118,7 +118,7 @@ impl ResultType {
         Some(ResultType { dtype: rest.parse().ok()?, dims })
     }
 
-    /// A tensor without elements yet.
+    /// A tensor of zeros. `sizes` are the operands for the unknown sizes.
     fn allocate(
         &self,
         sizes: &mut dyn Iterator<Item = &Value>,
@@ -160,7 +160,7 @@ fn element(tensor: &HostTensor, at: usize) -> Result<Value, KernelError> {
         DType::BF16 => Value::BF16(bf16::from_bits(bits as u16)),
         DType::F32 => Value::F32(f32::from_bits(bits as u32)),
         DType::F64 => Value::F64(f64::from_bits(bits)),
-        other => return Err(KernelError::invalid(format!("elements of type {other} are no values"))),
+        other => return Err(KernelError::invalid(format!("there are no values of type {other}"))),
     })
 }
 

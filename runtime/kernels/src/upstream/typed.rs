@@ -1,8 +1,8 @@
 //! Code for uses whose operands have one of the common types: `i32`, `i64` and `index`, `f32`, `f64`, `i1`.
 //!
 //! The kernels of `arith` serve all widths by the tags of their operands, which costs more than the
-//! arithmetic. When a program is loaded, the types of a use are known, and [`typed`] selects code for them,
-//! with equal results and errors. The operands' tags are still compared.
+//! arithmetic. When a program is loaded, [`typed`] selects code for the types of each use, with equal results
+//! and errors (`tools/tests/typed_kernels.rs`). The code still compares the operands' tags.
 
 use bef_format::AttrView;
 use befrost_kernel_api::kernel::{IntoKernel, Kernel, KernelFn, KernelUse};

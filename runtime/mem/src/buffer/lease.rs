@@ -1,12 +1,12 @@
-//! Bytes that leave the world of guards for a while, and bytes that come into it.
+//! Bytes of a caller as a buffer for the time of a call, and bytes of a buffer for code without guards.
 //!
 //! ```text
 //! caller's bytes ──Lease::begin──▶ Buffer (lent) ... kernels ... ──drop of the Lease──▶ caller's again
-//! Buffer ──export──▶ Exported: a pointer for code that knows no guards, until it is dropped
+//! Buffer ──export──▶ Exported: a pointer for code without guards, until it is dropped
 //! ```
 //!
-//! A lease is sound whatever kernels do with their operands: its end waits for guards that are held, and no
-//! later one is given out. So a handle that outlives its call is useless, not dangerous.
+//! A lease is sound whatever kernels do with their operands: its end waits for the guards that exist, and
+//! makes all later reads fail. So a handle may outlive its call.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,9 +17,11 @@ use std::time::Duration;
 use super::{BorrowError, Buffer, Owner};
 use crate::state::Revoked;
 
-/// So often the end of a lease looks again before it lets other threads run, and then before it sleeps.
+/// Number of looks of a lease's end before it yields to other threads.
 const SPINS: u32 = 64;
+/// Number of looks before it sleeps.
 const YIELDS: u32 = 256;
+/// Time of each sleep.
 const NAP: Duration = Duration::from_micros(50);
 
 /// Memory that is lent for as long as this lives.
@@ -33,14 +35,14 @@ impl Lease<'_> {
     /// Lends bytes until the lease is dropped.
     ///
     /// # Safety
-    /// `data` must be the start of `len` initialized bytes, to which nobody writes, until the lease has been
-    /// dropped, and it must be dropped: not forgotten.
+    /// `data` must be the start of `len` initialized bytes that stay valid and unchanged until the lease is
+    /// dropped. The lease must be dropped, not forgotten.
     pub unsafe fn begin<'a>(data: NonNull<u8>, len: usize) -> Lease<'a> {
         let buffer = Buffer::boxed(len, Owner::Lent { data, keep: None });
         Lease { buffer: ManuallyDrop::new(buffer), _of: PhantomData }
     }
 
-    /// The bytes. Handles may outlive the lease; they cannot be read then.
+    /// The bytes. A read through a handle that outlives the lease is an error.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
@@ -57,7 +59,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Waits until nobody reads the bytes any more.
+/// Revokes the bytes and waits for their readers.
 #[cold]
 fn end(buffer: &Buffer) {
     let borrows = &buffer.header().borrows;
@@ -65,9 +67,9 @@ fn end(buffer: &Buffer) {
         Revoked::Unread => return,
         Revoked::Read => {}
     }
-    let mut n = 0;
+    let mut n: u32 = 0;
     while !borrows.is_unread() {
-        n += 1;
+        n = n.saturating_add(1);
         match n {
             0..SPINS => std::hint::spin_loop(),
             SPINS..YIELDS => std::thread::yield_now(),
@@ -83,8 +85,8 @@ impl fmt::Debug for Lease<'_> {
 }
 
 impl Buffer {
-    /// Lends bytes to `f` as a read-only buffer, without a copy. Handles that outlive the call cannot be read
-    /// any more.
+    /// Lends bytes to `f` as a read-only buffer, without a copy. A read through a handle that outlives the
+    /// call is an error.
     ///
     /// ```
     /// use befrost_mem::{BorrowError, Buffer};
@@ -103,7 +105,7 @@ impl Buffer {
         f(lease.buffer())
     }
 
-    /// The bytes for code that knows no guards: for writing if this is the only handle, else for reading.
+    /// The bytes for code without guards: for writing if this is the only handle, else for reading.
     ///
     /// # Errors
     /// While the bytes are being written, and if they are lent for a call.

@@ -4,7 +4,7 @@
     @function                 a Python function, compiled when it is called
     Session("graph.pb")       a graph with variables: any tensor fed, any fetched
     tensor([1., 2.])          an array of the runtime
-    tf.Conv2D(x, w, ...)      an operator of TensorFlow's, run at once
+    tf.Conv2D(x, w, ...)      one of TensorFlow's operators, run at once
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
     "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "Model", "ModelStats",
-    "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session", "SessionStats", "Spec",
-    "Tensor", "UnimplementedError", "Variable", "Variables", "__version__", "explain", "from_dlpack", "function", "grad", "load", "range",
-    "spec", "static", "tensor", "tf", "timeout", "trace", "value_and_grad",
+    "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session",
+    "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variable", "Variables", "__version__", "explain",
+    "from_dlpack", "function", "grad", "load", "range", "spec", "static", "tensor", "tf", "timeout", "trace",
+    "value_and_grad",
 ]

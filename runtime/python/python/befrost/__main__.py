@@ -23,7 +23,7 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy")
     run.add_argument("--fetch", action="append", metavar="NAME", help="a tensor of a graph instead of its outputs")
     run.add_argument("--output", metavar="FOLDER", help="write the outputs there as .npy")
-    run.add_argument("--timeout", type=float, metavar="SECONDS", help="give the run up after so long")
+    run.add_argument("--timeout", type=float, metavar="SECONDS", help="stop the run after this time")
     show = commands.add_parser("show", help="print a model's inputs and outputs")
     show.add_argument("model")
     compile_ = commands.add_parser("compile", help="write a model as a BEF file, which bef-exec and programs run")
@@ -32,8 +32,8 @@ def _arguments() -> argparse.ArgumentParser:
     for command in (run, show, compile_):
         command.add_argument("--signature", metavar="NAME", help="the function of a model that has several")
         command.add_argument("--level", type=int, choices=(0, 1, 2), help="optimization; the default is 2")
-    said = commands.add_parser("explain", help="say what an error's code means")
-    said.add_argument("code")
+    explain_ = commands.add_parser("explain", help="explain the code of an error")
+    explain_.add_argument("code")
     return parser
 
 

@@ -1,9 +1,9 @@
 """The exceptions of the package.
 
-    Error            of the runtime: code, message, locations
-      its subclasses are also ValueError, KeyError, IndexError, TimeoutError, AssertionError, MemoryError,
-      NotImplementedError, ZeroDivisionError, so that code that knows nothing of Befrost can catch them
-    CompileError     also SyntaxError: a function that cannot be compiled, with file, line and text
+    Error            an error of the runtime: code, message, locations
+      Each subclass is also one of Python's exceptions (ValueError, KeyError, IndexError, TimeoutError, AssertionError,
+      MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's classes can catch it.
+    CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class OutOfRangeError(Error, IndexError):
 
 
 class DeadlineExceededError(Error, TimeoutError):
-    """The time is over."""
+    """The time limit was reached."""
 
     code = "DeadlineExceeded"
 
@@ -65,7 +65,7 @@ class CheckFailedError(Error, AssertionError):
 
 
 class ResourceExhaustedError(Error, MemoryError):
-    """Memory, or something else that is limited, is exhausted."""
+    """Memory or another limited resource is exhausted."""
 
     code = "ResourceExhausted"
 
@@ -89,13 +89,13 @@ class CancelledError(Error):
 
 
 class FailedPreconditionError(Error, RuntimeError):
-    """The state does not allow it: a variable has no value."""
+    """The operation is not possible in this state: a variable has no value."""
 
     code = "FailedPrecondition"
 
 
 class CompileError(SyntaxError, Error):
-    """A function cannot be compiled. `befrost.explain(error.code)` says more."""
+    """A function cannot be compiled. `befrost.explain(error.code)` explains why and what to do."""
 
     code = "P0100"
 
@@ -169,8 +169,8 @@ def _functions(file: str) -> list[tuple[int, int, str]]:
 
 
 def sites_of(places: tuple[str, ...], root: types.FunctionType) -> tuple[Site, ...]:
-    """The places of a trace, `file:line:column`, innermost first, up to the function that was called: behind that
-    are the loops and branches around."""
+    """The places of a trace, `file:line:column`, innermost first, up to the function that was called. The rest of the
+    trace, which is left out, are the loops and branches around the call."""
     known: dict[str, list[tuple[int, int, str]]] = {}
     out = []
     code = root.__code__

@@ -38,20 +38,15 @@ _REFUSED: list[tuple[str, str, str]] = [
 _RUNTIME = {
     "Cancelled": "The run was stopped, by Ctrl-C or by the caller.",
     "Unknown": "The error has no code of its own.",
-    "InvalidArgument": "A value does not fit: a dtype, a shape, a size or an attribute. The message says both sides.",
+    "InvalidArgument": "A dtype, a shape, a size or an attribute does not fit. The message has the given and the expected one.",
     "DeadlineExceeded": "The time limit was reached: `timeout=`, or `with bf.timeout(...)`. Results are lost.",
-    "NotFound": "There is nothing of this name; the nearest ones are said.",
-    "AlreadyExists": "There is something of this name already.",
-    "PermissionDenied": "The system does not allow it.",
+    "NotFound": "There is nothing of this name. The message lists the nearest ones.",
     "ResourceExhausted": "Memory, or another limit such as the depth of calls, is exhausted.",
-    "FailedPrecondition": "The state does not allow it: a variable is read before it has a value.",
-    "Aborted": "The run was given up.",
+    "FailedPrecondition": "The operation is not possible in this state, such as reading a variable without a value.",
     "OutOfRange": "An index is outside of its range.",
     "Unimplemented": "There is no such operator or option.",
-    "Internal": "A defect of Befrost's. Please report it.",
-    "Unavailable": "A value is not there: control flow did not come this way, or its producer is gone.",
-    "DataLoss": "A file is damaged.",
-    "Unauthenticated": "The system does not know the caller.",
+    "Internal": "A defect of Befrost. Please report it.",
+    "Unavailable": "A value does not exist, because control flow took another way; or a file cannot be read or written.",
 }
 
 

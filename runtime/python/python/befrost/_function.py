@@ -182,7 +182,7 @@ class Function(_native.Dispatcher):
         raise CompileError(f"'{self._function.__qualname__}' was staged, but its graph is refused: {error.args[1]}")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """A call of types that are not remembered."""
+        """A call for which the native part remembers no version."""
         keys, leaves, leaf_types = self._keys(self._bound(args, kwargs or {}))
         version = self._version(keys, leaf_types)
         if not kwargs and self._timeout is None and len(leaves) == len(args) == len(self._simple or ()):
@@ -265,9 +265,9 @@ def function(f: Callable[..., Any] | None = None, *, level: int | None = None, u
              max_memory: int | None = None) -> Any:
     """Compiles a Python function when it is called: `@befrost.function`, with or without options.
 
-    `level`: optimization, 0 to 2. `unroll`: the most iterations of loops that are unrolled. `static`: names of
-    arguments that are constants, each value compiled anew. `timeout`: seconds after which a call is given up.
-    `max_memory`: limit of the bytes that a call may hold.
+    `level`: optimization, 0 to 2. `unroll`: limit of the iterations of an unrolled loop. `static`: names of arguments
+    that are constants; the function is compiled for each of their values. `timeout`: seconds after which a call is
+    stopped. `max_memory`: limit of the bytes that a call may hold.
 
     >>> import numpy as np
     >>> @function

@@ -1,4 +1,4 @@
-"""Functions that mean something to the source front end."""
+"""Functions with a special meaning in compiled functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _native
 
 
 class Gradient:
-    """What a gradient function is: with respect to which positional arguments, and what it returns."""
+    """The description of a gradient function: its positional arguments to differentiate by, and its results."""
 
     def __init__(self, wrt: int | tuple[int, ...], with_value: bool, has_aux: bool):
         self.wrt = wrt
@@ -19,20 +19,20 @@ class Gradient:
 
 
 def static(value: Any) -> Any:
-    """The value itself. In a compiled function the expression is evaluated once, while it is compiled, also if it
-    answers differently each time: `bf.static(random.random())`."""
+    """The value itself. In a compiled function the expression is evaluated once, while it is compiled, even if it has
+    another value each time: `bf.static(random.random())`."""
     return value
 
 
 def range(*args: int) -> Any:
-    """`range`, whose loop always becomes one of the graph, however many iterations are known."""
+    """`range`, whose loop is never unrolled: it becomes a loop of the graph."""
     return builtins.range(*args)
 
 
 @contextlib.contextmanager
 def timeout(seconds: float) -> Iterator[None]:
-    """A context in which runs of this thread are given up after so many seconds, with an error that is also a
-    TimeoutError: `with bf.timeout(0.5): f(x)`."""
+    """A context that stops runs of this thread after `seconds`, with an error that is also a TimeoutError:
+    `with bf.timeout(0.5): f(x)`."""
     _native.push_timeout(seconds)
     try:
         yield

@@ -47,7 +47,7 @@ class Port:
 
 
 def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
-    """The error for a name that nothing has, with the nearest ones."""
+    """The error for an unknown name, with the nearest known ones."""
     import difflib
 
     near = difflib.get_close_matches(name, names, 3)
@@ -56,9 +56,9 @@ def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
 
 
 class Variables:
-    """Variables by name. Their values are Tensors; what is assigned is copied.
+    """Variables by name. Their values are Tensors; an assigned array is copied.
 
-    Models, sessions and functions that have the same ones see each other's updates.
+    Models, sessions and functions with the same variables see each other's updates.
     """
 
     def __init__(self, store: _native.VariableStore | None = None):
@@ -71,7 +71,7 @@ class Variables:
         guarded(self._store.set, name, value)
 
     def names(self) -> list[str]:
-        """The names of those that have values."""
+        """The names of the variables that have values."""
         return guarded(self._store.names)
 
     def __contains__(self, name: object) -> bool:
@@ -84,11 +84,11 @@ class Variables:
         return len(self.names())
 
     def snapshot(self) -> dict[str, Tensor]:
-        """The values of all variables."""
-        return {name: self[name] for name in self.names()}
+        """The values of all variables at one moment: no update is partially visible."""
+        return dict(guarded(self._store.snapshot))
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Gives variables the values of a snapshot, all at once, or after an error none."""
+        """Sets variables to the values of a snapshot at one moment: all of them, or none after an error."""
         guarded(self._store.restore, list(values.items()))
 
     def __repr__(self) -> str:
@@ -163,7 +163,7 @@ class Model(_native.Model):
 
     def _run(self, feeds: Mapping[str, Any] | None, fetches: Iterable[str] | None, timeout: float | None,
              output: str | None) -> Outputs:
-        """A run that is not on arrays by name alone."""
+        """A run with `fetches`, or another kind of output."""
         if output not in (None, "numpy", "tensor"):
             raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         if fetches is not None:
@@ -265,7 +265,7 @@ def _again(source: Any, options: dict[str, Any]) -> Model:
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file at once: other processes see the old one or the new one."""
+    """Writes a file atomically: other processes see the old one or the new one."""
     path = os.fspath(path)
     temporary = f"{path}.{os.getpid()}.part"
     try:

@@ -1,5 +1,5 @@
-"""The NumPy names of the Array API standard: `bf.sum(t)`. They take Tensors and arrays and give Tensors; in a compiled
-function they are NumPy's."""
+"""The functions of the Array API standard by NumPy's names: `bf.sum(t)`. They take Tensors and arrays and return
+Tensors; in a compiled function they are NumPy's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._tensor import Tensor
+from ._tensor import Tensor, _plain
 
 NAMES = frozenset("""
     abs acos acosh add all any arange argmax argmin argsort asarray asin asinh atan atan2 atanh bitwise_and
@@ -36,9 +36,3 @@ class NumPyFunction:
 
     def __repr__(self) -> str:
         return f"<befrost.{self.__name__}>"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.numpy()
-    return [_plain(part) for part in value] if isinstance(value, list) else value

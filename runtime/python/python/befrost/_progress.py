@@ -1,4 +1,4 @@
-"""Progress of what takes longer than a second: a line in a terminal, a display in a notebook."""
+"""Progress of work that takes longer than a second: a line in a terminal, a display in a notebook."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MARKS = "|/-\\"
 
 
 class Progress:
-    """A context in which something slow happens. `show` is a function of text, None for what fits, False for
-    nothing."""
+    """A context for slow work. `show` is a function of text; None for a line in a terminal or a display in a notebook,
+    False for no progress."""
 
     def __init__(self, what: str, show: Any = None):
         self._what = what
@@ -42,7 +42,7 @@ class Progress:
             try:
                 self._show(f"{_MARKS[n % len(_MARKS)]} {self._what}: {time.monotonic() - begun:.0f} s")
             except Exception:
-                return  # a picture of progress that fails must not fail the work
+                return  # an error of the display must not stop the work
             n += 1
 
     def __exit__(self, *error: Any) -> None:
@@ -62,7 +62,7 @@ def _in_notebook() -> bool:
 
 
 class _Terminal:
-    """One line of stderr, which is wiped afterwards."""
+    """One line of stderr, which is cleared at the end."""
 
     def __init__(self) -> None:
         self._width = 0

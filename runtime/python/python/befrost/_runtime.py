@@ -11,7 +11,7 @@ from ._session import Session
 
 
 class Runtime:
-    """How programs are compiled and run: optimization level, threads, limit of memory.
+    """Options for compiling and running programs: optimization level, threads, limit of memory.
 
     >>> runtime = Runtime(threads=1, max_memory=1 << 30)
     >>> double = runtime.function(lambda x: x * 2)

@@ -69,7 +69,7 @@ class Session:
         """Computes tensors by their names, `x` or `x:0`. One name gives one value, several give `Outputs`.
 
         `targets` are nodes that run for their effects, such as a training step. `timeout`: seconds after which
-        the run is given up."""
+        the run is stopped."""
         if output not in ("numpy", "tensor"):
             raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         names = [fetches] if isinstance(fetches, str) else list(fetches)

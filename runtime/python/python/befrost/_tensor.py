@@ -1,9 +1,9 @@
 """`Tensor`: an immutable array of the runtime, with NumPy's operators and functions.
 
     a + b, np.add(a, b), np.sum(t)      the eager core, or a function that is compiled once per types
-    what cannot be compiled             NumPy's function on arrays over the tensors' memory
+    functions that cannot be compiled   NumPy's function on arrays over the tensors' memory
 
-The class is native (`runtime/python/src/tensor.rs`); the methods that need not be quick are added here.
+The class is native (`runtime/python/src/tensor.rs`); methods that need not be fast are added here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_REFUSED = 4096
 
 
 def _plain(value: Any) -> Any:
-    """An argument of NumPy's in which there are no Tensors."""
+    """An argument for NumPy: Tensors in it become arrays."""
     if isinstance(value, Tensor):
         return value.numpy()
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
@@ -30,7 +30,7 @@ def _plain(value: Any) -> Any:
 
 
 def _wrapped(value: Any) -> Any:
-    """A result of NumPy's as one of ours."""
+    """A result of NumPy: arrays in it become Tensors."""
     if isinstance(value, tuple) and any(isinstance(part, (np.ndarray, np.generic)) for part in value):
         return tuple(map(_wrapped, value))
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
@@ -86,7 +86,7 @@ def _types(args: tuple[Any, ...]) -> Any:
 
 
 def _ours(key: Any, make: Callable[[], Callable[..., Any]], plain: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """The result of the compiled function; of NumPy's if it cannot be compiled for these types."""
+    """The result of the compiled function, or of NumPy's function if it cannot be compiled for these types."""
     from ._errors import CompileError
 
     known = (key, _types(args))

@@ -13,9 +13,9 @@ from ._model import write_file
 
 @contextlib.contextmanager
 def trace(path: str | os.PathLike[str]) -> Iterator[None]:
-    """A context whose runs are recorded; afterwards `path` has them, with times and threads.
+    """A context whose runs are recorded. At its end their times and threads are written to `path`.
 
-    The environment's BEFROST_TRACE names a file for the whole process.
+    The environment variable BEFROST_TRACE names a file for the whole process.
     """
     _native.trace_begin()
     try:
@@ -34,7 +34,7 @@ def _text(events: list[tuple[str, float, float, int]]) -> bytes:
 
 
 def trace_process() -> None:
-    """Records the whole process if the environment says so."""
+    """Records the whole process if BEFROST_TRACE is set."""
     path = os.environ.get("BEFROST_TRACE")
     if path:
         _native.trace_begin()

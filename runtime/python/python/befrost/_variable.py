@@ -1,4 +1,4 @@
-"""`Variable`: a value that compiled functions read and assign, and that is kept between calls.
+"""`Variable`: a value that compiled functions read and assign, and that lives between calls.
 
     count = bf.Variable(0)              in a function:  count.assign_add(1)   count * 2
     a function reads it when it runs, not when it is compiled; effects happen in program order
@@ -57,11 +57,11 @@ class Variable(NDArrayOperatorsMixin):
 
     @property
     def value(self) -> Tensor:
-        """The value now. Later updates do not change it."""
+        """The current value. Later updates do not change it."""
         return guarded(_store.get, self._key)
 
     def numpy(self) -> Any:
-        """The value now, as an array that cannot be written to."""
+        """The current value as a read-only array."""
         return self.value.numpy()
 
     def assign(self, value: Any) -> None:

@@ -10,10 +10,10 @@
 //! entries lie in their shards and do not overlap. Tensors are checked when they are read, and share the
 //! bytes of their shard unless they are put together from slices. Memory is in proportion to the files.
 //!
-//! [`BundleWriter`] writes them, [`objects`] reads the names of variables out of a checkpoint of objects, and
-//! [`CheckpointState`] is the text that says which checkpoint of a folder is the latest.
+//! [`BundleWriter`] writes bundles. [`objects`] finds the names of variables in a checkpoint of objects.
+//! [`CheckpointState`] is the text file that names the latest checkpoint of a folder.
 //!
-//! Not here: access to files, which the caller gives.
+//! Not here: access to files, which the caller passes as a function.
 
 mod data;
 pub mod objects;
@@ -102,11 +102,11 @@ pub struct Entry {
     at: usize,
     len: usize,
     crc: u32,
-    /// The parts that a partitioned variable is stored in; the entry has no elements of its own then.
+    /// The slices of a partitioned variable. An entry with slices has no elements of its own.
     slices: Vec<StoredSlice>,
 }
 
-/// The most shards of a bundle.
+/// Limit of the shards of a bundle.
 const MAX_SHARDS: usize = 1 << 12;
 
 /// The key of the header.
@@ -166,7 +166,8 @@ impl Bundle {
     /// `4 3 0,2:-`. An empty one is all of it.
     ///
     /// # Errors
-    /// If there is no such tensor, it has no such part, or its bytes are not what the index says.
+    /// If there is no such tensor, it has no such part, or its bytes differ from their checksum or
+    /// description in the index.
     pub fn read(&self, name: &str, slice: &str) -> Result<BundleTensor, BundleError> {
         let refuse = |problem: String| BundleError {
             file: Some(self.prefix.clone()),
@@ -209,7 +210,7 @@ impl Bundle {
         slice::gather(entry, wanted, &parts)
     }
 
-    /// The elements that an entry itself has.
+    /// The elements of an entry without slices.
     fn stored(&self, entry: &Entry) -> Result<BundleTensor, String> {
         let shard = self.shards.get(entry.shard).ok_or("its shard is missing")?;
         // `check_places` has compared the range with the shard.
@@ -218,8 +219,8 @@ impl Bundle {
         Ok(BundleTensor { ty: entry.ty, dims: entry.dims.clone(), data })
     }
 
-    /// Checks that the entries lie in their shards, and that no two have bytes in common: else reading all
-    /// of a small bundle could take any time.
+    /// Checks that the entries lie in their shards and do not overlap. So reading all of them takes time in
+    /// proportion to the files.
     fn check_places(&self) -> Result<(), (String, String)> {
         let mut places = Vec::with_capacity(self.entries.len());
         for (key, entry) in self.entries.iter().filter(|(_, entry)| entry.slices.is_empty()) {
@@ -252,7 +253,7 @@ fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(120).collect()
 }
 
-/// The number of shards that the header says.
+/// The number of shards in the header.
 fn n_shards(header: &[u8]) -> Result<usize, String> {
     let (mut n_shards, mut endianness) = (0, 0);
     for field in Message::new(header) {
@@ -295,7 +296,8 @@ impl Entry {
         Ok(Entry { ty, shard: size(shard)?, at: size(at)?, len: size(len)?, crc, slices, dims })
     }
 
-    /// The number of bytes that the tensor takes in the files; of a partitioned one, that its elements take.
+    /// The number of bytes of the tensor in the files; of a partitioned one, the number of bytes of its
+    /// elements.
     pub fn n_bytes(&self) -> usize {
         match (self.slices.is_empty(), self.ty) {
             (false, Type::Dense(dtype)) => data::n_elements(&self.dims)
@@ -306,7 +308,7 @@ impl Entry {
     }
 }
 
-/// The most dimensions of a tensor, as in TensorFlow.
+/// Limit of the dimensions of a tensor, as in TensorFlow.
 const MAX_RANK: usize = 254;
 
 fn decode_shape(bytes: &[u8]) -> Result<Vec<usize>, String> {

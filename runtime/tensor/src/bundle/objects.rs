@@ -1,5 +1,5 @@
-//! Checkpoints of objects: their variables are stored under paths through the objects, and the graph of the
-//! objects, a tensor of its own, says what the variables are called.
+//! Checkpoints of objects. Their variables are stored under paths through the objects. A tensor of its own
+//! holds the graph of the objects, which has the names of the variables.
 //!
 //! ```text
 //! TrackableObjectGraph { nodes: [
@@ -14,8 +14,8 @@ use super::{Bundle, BundleData};
 /// The tensor that holds the graph.
 pub const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-/// The keys of the variables by their names. A name that several variables have is left out: it does not say
-/// which. `None` if it is no checkpoint of objects.
+/// The keys of the variables by their names. A name that several variables have is left out, since it is
+/// ambiguous. `None` if it is no checkpoint of objects.
 ///
 /// # Errors
 /// If the graph cannot be read.

@@ -14,14 +14,14 @@ use crate::tf::op::Type;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice(Vec<(usize, usize)>);
 
-/// A slice as it is stored: axes that are not cut may be written so, or with their length.
+/// A slice as it is stored: the length of an axis that is not cut may be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredSlice {
     pub(super) slice: Slice,
     is_whole: Vec<bool>,
 }
 
-/// The most slices of a tensor.
+/// Limit of the slices of a tensor.
 const MAX_SLICES: usize = 1 << 12;
 
 impl fmt::Display for Slice {
@@ -176,7 +176,7 @@ fn overlap((a, n_a): (usize, usize), (b, n_b): (usize, usize)) -> Option<(usize,
     (start < end).then(|| (start, end - start))
 }
 
-/// Checks that slices are all of a tensor, each element once.
+/// Checks that slices cover a tensor, each element once.
 pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), String> {
     if slices.len() > MAX_SLICES {
         return Err(format!("it has {} slices, more than {MAX_SLICES}", slices.len()));

@@ -6,8 +6,8 @@
 //! all_model_checkpoint_paths: "model-100"
 //! ```
 //!
-//! The file is untrusted: what it names may lie elsewhere, or be gone. Folders are moved, so names are read
-//! beside the file first; [`CheckpointState::beside`] gives these.
+//! The file is untrusted: its checkpoints may be elsewhere, or deleted. Since folders are moved, a reader
+//! looks for them in the file's own folder first, by [`CheckpointState::beside`].
 
 /// The checkpoints of a folder, as its file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,14 +18,14 @@ pub struct CheckpointState {
     pub all: Vec<String>,
 }
 
-/// The most bytes of a file.
+/// Limit of the bytes of a file.
 const MAX_SIZE: usize = 1 << 24;
 
 impl CheckpointState {
     /// Reads the file. Fields with other names are skipped.
     ///
     /// # Errors
-    /// If it is malformed: the line.
+    /// If it is malformed; the error names the line.
     pub fn parse(bytes: &[u8]) -> Result<CheckpointState, String> {
         if bytes.len() > MAX_SIZE {
             return Err(format!("it has {} bytes, more than {MAX_SIZE}", bytes.len()));
@@ -124,14 +124,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_state_is_read_back() {
         let odd = "a\"b\\c\nd\u{1}e/\u{e9}";
         let state = CheckpointState { latest: odd.to_owned(), all: vec!["m-1".to_owned(), odd.to_owned()] };
         assert_eq!(CheckpointState::parse(state.text().as_bytes()), Ok(state));
     }
 
     #[test]
-    fn what_is_malformed_is_refused_with_its_line() {
+    fn malformed_lines_are_refused_with_their_numbers() {
         let why = |text: &[u8]| CheckpointState::parse(text).unwrap_err();
         assert_eq!(why(b"model_checkpoint_path: \"m\"\nx"), "line 2: expected `field: value`");
         assert_eq!(why(b"model_checkpoint_path: m"), "line 1: expected a text in quotes");

@@ -6,8 +6,8 @@
 //! entry: bytes shared with the key before, n of others, n of the value: varints │ key's end │ value
 //! ```
 //!
-//! All of a table is read at once: it holds descriptions, not data. Keys must ascend, so no block counts
-//! twice. Prefixes that many keys share, and compressed blocks, are limited by the size of the file.
+//! A table holds descriptions, not data, so it is read as a whole. Keys must ascend, so no block is read
+//! twice. The bytes of all keys, and of uncompressed blocks, are limited to a multiple of the file's size.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 /// The bytes behind a block: the kind of compression and the checksum.
 const TRAILER: usize = 5;
 
-/// How many times the size of its file the keys, or the uncompressed blocks, of a table may have.
+/// Limit of the bytes of a table's keys, and of its uncompressed blocks, as a multiple of the file's size.
 const MAX_RATIO: usize = 32;
 
-/// The bytes that they may have besides.
+/// The number of bytes beyond that limit that any file may have.
 const MAX_BASE: usize = 1 << 20;
 
 /// The keys and values of a table.

@@ -1,4 +1,4 @@
-//! The encoding of protobuf messages, as far as a bundle's index needs it, and of numbers of variable length.
+//! The encoding of protobuf messages, as far as a bundle's index needs it, and of varints.
 
 /// The fields of a message, with their numbers.
 pub(super) struct Message<'a> {

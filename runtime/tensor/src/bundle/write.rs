@@ -5,11 +5,10 @@
 //! finish() ──▶ header and entries in the order of their keys ──▶ blocks ──▶ index
 //! ```
 //!
-//! What is written is what TensorFlow writes: no compression, little-endian. The order of the tensors is the
-//! caller's; the same calls give the same bytes.
+//! The format is the one that TensorFlow writes: no compression, little-endian. The tensors have the order of
+//! the calls; equal calls give equal bytes.
 //!
-//! Not here: files. Whoever writes a bundle writes the shards first, then the index: without an index there
-//! is no bundle.
+//! Not here: files. A caller writes the shards first, then the index: without an index there is no bundle.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -80,7 +79,8 @@ impl<W: Write> BundleWriter<W> {
     ///
     /// # Errors
     /// As [`BundleWriter::add`], and if the slice is not inside of the tensor, or the tensor's type or shape
-    /// is not that of its other slices. That they are all of it is checked at the end.
+    /// differs from that of its other slices. [`BundleWriter::finish`] checks that the slices cover the
+    /// tensor.
     pub fn add_slice(
         &mut self,
         name: &str,
@@ -133,7 +133,7 @@ impl<W: Write> BundleWriter<W> {
     /// The shards, and the bytes of the index.
     ///
     /// # Errors
-    /// If the slices of a tensor are not all of it, or overlap, or it is written whole, too.
+    /// If the slices of a tensor do not cover it, or overlap, or the tensor was also written as a whole.
     pub fn finish(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
         for (name, Partitioned { ty, dims, slices }) in &self.partitioned {
             let problem = |why: &str| refused(&format!("'{}': {why}", super::shown(name)));

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use half::{bf16, f16};
 
 use crate::element::with_element;
+use crate::scalar::{bf16_from_f64, f16_from_f64};
 use crate::{Complex64, Complex128, DType, HostTensor, I1, Shape, StringTensor, TensorError};
 
 /// Number of elements up to which numpy prints all of them.
@@ -381,8 +382,8 @@ impl FloatElement {
             texts.into_iter().find(|text| text.parse().is_ok_and(is_same)).unwrap_or_default()
         };
         match self {
-            FloatElement::F16(x) => fewest(&|y| f16::from_f64(y) == x),
-            FloatElement::BF16(x) => fewest(&|y| bf16::from_f64(y) == x),
+            FloatElement::F16(x) => fewest(&|y| f16_from_f64(y) == x),
+            FloatElement::BF16(x) => fewest(&|y| bf16_from_f64(y) == x),
             FloatElement::F32(x) => format!("{x:e}"),
             FloatElement::F64(x) => format!("{x:e}"),
         }

@@ -6,9 +6,9 @@
 //! gradient 3    +       +           +            sums stay in registers
 //! ```
 //!
-//! The taps are runs of the same pixels at other offsets, so nothing is laid out for them.
+//! The taps are runs of the same pixels at other offsets, so they need no copies.
 
-#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same contract of the caller")]
 #![allow(
     clippy::needless_range_loop,
     reason = "indices, not iterators, which are only as good as the build's inlining"
@@ -30,7 +30,7 @@ pub(crate) const STEP: usize = 16;
 pub(crate) struct Runs<'a> {
     /// The pixels.
     pixels: &'a [f32],
-    /// Where the run of each tap begins.
+    /// The start of each tap's run.
     taps: &'a [usize],
     /// The runs of gradients, one after another.
     gradients: &'a [f32],
@@ -65,7 +65,7 @@ unsafe fn run<V: Vector>(runs: &Runs<'_>, sums: &mut [f32]) {
         // Where taps are missing, the last one is summed again.
         let at = std::array::from_fn(|i| taps[i.min(taps.len() - 1)]);
         for first in (0..outs).step_by(OUTS) {
-            // SAFETY: the instructions are there, as promised by the caller.
+            // SAFETY: by the caller's contract the machine has the instructions.
             unsafe {
                 match outs - first {
                     1 => group::<V, 1>(runs, &at, first, sums),
@@ -97,8 +97,8 @@ unsafe fn group<V: Vector, const R: usize>(
         starts[i] = pixels[at[i]..][..len].as_ptr();
     }
     // No closures: they would not be compiled for the instruction set.
-    // SAFETY: the instructions are there, as promised by the caller; every run has `len` floats, a multiple
-    // of the vector's lanes.
+    // SAFETY: by the caller's contract the machine has the instructions; every run has `len` floats, a
+    // multiple of the vector's lanes.
     let acc = unsafe {
         let mut acc = [[V::splat(0.0); R]; TAPS];
         let mut t = 0;
@@ -120,7 +120,8 @@ unsafe fn group<V: Vector, const R: usize>(
     for (acc, sums) in acc.iter().zip(sums.chunks_exact_mut(outs)) {
         for (acc, sum) in acc.iter().zip(&mut sums[first..]) {
             let mut lanes = [0.0; STEP];
-            // SAFETY: the instructions are there, and there is room for the widest vector.
+            // SAFETY: by the caller's contract the machine has the instructions; `lanes` holds the widest
+            // vector.
             unsafe { acc.store(lanes.as_mut_ptr()) }
             let mut half = STEP / 2;
             while half > 0 {
@@ -140,7 +141,7 @@ macro_rules! correlate_with {
         /// See [`super::Isa::correlate`].
         $(#[$attr])*
         pub(super) fn $name(runs: &Runs<'_>, sums: &mut [f32]) {
-            // SAFETY: the instructions are there where this function may be called.
+            // SAFETY: the function has the target features of the vector's instructions.
             unsafe { run::<$vector>(runs, sums) }
         }
     };

@@ -15,7 +15,7 @@ pub enum Update {
     GradientDescent,
     /// `var, accum`; lr, momentum.
     Momentum {
-        /// The gradient that is to come is taken into account.
+        /// Nesterov's variant: the step includes the next application of the momentum.
         nesterov: bool,
     },
     /// `var, accum`, where the slot holds steps; lr, momentum.

@@ -12,14 +12,15 @@ static INTERRUPTS: AtomicI32 = AtomicI32::new(-1);
 #[allow(unsafe_code, reason = "handlers of signals are installed by the system's interface")]
 pub(crate) fn interrupts() -> std::io::Result<PipeReader> {
     let (reader, writer) = std::io::pipe()?;
-    // The handler's for the rest of the process.
+    // The handler owns this end for the rest of the process.
     INTERRUPTS.store(writer.into_raw_fd(), Ordering::SeqCst);
     let handler: extern "C" fn(libc::c_int) = on_interrupt;
     // SAFETY: zeros are a valid `sigaction`: no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-    // SAFETY: the handler only calls `write`, which is safe in handlers; the old action is not asked for.
+    // SAFETY: the handler only calls `write`, which is safe in handlers; the pointer for the old action may
+    // be null.
     let installed = unsafe { libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut()) };
     if installed == 0 { Ok(reader) } else { Err(std::io::Error::last_os_error()) }
 }

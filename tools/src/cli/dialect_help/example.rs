@@ -36,7 +36,7 @@ pub(super) fn example(def: &OpDef) -> Option<String> {
     if !end.is_empty() {
         lines.pop();
     }
-    // A block behind the op is not part of the example either.
+    // A block after the op is not part of the example either.
     let lines = lines.into_iter().take_while(|line| !line.starts_with('^')).map(str::trim);
     Some(lines.collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())
 }

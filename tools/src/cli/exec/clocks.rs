@@ -1,9 +1,9 @@
 //! `--profile` and `--trace`: the time of each kernel, as a table, and kernel by kernel in the format of
 //! Chrome's and Perfetto's viewers.
 //!
-//! Both name where a kernel comes from, which is the node of a model or the place in a text, and the dtypes
-//! and shapes of its operands. With these options the program's kernels are wrapped by clocks, including
-//! deferred work; what the clocks add is not in the times of kernels. Without them there is no overhead.
+//! Both name the origin of a kernel, which is the node of a model or the place in a text, and the dtypes and
+//! shapes of its operands. With these options the program's kernels, and their deferred work, are wrapped by
+//! clocks; the clocks' overhead is not in the times of kernels. Without the options there is no overhead.
 //! Calls, branches and loops that the executor runs without kernels appear in neither output; the kernels in
 //! their bodies do, and a trace counts the iterations of each loop that are in flight.
 
@@ -92,8 +92,8 @@ pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
     if traces { with_frames(&timed_registry) } else { timed_registry }
 }
 
-/// The same kernels, which know their frames. Those that call functions are not run if the executor can do
-/// without.
+/// The same kernels with their frames. Kernels that call functions are not wrapped if the executor runs the
+/// calls without kernels.
 fn with_frames(registry: &Registry) -> Registry {
     let mut others = Registry::new();
     for kernel in registry.iter() {

@@ -1,19 +1,20 @@
 //! The deadline of the process, which counts from its start: loading, compiling and executing together.
 //!
 //! ```text
-//! deadline ──▶ cancellation of the running call ──▶ its results are errors, and the tool goes on to its end
-//!          └── 100 ms later, if a call, the compiler or the loader is still at work ──▶ the process ends
+//! deadline ──▶ cancellation of the running call ──▶ its results are errors, and the tool ends regularly
+//!          └── 100 ms later, if a call, the compiler or the loader still runs ──▶ the process ends
 //! ```
 //!
-//! Kernels stop by themselves (`befrost_tensor::interrupt`). Work that does not stop ends with the process.
-//! Printing and writing results are not limited: they follow calls that ended in time, or print the reason.
+//! Kernels check for cancellation (`befrost_tensor::interrupt`). Work that does not stop ends with the
+//! process. Printing and writing results are not limited: they follow calls that ended in time, or report the
+//! timeout.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cli::failure::{Failure, tell};
 
-/// The time for an orderly end.
+/// The time after the deadline before the process ends.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The deadline, if there is one, and the work that it limits.
@@ -55,7 +56,7 @@ impl Shared {
         before
     }
 
-    /// Ends the process when limited work goes on at this time.
+    /// The time at which the process ends if limited work still runs.
     fn watch(&self, end: Instant) {
         let mut work = self.work();
         loop {
@@ -80,7 +81,7 @@ impl Shared {
 }
 
 impl Deadline {
-    /// A deadline so long after now; a time out of range is none.
+    /// A deadline this long after now; none if that time is out of range.
     pub(super) fn after(timeout: Option<Duration>) -> Result<Deadline, Failure> {
         let at = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let shared = Arc::<Shared>::default();
@@ -103,7 +104,7 @@ impl Deadline {
         self.at.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Does limited work.
+    /// Runs work that the deadline limits.
     pub(super) fn limit<R>(&self, work: Work, run: impl FnOnce() -> R) -> R {
         let before = self.shared.set(work);
         let result = run();

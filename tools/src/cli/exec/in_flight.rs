@@ -1,8 +1,8 @@
 //! The iterations of loops that are in flight, as counters of a trace.
 //!
-//! An iteration is in flight from the start of the first of its kernels that was recorded to the end of the
-//! last one, those of calls and loops inside of it included. So a counter tells how far iterations overlap:
-//! it is 1 throughout where each one begins after the one before.
+//! An iteration is in flight from the start of its first recorded kernel to the end of its last one,
+//! including kernels of calls and loops inside of it. So a counter shows the overlap of iterations: it is 1
+//! throughout if each iteration begins after the end of the previous one.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -75,7 +75,7 @@ impl Loops {
         }
         let mut line = String::new();
         for (name, mut changes) in self.names.iter().zip(changes).filter(|(_, changes)| changes.len() > 2) {
-            // What ends at a time ends before what begins at it.
+            // At equal times, ends come before beginnings.
             changes.sort_unstable();
             let mut n = 0;
             for (at, change) in changes {

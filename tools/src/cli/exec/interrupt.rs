@@ -1,7 +1,8 @@
-//! Ctrl-C while statistics are collected: the first one cancels the running call, and the run ends with what
-//! was measured so far; a second one ends the process at once.
+//! Ctrl-C while statistics are collected: the first one cancels the running call, and the run reports the
+//! measurements so far; a second one ends the process at once.
 //!
-//! The handler of the signal is the program's. It writes to a pipe, from which a thread here reads.
+//! The program (`src/bin`) has the handler of the signal. It writes to a pipe, from which a thread here
+//! reads.
 
 use std::io::{PipeReader, Read};
 use std::process::exit;
@@ -27,7 +28,7 @@ fn running() -> MutexGuard<'static, Option<Cancellation>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for an interrupt on a thread of its own. `report` is called if the run does not end by itself.
+/// Starts a thread that waits for an interrupt. It calls `report` if the run does not end in time by itself.
 /// Without a handler an interrupt ends the process.
 pub(super) fn watch(interrupts: Interrupts, report: impl FnOnce() + Send + 'static) {
     let Ok(mut pipe) = interrupts() else { return };
@@ -55,7 +56,7 @@ pub(super) fn is_set() -> bool {
     IS_SET.load(Ordering::SeqCst)
 }
 
-/// Makes a call the one that an interrupt cancels.
+/// Sets the call that an interrupt cancels.
 pub(super) fn set_running(cancellation: &Cancellation) {
     *running() = Some(cancellation.clone());
     if is_set() {

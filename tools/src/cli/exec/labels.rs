@@ -1,4 +1,4 @@
-//! Names of classes: which of them a result gives the highest scores.
+//! Names of classes (`--labels`), and the classes with the highest scores of a result.
 
 use std::fmt::Write;
 use std::path::Path;

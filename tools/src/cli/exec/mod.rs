@@ -160,15 +160,15 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 
-    /// Cancel the execution so many seconds after the start of the tool: loading and compiling count
+    /// Cancel the execution this many seconds after the start of the tool: loading and compiling count
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Cancel the execution when so many kernels have started, in all calls together
+    /// Cancel the execution when this many kernels have started, in all calls together
     #[arg(long, value_name = "KERNELS")]
     fuel: Option<u64>,
 
-    /// Refuse memory for tensors, and for the values of calls, beyond so many bytes: an error result
+    /// Refuse memory for tensors, and for the values of calls, beyond this many bytes: an error result
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<usize>,
 
@@ -190,7 +190,7 @@ pub(super) struct ExecArgs {
     #[arg(long, value_name = "KIND", default_value = "malloc", value_parser = allocator_kind)]
     host_allocator: AllocatorKind,
 
-    /// Print at most so many elements of a tensor, of a larger one the edges of each axis; or all
+    /// Print at most this many elements of a tensor, of a larger one the edges of each axis; or all
     #[arg(long, value_name = "N|all", default_value = "1000", value_parser = elements)]
     print_elements: usize,
 
@@ -225,7 +225,7 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     print_scopes: bool,
 
-    /// List the devices that --devices names, with what is known of them
+    /// List the devices that --devices names, with their properties
     #[arg(long)]
     list_devices: bool,
 
@@ -354,7 +354,7 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     if !counts {
         return result;
     }
-    // The run is dropped here, but a worker may still be about to release its last references.
+    // The run is dropped here, but a worker may still hold its last references for a moment.
     let patience = Instant::now() + Duration::from_secs(2);
     loop {
         let live = counted.live();
@@ -611,7 +611,7 @@ struct Loaded {
 fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Result<Loaded, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
-    // What is no file can be read only once, so its format is found in all of it.
+    // An input that is no file can be read only once, so its format is found in all of it.
     let is_stream = match place {
         Place::Std => true,
         Place::File(path) => args.format().is_none() && !path.is_file(),

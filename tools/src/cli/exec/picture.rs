@@ -4,9 +4,9 @@
 //! FILE.jpg | FILE.png ──decode──▶ [h, w, 3] of bytes ──gray?──▶ fit ──▶ [H, W, C] ──--pixels──▶ argument
 //! ```
 //!
-//! The type of the argument says the rest: its layout, `[N, C, H, W]` or `[N, H, W, C]` (the batch may be
-//! missing, and is 1) with one or three channels; its size; bytes or floating-point numbers. An argument
-//! without a size takes the picture's own.
+//! The rest follows from the type of the argument: its layout, `[N, C, H, W]` or `[N, H, W, C]` (the batch is
+//! 1 and may be missing) with one or three channels; its size; bytes or floating-point numbers. An argument
+//! without a size takes the size of the picture.
 
 use std::fs::File;
 use std::io::Read;
@@ -33,9 +33,9 @@ const MAX_PIXELS: usize = 1 << 26;
 const MAX_BYTES: u64 = 1 << 28;
 /// The channels of a decoded pixel: red, green, blue.
 const CHANNELS: usize = 3;
-/// The element types that `--pixels` is about.
+/// The element types for which `--pixels` is needed.
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
-/// The side of the square that ImageNet's models see, as a part of the picture's shorter side.
+/// The side of the square in which ImageNet's models are tested, as a fraction of the picture's shorter side.
 const CROPPED: f64 = 224.0 / 256.0;
 
 /// The meaning of a pixel's bytes in an argument of floating-point numbers.
@@ -217,7 +217,7 @@ impl Picture {
                 let (scale, offset) = pixels.line(channel);
                 let to = if is_bgr { channels - 1 - channel } else { channel };
                 let to = if layout.channels_first { to * n + i } else { i * channels + to };
-                // Bytes again, as image libraries have them after resizing.
+                // Rounded to bytes, as in image libraries after resizing.
                 values[to] = byte.round_ties_even().clamp(0.0, 255.0) * scale + offset;
             }
         }
@@ -234,14 +234,15 @@ impl Picture {
 /// The part of a picture that [`Fit::Crop`] shows: its top, left, height and width.
 fn middle([height, width]: [usize; 2], to: [usize; 2]) -> [usize; 4] {
     let [to_height, to_width] = to.map(|side| side.max(1) as f64);
-    // The largest part of the ratio that is wanted, and of that the middle.
+    // The largest part with the wanted ratio of sides, cropped to its middle.
     let scale = (height as f64 / to_height).min(width as f64 / to_width) * CROPPED;
     let side = |wanted: f64, all: usize| ((wanted * scale).round() as usize).clamp(1, all);
     let (shown_height, shown_width) = (side(to_height, height), side(to_width, width));
     [(height - shown_height) / 2, (width - shown_width) / 2, shown_height, shown_width]
 }
 
-/// Bilinear, with all pixels of the original that a pixel stands for, as image libraries do it.
+/// Bilinear with antialiasing: a pixel of the result averages all pixels that it covers, as in image
+/// libraries.
 fn antialiased() -> ResizeAxesAttrs {
     ResizeAxesAttrs {
         axes: vec![0, 1],

@@ -9,8 +9,8 @@
 //! End Scope
 //! ```
 //!
-//! The lines are buffered until the run ends or the buffer is full, as in TFRT: unlike what the program
-//! prints. Operators that `corert.executeop` executes have scopes at every level. The program's kernels are
+//! As in TFRT, the lines are buffered until the run ends or the buffer is full; the program's output is not.
+//! Operators that `corert.executeop` executes have scopes at every level. The program's kernels are
 //! wrapped only if their scopes are requested, so there is no overhead otherwise. Calls, branches and loops
 //! have no scope if the executor runs them without kernels.
 

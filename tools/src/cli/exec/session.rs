@@ -320,7 +320,7 @@ impl<'a> Session<'a> {
             print_with(|out| {
                 write!(out, "'{}' returned", function.name())?;
                 for (i, (at, result)) in printed.enumerate() {
-                    // The rows of an array stand below one another.
+                    // Continuation lines of an array are aligned.
                     let has_rows = result
                         .tensor()
                         .is_ok_and(|tensor| tensor.shape().rank() > 1 && tensor.num_elements() > 0);

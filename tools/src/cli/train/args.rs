@@ -38,7 +38,7 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "NAME", default_value = "loss")]
     pub(super) loss: String,
 
-    /// An output of the trained model; default: those that nobody consumes, but for losses and metrics
+    /// An output of the trained model; default: those that no node consumes, except for losses and metrics
     #[arg(long, value_name = "NAME")]
     pub(super) fetch: Vec<String>,
 
@@ -58,7 +58,7 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "NAME=FILE.npy|FILE.npz:KEY", value_parser = named)]
     pub(super) eval_data: Vec<(String, String)>,
 
-    /// How often to evaluate: after so many steps, or each epoch
+    /// How often to evaluate: every N steps, or each epoch
     #[arg(long, value_name = "N|epoch", default_value = "epoch", value_parser = every, requires = "eval_data")]
     pub(super) eval_every: Every,
 
@@ -78,15 +78,15 @@ pub(super) struct TrainCommand {
     #[arg(long, conflicts_with = "order")]
     pub(super) no_shuffle: bool,
 
-    /// The rows of each step: integers of shape [steps, batch], again and again
+    /// The rows of each step: integers of shape [steps, batch], repeated from the beginning as needed
     #[arg(long, value_name = "FILE.npy", conflicts_with = "drop_remainder")]
     pub(super) order: Option<PathBuf>,
 
-    /// End after so many updates in all
+    /// End after N updates in all
     #[arg(long, value_name = "N", conflicts_with = "epochs")]
     pub(super) steps: Option<u64>,
 
-    /// End after so many epochs in all; default: 1
+    /// End after N epochs in all; default: 1
     #[arg(long, value_name = "N")]
     pub(super) epochs: Option<u64>,
 
@@ -94,7 +94,7 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
 
-    /// How often to save: after so many steps or seconds, or each epoch
+    /// How often to save: after a number of steps or seconds, or each epoch
     #[arg(long, value_name = "N|Ns|epoch", default_value = "epoch", value_parser = every, requires = "checkpoint")]
     pub(super) save_every: Every,
 
@@ -123,7 +123,7 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "PREFIX[:REGEX]", conflicts_with = "resume")]
     pub(super) restore: Option<String>,
 
-    /// End when a metric was no better for so many evaluations, or epochs: patience=N, min-delta=X, max
+    /// End when a metric was no better for N evaluations, or epochs: patience=N, min-delta=X, max
     /// (higher is better), restore (end with the best variables; needs --checkpoint)
     #[arg(long, value_name = "METRIC:patience=N[,..]", value_parser = early_stop)]
     pub(super) early_stop: Option<EarlyStop>,

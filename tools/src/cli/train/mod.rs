@@ -39,7 +39,7 @@ const INTERRUPTED: u8 = 130;
 
 /// The program `bef-train`.
 pub fn main(interrupts: Interrupts) -> ExitCode {
-    // Of a model without signatures nothing else could be frozen.
+    // A model without signatures has nothing else that could be frozen.
     let command = TrainCommand::command().mut_arg("freeze_variables", |arg| arg.long("freeze"));
     let matches = match parse(command) {
         Ok(matches) => matches,
@@ -151,7 +151,7 @@ fn order(args: &TrainCommand) -> Result<Order, Failure> {
                 order => Ok(order),
             }
         }
-        None if args.no_shuffle => Ok(Order::AsTheyAre),
+        None if args.no_shuffle => Ok(Order::Sequential),
         None => Ok(Order::Shuffled(args.shuffle)),
     }
 }
@@ -198,7 +198,7 @@ fn program(
     runtime.load_bytes(&bytes).map_err(|error| Failure::Refused(format!("{name}: {error}")))
 }
 
-/// The model's import as one that is trained.
+/// The options of the model's import for training.
 fn import(args: &TrainCommand, from: Format, clock: &mut super::passes::Clock) -> Result<Unit, Failure> {
     let model = OpenModel::open(&args.model, from, None, None)?;
     let wanted = ModelArgs { tags: args.tags.clone(), function: "main".to_owned(), ..ModelArgs::default() };

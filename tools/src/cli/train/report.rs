@@ -1,9 +1,9 @@
 //! The reports of a run: a line of JSON for each step, and a progress bar on terminals.
 //!
-//! A log that is gone on with loses the lines of steps that are made again.
+//! When a run resumes, its log loses the lines of steps that are repeated.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,11 +24,15 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// A report of a run that goes on behind so many steps.
+    /// A report of a run that continues after this many steps.
     pub(super) fn new(log: Option<&Path>, resumed: u64, quiet: bool) -> Result<Reporter, Failure> {
         let open = |path: &Path| {
-            let kept =
-                if resumed > 0 { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+            let kept = match std::fs::read_to_string(path) {
+                _ if resumed == 0 => String::new(),
+                Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+                // A log that cannot be read is not overwritten.
+                kept => kept?,
+            };
             let is_before = |line: &&str| {
                 serde_json::from_str(line).is_ok_and(|line: Json| line["step"].as_u64() <= Some(resumed))
             };
@@ -47,7 +51,7 @@ impl Reporter {
         Ok(Reporter { log, next, is_visible: false })
     }
 
-    /// Tells of an event.
+    /// Reports an event.
     pub(super) fn tell(&mut self, event: &Event) -> Result<(), TrainError> {
         let line = match event {
             Event::Step(line) => {
@@ -59,7 +63,7 @@ impl Reporter {
             Event::Evaluated(step, values) => json!({"step": step, "eval": map(values)}),
         };
         let Some((path, file)) = &mut self.log else { return Ok(()) };
-        // Each line is complete for whoever reads the log meanwhile.
+        // Other programs may read the log meanwhile: lines are written whole.
         let written = writeln!(file, "{line}").and_then(|()| file.flush());
         written.map_err(|error| TrainError { code: "", message: format!("{}: {error}", path.display()) })
     }

@@ -330,7 +330,7 @@ impl FunctionBody {
         }
     }
 
-    /// A value behind control edges, or one edge of several.
+    /// A value with control edges, or one edge of several.
     pub(super) fn edge(&mut self) {
         let x = self.graph.some();
         if self.chance(50) && !self.scope.edges.is_empty() {

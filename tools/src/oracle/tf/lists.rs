@@ -279,7 +279,7 @@ pub(super) fn evaluate(
     Ok(Some(vec![result]))
 }
 
-/// The elements behind one another along their first axis, and their lengths along it.
+/// The elements concatenated along their first axis, and their lengths along it.
 fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<TfValue>, Stop> {
     // The first axis may differ from element to element.
     let open = |first: Option<Option<usize>>| {

@@ -86,7 +86,7 @@ struct Name {
     known: Option<(&'static str, Vec<usize>)>,
 }
 
-/// The buffer behind a tensor's names.
+/// The buffer that a tensor's names denote.
 struct Buffer {
     is_writable: bool,
     last_write: Option<String>,

@@ -5,8 +5,8 @@
 //! Loop, Scan, SequenceMap ──▶ tf.WhileRegion(count, condition, variables, lists)
 //! ```
 //!
-//! What a loop scans out is collected in lists, which are stacked behind it. The types of the variables are
-//! found by lowering the body: sizes that it changes become unknown, and it is lowered again.
+//! Scanned outputs of a loop are collected in lists, which are stacked after it. The types of the variables
+//! are found by lowering the body: sizes that it changes become unknown, and it is lowered again.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
@@ -21,14 +21,14 @@ use crate::import::onnx_proto::GraphProto;
 use crate::ir::{OpId, TypeId, ValueId};
 use crate::rewrite::would_be_trivially_dead;
 
-/// Limit on lowerings of a body until the types of its variables are found.
+/// Limit on the number of times that a body is lowered to find the types of its variables.
 const MAX_TRIES: usize = 8;
 
-/// The state of a loop between iterations.
+/// The results of an iteration of a loop.
 struct IterationEnd {
     condition: ValueId,
     variables: Vec<ValueId>,
-    /// The values that are collected.
+    /// The values to collect.
     scanned: Vec<ValueId>,
 }
 
@@ -75,7 +75,7 @@ impl<'g> OnnxImporter<'g> {
         Ok(pushed)
     }
 
-    /// The type of the elements of a sequence that contains such tensors.
+    /// The common element type of a sequence of these tensors.
     fn type_of_items(&self, items: &[ValueId]) -> Result<SequenceType, Why> {
         let mut merged: Option<SequenceType> = None;
         for &item in items {
@@ -92,7 +92,7 @@ impl<'g> OnnxImporter<'g> {
         merged.ok_or_else(|| "a sequence of nothing, without a type".to_owned())
     }
 
-    /// The shape that elements of a list are said to have, -1 for unknown dimensions.
+    /// The shape of a list's elements as an operand, -1 for unknown dimensions.
     fn element_shape(&mut self, of: &SequenceType) -> Result<ValueId, Why> {
         match &of.dims {
             Some(dims) => {
@@ -114,7 +114,7 @@ impl<'g> OnnxImporter<'g> {
         Ok(stacked)
     }
 
-    /// Marks an op with regions as one without effects, if it is.
+    /// Marks an op with regions as stateless if it has no effects.
     fn note_effects(&mut self, op: OpId) {
         if would_be_trivially_dead(&self.m, op) {
             let (name, yes) = (self.m.cx.str_id("is_stateless"), self.m.cx.bool_attr(true));
@@ -227,7 +227,7 @@ impl<'g> OnnxImporter<'g> {
         Ok(None)
     }
 
-    /// The type of values of type `ty` and of that of `value`.
+    /// The most specific type that includes `ty` and the type of `value`.
     fn common_type(&mut self, ty: TypeId, value: ValueId) -> Result<TypeId, Why> {
         let other = self.ty(value);
         if ty == other {
@@ -318,7 +318,7 @@ pub(super) fn loop_<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
     Ok(results)
 }
 
-/// A list of a flag per value, as an attribute has it.
+/// An attribute that lists a flag or an axis per value.
 fn flags(n: &OnnxNode<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
     let flags = n.ints(name).map_or_else(|| vec![0; count], <[i64]>::to_vec);
     if flags.len() == count {
@@ -431,7 +431,7 @@ pub(super) fn sequence_at(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
     one(item(g, list, at))
 }
 
-/// The position of an operand; without one, the end.
+/// The position in operand `input`; if that is omitted, the list's length plus `end`.
 fn position(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, input: usize, end: f64) -> Result<ValueId, Why> {
     match n.optional(input) {
         Some(at) => {
@@ -467,26 +467,37 @@ pub(super) fn sequence_erase(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
 pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
-    let size = g.known_dims(x)?[axis];
-    let sizes = match n.optional(1) {
-        None => vec![1; usize::try_from(size).unwrap_or(0)],
-        Some(split) => {
-            let given = g.numbers_of(split).ok_or("its split must be constant")?;
+    let size = g.dims(x)?[axis];
+    /// Limit on the parts, each of which becomes an op.
+    const MAX_PARTS: i64 = 1 << 16;
+    let parts_of = |count: i64| match usize::try_from(count) {
+        Ok(n) if count <= MAX_PARTS => Ok(n),
+        Ok(_) => Err(format!("it splits {size} elements into more than {MAX_PARTS} parts")),
+        Err(_) => Err("the size of its axis is not known".to_owned()),
+    };
+    let (sizes, n_parts) = match n.optional(1).map(|split| (split, g.numbers_of(split))) {
+        None => {
+            let n_parts = parts_of(size)?;
+            (g.ints(&vec![1; n_parts])?, n_parts)
+        }
+        Some((split, None)) => match g.dims(split)?[..] {
+            [n_parts] if n_parts >= 0 => (g.cast(split, DType::I64)?, parts_of(n_parts)?),
+            _ => return Err("its split must be constant, or a vector of known length".into()),
+        },
+        Some((split, Some(given))) => {
             let given: Vec<i64> = given.into_iter().map(|part| part as i64).collect();
-            match (g.rank(split)?, &given[..]) {
+            let sizes = match (g.rank(split)?, &given[..]) {
                 (0, &[part]) if part > 0 => {
-                    let whole = usize::try_from(size / part).unwrap_or(0);
-                    let mut sizes = vec![part; whole];
+                    let mut sizes = vec![part; parts_of(if size < 0 { size } else { size / part })?];
                     sizes.extend((size % part != 0).then_some(size % part));
                     sizes
                 }
                 (0, _) => return Err("its split is not positive".into()),
                 _ => given,
-            }
+            };
+            (g.ints(&sizes)?, sizes.len())
         }
     };
-    let n_parts = sizes.len();
-    let sizes = g.ints(&sizes)?;
     let mut parts = g.split_by(x, axis, sizes, n_parts)?;
     if n.optional(1).is_none() && !n.flag("keepdims", true) {
         parts = parts.into_iter().map(|part| g.squeeze(part, &[axis as i64])).collect::<Result<_, _>>()?;
@@ -507,7 +518,7 @@ pub(super) fn concat_from_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     let list = if axis == 0 {
         list
     } else {
-        // The axis comes first in all elements.
+        // Move the axis to the front in all elements.
         let (trips, yes) = (length(g, list)?, g.scalar(1.0, DType::I1)?);
         let all = Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: 1 };
         let done = g.repeat(&all, &mut |g, at, condition, _| {

@@ -16,7 +16,7 @@ pub(super) struct Windows {
     pub(super) kernel: Vec<i64>,
     pub(super) strides: Vec<i64>,
     pub(super) dilations: Vec<i64>,
-    /// The padding before and behind.
+    /// The padding before and after.
     pub(super) pads: Vec<(i64, i64)>,
 }
 
@@ -83,7 +83,7 @@ impl Windows {
     }
 }
 
-/// The spatial sizes of filters, which the attribute repeats.
+/// The spatial sizes of filters; from the attribute if their type does not have them.
 pub(super) fn kernel_of(g: &OnnxImporter<'_>, n: &OnnxNode<'_>, filters: ValueId) -> Result<Vec<i64>, Why> {
     let dims = g.dims(filters)?;
     let kernel = dims.get(2..).ok_or("its filters lack axes")?;
@@ -140,7 +140,7 @@ fn convolved(
     g.add(y, bias)
 }
 
-/// Does with images of height 1 what is to be done with sequences.
+/// Applies `act` to sequences as images of height 1.
 fn along_rows(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
@@ -216,8 +216,8 @@ fn conv_3d(
     g.transpose(y, &[0, 4, 1, 2, 3])
 }
 
-/// Does with each group of channels what is to be done with all. The channels of `x` are the axis `axis`,
-/// those of the groups of `filters` the last one.
+/// Applies `act` to each group of channels, and concatenates the results. The groups of `x` are along `axis`,
+/// those of `filters` along the last axis.
 fn by_group(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
@@ -277,7 +277,7 @@ pub(super) fn conv_transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
             windows.pads[i] = if auto == "SAME_UPPER" { (less, total - less) } else { (total - less, less) };
         }
     }
-    // Without padding all of the result is computed, and then cropped or filled up with zeros.
+    // The result is computed without padding, then cropped or filled up with zeros.
     let pads = std::mem::replace(&mut windows.pads, vec![(0, 0); rank]);
     let mut y = transposed(g, x, filters, &windows, &full, group)?;
     let mut crops = vec![(0, 0); 2];
@@ -297,7 +297,7 @@ pub(super) fn conv_transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     one(g.add(y, bias))
 }
 
-/// The attributes of a node but one.
+/// The attributes of a node except for one.
 fn without<'n>(
     n: &OnnxNode<'n>,
     name: &str,
@@ -441,7 +441,7 @@ pub(super) fn global_pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
     }
 }
 
-/// `MaxUnpool`: values put back to their places in zeros.
+/// `MaxUnpool`: scatters values to their indices in a tensor of zeros.
 pub(super) fn max_unpool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
@@ -467,7 +467,7 @@ pub(super) fn max_unpool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered 
     let placed = g.one(Op::ScatterNd, &[at, flat, total])?;
     let placed = g.reshape_to(placed, &plain)?;
     let Some(shape) = n.optional(2) else { return one(Ok(placed)) };
-    // A larger result has zeros behind.
+    // A larger result has zeros at the end.
     let (rank, plain) = (plain.len() as i64, g.ints(&plain)?);
     let (behind, before) = (g.sub(shape, plain)?, g.one(Op::ZerosLike, &[plain])?);
     let pads = g.op(Op::Pack, &[before, behind], &[("axis", AttrArg::Int(1))])?;

@@ -63,6 +63,9 @@ pub(super) fn gather_nd(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let Some((&DimSize::Known(depth), rest)) = of_indices.split_last() else {
         return Err("the number of its indices is not known".into());
     };
+    if n_batch > rest.len() {
+        return Err(format!("batch_dims is {n_batch} for indices of rank {}", of_indices.len()));
+    }
     let inner = sizes.get(n_batch..).and_then(|inner| inner.get(..usize::try_from(depth).ok()?));
     let inner = inner.ok_or("more indices than axes")?;
     let bounds = g.size_vector(inner)?;
@@ -134,7 +137,7 @@ pub(super) fn reverse_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     one(g.op(Op::ReverseSequence, &[n.input(0)?, n.input(1)?], &attrs))
 }
 
-/// A tensor whose order is the opposite one, and that is its own inverse.
+/// `x` with the order of its elements reversed. The operation is its own inverse.
 fn reversed_order(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let op = if g.is_float(x) { Op::Neg } else { Op::Invert };
     g.one(op, &[x])
@@ -199,7 +202,7 @@ pub(super) fn cumsum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 
 // ---- reductions ----
 
-/// Reductions by operator, with what is done before and after.
+/// Reductions, with the elementwise operators before and after them.
 pub(super) fn reduce(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut x = n.input(0)?;
     let keep = n.flag("keepdims", true);
@@ -260,7 +263,7 @@ pub(super) fn reduce(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     })
 }
 
-/// The elements that are summed.
+/// The terms of the sum of a reduction: the elements, their sizes or squares.
 fn unreduced(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) -> Result<ValueId, Why> {
     match n.proto.op_type.as_str() {
         "ReduceL1" => g.one(Op::Abs, &[x]),
@@ -275,7 +278,7 @@ pub(super) fn det(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::MatrixDeterminant, &[n.input(0)?]))
 }
 
-/// The product of matrices as NumPy has it: vectors are rows or columns, batches broadcast.
+/// The product of matrices by NumPy's rules: vectors are rows or columns, batches broadcast.
 pub(super) fn product(g: &mut OnnxImporter<'_>, a: ValueId, b: ValueId) -> Result<ValueId, Why> {
     let (of_a, of_b) = (g.rank(a)?, g.rank(b)?);
     if of_a == 0 || of_b == 0 {
@@ -331,7 +334,7 @@ pub(super) fn einsum(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let equation = if equation.contains("->") {
         equation
     } else {
-        // The result has the letters that occur once, in alphabetical order, behind the broadcast axes.
+        // The result has the broadcast axes, then the letters that occur once, in alphabetical order.
         let mut letters: Vec<char> = equation.chars().filter(char::is_ascii_alphabetic).collect();
         letters.sort_unstable();
         let once = |&&letter: &&char| equation.matches(letter).count() == 1;

@@ -41,7 +41,7 @@ pub(super) fn scaler(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(Ok(x))
 }
 
-/// `Normalizer` of rows: by the largest number, the sum, or the length.
+/// `Normalizer` of rows: by the largest element, or the L1 or L2 norm.
 pub(super) fn normalizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = g.cast(n.input(0)?, DType::F32)?;
     let last = g.rank(x)?.checked_sub(1).ok_or("its input is a scalar")?;
@@ -79,7 +79,7 @@ pub(super) fn imputer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::SelectV2, &[is_missing, values, x]))
 }
 
-/// The numbers of classes after a link function.
+/// Scores after a link function.
 fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
     match post {
         "NONE" => Ok(scores),
@@ -95,7 +95,7 @@ fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<Value
     }
 }
 
-/// Scores `x * coefficients + intercepts` of so many columns.
+/// Scores `x * coefficients + intercepts` with `columns` columns.
 fn linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, columns: i64) -> Result<ValueId, Why> {
     let mut x = g.cast(n.input(0)?, DType::F32)?;
     if g.rank(x)? == 1 {
@@ -119,7 +119,7 @@ pub(super) fn linear_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     one(linked(g, scores, n.word("post_transform", "NONE")?))
 }
 
-/// The labels of a classifier as a constant.
+/// The labels of a classifier as a constant, and their number.
 fn labels(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,
@@ -137,8 +137,8 @@ fn labels(
     Ok((g.ints(ints)?, ints.len() as i64))
 }
 
-/// The labels of the largest scores, and the scores after the link function. One score of two classes is
-/// that of the second one.
+/// The labels of the largest scores, and the scores after the link function. With one score for two classes,
+/// it is that of the second class.
 fn classified(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,
@@ -221,7 +221,7 @@ pub(super) fn tree_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
 pub(super) fn tree_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let labels = labels(g, n, "classlabels_int64s", "classlabels_strings")?;
     let ids = n.ints("class_ids").unwrap_or_default();
-    // Of two classes the trees may score one only.
+    // With two classes, the trees may score only one of them.
     let is_binary = labels.1 == 2 && ids.iter().all(|&id| id == ids[0]);
     if !is_binary {
         let scores = trees(g, n, "class", labels.1, "SUM")?;
@@ -229,6 +229,9 @@ pub(super) fn tree_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Low
     }
     let scores = trees(g, n, "class", 2, "SUM")?;
     let at = ids.first().copied().unwrap_or(0);
+    if !(0..2).contains(&at) {
+        return Err(format!("class {at} of two"));
+    }
     let score = g.slice(scores, 1, at, Some(at + 1).filter(|&end| end < 2))?;
     let is_probability = n.floats("class_weights").iter().all(|&weight| weight >= 0.0);
     classified(g, n, score, labels, is_probability)
@@ -318,7 +321,8 @@ pub(super) fn feature_vectorizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> 
 
 // ---- optimizers ----
 
-/// The tensors of an optimizer: for each parameter one of each kind, kinds one after the other.
+/// The tensors of an optimizer, grouped by parameter. The inputs are grouped by kind: all parameters, then
+/// all gradients, and so on.
 fn parameters(n: &OnnxNode<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> {
     let tensors: Vec<ValueId> = (2..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
     let count = tensors.len() / kinds;
@@ -328,12 +332,12 @@ fn parameters(n: &OnnxNode<'_>, kinds: usize) -> Result<Vec<Vec<ValueId>>, Why> 
     Ok((0..count).map(|i| (0..kinds).map(|kind| tensors[kind * count + i]).collect()).collect())
 }
 
-/// The results in the same order.
+/// The results, grouped by kind like the inputs.
 fn by_kind(results: &[Vec<ValueId>]) -> Vec<ValueId> {
     (0..results[0].len()).flat_map(|kind| results.iter().map(move |result| result[kind])).collect()
 }
 
-/// The gradient with that of the regularization.
+/// The gradient plus that of the regularization.
 fn regularized(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,

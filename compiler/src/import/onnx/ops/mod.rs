@@ -5,9 +5,10 @@
 //! anything else                                          With(a function)
 //! ```
 //!
-//! Version numbers matter where an operator took an attribute that is an operand now, or another default;
-//! a lowering then accepts both.
+//! Where an older version of an operator has an attribute in place of an operand, the lowering accepts both.
+//! Where it has another default, the lowering looks at the version.
 
+mod attention;
 mod control;
 mod convolution;
 mod elementwise;
@@ -18,12 +19,13 @@ mod norm;
 mod quantize;
 mod shaping;
 mod signal;
+mod text;
 
 use befrost_tensor::tf::op::Op;
 
 use super::graph::{LowerNode, NodeLowering};
 
-/// How an operator of a domain is lowered, if it is supported.
+/// The lowering of an operator of a domain, if it is supported.
 pub(super) fn lowering(domain: &str, op: &str) -> Option<NodeLowering> {
     match domain {
         "" => standard(op),
@@ -88,7 +90,6 @@ fn direct(op: &str) -> Option<Op> {
         "Softplus" => Op::Softplus,
         "Softsign" => Op::Softsign,
         "Sqrt" => Op::Sqrt,
-        "StringConcat" => Op::StringJoin,
         "Sub" => Op::Sub,
         "Tan" => Op::Tan,
         "Tanh" => Op::Tanh,
@@ -101,7 +102,7 @@ fn lowered(op: &str) -> Option<LowerNode> {
     let lower: LowerNode = match op {
         "AffineGrid" => layers::affine_grid,
         "ArgMax" | "ArgMin" => indexing::arg_extreme,
-        "Attention" => layers::attention,
+        "Attention" => attention::attention,
         "AveragePool" | "LpPool" | "MaxPool" => convolution::pool,
         "BatchNormalization" => norm::batch_norm,
         "Bernoulli" => elementwise::bernoulli,
@@ -183,11 +184,12 @@ fn lowered(op: &str) -> Option<LowerNode> {
         "Range" => shaping::range,
         "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean"
         | "ReduceMin" | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => indexing::reduce,
+        "RegexFullMatch" => text::regex_full_match,
         "Reshape" => shaping::reshape,
         "Resize" | "Upsample" => layers::resize,
         "ReverseSequence" => indexing::reverse_sequence,
         "RoiAlign" => layers::roi_align,
-        "RotaryEmbedding" => layers::rotary_embedding,
+        "RotaryEmbedding" => attention::rotary_embedding,
         "STFT" => signal::stft,
         "Scatter" | "ScatterElements" => indexing::scatter_elements,
         "ScatterND" => indexing::scatter_nd,
@@ -208,8 +210,12 @@ fn lowered(op: &str) -> Option<LowerNode> {
         "Split" => shaping::split,
         "SplitToSequence" => control::split_to_sequence,
         "Squeeze" => shaping::squeeze,
+        "StringConcat" => text::string_concat,
+        "StringNormalizer" => text::string_normalizer,
+        "StringSplit" => text::string_split,
         "Sum" => elementwise::sum,
         "Swish" => elementwise::swish,
+        "TfIdfVectorizer" => text::tf_idf_vectorizer,
         "ThresholdedRelu" => elementwise::thresholded_relu,
         "Tile" => shaping::tile,
         "TopK" => indexing::top_k,
@@ -260,10 +266,10 @@ fn contributed(op: &str) -> Option<LowerNode> {
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,
-        "MultiHeadAttention" => layers::multi_head_attention,
+        "MultiHeadAttention" => attention::multi_head_attention,
         "QLinearAdd" | "QLinearMul" => quantize::qlinear_binary,
         "QuickGelu" => elementwise::quick_gelu,
-        "RotaryEmbedding" => layers::rotary_embedding,
+        "RotaryEmbedding" => attention::rotary_embedding,
         "SimplifiedLayerNormalization" => norm::rms_norm,
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => norm::skip_layer_norm,
         _ => return None,

@@ -111,7 +111,7 @@ fn layer_norm_of(
     Ok(vec![scaled(g, normal, scale, bias)?, mean, factor])
 }
 
-/// `SkipLayerNormalization` of com.microsoft: of a sum, which is the last output.
+/// `SkipLayerNormalization` of com.microsoft: the normalization of a sum, which is the last output.
 pub(super) fn skip_layer_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let is_simplified = n.proto.op_type.starts_with("SkipSimplified");
     let mut x = g.add(n.input(0)?, n.input(1)?)?;
@@ -212,7 +212,7 @@ pub(super) fn lp_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::DivNoNan, &[x, norm]))
 }
 
-/// `LRN` over a window of channels, which for an even size has one more behind than before.
+/// `LRN` over a window of channels. A window of even size has one more channel after than before its centre.
 pub(super) fn lrn(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     const MAX_WINDOW: i64 = 1 << 10;
@@ -239,7 +239,7 @@ pub(super) fn lrn(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let squares = g.pad(squares, &pads, zero)?;
     let mut sum = g.slice(squares, 1, 0, Some(channels))?;
     for from in 1..size {
-        let next = g.slice(squares, 1, from, Some(from + channels))?;
+        let next = g.slice(squares, 1, from, Some(from.saturating_add(channels)))?;
         sum = g.add(sum, next)?;
     }
     let base = g.times(sum, f64::from(alpha))?;
@@ -249,7 +249,7 @@ pub(super) fn lrn(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.div(x, power))
 }
 
-/// Applies `act` along the axis of a softmax: one axis, or before version 13 all from it on.
+/// Applies `act` along the axis of a softmax; before version 13, along this axis and all after it.
 fn along(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,

@@ -1,7 +1,7 @@
 //! Operators that change shapes, and those that compute them.
 //!
-//! Vectors of sizes are followed element by element, so that `Reshape(x, Concat(Gather(Shape(x), 0), -1))`
-//! has a shape with one unknown size and not an unknown shape.
+//! The elements of vectors of sizes are tracked one by one, so that the result of
+//! `Reshape(x, Concat(Gather(Shape(x), 0), -1))` has a shape with one unknown size, not an unknown shape.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -9,7 +9,7 @@ use befrost_tensor::tf::op::Op;
 use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, MAX_MASKED, Why, axis_of, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
-use crate::import::onnx::tensor::number_type;
+use crate::import::onnx::tensor::{MAX_RANK, number_type};
 use crate::import::onnx_proto::TensorProto;
 use crate::ir::ValueId;
 
@@ -46,8 +46,9 @@ pub(super) fn reshape(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     if !copies {
         return one(g.one(Op::Reshape, &[x, shape]));
     }
-    // Zeros are looked up in the shape of the input, with ones behind.
-    let n_new = *g.dims(shape)?.first().filter(|&&n| n >= 0).ok_or("the rank of its result is not known")?;
+    // Zeros are replaced by the sizes of the input, padded with ones.
+    let n_new = g.dims(shape)?.first().copied().filter(|n| (0..=MAX_RANK).contains(n));
+    let n_new = n_new.ok_or_else(|| format!("the rank of its result is not known, or above {MAX_RANK}"))?;
     let mut old = g.sizes(x)?;
     old.resize(n_new as usize, DimSize::Known(1));
     let (old, zero) = (g.size_vector(&old)?, g.int(0)?);
@@ -202,7 +203,7 @@ pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.op(Op::StridedSlice, &[&[x], &vectors[..]].concat(), &attrs))
 }
 
-/// A slice along axes that the program computes: bounds are put to their places among those of all axes.
+/// A slice along axes that the program computes: the bounds are scattered into bounds of all axes.
 fn slice_along(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
@@ -265,7 +266,7 @@ pub(super) fn tile(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::Tile, &[n.input(0)?, n.input(1)?]))
 }
 
-/// `Expand`: the shape and that of the input broadcast.
+/// `Expand`: the input, broadcast together with the given shape.
 pub(super) fn expand(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, shape) = (n.input(0)?, n.input(1)?);
     one(broadcast(g, x, shape))
@@ -350,7 +351,7 @@ pub(super) fn trilu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(g.one(Op::SelectV2, &[is_kept, x, zero]))
 }
 
-/// Reshape, transpose, reshape: what moves between depth and space.
+/// Reshape, transpose, reshape, as in moves between depth and space.
 fn rearranged(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
@@ -406,7 +407,7 @@ pub(super) fn space_to_depth(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     one(rearranged(g, x, &[b, c, h, block, w, block], &[0, 3, 5, 1, 2, 4], &[b, depth, h, w]))
 }
 
-/// `Pad` of all kinds, also with negative sizes, which crop.
+/// `Pad` in all modes. Negative sizes crop.
 pub(super) fn pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
     let rank = g.rank(x)?;
@@ -447,7 +448,7 @@ pub(super) fn pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(Ok(y))
 }
 
-/// Constant padding, or cropping, by known sizes: those before all axes, then those behind.
+/// Constant padding, or cropping, by known sizes: those before each axis, then those after each axis.
 fn padded(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
@@ -488,7 +489,7 @@ fn mirrored(
         }
         "wrap" => g.one(Op::FloorMod, &[indices, size])?,
         "reflect" => {
-            // A period is the axis there and back, without its ends twice.
+            // The period is the axis forwards and backwards, with each end once.
             let period = g.times(last, 2.0)?;
             let period = g.one(Op::Maximum, &[period, one_])?;
             let folded = g.one(Op::FloorMod, &[indices, period])?;
@@ -500,7 +501,7 @@ fn mirrored(
     g.gather(x, indices, axis)
 }
 
-/// `CenterCropPad`: the middle of an axis, or an axis in the middle of zeros.
+/// `CenterCropPad`: the middle part of an axis, or the axis between zeros.
 pub(super) fn center_crop_pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, shape) = (n.input(0)?, n.input(1)?);
     let rank = g.rank(x)?;

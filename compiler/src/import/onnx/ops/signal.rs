@@ -11,7 +11,7 @@ use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
 use crate::ir::ValueId;
 
-/// A complex tensor from the pairs, or the single numbers, of its last axis.
+/// A complex tensor from a last axis of pairs, or of real numbers alone.
 fn complex(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
     let last = g.rank(x)?.checked_sub(1).ok_or("a scalar is no signal")?;
     let to = if g.dtype(x)? == DType::F64 { DType::Complex128 } else { DType::Complex64 };
@@ -49,7 +49,7 @@ fn transform(
     let old = g.size(x, last)?;
     let mut x = x;
     if let Some(length) = length.filter(|&length| length != old) {
-        // Zeros behind, and then the beginning.
+        // Zeros are appended, then the first elements taken.
         let (length_value, zero) = (g.size_value(length)?, g.int(0)?);
         let size = g.size_value(old)?;
         let more = g.sub(length_value, size)?;
@@ -101,7 +101,7 @@ pub(super) fn dft(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         let y = g.move_axis(y, rank - 2, axis)?;
         return one(pairs(g, y));
     }
-    // The axis, which the program computes, changes places with the last one.
+    // The program computes the axis: it is swapped with the last one.
     let axis = g.reshape_to(n.input(2)?, &[])?;
     let axis = g.cast(axis, DType::I64)?;
     let axis = g.wrapped(axis, DimSize::Known(rank as i64))?;
@@ -188,7 +188,7 @@ pub(super) fn mel_weights(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
     };
     let (bins, length, rate) = (number(g, 0)?, number(g, 1)?, number(g, 2)?);
     let (low, high) = (number(g, 3)?, number(g, 4)?);
-    let (bins, rows) = (bins as usize, (length / 2.0).floor() as usize + 1);
+    let (bins, rows) = (bins as usize, ((length / 2.0).floor() as usize).saturating_add(1));
     const MAX: usize = 1 << 24;
     if bins.checked_mul(rows).is_none_or(|n| n > MAX) || bins == 0 {
         return Err("a matrix of an impossible size".into());
@@ -215,12 +215,14 @@ pub(super) fn mel_weights(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
         if centre == from {
             set(centre, 1.0);
         }
-        (from..=centre).filter(|_| centre > from).for_each(|row| {
-            set(row, (row - from) as f64 / (centre - from) as f64);
-        });
-        (centre..to)
-            .filter(|_| to > centre)
-            .for_each(|row| set(row, (to - row) as f64 / (to - centre) as f64));
+        // Edges may be far outside of the rows.
+        let difference = |a: i64, b: i64| a as f64 - b as f64;
+        if centre > from {
+            let up = |row| difference(row, from) / difference(centre, from);
+            (from.max(0)..=centre.min(rows as i64 - 1)).for_each(|row| set(row, up(row)));
+        }
+        let down = |row| difference(to, row) / difference(to, centre);
+        (centre.max(0)..to.min(rows as i64)).for_each(|row| set(row, down(row)));
     }
     let to = number_type(n.int_or("output_datatype", 1))?;
     let weights = g.floats(&weights, &[rows as i64, bins as i64])?;

@@ -1,9 +1,8 @@
-//! Kernels of devices with streams: which are launched, and which results are final only when a launch has
-//! ended.
+//! Kernels of devices with streams: the launched ones, and the results that become final after a launch.
 //!
 //! A kernel of the host is launched on such a device, unless it is control flow, takes values in any state or
-//! in any memory, or is one that the device's kind has of its own. Values of types that a device's memory
-//! cannot hold are the host's: a result of such a type is late.
+//! in any memory, or the device's kind has its own kernel of the name. Values of types that a device's memory
+//! cannot hold are in the host's memory, so a result of such a type becomes final when the launch has ended.
 
 use bef_format::{FunctionView, KernelView};
 

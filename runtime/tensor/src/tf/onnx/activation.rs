@@ -24,8 +24,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The function with this name, in any case; parameters are taken from the lists by those functions that
-    /// have them.
+    /// The function with this name, in any case. A function with parameters takes them from the lists.
     pub fn named(
         op: &'static str,
         name: &str,

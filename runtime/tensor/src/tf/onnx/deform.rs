@@ -1,5 +1,5 @@
-//! ONNX's `DeformConv` and `Col2Im`: convolutions with taps at displaced positions, and the sum of windows
-//! back into images.
+//! ONNX's `DeformConv` and `Col2Im`: convolutions with taps at displaced positions, and images that are sums
+//! of windows.
 //!
 //! ```text
 //! image ─▶ columns: a row per channel and tap, sampled between pixels, times the mask ─▶ filters * columns
@@ -62,7 +62,7 @@ pub fn deform_conv(
     if offset_group == 0 || channels % offset_group != 0 {
         return invalid(op, format!("{offset_group} groups of offsets for {channels} channels"));
     }
-    let taps = down.size * across.size;
+    let taps = down.size.checked_mul(across.size).ok_or(TensorError::TooLarge)?;
     let planes = taps.checked_mul(offset_group).ok_or(TensorError::TooLarge)?;
     let (rows, columns) = (down.count, across.count);
     let displaced = planes.checked_mul(2).ok_or(TensorError::TooLarge)?;
@@ -142,8 +142,8 @@ pub fn col_to_image(
     }
     let shape = Shape::new(&[&[batch, planes / taps], image.dims()].concat())?;
     let out = HostTensor::zeros(x.dtype(), shape, cx.allocator)?;
-    let (plane, columns) = (image.num_elements(), taps * windows);
     if out.num_elements() > 0 {
+        let (plane, columns) = (image.num_elements(), taps * windows);
         let cost = columns.div_ceil(plane).saturating_mul(8);
         with_element!(x.dtype(), T => {
             let (x, mut out) = (x.read::<T>()?, out.write::<T>()?);

@@ -4,8 +4,8 @@
 //! position in [-1, 1] ─▶ fraction of a pixel, per axis ─▶ 1, 2 or 4 taps with weights ─▶ their products
 //! ```
 //!
-//! The grid has the last axis of space first. Some of the channels are sampled at once, so that the taps of
-//! a position are computed once for them.
+//! A position has the last axis of space first. The taps of a position are computed once for several
+//! channels.
 
 use super::super::fast::{self, Cx};
 use super::{WideFloat, wide, with_float};
@@ -90,7 +90,7 @@ impl GridAttrs {
     fn taps(&self, x: f64, len: usize) -> AxisTaps {
         let n = len as f64;
         let at = if self.align_corners { (x + 1.0) / 2.0 * (n - 1.0) } else { ((x + 1.0) * n - 1.0) / 2.0 };
-        // In f32, in which the position of a pixel is exact or not as in other implementations.
+        // Rounded to f32, as in other implementations, so that the same positions lie on pixels.
         let at = f64::from(at as f32);
         let at = if self.sampling == Sampling::Nearest { at.round_ties_even() } else { at };
         let (low, high) = self.ends(len);

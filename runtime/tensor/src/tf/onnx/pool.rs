@@ -75,7 +75,7 @@ impl PooledPlanes {
     }
 }
 
-/// The most taps that are walked one by one for a whole row.
+/// Limit of the taps of windows that are reduced tap by tap.
 const FEW: usize = 32;
 
 /// Folds a line of the image into a row of windows.

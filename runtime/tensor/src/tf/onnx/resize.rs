@@ -80,7 +80,7 @@ pub struct ResizeAxesAttrs {
     pub exclude_outside: bool,
     /// The value outside of a region.
     pub extrapolation: f64,
-    /// Whether a smaller image is made of all of the elements that it stands for.
+    /// Whether the elements of a smaller image are means over all elements of the original.
     pub antialias: bool,
     /// The meaning of sizes.
     pub aspect: AspectRatio,
@@ -246,7 +246,7 @@ impl AxisWeights {
         begins.try_reserve_exact(axis.to).map_err(|_| no_room::<f64>(axis.to))?;
         let last = axis.from as i64 - 1;
         for at in 0..axis.to {
-            // What is outside of a region is overwritten.
+            // Results outside of a region are overwritten.
             let position = attrs.position(axis, at).unwrap_or(0.0);
             let first = attrs.weights(position, axis.scale, &mut weights);
             if attrs.exclude_outside {

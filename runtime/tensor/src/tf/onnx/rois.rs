@@ -225,8 +225,8 @@ pub fn max_roi_pool(
     if let Some(roi) = regions.chunks_exact(5).find(|roi| !(0.0..batch as f64).contains(&roi[0])) {
         return invalid(op, format!("a region of image {} of {batch}", roi[0]));
     }
-    let (each, plane) = (rows * columns, height * width);
-    if out.num_elements() > 0 && plane > 0 {
+    if out.num_elements() > 0 && height > 0 && width > 0 {
+        let (each, plane) = (rows * columns, height * width);
         with_float!(wide_x, T => {
             let (x, mut out) = (wide_x.read::<T>()?, out.write::<T>()?);
             let x: &[T] = &x;

@@ -11,13 +11,13 @@ use crate::{HostTensor, Shape, TensorError};
 /// The limits of a selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The most boxes of a class in an image.
+    /// Limit of the boxes of a class in an image.
     pub most: usize,
-    /// Boxes that are more alike than this exclude each other.
+    /// Limit of the intersection over union of two selected boxes.
     pub iou: f32,
-    /// The scores of selected boxes are larger than this.
+    /// Lower limit of the scores, exclusive.
     pub score: f32,
-    /// Boxes are given as center and size, else as two opposite corners.
+    /// True if boxes are given as center and size, false for two opposite corners.
     pub centered: bool,
 }
 

@@ -4,8 +4,8 @@
 //! lists of nodes by tree and number ──Trees::new──▶ nodes with positions of children; weights of leaves
 //! ```
 //!
-//! A branch may be reached in several ways, but never from itself: [`Trees::new`] refuses cycles, so that
-//! each walk ends at a leaf. Nodes that no root leads to are not looked at.
+//! A branch may have several parents. [`Trees::new`] refuses cycles, so that each walk ends at a leaf. Nodes
+//! that no root leads to are ignored.
 
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ impl Trees {
     /// An ensemble from its lists.
     ///
     /// # Errors
-    /// For lists of different lengths, nodes that occur twice or not at all, cycles, and targets that there
-    /// are not.
+    /// If lists have different lengths, a node occurs twice, a child or a target does not exist, or there is
+    /// a cycle.
     pub fn new(
         op: &'static str,
         lists: &TreeLists,
@@ -215,9 +215,7 @@ impl Trees {
         let (tree, number) = (lists.nodes_treeids[i], lists.nodes_nodeids[i]);
         let child = |child: i64| match places.get(&(tree, child)) {
             Some(&place) => Ok(place),
-            None => {
-                invalid(op, format!("node {number} of tree {tree} has a child {child} that there is not"))
-            }
+            None => invalid(op, format!("the child {child} of node {number} of tree {tree} does not exist")),
         };
         let children = [child(lists.nodes_truenodeids[i])?, child(lists.nodes_falsenodeids[i])?];
         let Ok(feature) = u32::try_from(lists.nodes_featureids[i]) else {
@@ -229,7 +227,7 @@ impl Trees {
         Ok(TreeNode::Branch { feature, test, missing, value: lists.nodes_values[i], children })
     }
 
-    /// Walks the trees in depth, by a list of open nodes; an open node that is met again is in a cycle.
+    /// Walks the trees depth first. A child that is still open is in a cycle.
     fn expect_no_cycle(&self, op: &'static str) -> Result<(), TensorError> {
         #[derive(Clone, Copy, PartialEq)]
         enum Visit {

@@ -94,7 +94,7 @@ pub fn unique_sorted(
     };
     let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
     let len: usize = rest.iter().product();
-    // First, so that the slices of an empty tensor are not counted without limit.
+    // The allocation limits the number of slices of an empty tensor.
     let inverse = HostTensor::allocate(DType::I64, Shape::new(&[n])?, cx.allocator)?;
     let groups =
         with_element!(turned.dtype(), T => Groups::new::<T>(&turned.read::<T>()?, (n, len), sorted)?);

@@ -4,8 +4,8 @@
 //! start of window o = o * stride - before          tap j of window o = start + j * dilation
 //! ```
 //!
-//! Numbers come from attributes, so [`WindowSteps::span`] checks that positions fit i64; windows may be much
-//! larger than their image, so only the taps inside of the image are walked.
+//! The numbers come from attributes, so [`WindowSteps::span`] checks that positions fit i64. A window may be
+//! much larger than its image, so only its taps inside of the image are walked.
 
 use std::ops::Range;
 

@@ -20,7 +20,7 @@ NONE = np._NoValue
 
 
 def entry(*functions: Any) -> Callable[[Any], Any]:
-    """Makes a handler that of these functions."""
+    """Makes a Python function the handler of these functions."""
     def add(handler: Any) -> Any:
         for function in functions:
             TABLE[function] = handler
@@ -29,7 +29,7 @@ def entry(*functions: Any) -> Callable[[Any], Any]:
 
 
 def numpy_function(*functions: Any, method: str | None = None) -> Callable[[Any], Any]:
-    """Makes a handler that of functions of NumPy's, which compute what is known themselves."""
+    """`entry` for functions of NumPy, which NumPy itself computes if all arguments are known."""
     def add(handler: Any) -> Any:
         first = functions[0]
 

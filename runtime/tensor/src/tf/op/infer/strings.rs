@@ -1,6 +1,43 @@
 //! Strings.
 
 use super::{Node, PartialShape, Shapes};
+use crate::error::invalid;
+
+/// A vector of words, or one in a row.
+pub(in crate::tf::op) fn normalizer(cx: &Node<'_>) -> Shapes {
+    let shape = match cx.shape(0)?.rank() {
+        Some(1) => PartialShape::of_rank(1),
+        Some(2) => PartialShape::new(vec![Some(1), None]),
+        Some(rank) => return invalid(cx.attrs.op(), format!("an input of rank {rank}, expected 1 or 2")),
+        None => PartialShape::unknown(),
+    };
+    Ok(vec![shape])
+}
+
+/// The shape of the operand with a new last axis, and without one.
+pub(in crate::tf::op) fn parts(cx: &Node<'_>) -> Shapes {
+    let shape = cx.shape(0)?;
+    let longer = match shape.as_slice() {
+        Some(dims) => PartialShape::new(dims.iter().copied().chain([None]).collect()),
+        None => PartialShape::unknown(),
+    };
+    Ok(vec![longer, shape.clone()])
+}
+
+/// The counts of each row.
+pub(in crate::tf::op) fn tf_idf_vectorizer(cx: &Node<'_>) -> Shapes {
+    let columns = cx.attrs.ints("ngram_indexes")?.into_iter().max().unwrap_or(-1).saturating_add(1);
+    let columns = usize::try_from(columns).ok();
+    Ok(vec![match cx.shape(0)?.as_slice() {
+        Some(&[_]) => PartialShape::new(vec![columns]),
+        Some(&[rows, _]) => PartialShape::new(vec![rows, columns]),
+        Some(dims) => {
+            let problem = format!("an input of rank {}, expected 1 or 2", dims.len());
+            return invalid(cx.attrs.op(), problem);
+        }
+        None => PartialShape::unknown(),
+    }])
+}
 
 /// The shape of the operands that are not scalars.
 pub(in crate::tf::op) fn join(cx: &Node<'_>) -> Shapes {

@@ -1,0 +1,286 @@
+//! Attention of several heads, and rotary embeddings.
+//!
+//! ```text
+//! queries, keys ──product──▶ scores ──scale, cap, masks──▶ softmax ──product with values──▶ result
+//! ```
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
+
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
+use crate::import::onnx::graph::OnnxImporter;
+use crate::import::onnx::node::OnnxNode;
+use crate::import::onnx::tensor::number_type;
+use crate::ir::ValueId;
+
+/// The operands and settings of a multi-head attention. Queries, keys and values are (batch, heads, length,
+/// size of a head).
+struct Heads {
+    query: ValueId,
+    key: ValueId,
+    value: ValueId,
+    /// Numbers that are added to the scores, or booleans that select scores.
+    mask: Option<ValueId>,
+    is_causal: bool,
+    /// Number of keys before the first query, for the causal mask.
+    past: Option<DimSize>,
+    scale: Option<f32>,
+    softcap: f32,
+    /// The type in which the softmax is computed.
+    precision: Option<DType>,
+}
+
+/// Splits (batch, length, heads * size) into (batch, heads, length, size).
+fn split_heads(g: &mut OnnxImporter<'_>, x: ValueId, heads: i64) -> Result<ValueId, Why> {
+    if heads < 1 {
+        return Err("its number of heads is missing".into());
+    }
+    let sizes = g.sizes(x)?;
+    let &[batch, length, width] = &sizes[..] else { return Err("an input is not of rank 3".into()) };
+    let size = match width {
+        DimSize::Known(width) if width % heads == 0 => DimSize::Known(width / heads),
+        DimSize::Known(width) => return Err(format!("{width} columns for {heads} heads")),
+        DimSize::Value(_) => DimSize::Known(-1),
+    };
+    let parts = g.reshape(x, &[batch, length, DimSize::Known(heads), size])?;
+    g.transpose(parts, &[0, 2, 1, 3])
+}
+
+/// The inverse of [`split_heads`].
+fn merge_heads(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
+    let turned = g.transpose(x, &[0, 2, 1, 3])?;
+    let sizes = g.sizes(turned)?;
+    let width = g.size_product(&sizes[2..])?;
+    g.reshape(turned, &[sizes[0], sizes[1], width])
+}
+
+/// Heads of keys or values repeated for groups of queries.
+fn repeat_heads(g: &mut OnnxImporter<'_>, x: ValueId, queries: ValueId) -> Result<ValueId, Why> {
+    let (of_x, of_queries) = (g.sizes(x)?, g.size(queries, 1)?);
+    let &[batch, DimSize::Known(heads), length, size] = &of_x[..] else { return Ok(x) };
+    let DimSize::Known(wanted) = of_queries else { return Ok(x) };
+    if heads == wanted || heads < 1 || wanted % heads != 0 {
+        return Ok(x);
+    }
+    let times = wanted / heads;
+    let apart = g.expand(x, 2)?;
+    let one_ = DimSize::Known(1);
+    let repeats = g.size_vector(&[one_, one_, DimSize::Known(times), one_, one_])?;
+    let repeated = g.one(Op::Tile, &[apart, repeats])?;
+    g.reshape(repeated, &[batch, DimSize::Known(wanted), length, size])
+}
+
+/// The result, and the scores after each stage: scaled, capped, masked, after the softmax.
+fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [ValueId; 4]), Why> {
+    let key = repeat_heads(g, of.key, of.query)?;
+    let value = repeat_heads(g, of.value, of.query)?;
+    let scale = match (of.scale, g.size(of.query, 3)?) {
+        (Some(scale), _) => f64::from(scale),
+        (None, DimSize::Known(size)) if size > 0 => 1.0 / (size as f64).sqrt(),
+        (None, _) => return Err("the size of its heads is not known".into()),
+    };
+    let products = g.op(Op::BatchMatMulV2, &[of.query, key], &[("adj_y", AttrArg::Bool(true))])?;
+    let scaled = g.times(products, scale)?;
+    let mut capped = scaled;
+    if of.softcap > 0.0 {
+        let inner = g.times(scaled, 1.0 / f64::from(of.softcap))?;
+        let bent = g.one(Op::Tanh, &[inner])?;
+        capped = g.times(bent, f64::from(of.softcap))?;
+    }
+    let mut masked = capped;
+    let lowest = g.scalar_like(f64::NEG_INFINITY, scaled)?;
+    if of.is_causal {
+        let (rows, columns) = (g.size(scaled, 2)?, g.size(scaled, 3)?);
+        let (mut rows, columns) = (g.iota(rows)?, g.iota(columns)?);
+        if let Some(past) = of.past {
+            let past = g.size_value(past)?;
+            rows = g.add(rows, past)?;
+        }
+        let rows = g.expand(rows, 1)?;
+        let seen = g.one(Op::LessEqual, &[columns, rows])?;
+        masked = g.one(Op::SelectV2, &[seen, masked, lowest])?;
+    }
+    if let Some(mask) = of.mask {
+        masked = if g.dtype(mask)? == DType::I1 {
+            g.one(Op::SelectV2, &[mask, masked, lowest])?
+        } else {
+            let mask = g.cast_like(mask, masked)?;
+            g.add(masked, mask)?
+        };
+    }
+    let dtype = g.dtype(masked)?;
+    let wide = g.cast(masked, of.precision.unwrap_or(dtype))?;
+    let weights = g.one(Op::Softmax, &[wide])?;
+    let mut weights = g.cast(weights, dtype)?;
+    if of.mask.is_some() {
+        // A query all of whose keys are masked gets zeros.
+        let best = g.reduce(Op::Max, masked, &[3], true)?;
+        let (sees, zero) = (g.one(Op::Greater, &[best, lowest])?, g.scalar_like(0.0, weights)?);
+        weights = g.one(Op::SelectV2, &[sees, weights, zero])?;
+    }
+    let result = g.one(Op::BatchMatMulV2, &[weights, value])?;
+    Ok((result, [scaled, capped, masked, weights]))
+}
+
+/// `Attention` of version 23.
+pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let [mut query, mut key, mut value] = [n.input(0)?, n.input(1)?, n.input(2)?];
+    let is_flat = g.rank(query)? == 3;
+    if is_flat {
+        let (of_queries, of_keys) = (n.int_or("q_num_heads", 0), n.int_or("kv_num_heads", 0));
+        query = split_heads(g, query, of_queries)?;
+        key = split_heads(g, key, of_keys)?;
+        value = split_heads(g, value, of_keys)?;
+    }
+    let mut before = None;
+    if let Some(past) = n.optional(4) {
+        before = Some(g.size(past, 2)?);
+        key = g.concat(&[past, key], 2)?;
+    }
+    if let Some(past) = n.optional(5) {
+        value = g.concat(&[past, value], 2)?;
+    }
+    let precision = n.int("softmax_precision").map(number_type).transpose()?;
+    let heads = Heads {
+        query,
+        key,
+        value,
+        mask: n.optional(3),
+        is_causal: n.flag("is_causal", false),
+        past: before,
+        scale: n.float("scale"),
+        softcap: n.float_or("softcap", 0.0),
+        precision,
+    };
+    let (result, stages) = attention_of(g, &heads)?;
+    let mode = usize::try_from(n.int_or("qk_matmul_output_mode", 0)).ok();
+    let stage = mode.and_then(|mode| stages.get(mode)).ok_or("an unknown qk_matmul_output_mode")?;
+    let result = if is_flat { merge_heads(g, result)? } else { result };
+    Ok(vec![result, key, value, *stage])
+}
+
+/// `MultiHeadAttention` of com.microsoft.
+pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let count = n.int_or("num_heads", 0);
+    let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
+    if let Some(bias) = n.optional(3) {
+        for (part, bias) in parts.iter_mut().zip(g.split(bias, 0, 3)?) {
+            *part = g.add(*part, bias)?;
+        }
+    }
+    let mut heads = Vec::new();
+    for part in parts {
+        heads.push(if g.rank(part)? == 4 { part } else { split_heads(g, part, count)? });
+    }
+    let mut before = None;
+    if let Some(past) = n.optional(6) {
+        before = Some(g.size(past, 2)?);
+        heads[1] = g.concat(&[past, heads[1]], 2)?;
+    }
+    if let Some(past) = n.optional(7) {
+        heads[2] = g.concat(&[past, heads[2]], 2)?;
+    }
+    let padding = match n.optional(4) {
+        None => None,
+        Some(mask) if g.rank(mask)? == 2 => {
+            // The mask selects keys, for each element of the batch.
+            let flags = g.cast(mask, DType::I1)?;
+            let flags = g.expand(flags, 1)?;
+            Some(g.expand(flags, 1)?)
+        }
+        Some(_) => return Err("key_padding_mask is not of rank 2".into()),
+    };
+    let mask = match (padding, n.optional(5)) {
+        (Some(flags), Some(bias)) => {
+            let lowest = g.scalar_like(f64::NEG_INFINITY, bias)?;
+            Some(g.one(Op::SelectV2, &[flags, bias, lowest])?)
+        }
+        (flags, bias) => flags.or(bias),
+    };
+    let heads = Heads {
+        query: heads[0],
+        key: heads[1],
+        value: heads[2],
+        mask,
+        is_causal: n.flag("unidirectional", false),
+        past: before,
+        scale: n.float("scale").filter(|&scale| scale != 0.0),
+        softcap: 0.0,
+        precision: None,
+    };
+    let (result, _) = attention_of(g, &heads)?;
+    Ok(vec![merge_heads(g, result)?, heads.key, heads.value])
+}
+
+/// `RotaryEmbedding`. The one of com.microsoft has the positions as its second input.
+pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let is_contrib = n.proto.domain == "com.microsoft";
+    let x = n.input(0)?;
+    let (cos, sin, positions) = if is_contrib {
+        (n.input(2)?, n.input(3)?, n.optional(1))
+    } else {
+        (n.input(1)?, n.input(2)?, n.optional(3))
+    };
+    let is_flat = g.rank(x)? == 3;
+    let mut count = n.int_or("num_heads", 0);
+    if is_flat && count == 0 {
+        // The caches have half of the size of a head.
+        let (half, width) = (g.dims(cos)?.last().copied().unwrap_or(-1), g.dims(x)?[2]);
+        count = if half > 0 && width > 0 { width / half.saturating_mul(2) } else { 0 };
+    }
+    let heads = if is_flat { split_heads(g, x, count)? } else { x };
+    let DimSize::Known(size) = g.size(heads, 3)? else {
+        return Err("the size of its heads is not known".into());
+    };
+    let rotated = match n.int_or("rotary_embedding_dim", 0) {
+        0 => size,
+        rotated if (0..=size).contains(&rotated) => rotated,
+        rotated => return Err(format!("rotary_embedding_dim {rotated} of heads of size {size}")),
+    };
+    let mut factors = Vec::new();
+    for cache in [cos, sin] {
+        let factor = match positions {
+            Some(positions) => {
+                let length = g.size(heads, 2)?;
+                let positions = if g.rank(positions)? == 1 {
+                    // The first position; the others follow.
+                    let numbers = g.iota(length)?;
+                    let positions = g.add(numbers, positions)?;
+                    g.expand(positions, 0)?
+                } else {
+                    positions
+                };
+                g.gather(cache, positions, 0)?
+            }
+            None => cache,
+        };
+        let factor = g.slice(factor, 2, 0, Some(rotated / 2))?;
+        factors.push(g.expand(factor, 1)?);
+    }
+    let turning = g.slice(heads, 3, 0, Some(rotated))?;
+    let rest = if rotated < size { Some(g.slice(heads, 3, rotated, None)?) } else { None };
+    let interleaved = n.flag("interleaved", false);
+    let sizes = g.sizes(turning)?;
+    let (a, b) = if interleaved {
+        let pairs = [&sizes[..3], &[DimSize::Known(rotated / 2), DimSize::Known(2)]].concat();
+        let pairs = g.reshape(turning, &pairs)?;
+        let parts = g.split(pairs, 4, 2)?;
+        (g.squeeze(parts[0], &[4])?, g.squeeze(parts[1], &[4])?)
+    } else {
+        let parts = g.split(turning, 3, 2)?;
+        (parts[0], parts[1])
+    };
+    let (cos, sin) = (factors[0], factors[1]);
+    let (ac, bs, asin, bc) = (g.mul(a, cos)?, g.mul(b, sin)?, g.mul(a, sin)?, g.mul(b, cos)?);
+    let (real, imaginary) = (g.sub(ac, bs)?, g.add(asin, bc)?);
+    let mut y = if interleaved {
+        let pairs = g.op(Op::Pack, &[real, imaginary], &[("axis", AttrArg::Int(4))])?;
+        g.reshape(pairs, &sizes)?
+    } else {
+        g.concat(&[real, imaginary], 3)?
+    };
+    if let Some(rest) = rest {
+        y = g.concat(&[y, rest], 3)?;
+    }
+    one(if is_flat { merge_heads(g, y) } else { Ok(y) })
+}
