@@ -294,11 +294,13 @@ impl<'m> Rewriter<'m> {
     pub fn replace(&mut self, old: ValueId, new: ValueId) {
         if old != new && !self.module.is_unused(old) {
             self.touch_users(old);
+            // The users that `new` has already have its type. There may be many: a constant's.
+            let moved = self.passing_users(old);
             self.module.replace_all_uses(old, new);
             if let Some(producer) = self.module.defining_op(old) {
                 self.touch(producer);
             }
-            self.pass_type(new);
+            self.pass_type(new, moved);
         }
     }
 
@@ -312,19 +314,24 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Gives the type of a value to the results of ops that have the type of their operand.
-    fn pass_type(&mut self, value: ValueId) {
-        let mut todo = vec![value];
-        while let Some(value) = todo.pop() {
+    /// The users of a value whose results have its type.
+    fn passing_users(&self, value: ValueId) -> Vec<OpId> {
+        let m = &*self.module;
+        m.users(value).map(|(op, _)| op).filter(|&op| m.traits(op).has(Traits::PASSES_TYPE)).collect()
+    }
+
+    /// Gives the type of a value to the results of these ops, which have the type of their operand.
+    fn pass_type(&mut self, value: ValueId, users: Vec<OpId>) {
+        let mut todo = vec![(value, users)];
+        while let Some((value, users)) = todo.pop() {
             let m = &*self.module;
             let ty = m.value_type(value);
-            let passing = m.users(value).filter(|&(op, _)| m.traits(op).has(Traits::PASSES_TYPE));
-            let results = passing.flat_map(|(op, _)| m.results(op));
+            let results = users.into_iter().flat_map(|op| m.results(op));
             let results: Vec<ValueId> = results.filter(|&result| m.value_type(result) != ty).collect();
             for result in results {
                 self.module.set_value_type(result, ty);
                 self.touch_users(result);
-                todo.push(result);
+                todo.push((result, self.passing_users(result)));
             }
         }
     }
@@ -378,7 +385,7 @@ impl<'m> Rewriter<'m> {
         if self.module.value_type(value) != ty {
             self.module.set_value_type(value, ty);
             self.touch_users(value);
-            self.pass_type(value);
+            self.pass_type(value, self.passing_users(value));
         }
     }
 

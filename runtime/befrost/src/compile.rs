@@ -19,6 +19,7 @@ use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::bundle::Bytes;
 
+use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 use crate::training::Training;
 
@@ -60,6 +61,8 @@ pub struct CompileOptions {
     pub level: u8,
     /// The inputs of a model by their names; all placeholders that the results need if there are none.
     pub feeds: Vec<String>,
+    /// The sizes of the feeds, in their order; those that the model declares if there are none.
+    pub sizes: Vec<Vec<usize>>,
     /// The outputs of a model by their names; the nodes that no other uses if there are none.
     pub fetches: Vec<String>,
     /// The only signature of a model to compile; all of them, as functions of their names, if there is none.
@@ -74,6 +77,8 @@ pub struct CompileOptions {
     pub shares_resources: bool,
     /// Makes a training program of a model.
     pub training: Option<Training>,
+    /// A folder of compiled programs, from which those are read that were compiled before.
+    pub cache_dir: Option<PathBuf>,
 }
 
 /// A compiled program.
@@ -81,6 +86,7 @@ pub(crate) struct Compiled {
     pub(crate) bef: Vec<u8>,
     /// The function that gives variables and tables their values.
     pub(crate) init: Option<String>,
+    pub(crate) is_from_cache: bool,
 }
 
 impl Default for CompileOptions {
@@ -88,6 +94,7 @@ impl Default for CompileOptions {
         CompileOptions {
             level: 2,
             feeds: Vec::new(),
+            sizes: Vec::new(),
             fetches: Vec::new(),
             signature: None,
             freeze: false,
@@ -95,6 +102,7 @@ impl Default for CompileOptions {
             init: None,
             shares_resources: false,
             training: None,
+            cache_dir: None,
         }
     }
 }
@@ -148,8 +156,16 @@ pub fn compile_with(source: impl Into<Source>, options: &CompileOptions) -> Resu
     compiled(source.into(), options).map(|compiled| compiled.bef)
 }
 
-/// Compiles a program.
+/// Compiles a program, or reads it from the cache.
 pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    match &options.cache_dir {
+        Some(folder) => cache::through(folder, source, options),
+        None => compiled_now(source, options),
+    }
+}
+
+/// Compiles a program.
+pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
     match source {
         Source::Text(text) => from_text("<text>", &text, options),
         Source::GraphDef(bytes) => {
@@ -208,8 +224,11 @@ fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileE
 }
 
 fn import_options(options: &CompileOptions) -> ImportOptions {
+    let size = |&size: &usize| i64::try_from(size).unwrap_or(i64::MAX);
+    let shape = |at: usize| options.sizes.get(at).map(|sizes| sizes.iter().map(size).collect());
+    let feeds = options.feeds.iter().enumerate();
     ImportOptions {
-        feeds: options.feeds.iter().map(Feed::named).collect(),
+        feeds: feeds.map(|(at, name)| Feed { shape: shape(at), ..Feed::named(name) }).collect(),
         fetches: options.fetches.clone(),
         signature: options.signature.clone(),
         freeze: options.freeze,
@@ -229,7 +248,7 @@ fn finished(
 ) -> Result<Compiled, CompileError> {
     let compiled = imported.and_then(|ImportedModel { module, init }| {
         let bef = to_bef(module, options)?;
-        Ok(Compiled { bef, init })
+        Ok(Compiled { bef, init, is_from_cache: false })
     });
     compiled.map_err(|found| refused(&found, &diag::Source::new(name, "")))
 }
@@ -240,7 +259,7 @@ fn from_text(name: &str, text: &str, options: &CompileOptions) -> Result<Compile
     match parsed.module {
         Some(module) if !has_errors(&parsed.diagnostics) => {
             let bef = to_bef(module, options).map_err(|found| refused(&found, &source))?;
-            Ok(Compiled { bef, init: None })
+            Ok(Compiled { bef, init: None, is_from_cache: false })
         }
         _ => Err(refused(&parsed.diagnostics, &source)),
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::{Strings, Tensor, Text};
 use befrost_tensor::print::numpy;
-use befrost_tensor::{HostTensor, I1};
+use befrost_tensor::{HostTensor, I1, StringTensor};
 
 /// An argument or a result: a scalar, a tensor, or an error.
 #[derive(Clone, Debug)]
@@ -27,6 +27,18 @@ impl Datum {
             Ok(Tensor(tensor)) => Ok(tensor),
             Err(value) => Datum(value).tensor().cloned(),
         }
+    }
+
+    /// The tensor of strings.
+    ///
+    /// # Errors
+    /// The error that it is, or a type error if it is no tensor of strings.
+    pub fn strings(&self) -> Result<&StringTensor, Error> {
+        let value = self.ok()?;
+        value.downcast_ref::<Strings>().map(|strings| &strings.0).ok_or_else(|| {
+            let message = format!("expected a tensor of strings, got a value of type {}", value.type_name());
+            Error::new(ErrorCode::InvalidArgument, message, Vec::new())
+        })
     }
 
     /// The host runtime's value.
@@ -97,6 +109,12 @@ impl fmt::Display for Datum {
 impl From<HostTensor> for Datum {
     fn from(tensor: HostTensor) -> Datum {
         Datum(Value::object(Tensor(tensor)))
+    }
+}
+
+impl From<StringTensor> for Datum {
+    fn from(strings: StringTensor) -> Datum {
+        Datum(Value::object(Strings(strings)))
     }
 }
 

@@ -29,6 +29,8 @@
 #[cfg(feature = "compile")]
 pub mod build;
 #[cfg(feature = "compile")]
+mod cache;
+#[cfg(feature = "compile")]
 mod compile;
 mod datum;
 pub mod eager;
@@ -59,7 +61,9 @@ pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, device, kernel};
 pub use befrost_kernels::{assign_variable_values, variable_values};
 pub use befrost_tensor::tf::Philox;
-pub use befrost_tensor::{DType, Element, HostTensor, I1, Shape, TensorError, bundle, mem, npy};
+pub use befrost_tensor::{
+    DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy,
+};
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 #[cfg(feature = "compile")]
@@ -69,7 +73,9 @@ pub use library::{Library, LibraryError};
 #[cfg(feature = "compile")]
 pub use model::Model;
 #[cfg(feature = "compile")]
-pub use session::{Callable, Results, RunOptions, Session, SessionBuilder, SessionStats, Variables};
+pub use session::{
+    Callable, Progress, Results, Run, RunOptions, Session, SessionBuilder, SessionStats, Shapes, Variables,
+};
 #[cfg(feature = "compile")]
 pub use training::Training;
 
@@ -109,7 +115,7 @@ macro_rules! include_bef {
 
 pub use datum::Datum;
 pub use error::LoadError;
-pub use pending::PendingCall;
+pub use pending::{Pending, PendingCall};
 pub use port::Port;
 pub use prepared::{PreparedFunction, PreparedRun};
 pub use program::{CallOptions, Function, Program};

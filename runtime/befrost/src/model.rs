@@ -144,10 +144,20 @@ impl Model {
         self.call(self.function.by_name(inputs)?)
     }
 
-    fn call(&self, inputs: Vec<Datum>) -> Result<Vec<HostTensor>, Error> {
+    /// [`Model::run`] of values that need not be tensors of numbers: strings, too.
+    ///
+    /// # Errors
+    /// As [`Model::run`].
+    pub fn run_data(&self, inputs: Vec<Datum>) -> Result<Vec<Datum>, Error> {
         let options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
         let results = self.function.call_with(inputs, &options)?;
-        results.iter().map(|result| result.tensor().cloned()).collect()
+        results.iter().try_for_each(|result| result.ok().map(|_| ()))?;
+        let data = results.into_iter().zip(self.outputs());
+        Ok(data.filter(|(_, port)| !port.is_chain()).map(|(result, _)| result).collect())
+    }
+
+    fn call(&self, inputs: Vec<Datum>) -> Result<Vec<HostTensor>, Error> {
+        self.run_data(inputs)?.into_iter().map(Datum::into_tensor).collect()
     }
 }
 

@@ -11,35 +11,57 @@ use befrost_kernel_api::{Error, ErrorCode};
 
 use crate::datum::Datum;
 
-type PendingResults = Result<Vec<Datum>, Error>;
+/// A call that was begun by [`Function::call_async`](crate::Function::call_async).
+pub type PendingCall = Pending<Vec<Datum>>;
 
-/// A call that was begun by [`Function::call_async`](crate::Function::call_async): a future of its results.
-/// Dropped, it goes on; its [`Cancellation`](crate::Cancellation) ends it.
+/// A call that goes on: a future of its results. Dropped, it goes on; its
+/// [`Cancellation`](crate::Cancellation) ends it.
 #[must_use = "the results are lost with it"]
-pub struct PendingCall(Arc<Shared>);
+pub struct Pending<T>(Arc<Shared<T>>);
 
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct Shared<T> {
+    state: Mutex<State<T>>,
     /// Notified when the results are there.
     done: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    results: Option<PendingResults>,
+struct State<T> {
+    results: Delivery<T>,
     /// The future's latest waker.
     waker: Option<Waker>,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+enum Delivery<T> {
+    NotYet,
+    Here(Result<T, Error>),
+    Taken,
+}
+
+impl<T> Delivery<T> {
+    /// The results, if they are there; an error if somebody has them already.
+    fn take(&mut self) -> Option<Result<T, Error>> {
+        match std::mem::replace(self, Delivery::Taken) {
+            Delivery::NotYet => {
+                *self = Delivery::NotYet;
+                None
+            }
+            Delivery::Here(results) => Some(results),
+            Delivery::Taken => {
+                let message = "the results of the call were taken before";
+                Some(Err(Error::new(ErrorCode::FailedPrecondition, message, Vec::new())))
+            }
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn finish(&self, results: PendingResults) {
+    fn finish(&self, results: Result<T, Error>) {
         let mut state = self.state();
-        state.results = Some(results);
+        state.results = Delivery::Here(results);
         let waker = state.waker.take();
         drop(state);
         self.done.notify_all();
@@ -50,17 +72,17 @@ impl Shared {
 }
 
 /// Gives the results to the caller, even if the call panics.
-struct Promise(Option<Arc<Shared>>);
+struct Promise<T>(Option<Arc<Shared<T>>>);
 
-impl Promise {
-    fn keep(mut self, results: PendingResults) {
+impl<T> Promise<T> {
+    fn keep(mut self, results: Result<T, Error>) {
         if let Some(shared) = self.0.take() {
             shared.finish(results);
         }
     }
 }
 
-impl Drop for Promise {
+impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
         if let Some(shared) = self.0.take() {
             let message = "the call ended without results: its queue is gone, or it panicked";
@@ -69,33 +91,39 @@ impl Drop for Promise {
     }
 }
 
-impl PendingCall {
+impl<T: Send + 'static> Pending<T> {
     /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, at once.
     ///
     /// # Errors
     /// If too many tasks wait for a thread.
     pub(crate) fn begin(
         queue: &Queue,
-        call: impl FnOnce() -> PendingResults + Send + 'static,
-    ) -> Result<PendingCall, Error> {
-        let shared = Arc::new(Shared::default());
+        call: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<Pending<T>, Error> {
+        let state = Mutex::new(State { results: Delivery::NotYet, waker: None });
+        let shared = Arc::new(Shared { state, done: Condvar::new() });
         let promise = Promise(Some(shared.clone()));
         if !queue.has_threads() {
             promise.keep(call());
-            return Ok(PendingCall(shared));
+            return Ok(Pending(shared));
         }
         let task = Task::new(move || promise.keep(call()));
         queue.add_blocking_task(task, WhenFull::Wait).map_err(|_| {
             Error::new(ErrorCode::ResourceExhausted, "too many calls are waiting for a thread", Vec::new())
         })?;
-        Ok(PendingCall(shared))
+        Ok(Pending(shared))
     }
 
     /// Waits for the results.
     ///
     /// # Errors
-    /// As [`Function::call`](crate::Function::call).
-    pub fn wait(self) -> PendingResults {
+    /// That of the call.
+    pub fn wait(self) -> Result<T, Error> {
+        self.take()
+    }
+
+    /// Waits for the results, which only one caller gets.
+    pub(crate) fn take(&self) -> Result<T, Error> {
         let mut state = self.0.state();
         loop {
             match state.results.take() {
@@ -107,16 +135,14 @@ impl PendingCall {
 
     /// True if the results are there.
     pub fn is_done(&self) -> bool {
-        self.0.state().results.is_some()
+        !matches!(self.0.state().results, Delivery::NotYet)
     }
 }
 
-impl Future for PendingCall {
-    type Output = PendingResults;
+impl<T> Future for Pending<T> {
+    type Output = Result<T, Error>;
 
-    /// # Panics
-    /// Polled again after it was ready.
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<PendingResults> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, Error>> {
         let mut state = self.0.state();
         match state.results.take() {
             Some(results) => Poll::Ready(results),
@@ -128,8 +154,8 @@ impl Future for PendingCall {
     }
 }
 
-impl fmt::Debug for PendingCall {
+impl<T: Send + 'static> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PendingCall").field("is_done", &self.is_done()).finish()
+        f.debug_struct("Pending").field("is_done", &self.is_done()).finish()
     }
 }

@@ -5,31 +5,49 @@
 //!                                                            └─ new: import, compile once ─▶ call
 //! ```
 //!
+//! `executable` has the programs of a set of names, `sizes` those for sizes of their own; `run` is a run that
+//! goes on meanwhile.
+//!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not
 //! computed, and what no fetch and no target needs is not there. Each is compiled when it is first asked
 //! for, once, even if several threads ask, and kept. All share the session's variables and tables.
 
+mod executable;
+mod results;
+mod run;
+mod sizes;
+mod variables;
+
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Index;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use befrost_kernel_api::context::{Cancellation, Output, ResourceName, Resources};
-use befrost_kernel_api::{Error, ErrorCode, KernelError};
-use befrost_kernels::{assign_variable_values, remove_variable, variable_values};
+use befrost_kernel_api::context::{Cancellation, Output, Resources};
+use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
 use crate::compile::{CompileOptions, Source, compiled};
 use crate::datum::Datum;
+use crate::pending::Pending;
 use crate::port::Port;
-use crate::program::{CallOptions, Function};
+use crate::prepared::PreparedFunction;
+use crate::program::CallOptions;
 use crate::runtime::Runtime;
+use executable::{Clock, Executable, Names};
+use sizes::Sizes;
+
+pub use results::Results;
+pub use run::Run;
+pub use variables::Variables;
 
 /// The most executables that a session keeps. Beyond it, the one that was not used for the longest time goes.
 const MAX_EXECUTABLES: usize = 256;
+
+/// The most programs for sizes of their own that an executable keeps, by default.
+const MAX_SPECIALIZED: usize = 16;
 
 /// A graph with its variables. Cheap to clone; clones are the same session. Everything takes `&self`, and any
 /// number of threads may run it at once.
@@ -55,41 +73,67 @@ struct SessionState {
     runtime: Runtime,
     source: Source,
     options: CompileOptions,
+    shapes: Shapes,
+    specializations: usize,
     resources: Resources,
+    progress: Option<Arc<dyn Progress>>,
     executables: RwLock<HashMap<Names, Arc<Entry>>>,
-    clock: AtomicU64,
+    clock: Clock,
     n_compiled: AtomicU64,
+    n_from_cache: AtomicU64,
+    n_specialized: AtomicU64,
     n_hits: AtomicU64,
-}
-
-/// The names that make an executable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Names {
-    feeds: Vec<String>,
-    fetches: Vec<String>,
-    targets: Vec<String>,
 }
 
 /// An executable, from the moment it is asked for.
 struct Entry {
-    made: OnceLock<Result<Executable, Error>>,
+    made: OnceLock<Result<Arc<Executable>, Error>>,
     used: AtomicU64,
 }
 
-#[derive(Clone)]
-struct Executable {
-    function: Function,
-    /// For each fetch the number of its result; none for an operation without outputs.
-    results: Arc<[Option<usize>]>,
-    names: Arc<[String]>,
+/// Which sizes of tensors a program is compiled for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shapes {
+    /// For all that the graph declares; sizes that come often get a program of their own, which is compiled
+    /// while the other one runs.
+    #[default]
+    Auto,
+    /// For all that the graph declares.
+    Declared,
+    /// For the sizes of the feeds, before their first run.
+    Exact,
+}
+
+/// Is told what a session compiles. It may not run the session whose program is being compiled.
+pub trait Progress: Send + Sync {
+    /// A program for these fetches and targets is about to be compiled.
+    fn begins(&self, fetches: &[String], targets: &[String]);
+
+    /// It was compiled, or refused.
+    fn ends(&self, fetches: &[String], targets: &[String], took: Duration);
 }
 
 /// Builder of a [`Session`].
-#[derive(Default)]
 pub struct SessionBuilder {
     runtime: Option<Runtime>,
     options: CompileOptions,
+    shapes: Shapes,
+    specializations: usize,
     resources: Option<Resources>,
+    progress: Option<Arc<dyn Progress>>,
+}
+
+impl Default for SessionBuilder {
+    fn default() -> SessionBuilder {
+        SessionBuilder {
+            runtime: None,
+            options: CompileOptions::default(),
+            shapes: Shapes::default(),
+            specializations: MAX_SPECIALIZED,
+            resources: None,
+            progress: None,
+        }
+    }
 }
 
 /// Options of one run.
@@ -114,15 +158,29 @@ impl fmt::Debug for RunOptions {
     }
 }
 
+impl RunOptions {
+    /// Their cancellation, or one with their deadline.
+    fn cancellation(&self) -> Cancellation {
+        let own = self.cancellation.clone();
+        own.unwrap_or_else(|| Cancellation::limited(self.deadline, None))
+    }
+}
+
 /// Counts of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionStats {
     /// Programs compiled.
     pub compilations: u64,
+    /// Programs that were read from the cache on disk instead.
+    pub from_cache: u64,
+    /// Those of either kind that are for sizes of their own.
+    pub specializations: u64,
     /// Runs whose program was there.
     pub hits: u64,
-    /// Programs kept.
+    /// Sets of names whose programs are kept.
     pub executables: usize,
+    /// The bytes of the programs that are kept.
+    pub bytes: usize,
 }
 
 impl SessionBuilder {
@@ -152,6 +210,32 @@ impl SessionBuilder {
         SessionBuilder { resources: Some(resources.clone()), ..self }
     }
 
+    /// Which sizes of tensors programs are compiled for.
+    #[must_use]
+    pub fn shapes(self, shapes: Shapes) -> SessionBuilder {
+        SessionBuilder { shapes, ..self }
+    }
+
+    /// The most programs for sizes of their own that are kept for a set of names; 16 by default.
+    #[must_use]
+    pub fn specializations(self, specializations: usize) -> SessionBuilder {
+        SessionBuilder { specializations, ..self }
+    }
+
+    /// A folder for compiled programs, which is made if it is not there: what was compiled once, of the same
+    /// files and options by the same release, is read from it.
+    #[must_use]
+    pub fn cache_dir(mut self, folder: impl Into<PathBuf>) -> SessionBuilder {
+        self.options.cache_dir = Some(folder.into());
+        self
+    }
+
+    /// Is told what is compiled.
+    #[must_use]
+    pub fn progress(self, progress: Arc<dyn Progress>) -> SessionBuilder {
+        SessionBuilder { progress: Some(progress), ..self }
+    }
+
     /// Opens a graph: a TensorFlow GraphDef or MetaGraph, or an ONNX model. Nothing is compiled yet but the
     /// initialization, if there is one.
     ///
@@ -179,7 +263,7 @@ impl SessionBuilder {
     }
 
     fn build(self, source: Source) -> Result<Session, Error> {
-        let SessionBuilder { runtime, mut options, resources } = self;
+        let SessionBuilder { runtime, mut options, shapes, specializations, resources, progress } = self;
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => Runtime::builder().build()?,
@@ -190,15 +274,21 @@ impl SessionBuilder {
             runtime,
             source,
             options,
+            shapes,
+            specializations,
             resources: resources.unwrap_or_default(),
+            progress,
             executables: RwLock::default(),
-            clock: AtomicU64::new(0),
+            clock: Clock::default(),
             n_compiled: AtomicU64::new(0),
+            n_from_cache: AtomicU64::new(0),
+            n_specialized: AtomicU64::new(0),
             n_hits: AtomicU64::new(0),
         };
         let session = Session { shared: Arc::new(shared) };
         if let Some(init) = init {
-            session.run_with(&[], &[], &RunOptions { targets: vec![init], ..RunOptions::default() })?;
+            let options = RunOptions { targets: vec![init], ..RunOptions::default() };
+            session.run_with::<Datum>(&[], &[], &options)?;
         }
         Ok(session)
     }
@@ -227,21 +317,47 @@ impl Session {
         self.run_with(feeds, fetches, &RunOptions::default())
     }
 
-    /// [`Session::run`] with options.
+    /// [`Session::run`] with options, of values that need not be tensors of numbers: strings, too.
     ///
     /// # Errors
     /// As [`Session::run`], and if nothing is fetched and there is no target.
-    pub fn run_with(
+    pub fn run_with<V: Clone + Into<Datum>>(
         &self,
-        feeds: &[(&str, HostTensor)],
+        feeds: &[(&str, V)],
         fetches: &[&str],
         options: &RunOptions,
     ) -> Result<Results, Error> {
         let names: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
         let targets: Vec<&str> = options.targets.iter().map(String::as_str).collect();
         let executable = self.executable(&names, fetches, &targets)?;
-        let values = feeds.iter().map(|(_, value)| Datum::from(value.clone())).collect();
-        executable.call(&self.shared.resources, values, options)
+        let values = feeds.iter().map(|(_, value)| value.clone().into().into_value()).collect();
+        executable.call(&self.shared, values, options)
+    }
+
+    /// Begins a run, which goes on while the caller does something else. A runtime whose queue has no
+    /// threads, `s`, runs it at once.
+    ///
+    /// # Errors
+    /// If too many runs wait for a thread. All other errors are those of the run.
+    pub fn start<V: Clone + Into<Datum>>(
+        &self,
+        feeds: &[(&str, V)],
+        fetches: &[&str],
+        options: &RunOptions,
+    ) -> Result<Run, Error> {
+        let cancellation = options.cancellation();
+        let options = RunOptions { cancellation: Some(cancellation.clone()), ..options.clone() };
+        let session = self.clone();
+        let feeds: Vec<(String, Datum)> =
+            feeds.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
+        let fetches: Vec<String> = fetches.iter().map(|&name| name.to_owned()).collect();
+        let pending = Pending::begin(&self.shared.runtime.queue, move || {
+            let feeds: Vec<(&str, Datum)> =
+                feeds.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+            let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
+            session.run_with(&feeds, &fetches, &options)
+        })?;
+        Ok(Run { pending, cancellation })
     }
 
     /// Compiles what a run of these names needs, without running it.
@@ -260,45 +376,52 @@ impl Session {
     /// As [`Session::run`], but for the values.
     pub fn callable(&self, feeds: &[&str], fetches: &[&str]) -> Result<Callable, Error> {
         let executable = self.executable(feeds, fetches, &[])?;
-        Ok(Callable { executable, resources: self.shared.resources.clone() })
+        Ok(Callable { executable, session: self.shared.clone() })
     }
 
     /// The variables.
     pub fn variables(&self) -> Variables {
-        Variables { resources: self.shared.resources.clone() }
+        Variables::of(&self.shared.resources)
     }
 
     /// Counts of what it has done.
     pub fn stats(&self) -> SessionStats {
         let shared = &self.shared;
-        let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner).len();
+        let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
+        let ready = executables.values().filter_map(|entry| entry.made.get()?.as_ref().ok());
         SessionStats {
             compilations: shared.n_compiled.load(Ordering::Relaxed),
+            from_cache: shared.n_from_cache.load(Ordering::Relaxed),
+            specializations: shared.n_specialized.load(Ordering::Relaxed),
             hits: shared.n_hits.load(Ordering::Relaxed),
-            executables,
+            executables: executables.len(),
+            bytes: ready.map(|executable| executable.n_bytes()).sum(),
         }
     }
 
     /// The executable of these names, compiled if it is new.
-    fn executable(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Executable, Error> {
+    fn executable(
+        &self,
+        feeds: &[&str],
+        fetches: &[&str],
+        targets: &[&str],
+    ) -> Result<Arc<Executable>, Error> {
         let shared = &self.shared;
         if fetches.is_empty() && targets.is_empty() {
             let message = "nothing to run: name a tensor to fetch, or a target";
             return Err(refused(ErrorCode::InvalidArgument, message.to_owned()));
         }
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let names = Names { feeds: owned(feeds), fetches: owned(fetches), targets: owned(targets) };
+        let names = Names::new(feeds, fetches, targets);
         let known = {
             let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
             executables.get(&names).cloned()
         };
         let entry = known.unwrap_or_else(|| shared.new_entry(&names));
-        // Relaxed: an order of use that is a little off does no harm.
-        entry.used.store(shared.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        shared.clock.mark(&entry.used);
         let mut is_new = false;
         let made = entry.made.get_or_init(|| {
             is_new = true;
-            shared.compile(&names)
+            shared.compile(names.clone()).map(Arc::new)
         });
         if made.is_err() {
             // A file that is mended, or variables that come later, may let it succeed.
@@ -324,8 +447,33 @@ impl SessionState {
         executables.entry(names.clone()).or_insert_with(new).clone()
     }
 
-    fn compile(&self, names: &Names) -> Result<Executable, Error> {
+    /// Compiles the executable of these names.
+    fn compile(&self, names: Names) -> Result<Executable, Error> {
+        let declared = self.program(&names, Vec::new())?;
+        let function = declared.function();
+        if names.feeds.is_empty()
+            && let Some(port) = function.arguments().first()
+        {
+            let (label, needed) = (port.label(0), names.needed());
+            let message = format!("placeholder {label} is not fed, and {needed} needs it");
+            return Err(refused(ErrorCode::InvalidArgument, message));
+        }
+        let of = |fetch: &String| {
+            let ports: &[Port] = function.results();
+            ports.iter().position(|port| canonical(port.name()) == canonical(fetch))
+        };
+        let results = names.fetches.iter().map(of).collect();
+        let sizes = Sizes::new(function.arguments(), self.shapes, self.specializations);
+        Ok(Executable { results, fetches: names.fetches.clone().into(), sizes, declared, names })
+    }
+
+    /// The program of these names, for feeds of these sizes, if there are any.
+    fn program(&self, names: &Names, sizes: Vec<Vec<usize>>) -> Result<PreparedFunction, Error> {
         let Names { feeds, fetches, targets } = names;
+        let start = Instant::now();
+        if let Some(progress) = &self.progress {
+            progress.begins(fetches, targets);
+        }
         let mut unique: Vec<String> = Vec::new();
         for fetch in fetches {
             if !unique.iter().any(|known| canonical(known) == canonical(fetch)) {
@@ -334,32 +482,22 @@ impl SessionState {
         }
         let options = CompileOptions {
             feeds: feeds.clone(),
+            sizes,
             fetches: unique,
             targets: targets.clone(),
             ..self.options.clone()
         };
-        let compiled = compiled(self.source.clone(), &options)?;
-        self.n_compiled.fetch_add(1, Ordering::Relaxed);
-        let function = self.runtime.load_bytes(&compiled.bef)?.function("main")?;
-        if feeds.is_empty()
-            && let Some(port) = function.arguments().first()
-        {
-            let message = format!("placeholder {} is not fed, and {} needs it", port.label(0), needs(names));
-            return Err(refused(ErrorCode::InvalidArgument, message));
+        let compiled = compiled(self.source.clone(), &options);
+        if let Some(progress) = &self.progress {
+            progress.ends(fetches, targets, start.elapsed());
         }
-        let of = |fetch: &String| {
-            let ports: &[Port] = function.results();
-            ports.iter().position(|port| canonical(port.name()) == canonical(fetch))
-        };
-        let results = fetches.iter().map(of).collect();
-        Ok(Executable { results, function, names: fetches.clone().into() })
+        let compiled = compiled?;
+        let count = if compiled.is_from_cache { &self.n_from_cache } else { &self.n_compiled };
+        count.fetch_add(1, Ordering::Relaxed);
+        let function = self.runtime.load_bytes(&compiled.bef)?.function("main")?;
+        let options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
+        Ok(PreparedFunction::new(function, options))
     }
-}
-
-/// The fetches and targets, in words.
-fn needs(names: &Names) -> String {
-    let all: Vec<&str> = names.fetches.iter().chain(&names.targets).map(String::as_str).collect();
-    format!("'{}'", all.join("', '"))
 }
 
 /// A tensor's name without the number of a first output.
@@ -367,32 +505,11 @@ fn canonical(name: &str) -> &str {
     name.strip_suffix(":0").unwrap_or(name)
 }
 
-impl Executable {
-    fn call(&self, resources: &Resources, values: Vec<Datum>, run: &RunOptions) -> Result<Results, Error> {
-        let cancellation = run.cancellation.clone();
-        let mut options = CallOptions {
-            resources: resources.clone(),
-            cancellation: cancellation.unwrap_or_else(|| Cancellation::limited(run.deadline, None)),
-            ..CallOptions::default()
-        };
-        if let Some(output) = &run.output {
-            options.output = output.clone();
-        }
-        let made = self.function.call_with(values, &options)?;
-        made.iter().try_for_each(|result| result.ok().map(|_| ()))?;
-        if let Some(error) = options.cancellation.error() {
-            return Err(error.clone());
-        }
-        let values = self.results.iter().map(|&result| made.get(result?).cloned()).collect();
-        Ok(Results { names: self.names.clone(), values })
-    }
-}
-
 /// A fixed set of names to feed and to fetch.
 #[derive(Clone)]
 pub struct Callable {
-    executable: Executable,
-    resources: Resources,
+    executable: Arc<Executable>,
+    session: Arc<SessionState>,
 }
 
 impl Callable {
@@ -400,147 +517,14 @@ impl Callable {
     ///
     /// # Errors
     /// If there are more or fewer values than feeds, one has another type, or the computation fails.
-    pub fn call(&self, feeds: impl IntoIterator<Item = HostTensor>) -> Result<Results, Error> {
-        let feeds = feeds.into_iter().map(Datum::from).collect();
-        self.executable.call(&self.resources, feeds, &RunOptions::default())
+    pub fn call(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
+        let feeds = feeds.into_iter().map(|feed| feed.into().into_value()).collect();
+        self.executable.call(&self.session, feeds, &RunOptions::default())
     }
 
     /// The feeds, with types.
     pub fn inputs(&self) -> &[Port] {
-        self.executable.function.arguments()
-    }
-}
-
-/// The fetched values, by the names or in the order in which they were asked for.
-#[derive(Clone, Debug)]
-pub struct Results {
-    names: Arc<[String]>,
-    values: Vec<Option<Datum>>,
-}
-
-impl Results {
-    /// The value of a fetch; `None` if it was not fetched, or is an operation without outputs.
-    pub fn get(&self, name: &str) -> Option<&Datum> {
-        let at = self.names.iter().position(|known| canonical(known) == canonical(name))?;
-        self.values.get(at)?.as_ref()
-    }
-
-    /// The number of fetches.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// True if nothing was fetched.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The values of the fetches, with their references.
-    pub fn into_values(self) -> Vec<Option<Datum>> {
-        self.values
-    }
-
-    /// The values of the fetches, in their order.
-    pub fn iter(&self) -> impl Iterator<Item = Option<&Datum>> {
-        self.values.iter().map(Option::as_ref)
-    }
-}
-
-impl Index<&str> for Results {
-    type Output = Datum;
-
-    /// The value of a fetch.
-    ///
-    /// # Panics
-    /// If it was not fetched.
-    fn index(&self, name: &str) -> &Datum {
-        match self.get(name) {
-            Some(value) => value,
-            None => panic!("'{name}' was not fetched; there are: {}", self.names.join(", ")),
-        }
-    }
-}
-
-impl Index<usize> for Results {
-    type Output = Datum;
-
-    /// The value of a fetch by its number.
-    ///
-    /// # Panics
-    /// If there is none.
-    fn index(&self, i: usize) -> &Datum {
-        match self.values.get(i).and_then(Option::as_ref) {
-            Some(value) => value,
-            None => panic!("fetch {i} has no value; {} were asked for", self.len()),
-        }
-    }
-}
-
-/// The variables of a session.
-#[derive(Clone)]
-pub struct Variables {
-    resources: Resources,
-}
-
-impl Variables {
-    /// Those in `resources`.
-    pub fn of(resources: &Resources) -> Variables {
-        Variables { resources: resources.clone() }
-    }
-
-    /// The names of those that have values.
-    ///
-    /// # Errors
-    /// If an update panicked.
-    pub fn names(&self) -> Result<Vec<String>, Error> {
-        Ok(self.snapshot()?.into_iter().map(|(name, _)| name).collect())
-    }
-
-    /// The value of a variable.
-    ///
-    /// # Errors
-    /// If there is none of this name, or it has no value.
-    pub fn get(&self, name: &str) -> Result<HostTensor, Error> {
-        let found = self.snapshot()?.into_iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value).ok_or_else(|| {
-            refused(ErrorCode::NotFound, format!("there is no variable '{name}' that has a value"))
-        })
-    }
-
-    /// Gives a variable another value. What is held of the old one does not change.
-    ///
-    /// # Errors
-    /// If there is none of this name, or the value is of another type or shape.
-    pub fn set(&self, name: &str, value: HostTensor) -> Result<(), Error> {
-        self.restore([(name.to_owned(), value)])
-    }
-
-    /// Removes a variable. Returns whether it had a value.
-    pub fn remove(&self, name: &str) -> bool {
-        remove_variable(&self.resources, &ResourceName::from(name))
-    }
-
-    /// The values of all variables at one moment: no update is partially visible.
-    ///
-    /// # Errors
-    /// If an update panicked.
-    pub fn snapshot(&self) -> Result<Vec<(String, HostTensor)>, Error> {
-        let values = variable_values(&self.resources).map_err(failed)?;
-        Ok(values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect())
-    }
-
-    /// Gives variables the values of a snapshot, all at once, or after an error none.
-    ///
-    /// # Errors
-    /// As [`Variables::set`].
-    pub fn restore(&self, values: impl IntoIterator<Item = (String, HostTensor)>) -> Result<(), Error> {
-        let all = variable_values(&self.resources).map_err(failed)?;
-        let named = values.into_iter().map(|(name, value)| {
-            let known = all.iter().find(|(known, _)| known.name() == name).map(|(known, _)| known.clone());
-            let missing = || refused(ErrorCode::NotFound, format!("there is no variable '{name}'"));
-            Ok((known.ok_or_else(missing)?, value))
-        });
-        assign_variable_values(&self.resources, named.collect::<Result<_, Error>>()?).map_err(failed)
+        self.executable.inputs()
     }
 }
 
@@ -552,13 +536,7 @@ impl fmt::Debug for Session {
 
 impl fmt::Debug for Callable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Callable({:?})", self.executable.function)
-    }
-}
-
-impl fmt::Debug for Variables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.names().unwrap_or_default()).finish()
+        write!(f, "Callable({:?})", self.executable.declared.function())
     }
 }
 
@@ -566,10 +544,6 @@ impl fmt::Debug for SessionBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionBuilder").field("options", &self.options).finish_non_exhaustive()
     }
-}
-
-fn failed(error: KernelError) -> Error {
-    Error::new(error.code(), error.to_string(), Vec::new())
 }
 
 fn refused(code: ErrorCode, message: String) -> Error {

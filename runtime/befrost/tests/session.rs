@@ -2,17 +2,21 @@
 #![cfg(feature = "compile")]
 #![forbid(unsafe_code)]
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Barrier;
+use std::pin::pin;
+use std::sync::{Arc, Barrier, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use befrost::{HostTensor, RunOptions, Session, npy};
+use befrost::{ErrorCode, HostTensor, Progress, RunOptions, Runtime, Session, Shapes, npy};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
 }
 
 fn array(case: &str, file: &str) -> HostTensor {
-    let runtime = befrost::Runtime::builder().work_queue("s").build().expect("a runtime");
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
     npy::read_file(&data(case).join(file), runtime.allocator()).expect("an array")
 }
 
@@ -105,7 +109,7 @@ fn each_set_of_names_is_compiled_once_whatever_threads_ask() {
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     assert!(all.iter().all(|one| *one == all[0]));
-    assert_eq!(session.stats().compilations, 1);
+    assert_eq!(session.stats().compilations - session.stats().specializations, 1);
 }
 
 #[test]
@@ -126,4 +130,240 @@ fn what_is_wrong_is_said() {
     assert!(Session::open("nowhere.pb").is_err());
     // What was refused is not kept.
     assert_eq!(session.stats().executables, 1);
+}
+
+/// A session on a queue without threads, whose sizes are compiled as soon as they come often.
+fn digits(shapes: Shapes) -> befrost::SessionBuilder {
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
+    Session::builder().runtime(&runtime).shapes(shapes)
+}
+
+fn images(n: usize) -> HostTensor {
+    let pixels = (0..n * 64).map(|i| (i % 17) as f32 / 16.0).collect();
+    HostTensor::from_vec([n, 64], pixels).expect("a tensor")
+}
+
+fn logits(session: &Session, n: usize) -> Vec<f32> {
+    let results = session.run(&[("images", images(n))], &["logits"]).expect("a run");
+    results[0].tensor().expect("a tensor").to_vec().expect("floats")
+}
+
+fn are_near(a: &[f32], b: &[f32]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-4 * b.abs().max(1.0))
+}
+
+#[test]
+fn sizes_that_come_often_get_a_program_of_their_own() {
+    let graph = data("digits/digits_mlp.pb");
+    let declared = digits(Shapes::Declared).open(&graph).expect("a session");
+    let auto = digits(Shapes::Auto).specializations(2).open(&graph).expect("a session");
+    let exact = digits(Shapes::Exact).open(&graph).expect("a session");
+    for (n, n_specialized) in [(1, 0), (1, 0), (1, 1), (2, 1), (1, 1), (2, 1), (2, 2), (3, 2), (1, 2)] {
+        let want = logits(&declared, n);
+        assert!(are_near(&logits(&auto, n), &want) && are_near(&logits(&exact, n), &want), "{n} images");
+        assert_eq!(auto.stats().specializations, n_specialized, "{n} images");
+    }
+    // The third size took the place of the one that was not used for the longest time, and is counted anew.
+    assert_eq!(declared.stats().specializations, 0);
+    assert_eq!(exact.stats().specializations, 3);
+    assert!(exact.stats().bytes > declared.stats().bytes);
+    // A feed of another rank is refused, however often it comes.
+    for session in [&auto, &exact] {
+        for _ in 0..5 {
+            let flat = HostTensor::from_vec([64], vec![0f32; 64]).expect("a tensor");
+            let error = session.run(&[("images", flat)], &["logits"]).expect_err("a wrong rank");
+            assert!(error.message().contains("tensor<?x64xf32>"), "{}", error.message());
+        }
+    }
+}
+
+#[test]
+fn sizes_are_compiled_aside() {
+    let runtime = Runtime::builder().work_queue("mstd:2").build().expect("a runtime");
+    let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
+    let want = logits(&session, 3);
+    // Whichever program runs, the values are those.
+    while session.stats().specializations == 0 {
+        assert!(are_near(&logits(&session, 3), &want));
+    }
+    assert!(are_near(&logits(&session, 3), &want));
+}
+
+#[test]
+fn runs_go_on_meanwhile_and_are_cancelled() {
+    let runtime = Runtime::builder().work_queue("mstd:2").build().expect("a runtime");
+    let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
+    let feeds = [("images", images(2))];
+    let want = logits(&session, 2);
+    let started: Vec<befrost::Run> =
+        (0..20).map(|_| session.start(&feeds, &["logits"], &RunOptions::default()).expect("a run")).collect();
+    for run in started {
+        let got: Vec<f32> =
+            run.wait().expect("results")[0].tensor().expect("a tensor").to_vec().expect("floats");
+        assert!(are_near(&got, &want));
+        assert!(run.is_done());
+        assert_eq!(run.wait().expect_err("they were taken").code(), ErrorCode::FailedPrecondition);
+    }
+    // As a future, whose waker is called.
+    let mut run = pin!(session.start(&feeds, &["logits"], &RunOptions::default()).expect("a run"));
+    let woken = Arc::new(Woken(std::thread::current()));
+    let waker = Waker::from(woken);
+    let got = loop {
+        match run.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(got) => break got.expect("results"),
+            Poll::Pending => std::thread::park(),
+        }
+    };
+    assert!(are_near(&got[0].tensor().expect("a tensor").to_vec::<f32>().expect("floats"), &want));
+    let cancellation = befrost::Cancellation::default();
+    cancellation.cancel();
+    let options = RunOptions { cancellation: Some(cancellation), ..RunOptions::default() };
+    let run = session.start(&feeds, &["logits"], &options).expect("a run");
+    assert_eq!(run.wait().expect_err("cancelled").code(), ErrorCode::Cancelled);
+    // An unknown name is the run's error.
+    let run = session.start(&feeds, &["nobody"], &RunOptions::default()).expect("a run");
+    assert!(run.wait().expect_err("no such name").message().contains("nobody"));
+}
+
+struct Woken(std::thread::Thread);
+
+impl std::task::Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[derive(Default)]
+struct Told(Mutex<Vec<String>>);
+
+impl Progress for Told {
+    fn begins(&self, fetches: &[String], _targets: &[String]) {
+        self.0.lock().expect("no panic").push(format!("begins {}", fetches.join(" ")));
+    }
+
+    fn ends(&self, fetches: &[String], _targets: &[String], _took: Duration) {
+        self.0.lock().expect("no panic").push(format!("ends {}", fetches.join(" ")));
+    }
+}
+
+#[test]
+fn a_cache_on_disk_saves_compilations() {
+    let folder = std::env::temp_dir().join(format!("befrost-session-{}", std::process::id()));
+    _ = std::fs::remove_dir_all(&folder);
+    let told = Arc::new(Told::default());
+    let open = || {
+        let builder = digits(Shapes::Declared).cache_dir(&folder).progress(told.clone());
+        builder.open(data("digits/digits_mlp.pb")).expect("a session")
+    };
+    let counts = |session: &Session| (session.stats().compilations, session.stats().from_cache);
+    let first = open();
+    let want = logits(&first, 2);
+    assert_eq!(counts(&first), (1, 0));
+    let second = open();
+    assert_eq!(logits(&second, 2), want);
+    assert_eq!(counts(&second), (0, 1));
+    assert_eq!(
+        *told.0.lock().expect("no panic"),
+        ["begins logits", "ends logits", "begins logits", "ends logits"]
+    );
+    // Other options make another program; a broken file is made anew.
+    let other = digits(Shapes::Declared).level(0).cache_dir(&folder);
+    let other = other.open(data("digits/digits_mlp.pb")).expect("a session");
+    assert!(are_near(&logits(&other, 2), &want));
+    assert_eq!(counts(&other), (1, 0));
+    for file in std::fs::read_dir(&folder).expect("a folder") {
+        let path = file.expect("a file").path();
+        let mut bytes = std::fs::read(&path).expect("a file");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, bytes).expect("written");
+    }
+    let third = open();
+    assert_eq!(logits(&third, 2), want);
+    assert_eq!(counts(&third), (1, 0));
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// Feeds and fetches of which there are 40 pairs.
+fn forty_keys() -> Vec<(&'static str, Vec<&'static str>)> {
+    let feeds = ["images", "images:0"];
+    let fetches = ["logits", "logits:0"];
+    let mut keys = Vec::new();
+    for feed in feeds {
+        for n in 1..=20usize {
+            // Different lists of the same tensor, told apart by the bits of a number.
+            let list = (0..5).map(|bit| fetches[n >> bit & 1]).take(1 + n % 5).chain([fetches[n % 2]; 3]);
+            keys.push((feed, list.chain(fetches.iter().copied().cycle().take(n)).collect()));
+        }
+    }
+    keys
+}
+
+#[test]
+fn eight_threads_run_forty_keys_and_each_is_compiled_once() {
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
+    let builder = Session::builder().runtime(&runtime).shapes(Shapes::Declared);
+    let session = builder.open(data("digits/digits_mlp.pb")).expect("a session");
+    let keys = forty_keys();
+    let want = logits(&session, 1);
+    let n_before = session.stats().compilations;
+    let start = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (session, keys, start, want) = (&session, &keys, &start, &want);
+            scope.spawn(move || {
+                let images = images(1);
+                start.wait();
+                for i in 0..10_000 {
+                    let (feed, fetches) = &keys[(i * 7 + thread * 5) % keys.len()];
+                    let results = session.run(&[(feed, images.clone())], fetches).expect("a run");
+                    assert_eq!(results.len(), fetches.len());
+                    if i % 100 < 3 {
+                        let last = results[fetches.len() - 1].tensor().expect("a tensor");
+                        assert_eq!(last.to_vec::<f32>().expect("floats"), *want);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(session.stats().compilations - n_before, 40);
+    assert_eq!(session.stats().hits, 80_000 - 40);
+}
+
+/// A list of fetches of the same tensor: the bits of a number tell them apart.
+fn list(number: usize) -> Vec<&'static str> {
+    (0..9).map(|bit| ["logits", "logits:0"][number >> bit & 1]).collect()
+}
+
+#[test]
+fn executables_go_when_there_are_too_many_while_others_run() {
+    let session = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    let want = logits(&session, 1);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (session, want) = (&session, &want);
+            scope.spawn(move || {
+                for number in 0..300 {
+                    // Each thread has its own order.
+                    let fetches = list((number * 7 + thread * 150) % 300);
+                    let results = session.run(&[("images", images(1))], &fetches).expect("a run");
+                    let last = results[8].tensor().expect("a tensor").to_vec::<f32>().expect("floats");
+                    assert_eq!(last, *want);
+                    assert!(session.stats().executables <= 256);
+                }
+            });
+        }
+    });
+    assert_eq!(session.stats().executables, 256);
+}
+
+#[test]
+fn runs_give_their_memory_back() {
+    let runtime = Runtime::builder().work_queue("s").max_memory(1 << 20).build().expect("a runtime");
+    let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
+    let image = images(1);
+    // The logits of all runs together would take four times the limit.
+    for _ in 0..100_000 {
+        session.run(&[("images", image.clone())], &["logits"]).expect("a run");
+    }
 }

@@ -1,4 +1,4 @@
-/* Befrost's C interface: sessions over model files, tensors, variables, errors.
+/* Befrost's C interface: sessions over model files, runs, tensors, variables, operators one by one, errors.
  *
  * A function that can fail returns bf_error *, which is NULL after success. Results go through the last
  * pointers, which are NULL after an error. Handles are counted: _retain, _release, both take NULL. Texts are
@@ -18,7 +18,8 @@ extern "C" {
 
 /* Element types. */
 enum {
-  BF_F32 = 1, BF_F64 = 2, BF_I32 = 3, BF_U8 = 4, BF_I16 = 5, BF_I8 = 6, BF_C64 = 8, BF_I64 = 9, BF_BOOL = 10,
+  BF_F32 = 1, BF_F64 = 2, BF_I32 = 3, BF_U8 = 4, BF_I16 = 5, BF_I8 = 6, BF_STRING = 7, BF_C64 = 8, BF_I64 = 9,
+  BF_BOOL = 10,
   BF_BF16 = 14, BF_U16 = 17, BF_C128 = 18, BF_F16 = 19, BF_U32 = 22, BF_U64 = 23
 };
 
@@ -34,12 +35,24 @@ typedef struct bf_tensor bf_tensor;
 typedef struct bf_session bf_session;
 typedef struct bf_callable bf_callable;
 typedef struct bf_runtime bf_runtime;
+typedef struct bf_run bf_run;
+typedef struct bf_op bf_op;
+typedef struct bf_model bf_model;
+
+/* Options of a runtime. */
+typedef struct bf_runtime_options {
+  uint32_t size;                /* sizeof(bf_runtime_options) */
+  const char *work_queue;       /* "s", "mstd:2"; NULL: the default */
+  size_t max_memory;            /* limit of the bytes that executions hold at a time; 0: none */
+  const char *const *libraries; /* kernel libraries, whose code runs in this process: never a model's word */
+  size_t n_libraries;
+} bf_runtime_options;
 
 /* Options of a session. NULL where one is expected: the defaults. */
 typedef struct bf_session_options {
   uint32_t size;          /* sizeof(bf_session_options) */
   int32_t level;          /* optimization, 0 to 2 */
-  const char *work_queue; /* "s", "mstd:2"; NULL: the default */
+  const char *work_queue; /* "s", "mstd:2"; NULL: the default; with a runtime it must be NULL */
   const char *init;       /* the node that initializes the variables; NULL: none */
 } bf_session_options;
 
@@ -72,7 +85,29 @@ size_t bf_tensor_bytes(const bf_tensor *tensor);
 void bf_tensor_retain(bf_tensor *tensor);
 void bf_tensor_release(bf_tensor *tensor);
 
-/* A graph with its variables: .pb, .pbtxt, .meta, .onnx. runtime must be NULL. */
+/* A tensor with copies of texts. lengths are their numbers of bytes; NULL: each ends with a zero. */
+bf_error *bf_tensor_create_strings(int32_t rank, const int64_t *dims, const char *const *texts,
+                                   const size_t *lengths, bf_tensor **out);
+/* A text of a tensor of strings, which lives as long as the tensor and does not end with a zero. */
+bf_error *bf_tensor_string(const bf_tensor *tensor, size_t position, const char **data, size_t *length);
+
+/* A work queue, memory and kernels, which sessions and operators may share. */
+bf_error *bf_runtime_create(const bf_runtime_options *options, bf_runtime **out);
+void bf_runtime_retain(bf_runtime *runtime);
+void bf_runtime_release(bf_runtime *runtime);
+
+/* A model's function: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text. signature: which one, of a model that
+ * has several; NULL: main, serving_default or the only one. Without a runtime it has one of its own. */
+bf_error *bf_model_load(bf_runtime *runtime, const char *path, const char *signature, bf_model **out);
+size_t bf_model_n_inputs(const bf_model *model);
+size_t bf_model_n_outputs(const bf_model *model);
+/* Runs it on its inputs in their order. */
+bf_error *bf_model_run(bf_model *model, bf_tensor *const *inputs, size_t n_inputs, bf_tensor **out,
+                       size_t n_outputs);
+void bf_model_retain(bf_model *model);
+void bf_model_release(bf_model *model);
+
+/* A graph with its variables: .pb, .pbtxt, .meta, .onnx. Without a runtime it has one of its own. */
 bf_error *bf_session_open(bf_runtime *runtime, const char *path, const bf_session_options *options,
                           bf_session **out);
 void bf_session_retain(bf_session *session);
@@ -81,6 +116,18 @@ void bf_session_release(bf_session *session);
 bf_error *bf_session_run(bf_session *session, const bf_run_options *options, const char *const *feed_names,
                          bf_tensor *const *feeds, size_t n_feeds, const char *const *fetch_names,
                          bf_tensor **out, size_t n_fetches);
+
+/* Begins a run, which goes on meanwhile; on the work queue "s", which has no threads, at once. */
+bf_error *bf_session_start(bf_session *session, const bf_run_options *options, const char *const *feed_names,
+                           bf_tensor *const *feeds, size_t n_feeds, const char *const *fetch_names,
+                           size_t n_fetches, bf_run **out);
+int32_t bf_run_is_done(const bf_run *run);
+/* Waits for the results, which only one caller gets. */
+bf_error *bf_run_wait(bf_run *run, bf_tensor **out, size_t n_fetches);
+void bf_run_cancel(bf_run *run);
+void bf_run_retain(bf_run *run);
+/* The last reference cancels the run. */
+void bf_run_release(bf_run *run);
 
 /* A fixed set of names: nothing is looked up in a call. */
 bf_error *bf_session_callable(bf_session *session, const char *const *feed_names, size_t n_feeds,
@@ -92,6 +139,20 @@ void bf_callable_release(bf_callable *callable);
 /* Variables by their names. */
 bf_error *bf_variables_get(bf_session *session, const char *name, bf_tensor **out);
 bf_error *bf_variables_set(bf_session *session, const char *name, const bf_tensor *value);
+
+/* An operator of TensorFlow's, or of a kernel library of the runtime's. Attributes that follow from operands are
+ * not needed. Without a runtime it is executed on the caller's thread. */
+bf_error *bf_op_create(bf_runtime *runtime, const char *name, bf_op **out);
+bf_error *bf_op_set_int(bf_op *op, const char *name, int64_t value);
+bf_error *bf_op_set_float(bf_op *op, const char *name, float value);
+bf_error *bf_op_set_bool(bf_op *op, const char *name, int32_t value);
+bf_error *bf_op_set_dtype(bf_op *op, const char *name, int32_t value);
+bf_error *bf_op_set_string(bf_op *op, const char *name, const char *value);
+bf_error *bf_op_set_ints(bf_op *op, const char *name, const int64_t *values, size_t n_values);
+bf_error *bf_op_execute(bf_op *op, bf_tensor *const *operands, size_t n_operands, bf_tensor **out,
+                        size_t n_results);
+void bf_op_retain(bf_op *op);
+void bf_op_release(bf_op *op);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 //! Element types by their numbers in the header.
 
 use befrost::DType;
+use befrost::build::Type;
 
 /// The element types; their numbers never change.
 const DTYPES: [(i32, DType); 15] = [
@@ -20,6 +21,14 @@ const DTYPES: [(i32, DType); 15] = [
     (22, DType::UI32),
     (23, DType::UI64),
 ];
+
+/// The number of strings, which no `DType` is.
+pub(crate) const STRING: i32 = 7;
+
+/// The element type of a number, strings among them.
+pub(crate) fn type_of_number(number: i32) -> Option<Type> {
+    if number == STRING { Some(Type::String) } else { of_number(number).map(Type::Dense) }
+}
 
 /// The element type of a number.
 pub(crate) fn of_number(number: i32) -> Option<DType> {

@@ -1,8 +1,10 @@
 //! Counted handles: a tag that tells their kind, and the value.
 
 use std::ffi::CString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use befrost::{Callable, Error, HostTensor, Session};
+use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
+use befrost::{Callable, Datum, Error, HostTensor, Model, Run, Runtime, Session};
 
 /// A value behind an opaque pointer. The tag comes first, at the same place in all kinds.
 #[repr(C)]
@@ -28,17 +30,82 @@ pub(crate) struct ErrorText {
     pub(crate) location: CString,
 }
 
-/// A tensor, and its dimensions as the header has them.
+/// A tensor of numbers or strings, and its dimensions as the header has them.
 #[derive(Debug)]
 pub(crate) struct TensorValue {
-    pub(crate) tensor: HostTensor,
+    pub(crate) value: Datum,
     pub(crate) dims: Vec<i64>,
 }
 
 impl TensorValue {
-    pub(crate) fn new(tensor: HostTensor) -> TensorValue {
-        let dims = tensor.shape().dims().iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect();
-        TensorValue { tensor, dims }
+    /// # Errors
+    /// The error that the value is, or that of a value that is no tensor.
+    pub(crate) fn new(value: Datum) -> Result<TensorValue, Error> {
+        let shape = match value.strings() {
+            Ok(strings) => strings.shape(),
+            Err(_) => value.tensor()?.shape(),
+        };
+        let dims = shape.dims().iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect();
+        Ok(TensorValue { value, dims })
+    }
+
+    /// The tensor, if it is one of numbers.
+    pub(crate) fn numbers(&self) -> Option<&HostTensor> {
+        self.value.tensor().ok()
+    }
+}
+
+/// An operator with attributes, which is looked up when it is first executed after one of them was set.
+pub(crate) struct EagerOp {
+    core: CoreRuntime,
+    name: String,
+    state: Mutex<OpState>,
+}
+
+#[derive(Default)]
+struct OpState {
+    attrs: OpAttrs,
+    op: Option<Op>,
+}
+
+impl EagerOp {
+    pub(crate) fn new(core: CoreRuntime, name: &str) -> EagerOp {
+        EagerOp { core, name: name.to_owned(), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, OpState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets an attribute.
+    pub(crate) fn set(&self, name: &str, value: AttrValue) {
+        let mut state = self.state();
+        state.attrs.insert(name, value);
+        state.op = None;
+    }
+
+    /// The results, when they are there.
+    pub(crate) fn execute(&self, operands: Vec<Datum>) -> Result<Vec<Datum>, Error> {
+        let mut state = self.state();
+        let op = match &state.op {
+            Some(op) => op.clone(),
+            None => {
+                let made = self.core.op(&self.name, state.attrs.freeze())?;
+                state.op.insert(made).clone()
+            }
+        };
+        drop(state);
+        let operands = operands.into_iter().map(|operand| TensorHandle::new(operand.into_value()));
+        // Not given up: the caller's handles hold them.
+        let results = op.call(&operands.collect::<Vec<_>>())?;
+        results
+            .into_iter()
+            .map(|result| match (result.error(), result.value()) {
+                (Some(error), _) => Err(error.clone()),
+                (None, Some(value)) => Ok(Datum::from(value.clone())),
+                (None, None) => result.wait().map(Datum::from),
+            })
+            .collect()
     }
 }
 
@@ -55,4 +122,8 @@ kinds! {
     TensorValue = "bf_tensor" b"bftensor";
     Session = "bf_session" b"bfsessio";
     Callable = "bf_callable" b"bfcallab";
+    Runtime = "bf_runtime" b"bfruntim";
+    Model = "bf_model" b"bf_model";
+    Run = "bf_run" b"bfrunrun";
+    EagerOp = "bf_op" b"bfoperat";
 }

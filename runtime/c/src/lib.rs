@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! bf_session_open ─▶ bf_session ─┬─ bf_session_run(names, tensors, names) ─▶ tensors
+//!                                ├─ bf_session_start ─▶ bf_run, bf_run_wait ─────▶ tensors
 //!                                ├─ bf_session_callable ─▶ bf_callable, bf_callable_call
 //!                                └─ bf_variables_get, bf_variables_set
+//! bf_op_create, bf_op_set_*, bf_op_execute(tensors) ──────────────────────────────▶ tensors
 //! ```
 //!
 //! A function that can fail returns `bf_error *`, which is null after success. Results go through the last

@@ -1,5 +1,6 @@
-//! The header and its examples: the functions are those of the library, and the examples compile without a
-//! warning as C11 and run.
+//! The headers and their examples: the functions are those of the library, none of an earlier release is
+//! gone, structures have the layout that programs were compiled with, and the examples compile without a
+//! warning as C11 or C++17 and run, also under AddressSanitizer, where the compiler has it.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -25,7 +26,9 @@ fn functions<'t>(text: &'t str, is_function: impl Fn(&str) -> bool) -> BTreeSet<
 #[test]
 fn the_header_has_the_functions_of_the_library() {
     let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
-    let library = std::fs::read_to_string(here("src/ffi.rs")).expect("the library");
+    let files =
+        std::fs::read_dir(here("src/ffi")).expect("a folder").map(|file| file.expect("a file").path());
+    let library: String = files.map(|file| std::fs::read_to_string(file).expect("the library")).collect();
     let declared = functions(&header, |line| {
         !line.starts_with([' ', '/', '#', '}']) && line.contains('(') && !line.starts_with("typedef")
     });
@@ -34,43 +37,88 @@ fn the_header_has_the_functions_of_the_library() {
     assert_eq!(declared, defined);
 }
 
+#[test]
+fn no_function_of_the_interface_is_ever_removed() {
+    let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
+    let pinned = std::fs::read_to_string(here("tests/abi_1.txt")).expect("the list");
+    let declared: BTreeSet<&str> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut lines = pinned.lines();
+    let gone: Vec<&str> = lines.by_ref().filter(|name| !declared.contains(name)).collect();
+    assert!(gone.is_empty(), "functions of ABI 1 are gone: {gone:?}");
+    let all = functions(&header, |line| !line.starts_with([' ', '/', '#', '}']) && line.contains('('));
+    let new: Vec<&&str> = all.iter().filter(|name| !pinned.lines().any(|known| known == **name)).collect();
+    assert!(new.is_empty(), "functions that tests/abi_1.txt does not have yet: {new:?}");
+}
+
 /// The shared library, which cargo builds beside the tests.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.with_file_name("libbefrost_c.so")
 }
 
-/// Compiles and runs an example; returns what it printed.
-fn run(example: &str, arguments: &[&Path]) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    for name in ["libbefrost.so", "libbefrost.so.1"] {
-        std::fs::copy(library(), folder.path().join(name)).expect("the library");
-    }
-    let program = folder.path().join("example");
-    let compiled = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-I"])
+/// Compiles a program with these flags; none without a compiler.
+fn compile(source: &Path, flags: &[&str], folder: &Path) -> Option<PathBuf> {
+    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
+    let program = folder.join("example");
+    let compiled = Command::new(compiler)
+        .args([standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-pthread", "-I"])
         .arg(here("include"))
-        .arg(here("examples").join(example))
+        .args(flags)
+        .arg(source)
         .arg("-L")
-        .arg(folder.path())
+        .arg(folder)
         .args(["-lbefrost", "-o"])
         .arg(&program)
         .output();
     let Ok(compiled) = compiled else {
-        eprintln!("there is no C compiler: the example was not tried");
+        eprintln!("there is no {compiler}: the example was not tried");
         return None;
     };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let said = Command::new(&program).args(arguments).env("LD_LIBRARY_PATH", folder.path()).output();
-    let said = said.expect("it runs");
-    assert!(said.status.success(), "{:?}: {}", said.status, String::from_utf8_lossy(&said.stderr));
-    Some(String::from_utf8_lossy(&said.stdout).into_owned())
+    Some(program)
+}
+
+/// True if the compiler has AddressSanitizer.
+fn has_sanitizer(folder: &Path) -> bool {
+    let source = folder.join("empty.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
+    let made = Command::new("cc")
+        .arg("-fsanitize=address")
+        .arg(&source)
+        .arg("-o")
+        .arg(folder.join("empty"))
+        .output();
+    made.is_ok_and(|made| made.status.success())
+}
+
+/// Compiles and runs a program, as it is and under AddressSanitizer; returns what it printed.
+fn run(source: &str, arguments: &[&Path]) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["libbefrost.so", "libbefrost.so.1"] {
+        std::fs::copy(library(), folder.path().join(name)).expect("the library");
+    }
+    let mut printed = Vec::new();
+    let sanitized: &[&[&str]] = &[&[], &["-fsanitize=address", "-g"]];
+    for flags in &sanitized[..1 + usize::from(has_sanitizer(folder.path()))] {
+        let program = compile(&here(source), flags, folder.path())?;
+        let mut command = Command::new(&program);
+        command.args(arguments).env("LD_LIBRARY_PATH", folder.path());
+        // Too much memory is an error of ours, not one of the sanitizer's.
+        let said = command.env("ASAN_OPTIONS", "allocator_may_return_null=1").output();
+        let said = said.expect("it runs");
+        let stderr = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{source} {flags:?}: {:?}: {stderr}", said.status);
+        printed.push(String::from_utf8_lossy(&said.stdout).into_owned());
+    }
+    assert!(printed.windows(2).all(|two| two[0] == two[1]), "{printed:?}");
+    printed.pop()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn digits_are_classified() {
-    let printed = run("digits.c", &[&here("../../testdata/digits/digits_cnn.pb")]);
+    let printed = run("examples/digits.c", &[&here("../../testdata/digits/digits_cnn.pb")]);
     if let Some(printed) = printed {
         assert!(printed.starts_with("image 0: ") && printed.lines().count() == 2, "{printed}");
     }
@@ -80,15 +128,60 @@ fn digits_are_classified() {
 #[cfg(target_os = "linux")]
 fn variables_are_trained() {
     let graph = here("../../testdata/partition/sgd_on_parameter_device/graph.pb");
-    if let Some(printed) = run("variables.c", &[&graph, Path::new("w")]) {
+    if let Some(printed) = run("examples/variables.c", &[&graph, Path::new("w")]) {
         assert_eq!(printed, "the loss falls\n");
     }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn wrong_calls_are_refused() {
-    if let Some(printed) = run("wrong.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
+fn what_is_wrong_is_refused() {
+    if let Some(printed) = run("examples/wrong.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
         assert_eq!(printed, "all refused\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn operators_and_runs_work_from_several_threads() {
+    if let Some(printed) = run("examples/eager.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
+        assert_eq!(printed, "sums are right\nruns agree\ntwo-two\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn models_are_run_on_their_inputs() {
+    let images = here("../../testdata/digits/test_images.npy");
+    if let Some(printed) = run("examples/model.c", &[&here("../../testdata/digits/digits_mlp.pb"), &images]) {
+        let logits: Vec<f32> = printed.lines().map(|line| line.parse().expect("a number")).collect();
+        assert!(logits.len() == 10 && logits.iter().any(|logit| *logit > 0.0), "{printed}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_cpp_header_releases_what_it_takes() {
+    if let Some(printed) = run("examples/digits.cpp", &[&here("../../testdata/digits/digits_cnn.pb")]) {
+        assert!(
+            printed.starts_with("digit ") && printed.contains("Nobody") && printed.ends_with("\n6 six 3\n"),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn structures_have_the_layout_of_abi_1() {
+    if let Some(printed) = run("tests/layout.c", &[]) {
+        assert_eq!(printed, "ABI 1\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn random_sequences_of_calls_end_in_errors_at_worst() {
+    if let Some(printed) = run("tests/sequences.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
+        assert!(printed.starts_with("20000 calls"), "{printed}");
     }
 }

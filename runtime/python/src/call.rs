@@ -10,6 +10,7 @@
 //! A forked child has none of its parent's threads, so the first run in it loads the program again.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,8 +23,7 @@ use befrost::{
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
-use crate::interrupt;
-use crate::{failure, tensor};
+use crate::{failure, interrupt, libraries, tensor};
 
 /// Nanoseconds of a run from which on the interpreter's lock is released.
 const SHORT: u64 = 5_000;
@@ -160,6 +160,8 @@ pub(crate) struct Setup {
     pub(crate) work_queue: Option<String>,
     /// Limit of the bytes of its runs.
     pub(crate) max_memory: Option<usize>,
+    /// Kernel libraries.
+    pub(crate) libraries: Vec<PathBuf>,
     /// Variables that runs share.
     pub(crate) resources: Resources,
     /// True if runs may print, or may take any time: they release the interpreter's lock.
@@ -169,10 +171,11 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The runtime. Programs on the same queue share one, unless their memory is limited.
+    /// The runtime. Programs on the same queue share one, unless their memory is limited or they have kernels
+    /// of their own.
     pub(crate) fn runtime(&self) -> PyResult<Runtime> {
         static SHARED: Mutex<Vec<(u32, Option<String>, Runtime)>> = Mutex::new(Vec::new());
-        if self.max_memory.is_some() {
+        if self.max_memory.is_some() || !self.libraries.is_empty() {
             return self.new_runtime();
         }
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +199,7 @@ impl Setup {
         if let Some(bytes) = self.max_memory {
             runtime = runtime.max_memory(bytes);
         }
+        let runtime = libraries::add(runtime, &self.libraries)?;
         runtime.build().map_err(|error| failure::refused(error.to_string()))
     }
 

@@ -160,8 +160,9 @@ fn work(row: Row, operands: &[&HostTensor]) -> usize {
 /// The only result of an operator, if it succeeds.
 fn execute(py: Python<'_>, row: Row, values: SmallVec<[Value; 2]>, work: usize) -> PyResult<Option<Tensor>> {
     let op = op(row)?;
-    let args = values.into_iter().map(TensorHandle::new).collect();
-    let made = if work > LONG { py.detach(|| op.call_owned(args)) } else { op.call_owned(args) };
+    let args: SmallVec<[TensorHandle; 2]> = values.into_iter().map(TensorHandle::new).collect();
+    // Not given up: Python's objects hold them.
+    let made = if work > LONG { py.detach(|| op.call(&args)) } else { op.call(&args) };
     match made.ok().map(|results| results.into_iter().next()) {
         Some(Some(result)) => settled(result).map(Tensor::of_value).transpose(),
         _ => Ok(None),
@@ -303,7 +304,7 @@ impl EagerOp {
             });
         }
         let made = py.detach(|| {
-            let results = self.0.call_owned(args)?;
+            let results = self.0.call(&args)?;
             results.iter().map(TensorHandle::wait).collect::<Result<Vec<_>, Error>>()
         });
         let made = made.map_err(|error| failure::of(&error))?;

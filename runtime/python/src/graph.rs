@@ -214,7 +214,8 @@ impl Graph {
         let options = CompileOptions { level, ..CompileOptions::default() };
         let resources = resources.map(|store| store.get().resources().clone()).unwrap_or_default();
         let work_queue = work_queue.map(str::to_owned);
-        let setup = Setup { work_queue, max_memory, resources, is_long, name: name.to_owned() };
+        let name = name.to_owned();
+        let setup = Setup { work_queue, max_memory, resources, is_long, name, ..Setup::default() };
         let bef = py.detach(|| compile_module(module, &options));
         let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
         Ok(Executable(Arc::new(Compiled::load(&bef, "main", setup)?)))

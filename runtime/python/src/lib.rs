@@ -9,14 +9,15 @@
 //! function    Dispatcher: the call of a compiled function
 //! call        runs: lock, deadline, output
 //! interrupt   Ctrl-C
+//! libraries   kernel libraries
 //! model       Model: a file's functions
 //! outputs     the values of a run
 //! session     Session: a graph with variables
 //! failure     errors: (code, message, places)
 //! ```
 //!
-//! The public package is written in Python (`python/befrost`). Here is the code that needs the runtime, or
-//! that each call executes. `unsafe` is only in `array`, `dlpack`, `tensor` and `interrupt`.
+//! What a user sees is written in Python (`python/befrost`); here is what Python cannot do, or not fast. No
+//! `unsafe` but in `array`, `dlpack`, `tensor`, `interrupt` and `libraries`.
 
 mod array;
 mod call;
@@ -26,6 +27,7 @@ mod failure;
 mod function;
 mod graph;
 mod interrupt;
+mod libraries;
 mod model;
 mod outputs;
 mod session;

@@ -33,7 +33,9 @@ type PyPort = (String, String);
 impl Model {
     /// Loads and compiles a file.
     #[new]
-    #[pyo3(signature = (path, level = 2, work_queue = None, signature = None, max_memory = None))]
+    #[pyo3(signature = (path, level = 2, work_queue = None, signature = None, max_memory = None,
+                        libraries = None, cache_dir = None))]
+    #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -41,11 +43,14 @@ impl Model {
         work_queue: Option<String>,
         signature: Option<String>,
         max_memory: Option<usize>,
+        libraries: Option<Vec<PathBuf>>,
+        cache_dir: Option<PathBuf>,
     ) -> PyResult<Model> {
         let name = path.display().to_string();
-        let setup = Setup { work_queue, max_memory, name, ..Setup::default() };
+        let libraries = libraries.unwrap_or_default();
+        let setup = Setup { work_queue, max_memory, libraries, name, ..Setup::default() };
         let runtime = setup.runtime()?;
-        let options = CompileOptions { level, signature, ..CompileOptions::default() };
+        let options = CompileOptions { level, signature, cache_dir, ..CompileOptions::default() };
         let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
         Model::of(py, model.map_err(|error| failure::of(&error))?, setup)
     }

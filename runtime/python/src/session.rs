@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use befrost::{Cancellation, HostTensor, Resources, RunOptions, Variables};
+use befrost::{Cancellation, HostTensor, Resources, RunOptions, SessionStats, Shapes, Variables};
 use pyo3::prelude::*;
 
 use crate::array::{Loans, no_memory, to_array};
@@ -86,7 +86,9 @@ pub(crate) struct Session {
 impl Session {
     /// Opens a graph. `init` is the node that initializes its variables.
     #[new]
-    #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None))]
+    #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None,
+                        libraries = None, cache_dir = None, shapes = "auto"))]
+    #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -95,11 +97,24 @@ impl Session {
         work_queue: Option<String>,
         max_memory: Option<usize>,
         store: Option<&Bound<'_, VariableStore>>,
+        libraries: Option<Vec<PathBuf>>,
+        cache_dir: Option<PathBuf>,
+        shapes: &str,
     ) -> PyResult<Session> {
-        let setup = Setup { work_queue, max_memory, ..Setup::default() };
+        let libraries = libraries.unwrap_or_default();
+        let setup = Setup { work_queue, max_memory, libraries, ..Setup::default() };
+        let shapes = match shapes {
+            "auto" => Shapes::Auto,
+            "declared" => Shapes::Declared,
+            "exact" => Shapes::Exact,
+            other => return Err(failure::refused(format!("there are no shapes '{other}'"))),
+        };
         let resources = store.map(|store| store.get().resources.clone()).unwrap_or_default();
         let mut builder = befrost::Session::builder().level(level).runtime(&setup.runtime()?);
-        builder = builder.variables(&resources);
+        builder = builder.variables(&resources).shapes(shapes);
+        if let Some(folder) = cache_dir {
+            builder = builder.cache_dir(folder);
+        }
         if let Some(init) = init {
             builder = builder.init(init);
         }
@@ -168,10 +183,12 @@ impl Session {
         made.map_err(|error| failure::of(&error))
     }
 
-    /// The numbers of programs compiled, of runs that found their program, and of programs kept.
-    fn stats(&self) -> (u64, u64, usize) {
-        let stats = self.session.stats();
-        (stats.compilations, stats.hits, stats.executables)
+    /// Programs compiled, runs whose program was there, programs kept, those read from the cache, those for
+    /// sizes of their own, bytes.
+    fn stats(&self) -> (u64, u64, usize, u64, u64, usize) {
+        let SessionStats { compilations, from_cache, specializations, hits, executables, bytes } =
+            self.session.stats();
+        (compilations, hits, executables, from_cache, specializations, bytes)
     }
 }
 

@@ -137,8 +137,8 @@ def test_models_of_all_kinds(images, tmp_path):
         bf.load(data[:100])
     with pytest.raises(ValueError, match="level"):
         bf.load(data, level=7)
-    with pytest.raises(NotImplementedError):
-        bf.load(data, cache_dir=tmp_path)
+    with pytest.raises(ValueError, match="shapes"):
+        bf.load(data, shapes="all")
     port = of_bytes.inputs[0]
     assert port.dtype == "float32" and port.shape[-1] == 64
     assert of_bytes.run({"images": images}, ["logits"])["logits"].shape == (360, 10)

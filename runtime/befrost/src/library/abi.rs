@@ -59,9 +59,9 @@ pub(super) struct Host {
     later_fail: extern "C" fn(u64, i32, *const c_char) -> i32,
     finish: extern "C" fn(u64) -> i32,
     drop: extern "C" fn(u64) -> i32,
-    shape: extern "C" fn(*const Shapes, u32, *mut i32, *mut *const i64) -> i32,
-    set_shape: extern "C" fn(*mut Shapes, u32, i32, *const i64) -> i32,
-    refuse: extern "C" fn(*mut Shapes, *const c_char),
+    shape: extern "C" fn(*const PortShapes, u32, *mut i32, *mut *const i64) -> i32,
+    set_shape: extern "C" fn(*mut PortShapes, u32, i32, *const i64) -> i32,
+    refuse: extern "C" fn(*mut PortShapes, *const c_char),
 }
 
 /// `bf_kernel`.
@@ -77,7 +77,7 @@ pub(super) struct RawKernel {
         Option<extern "C" fn(*const Host, *const Attrs<'_>, *mut *mut c_void) -> *mut LibraryMessage>,
     pub(super) release: Option<extern "C" fn(*mut c_void)>,
     pub(super) run: Option<extern "C" fn(*const Host, *mut c_void, *mut LibraryCall) -> i32>,
-    pub(super) infer: Option<extern "C" fn(*const Host, *const Attrs<'_>, *mut Shapes) -> i32>,
+    pub(super) infer: Option<extern "C" fn(*const Host, *const Attrs<'_>, *mut PortShapes) -> i32>,
 }
 
 /// `bf_library`.
@@ -372,21 +372,21 @@ extern "C" fn drop_ticket(ticket: u64) -> i32 {
 // ---- shapes ----
 
 /// `bf_shapes`.
-pub(super) struct Shapes {
+pub(super) struct PortShapes {
     /// The rank, -1 if unknown, and the sizes.
     operands: Vec<(i32, Vec<i64>)>,
     results: Vec<PartialShape>,
     refused: Option<String>,
 }
 
-impl Shapes {
-    pub(super) fn new(operands: impl Iterator<Item = Option<Vec<i64>>>, n_results: usize) -> Shapes {
+impl PortShapes {
+    pub(super) fn new(operands: impl Iterator<Item = Option<Vec<i64>>>, n_results: usize) -> PortShapes {
         let operand = |dims: Option<Vec<i64>>| match dims {
             Some(dims) => (dims.len() as i32, dims),
             None => (-1, Vec::new()),
         };
         let operands = operands.map(operand).collect();
-        Shapes { operands, results: vec![PartialShape::unknown(); n_results], refused: None }
+        PortShapes { operands, results: vec![PartialShape::unknown(); n_results], refused: None }
     }
 
     /// The shapes of the results, or the reason for a refusal.
@@ -399,7 +399,7 @@ impl Shapes {
     }
 }
 
-extern "C" fn shape(shapes: *const Shapes, i: u32, rank: *mut i32, dims: *mut *const i64) -> i32 {
+extern "C" fn shape(shapes: *const PortShapes, i: u32, rank: *mut i32, dims: *mut *const i64) -> i32 {
     // SAFETY: shapes are given to a library for the time of `infer`, in which it gives them back here.
     match unsafe { shapes.as_ref() }.map(|shapes| shapes.operands.get(i as usize)) {
         Some(Some((n, sizes))) => match put(rank, *n) {
@@ -411,7 +411,7 @@ extern "C" fn shape(shapes: *const Shapes, i: u32, rank: *mut i32, dims: *mut *c
     }
 }
 
-extern "C" fn set_shape(shapes: *mut Shapes, i: u32, rank: i32, dims: *const i64) -> i32 {
+extern "C" fn set_shape(shapes: *mut PortShapes, i: u32, rank: i32, dims: *const i64) -> i32 {
     // SAFETY: as in `shape`; one thread has them.
     let Some(shapes) = (unsafe { shapes.as_mut() }) else { return INVALID };
     let made = match rank {
@@ -430,7 +430,7 @@ extern "C" fn set_shape(shapes: *mut Shapes, i: u32, rank: i32, dims: *const i64
     }
 }
 
-extern "C" fn refuse(shapes: *mut Shapes, message: *const c_char) {
+extern "C" fn refuse(shapes: *mut PortShapes, message: *const c_char) {
     // SAFETY: as in `set_shape`.
     if let Some(shapes) = unsafe { shapes.as_mut() } {
         shapes.refused.get_or_insert_with(|| text(message));

@@ -10,7 +10,7 @@ use befrost_tensor::TensorError;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{self, Attributes, Made, Node, OpRow, Shapes as NodeShapes, Type};
 
-use super::abi::{AttrSource, Attrs, HOST, Shapes};
+use super::abi::{AttrSource, Attrs, HOST, PortShapes};
 use super::call::{CallOperand, LibraryCall};
 use super::{Kind, LibraryKernel, Ran};
 
@@ -105,7 +105,7 @@ pub(super) fn infer(node: &Node<'_>) -> NodeShapes {
         return Ok(vec![PartialShape::unknown(); node.n_results()]);
     };
     let operands = (0..node.n_operands()).map(|i| node.shape(i).ok().and_then(PartialShape::dims));
-    let mut shapes = Shapes::new(operands, node.n_results());
+    let mut shapes = PortShapes::new(operands, node.n_results());
     let source = NodeSource(node.attrs());
     let status = infer(&HOST, &Attrs::new(&source), &mut shapes);
     shapes.finish(status).or_else(|why| node.refuse(why))

@@ -7,7 +7,7 @@ import re
 from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
-from ._errors import InvalidArgumentError, NotFoundError, UnimplementedError, guarded
+from ._errors import InvalidArgumentError, NotFoundError, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
@@ -143,7 +143,7 @@ class Model(_native.Model):
         level, queue = _options(options.get("level"), options.get("threads"))
         is_bef = path.endswith(".bef")
         made: Model = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
-                       options.get("max_memory"))
+                       options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"))
         made._path, made._source, made._options = path, source, options
         made.inputs = [Port(*port) for port in made.input_ports()]
         made.outputs = [Port(*port) for port in made.output_ports()]
@@ -194,7 +194,9 @@ class Model(_native.Model):
             if not self._path.endswith(GRAPHS):
                 raise InvalidArgumentError("only graphs (.pb, .pbtxt, .meta, .onnx) have tensors that can be fetched")
             self._session = Session(self._path, level=self._options.get("level"), threads=self._options.get("threads"),
-                                    variables=self.variables)
+                                    variables=self.variables, libraries=self._options.get("libraries", ()),
+                                    cache_dir=self._options.get("cache_dir"),
+                                    shapes=self._options.get("shapes", "auto"))
         return self._session
 
     @property
@@ -290,18 +292,19 @@ def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *,
          max_memory: int | None = None) -> Model:
     """Loads a model: ONNX, a TensorFlow graph or SavedModel, MLIR text, or BEF; from a path, bytes, or a file.
 
-    `signature`: the function of a model that has several. `level`: optimization, 0 to 2; the default is BEFROST_LEVEL,
-    or 2. `threads`: 1 runs on the caller's thread alone; the default is BEFROST_WORK_QUEUE, or the number of
-    processors. `progress`: a function that is called with text, False for none; by default a line in a terminal or
-    notebook if loading takes longer than a second.
+    `signature`: the function of a model that has several. `level`: optimization, 0 to 2; the default is that of
+    BEFROST_LEVEL, or 2. `threads`: 1 runs on the caller's thread alone; the default is that of BEFROST_WORK_QUEUE,
+    or as many as there are processors. `progress`: a function that is called with text, False for none; by
+    default a line in a terminal or notebook if loading takes longer than a second. `cache_dir`: a folder for
+    compiled programs. `libraries`: paths of kernel libraries, whose code runs in this process. `shapes` is that of
+    a `Session`, for fetches other than the outputs.
     """
-    if shapes not in ("auto", "declared"):
-        raise UnimplementedError(f"shapes={shapes!r}: there are 'auto' and 'declared'")
-    if cache_dir is not None:
-        raise UnimplementedError("there is no cache on disk yet: save the model as BEF instead, model.save(path)")
-    if list(libraries):
-        raise UnimplementedError("kernel libraries cannot be loaded yet")
-    options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory}
+    if shapes not in ("auto", "declared", "exact"):
+        raise ValueError(f"shapes is {shapes!r}, not 'auto', 'declared' or 'exact'")
+    options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory,
+               "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
+               "libraries": [os.fspath(path) for path in libraries] or None,
+               "shapes": None if shapes == "auto" else shapes}
     options = {name: value for name, value in options.items() if value is not None}
     if hasattr(path, "read"):
         path = path.read()

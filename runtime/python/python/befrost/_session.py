@@ -10,39 +10,57 @@ from ._errors import guarded
 from ._model import Outputs, Variables, _options
 
 
+SHAPES = ("auto", "declared", "exact")
+
+
 class SessionStats:
     """Counts of a session."""
 
-    def __init__(self, compilations: int, hits: int, executables: int):
+    def __init__(self, compilations: int, hits: int, executables: int, from_cache: int, specializations: int,
+                 n_bytes: int):
         self.compilations = compilations
         self.hits = hits
         self.executables = executables
+        self.from_cache = from_cache
+        self.specializations = specializations
+        self.bytes = n_bytes
 
     def __repr__(self) -> str:
-        return f"SessionStats(compilations={self.compilations}, hits={self.hits}, executables={self.executables})"
+        counts = ", ".join(f"{name}={count}" for name, count in vars(self).items())
+        return f"SessionStats({counts})"
 
 
 class Session:
     """A graph (.pb, .pbtxt, .meta, .onnx) with its variables.
 
     `init` names the node that initializes the variables. Any number of threads may run it at once. After a fork
-    the child has a session of its own, with the values that the variables had at the fork.
+    the child makes a session of its own, with the values that the variables had.
+
+    `shapes`: with "auto" sizes that come often get a program of their own, which is compiled meanwhile; with
+    "declared" one program runs all sizes, with "exact" each has its own. `cache_dir` is a folder for compiled
+    programs. `libraries` are paths of kernel libraries, whose code runs in this process.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, init: str | None = None, level: int | None = None,
-                 threads: int | None = None, max_memory: int | None = None, variables: Variables | None = None):
+                 threads: int | None = None, max_memory: int | None = None, variables: Variables | None = None,
+                 libraries: Iterable[str | os.PathLike[str]] = (), cache_dir: str | os.PathLike[str] | None = None,
+                 shapes: str = "auto"):
         self._path = os.fspath(path)
         number, queue = _options(level, threads)
         store = None if variables is None else variables._store
+        if shapes not in SHAPES:
+            raise ValueError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
+        options = ([os.fspath(path) for path in libraries], None if cache_dir is None else os.fspath(cache_dir), shapes)
         self._arguments = (self._path, number, None, queue, max_memory)
-        self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store)
+        self._options = options
+        self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
         self._process = os.getpid()
         self.variables = Variables(self._native.store())
 
     def _session(self) -> _native.Session:
         if self._process != os.getpid():
-            # A child does not have the threads of its parent.
-            self._native = guarded(_native.Session, *self._arguments, self.variables._store)
+            # The threads of the parent are not here.
+            self._native = guarded(_native.Session, *self._arguments, self.variables._store, *self._options)
             self._process = os.getpid()
         return self._native
 

@@ -1,0 +1,138 @@
+//! Compiled programs on disk.
+//!
+//! ```text
+//! folder/<hash>.befc    "BEFC", checksum of the rest, length and name of the initializing function, BEF file
+//! ```
+//!
+//! The hash is that of all that a program depends on: the release, the options, the source. Of files beside
+//! a model, which it may name (weights, variables), their names, lengths and times of change are enough, so
+//! that gigabytes need not be read.
+//!
+//! A file that is not whole is as good as none: the program is compiled, and the file written anew. It gets
+//! its name when it is complete. If it cannot be written, the next process compiles again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::compile::{CompileError, CompileOptions, Compiled, Source, compiled_now};
+use crate::folder::saved_model;
+
+/// The first bytes of the files.
+const MAGIC: &[u8; 4] = b"BEFC";
+
+/// The number of files beside a model beyond which it is not looked up.
+const MAX_FILES: usize = 10_000;
+
+/// Compiles a program, unless the folder has it.
+pub(crate) fn through(
+    folder: &Path,
+    source: Source,
+    options: &CompileOptions,
+) -> Result<Compiled, CompileError> {
+    let Some(hash) = hash(&source, options) else { return compiled_now(source, options) };
+    let path = folder.join(format!("{hash:032x}.befc"));
+    if let Some(found) = fs::read(&path).ok().and_then(|file| decode(&file)) {
+        return Ok(found);
+    }
+    let compiled = compiled_now(source, options)?;
+    _ = write(folder, &path, &encode(&compiled));
+    Ok(compiled)
+}
+
+/// The hash of all that a program depends on; none for what cannot be read.
+fn hash(source: &Source, options: &CompileOptions) -> Option<u128> {
+    let mut hash = Xxh3::new();
+    let mut add = |part: &[u8]| {
+        hash.update(&part.len().to_le_bytes());
+        hash.update(part);
+    };
+    add(env!("CARGO_PKG_VERSION").as_bytes());
+    let of_program = CompileOptions { cache_dir: None, ..options.clone() };
+    add(format!("{of_program:?}").as_bytes());
+    match source {
+        Source::Text(text) => {
+            add(b"text");
+            add(text.as_bytes());
+        }
+        Source::GraphDef(bytes) => {
+            add(b"graph");
+            add(bytes);
+        }
+        Source::File(path) => {
+            let file = if path.is_dir() { saved_model(path)? } else { path.clone() };
+            // Messages and locations have the path.
+            add(file.as_os_str().as_encoded_bytes());
+            add(&fs::read(&file).ok()?);
+            let names_others = matches!(file.extension()?.to_str()?, "onnx" | "meta")
+                || file.file_stem().is_some_and(|stem| stem == "saved_model");
+            if names_others {
+                for (name, n_bytes, changed) in beside(&file)? {
+                    add(name.as_os_str().as_encoded_bytes());
+                    add(&n_bytes.to_le_bytes());
+                    add(&changed.to_le_bytes());
+                }
+            }
+        }
+    }
+    Some(hash.digest128())
+}
+
+/// The files of a model's folder: paths, lengths, nanoseconds of their last change.
+fn beside(file: &Path) -> Option<Vec<(PathBuf, u64, u128)>> {
+    let root = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).ok()? {
+            let entry = entry.ok()?;
+            let metadata = entry.metadata().ok()?;
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_none_or(|extension| extension != "befc") {
+                let changed = metadata.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+                files.push((entry.path(), metadata.len(), changed.as_nanos()));
+            }
+            if files.len() + folders.len() > MAX_FILES {
+                return None;
+            }
+        }
+    }
+    files.sort();
+    Some(files)
+}
+
+fn encode(compiled: &Compiled) -> Vec<u8> {
+    let Compiled { bef, init, is_from_cache: _ } = compiled;
+    let init = init.as_deref().unwrap_or_default();
+    let rest = [&(init.len() as u64).to_le_bytes(), init.as_bytes(), bef].concat();
+    [MAGIC.as_slice(), &xxh3_64(&rest).to_le_bytes(), &rest].concat()
+}
+
+fn decode(file: &[u8]) -> Option<Compiled> {
+    let (checksum, rest) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
+    if u64::from_le_bytes(*checksum) != xxh3_64(rest) {
+        return None;
+    }
+    let (n_init, rest) = rest.split_first_chunk()?;
+    let n_init = usize::try_from(u64::from_le_bytes(*n_init)).ok()?;
+    let (init, bef) = rest.split_at_checked(n_init)?;
+    let init = std::str::from_utf8(init).ok()?;
+    let init = (!init.is_empty()).then(|| init.to_owned());
+    Some(Compiled { bef: bef.to_vec(), init, is_from_cache: true })
+}
+
+fn write(folder: &Path, path: &Path, file: &[u8]) -> std::io::Result<()> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    fs::create_dir_all(folder)?;
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let part = folder.join(format!("{}.{number}.part", std::process::id()));
+    let written = fs::write(&part, file).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        _ = fs::remove_file(&part);
+    }
+    written
+}

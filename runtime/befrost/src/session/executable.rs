@@ -1,0 +1,124 @@
+//! The programs of one set of names to feed and to fetch.
+//!
+//! ```text
+//! feeds ──sizes──▶ a program of these sizes? ──yes──▶ run it
+//!                        │no                          (sizes.rs makes it when they come often)
+//!                        └──▶ the program as the graph declares it
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use befrost_kernel_api::{Error, Value};
+
+use super::results::Results;
+use super::sizes::Sizes;
+use super::{RunOptions, SessionState};
+use crate::datum::Datum;
+use crate::port::Port;
+use crate::prepared::PreparedFunction;
+use crate::program::CallOptions;
+
+/// The names that make an executable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Names {
+    pub(super) feeds: Vec<String>,
+    pub(super) fetches: Vec<String>,
+    pub(super) targets: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn new(feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Names {
+        let [feeds, fetches, targets] =
+            [feeds, fetches, targets].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        Names { feeds, fetches, targets }
+    }
+
+    /// The fetches and targets, in words.
+    pub(super) fn needed(&self) -> String {
+        let all: Vec<&str> = self.fetches.iter().chain(&self.targets).map(String::as_str).collect();
+        format!("'{}'", all.join("', '"))
+    }
+}
+
+/// The programs of a set of names.
+pub(super) struct Executable {
+    pub(super) names: Names,
+    /// For all sizes.
+    pub(super) declared: PreparedFunction,
+    /// For sizes of their own.
+    pub(super) sizes: Sizes,
+    /// For each fetch the number of its result; none for an operation without outputs.
+    pub(super) results: Box<[Option<usize>]>,
+    /// The names of the fetches.
+    pub(super) fetches: Arc<[String]>,
+}
+
+impl Executable {
+    /// Runs the program of the feeds' sizes, or the one for all sizes.
+    pub(super) fn call(
+        self: &Arc<Executable>,
+        session: &Arc<SessionState>,
+        mut feeds: Vec<Value>,
+        options: &RunOptions,
+    ) -> Result<Results, Error> {
+        let of_sizes = self.sizes.find(self, session, &feeds)?;
+        let special = of_sizes.as_ref().and_then(|found| found.function());
+        let prepared = special.unwrap_or(&self.declared);
+        let run = match options.call(prepared.options()) {
+            Some(options) => prepared.begin_with(options),
+            None => prepared.begin(),
+        };
+        let mut made = Vec::with_capacity(prepared.function().results().len());
+        run.call(&mut feeds, &mut made)?;
+        let made: Vec<Datum> = made.into_iter().map(Datum::from).collect();
+        made.iter().try_for_each(|result| result.ok().map(|_| ()))?;
+        if let Some(error) = run.cancellation().error() {
+            return Err(error.clone());
+        }
+        let values = self.results.iter().map(|&result| made.get(result?).cloned()).collect();
+        Ok(Results { names: self.fetches.clone(), values })
+    }
+
+    /// The feeds, with types.
+    pub(super) fn inputs(&self) -> &[Port] {
+        self.declared.function().arguments()
+    }
+
+    /// The bytes of its programs.
+    pub(super) fn n_bytes(&self) -> usize {
+        n_bytes(&self.declared)
+            + self.sizes.ready().iter().filter_map(|found| found.function()).map(n_bytes).sum::<usize>()
+    }
+}
+
+/// The bytes of a program.
+fn n_bytes(prepared: &PreparedFunction) -> usize {
+    prepared.function().program().bytes().len()
+}
+
+impl RunOptions {
+    /// The options of the call, if they are not those that all calls share.
+    fn call(&self, shared: &CallOptions) -> Option<CallOptions> {
+        let RunOptions { targets: _, deadline, cancellation, output } = self;
+        if deadline.is_none() && cancellation.is_none() && output.is_none() {
+            return None;
+        }
+        Some(CallOptions {
+            cancellation: self.cancellation(),
+            output: output.clone().unwrap_or_else(|| shared.output.clone()),
+            ..shared.clone()
+        })
+    }
+}
+
+/// A number that grows with each use: entries that were not used for the longest time have the least.
+#[derive(Default)]
+pub(super) struct Clock(AtomicU64);
+
+impl Clock {
+    /// Marks a use. Relaxed: an order of use that is a little off does no harm.
+    pub(super) fn mark(&self, used: &AtomicU64) {
+        used.store(self.0.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,41 @@
+// Digits in C++17, with runs that go on meanwhile, operators one by one and strings: digits DIGITS_CNN.pb
+#include <befrost.hpp>
+
+#include <iostream>
+
+using befrost::Op;
+using befrost::Tensor;
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  try {
+    const befrost::Runtime runtime("mstd:2");
+    const befrost::Session session(argv[1], &runtime);
+    const Tensor images = Tensor::of<float>({3, 64}, std::vector<float>(192, 0.5f));
+    const befrost::Feeds feeds = {{"images", images}};
+    const Tensor logits = session.run(feeds, {"logits"}).at(0);
+    std::vector<befrost::Run> runs;
+    for (int i = 0; i < 8; i++) runs.push_back(session.start(feeds, {"logits"}));
+    const std::vector<float> want = logits.elements<float>();
+    for (const befrost::Run &run : runs) {
+      const std::vector<float> got = run.wait().at(0).elements<float>();
+      if (got != want) return 3;
+    }
+    const Tensor axis = Tensor::of<std::int32_t>({}, {1});
+    const Tensor best = Op("ArgMax").set_dtype("output_type", BF_I64)({logits, axis}).at(0);
+    std::cout << "digit " << best.elements<std::int64_t>().at(0) << "\n";
+  } catch (const befrost::Error &error) {
+    std::cerr << error.code() << ": " << error.what() << "\n";
+    return 1;
+  }
+  try {
+    Op("Nobody")({});
+    return 4;
+  } catch (const befrost::Error &error) {
+    std::cout << error.what() << "\n";
+  }
+  const Tensor sizes = Tensor::of<std::int64_t>({2}, {2, 3});
+  const Tensor total = Op("Prod").set("keep_dims", false)({sizes, Tensor::of<std::int32_t>({1}, {0})}).at(0);
+  const Tensor texts = Tensor::of_strings({2}, {"six", std::string("a\0b", 3)});
+  std::cout << total.elements<std::int64_t>().at(0) << " " << texts.string(0) << " " << texts.string(1).size() << "\n";
+}

@@ -1,0 +1,240 @@
+//! The functions of the header.
+//!
+//! The caller's contract, for every function: a pointer is null or points to what the header says, for as
+//! long as the call lasts; a handle is null or was given out by this library and not released. Each `SAFETY`
+//! refers to it. Arrays with a count of 0 may be null.
+//!
+//! Here is what all of them use, with versions and errors.
+
+#![allow(unsafe_code, reason = "pointers from C; the contract is in the essay")]
+#![allow(non_camel_case_types, reason = "the header's names")]
+
+mod eager;
+mod model;
+mod run;
+mod runtime;
+mod session;
+mod tensor;
+
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use befrost::{Callable, Datum, Error, ErrorCode, Model, Run, Runtime, Session};
+
+use crate::handle::{EagerOp, ErrorText, Handle, Kind, TensorValue};
+
+/// An error: code, message and location.
+pub(crate) type bf_error = Handle<ErrorText>;
+/// A tensor.
+pub(crate) type bf_tensor = Handle<TensorValue>;
+/// A queue, an allocator and kernels.
+pub(crate) type bf_runtime = Handle<Runtime>;
+/// A file's function.
+pub(crate) type bf_model = Handle<Model>;
+/// A graph with its variables.
+pub(crate) type bf_session = Handle<Session>;
+/// A fixed set of names to feed and to fetch.
+pub(crate) type bf_callable = Handle<Callable>;
+/// A run that goes on.
+pub(crate) type bf_run = Handle<Run>;
+/// An operator with attributes.
+pub(crate) type bf_op = Handle<EagerOp>;
+
+/// The version of the binary interface.
+pub(crate) const BF_ABI_VERSION: u32 = 1;
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidArgument, message.into(), Vec::new())
+}
+
+/// A handle with one reference.
+fn give<T: Kind>(value: T) -> *mut Handle<T> {
+    Arc::into_raw(Arc::new(Handle { tag: T::TAG, value })).cast_mut()
+}
+
+/// A C string without inner zeros.
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+/// Runs the body of a function: errors and panics become an error for the caller.
+fn guard(body: impl FnOnce() -> Result<(), Error>) -> *mut bf_error {
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return std::ptr::null_mut(),
+        Ok(Err(error)) => error,
+        Err(_) => Error::new(ErrorCode::Internal, "befrost has panicked".to_owned(), Vec::new()),
+    };
+    let message = c_string(error.message());
+    let location = c_string(error.location().unwrap_or_default());
+    give(ErrorText { error, message, location })
+}
+
+/// The value of a handle, which must be one of this kind.
+fn value_of<'h, T: Kind>(handle: *const Handle<T>) -> Result<&'h T, Error> {
+    if handle.is_null() {
+        return Err(invalid(format!("a {} is null", T::NAME)));
+    }
+    // SAFETY: by the contract it is a handle, and all kinds begin with their tag.
+    let tag = unsafe { (*handle).tag };
+    if tag != T::TAG {
+        return Err(invalid(format!("a handle is no {}", T::NAME)));
+    }
+    // SAFETY: the tag says that it is of this kind, and by the contract it lives during the call.
+    Ok(unsafe { &(*handle).value })
+}
+
+/// Another reference to a handle.
+fn retain<T: Kind>(handle: *mut Handle<T>) {
+    if value_of(handle).is_ok() {
+        // SAFETY: it was made by `give`, and lives.
+        unsafe { Arc::increment_strong_count(handle) };
+    }
+}
+
+/// Gives a reference back.
+fn release<T: Kind>(handle: *mut Handle<T>) {
+    if value_of(handle).is_ok() {
+        // SAFETY: it was made by `give`, and by the contract this reference is not used again.
+        drop(catch_unwind(AssertUnwindSafe(|| unsafe { Arc::decrement_strong_count(handle) })));
+    }
+}
+
+/// The text behind a pointer.
+fn text<'t>(what: &str, pointer: *const c_char) -> Result<&'t str, Error> {
+    if pointer.is_null() {
+        return Err(invalid(format!("{what} is null")));
+    }
+    // SAFETY: by the contract it points to a text that ends with a zero.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| invalid(format!("{what} is not UTF-8")))
+}
+
+/// The text behind a pointer that may be null.
+fn optional<'t>(what: &str, pointer: *const c_char) -> Result<Option<&'t str>, Error> {
+    if pointer.is_null() { Ok(None) } else { text(what, pointer).map(Some) }
+}
+
+/// The elements of an array.
+fn items<'a, T>(what: &str, first: *const T, n: usize) -> Result<&'a [T], Error> {
+    match (first.is_null(), n) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(invalid(format!("{what} is null"))),
+        (false, _) if n > isize::MAX as usize / size_of::<T>().max(1) => {
+            Err(invalid(format!("{n} is no number of {what}")))
+        }
+        // SAFETY: by the contract it points to `n` elements.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(first, n) }),
+    }
+}
+
+fn names<'a>(what: &str, first: *const *const c_char, n: usize) -> Result<Vec<&'a str>, Error> {
+    items(what, first, n)?.iter().map(|&name| text(what, name)).collect()
+}
+
+/// Where a result goes, which is null until there is one.
+struct Out<T>(*mut *mut T);
+
+impl<T> Out<T> {
+    fn new(what: &str, place: *mut *mut T) -> Result<Out<T>, Error> {
+        if place.is_null() {
+            return Err(invalid(format!("the place for {what} is null")));
+        }
+        // SAFETY: by the contract it points to a pointer.
+        unsafe { *place = std::ptr::null_mut() };
+        Ok(Out(place))
+    }
+
+    fn set(self, value: *mut T) {
+        // SAFETY: as in `new`.
+        unsafe { *self.0 = value };
+    }
+}
+
+/// An options structure of the caller's version, which must have all fields of this one.
+fn options<'o, T>(what: &str, pointer: *const T) -> Result<Option<&'o T>, Error> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: by the contract it points to a structure that begins with its size.
+    let size = unsafe { *pointer.cast::<u32>() } as usize;
+    if size < size_of::<T>() {
+        return Err(invalid(format!("{what}: size is {size}, expected at least {}", size_of::<T>())));
+    }
+    // SAFETY: it has at least the size of this structure.
+    Ok(Some(unsafe { &*pointer }))
+}
+
+/// The values of an array of tensors.
+fn values(first: *const *mut bf_tensor, n: usize) -> Result<Vec<Datum>, Error> {
+    let all = items("the tensors", first, n)?;
+    all.iter().map(|&tensor| value_of(tensor).map(|tensor| tensor.value.clone())).collect()
+}
+
+/// Gives results to the caller: all or none. A result without a value is null.
+fn deliver(results: Vec<Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
+    let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
+    for (i, value) in made.collect::<Result<Vec<_>, Error>>()?.into_iter().enumerate() {
+        // SAFETY: by the contract `out` points to as many pointers as there are results.
+        let place = unsafe { out.add(i) };
+        // SAFETY: it is one of them.
+        unsafe { *place = value.map_or(std::ptr::null_mut(), give) };
+    }
+    Ok(())
+}
+
+/// Makes the places for results null.
+fn clear(n: usize, out: *mut *mut bf_tensor) -> Result<(), Error> {
+    if n > 0 && out.is_null() {
+        return Err(invalid("the place for the results is null"));
+    }
+    for i in 0..n {
+        // SAFETY: by the contract `out` points to `n` pointers.
+        let place = unsafe { out.add(i) };
+        // SAFETY: it is one of them.
+        unsafe { *place = std::ptr::null_mut() };
+    }
+    Ok(())
+}
+
+/// The version of the binary interface, [`BF_ABI_VERSION`].
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_abi_version() -> u32 {
+    BF_ABI_VERSION
+}
+
+/// The code of an error; 0 (`BF_OK`) for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_error_code(error: *const bf_error) -> i32 {
+    value_of(error).map_or(0, |error| match error.error.code() {
+        ErrorCode::Cancelled => 1,
+        ErrorCode::Unknown => 2,
+        ErrorCode::InvalidArgument => 3,
+        ErrorCode::DeadlineExceeded => 4,
+        ErrorCode::NotFound => 5,
+        ErrorCode::ResourceExhausted => 8,
+        ErrorCode::FailedPrecondition => 9,
+        ErrorCode::OutOfRange => 11,
+        ErrorCode::Unimplemented => 12,
+        ErrorCode::Internal => 13,
+        ErrorCode::Unavailable => 14,
+    })
+}
+
+/// The message of an error, which lives as long as the error; empty for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_error_message(error: *const bf_error) -> *const c_char {
+    value_of(error).map_or(c"".as_ptr(), |error| error.message.as_ptr())
+}
+
+/// The place where an error was raised, such as a node; empty if it has none, and for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_error_location(error: *const bf_error) -> *const c_char {
+    value_of(error).map_or(c"".as_ptr(), |error| error.location.as_ptr())
+}
+
+/// Gives an error back.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_error_release(error: *mut bf_error) {
+    release(error);
+}

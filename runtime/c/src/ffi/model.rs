@@ -1,0 +1,72 @@
+//! Models: a file's function, run on tensors in the order of its inputs.
+
+use std::ffi::c_char;
+
+use befrost::{CompileOptions, Model};
+
+use super::runtime::runtime_or_new;
+use super::{
+    Out, bf_error, bf_model, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, optional, release,
+    retain, text, value_of, values,
+};
+
+/// Loads a model of any kind, BEF files among them. `signature` is the function of a model that has several;
+/// null: `main`, `serving_default` or the only one. Without a runtime it has one of its own.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_load(
+    runtime: *const bf_runtime,
+    path: *const c_char,
+    signature: *const c_char,
+    out: *mut *mut bf_model,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the model", out)?;
+        let signature = optional("the signature", signature)?.map(str::to_owned);
+        let options = CompileOptions { signature, ..CompileOptions::default() };
+        out.set(give(Model::load_with(&runtime_or_new(runtime, None)?, text("the path", path)?, &options)?));
+        Ok(())
+    })
+}
+
+/// The number of a model's inputs; 0 for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_n_inputs(model: *const bf_model) -> usize {
+    value_of(model).map_or(0, |model| model.inputs().iter().filter(|port| !port.is_chain()).count())
+}
+
+/// The number of a model's outputs; 0 for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_n_outputs(model: *const bf_model) -> usize {
+    value_of(model).map_or(0, |model| model.outputs().iter().filter(|port| !port.is_chain()).count())
+}
+
+/// Runs a model on its inputs in their order.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_run(
+    model: *const bf_model,
+    inputs: *const *mut bf_tensor,
+    n_inputs: usize,
+    out: *mut *mut bf_tensor,
+    n_outputs: usize,
+) -> *mut bf_error {
+    guard(|| {
+        clear(n_outputs, out)?;
+        let results = value_of(model)?.run_data(values(inputs, n_inputs)?)?;
+        if results.len() != n_outputs {
+            return Err(invalid(format!("{n_outputs} places for {} results", results.len())));
+        }
+        deliver(results.into_iter().map(Some).collect(), out)
+    })
+}
+
+/// Another reference to a model.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_retain(model: *mut bf_model) {
+    retain(model);
+}
+
+/// Gives a reference to a model back.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_release(model: *mut bf_model) {
+    release(model);
+}

@@ -1,0 +1,74 @@
+//! Runtimes, which sessions and operators share.
+
+use std::ffi::c_char;
+
+use befrost::{Error, Runtime};
+
+use super::{Out, bf_error, bf_runtime, give, guard, names, optional, options, release, retain, value_of};
+
+/// Options of a runtime. `size` is the size of the structure that the caller was compiled with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct bf_runtime_options {
+    /// `sizeof(bf_runtime_options)`.
+    pub(crate) size: u32,
+    /// The work queue, `s` or `mstd:2`; null: the default.
+    pub(crate) work_queue: *const c_char,
+    /// Limit of the bytes that executions hold at a time; 0: none.
+    pub(crate) max_memory: usize,
+    /// Paths of kernel libraries, whose code runs in this process.
+    pub(crate) libraries: *const *const c_char,
+    /// Their number.
+    pub(crate) n_libraries: usize,
+}
+
+/// Makes a runtime.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_runtime_create(
+    given: *const bf_runtime_options,
+    out: *mut *mut bf_runtime,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the runtime", out)?;
+        let mut builder = Runtime::builder();
+        if let Some(given) = options("bf_runtime_options", given)? {
+            if let Some(queue) = optional("the work queue", given.work_queue)? {
+                builder = builder.work_queue(queue);
+            }
+            if given.max_memory > 0 {
+                builder = builder.max_memory(given.max_memory);
+            }
+            for path in names("a kernel library", given.libraries, given.n_libraries)? {
+                // SAFETY: by the contract the caller trusts the code of the library.
+                builder = unsafe { builder.library(path) }?;
+            }
+        }
+        out.set(give(builder.build()?));
+        Ok(())
+    })
+}
+
+/// Another reference to a runtime.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_runtime_retain(runtime: *mut bf_runtime) {
+    retain(runtime);
+}
+
+/// Gives a reference to a runtime back.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_runtime_release(runtime: *mut bf_runtime) {
+    release(runtime);
+}
+
+/// The runtime of a handle; for null one with the default settings, on this work queue.
+pub(super) fn runtime_or_new(handle: *const bf_runtime, queue: Option<&str>) -> Result<Runtime, Error> {
+    if !handle.is_null() {
+        return value_of(handle).cloned();
+    }
+    let builder = Runtime::builder();
+    let builder = match queue {
+        Some(queue) => builder.work_queue(queue),
+        None => builder,
+    };
+    Ok(builder.build()?)
+}

@@ -1,0 +1,172 @@
+//! Tensors of numbers and of strings.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use befrost::mem::Malloc;
+use befrost::{Error, HostTensor, Shape, StringTensor, TensorError};
+
+use super::{Out, bf_error, bf_tensor, give, guard, invalid, items, release, retain, value_of};
+use crate::dtype;
+use crate::handle::TensorValue;
+
+fn refused(error: TensorError) -> Error {
+    invalid(error.to_string())
+}
+
+/// A tensor with the caller's elements, which are copied; then `free_data`, if it is not null, is called with
+/// `free_argument`, whatever happened.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_borrow(
+    number: i32,
+    rank: i32,
+    dims: *const i64,
+    data: *const c_void,
+    free_data: Option<extern "C" fn(*mut c_void)>,
+    free_argument: *mut c_void,
+    out: *mut *mut bf_tensor,
+) -> *mut bf_error {
+    let error = guard(|| {
+        let out = Out::new("the tensor", out)?;
+        let tensor = filled(number, rank, dims, data)?;
+        out.set(give(TensorValue::new(tensor.into())?));
+        Ok(())
+    });
+    if let Some(free_data) = free_data {
+        free_data(free_argument);
+    }
+    error
+}
+
+/// A tensor with a copy of the caller's elements.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_create(
+    number: i32,
+    rank: i32,
+    dims: *const i64,
+    data: *const c_void,
+    out: *mut *mut bf_tensor,
+) -> *mut bf_error {
+    bf_tensor_borrow(number, rank, dims, data, None, std::ptr::null_mut(), out)
+}
+
+fn shape(rank: i32, dims: *const i64) -> Result<Shape, Error> {
+    let rank = usize::try_from(rank).map_err(|_| invalid(format!("{rank} is no rank")))?;
+    let size = |&dim: &i64| usize::try_from(dim).map_err(|_| invalid(format!("{dim} is no size")));
+    let dims: Vec<usize> = items("the dimensions", dims, rank)?.iter().map(size).collect::<Result<_, _>>()?;
+    Shape::new(&dims).map_err(refused)
+}
+
+fn filled(number: i32, rank: i32, dims: *const i64, data: *const c_void) -> Result<HostTensor, Error> {
+    let dtype = dtype::of_number(number).ok_or_else(|| invalid(format!("{number} is no dtype")))?;
+    let shape = shape(rank, dims)?;
+    let tensor = HostTensor::allocate(dtype, shape, &Malloc::shared()).map_err(refused)?;
+    let mut bytes = tensor.write_bytes().map_err(refused)?;
+    let n = bytes.len();
+    bytes.copy_from_slice(items::<u8>("the data", data.cast(), n)?);
+    drop(bytes);
+    Ok(tensor)
+}
+
+/// The number of a tensor's dtype; 0 for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_dtype(tensor: *const bf_tensor) -> i32 {
+    value_of(tensor).map_or(0, |tensor| match tensor.numbers() {
+        Some(numbers) => dtype::number(numbers.dtype()),
+        None => dtype::STRING,
+    })
+}
+
+/// The number of a tensor's dimensions; -1 for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_rank(tensor: *const bf_tensor) -> i32 {
+    value_of(tensor).map_or(-1, |tensor| i32::try_from(tensor.dims.len()).unwrap_or(i32::MAX))
+}
+
+/// The dimensions of a tensor, which live as long as the tensor; null for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_dims(tensor: *const bf_tensor) -> *const i64 {
+    value_of(tensor).map_or(std::ptr::null(), |tensor| tensor.dims.as_ptr())
+}
+
+/// The elements of a tensor, row by row, which live as long as the tensor; null for null and for strings.
+/// Nobody may write to them.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_data(tensor: *const bf_tensor) -> *const c_void {
+    let bytes =
+        value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
+    bytes.map_or(std::ptr::null(), |bytes| bytes.as_ptr().cast())
+}
+
+/// The number of bytes of a tensor's elements; 0 for null and for strings.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_bytes(tensor: *const bf_tensor) -> usize {
+    let bytes =
+        value_of(tensor).ok().and_then(TensorValue::numbers).and_then(|numbers| numbers.read_bytes().ok());
+    bytes.map_or(0, |bytes| bytes.len())
+}
+
+/// Another reference to a tensor.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_retain(tensor: *mut bf_tensor) {
+    retain(tensor);
+}
+
+/// Gives a reference to a tensor back.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_release(tensor: *mut bf_tensor) {
+    release(tensor);
+}
+
+/// A tensor with copies of texts, row by row. `lengths` are their numbers of bytes; null: each ends with a
+/// zero.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_create_strings(
+    rank: i32,
+    dims: *const i64,
+    texts: *const *const c_char,
+    lengths: *const usize,
+    out: *mut *mut bf_tensor,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the tensor", out)?;
+        let shape = shape(rank, dims)?;
+        let texts = items("the texts", texts, shape.num_elements())?;
+        let lengths = match lengths.is_null() {
+            true => None,
+            false => Some(items("the lengths", lengths, texts.len())?),
+        };
+        let one = |(i, &text): (usize, &*const c_char)| match lengths {
+            _ if text.is_null() => Err(invalid(format!("text {i} is null"))),
+            // SAFETY: by the contract it points to a text that ends with a zero.
+            None => Ok(unsafe { CStr::from_ptr(text) }.to_bytes()),
+            Some(lengths) => items("the text", text.cast::<u8>(), lengths[i]),
+        };
+        let texts = texts.iter().enumerate().map(one).collect::<Result<Vec<&[u8]>, Error>>()?;
+        let strings = StringTensor::new(shape, &texts, &Malloc::shared()).map_err(refused)?;
+        out.set(give(TensorValue::new(strings.into())?));
+        Ok(())
+    })
+}
+
+/// A text of a tensor of strings by its position, row by row: its bytes, which live as long as the tensor and
+/// do not end with a zero, and their number.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_string(
+    tensor: *const bf_tensor,
+    position: usize,
+    data: *mut *const c_char,
+    length: *mut usize,
+) -> *mut bf_error {
+    guard(|| {
+        if data.is_null() || length.is_null() {
+            return Err(invalid("the place for the text or its length is null"));
+        }
+        let strings = value_of(tensor)?.value.strings()?.read().map_err(refused)?;
+        let text = strings.at(position).ok_or_else(|| invalid(format!("there is no text {position}")))?;
+        // SAFETY: by the contract it points to a pointer.
+        unsafe { *data = text.as_ptr().cast() };
+        // SAFETY: by the contract it points to a number.
+        unsafe { *length = text.len() };
+        Ok(())
+    })
+}

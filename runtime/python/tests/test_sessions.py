@@ -1,0 +1,76 @@
+"""Sessions: sizes of their own, the cache on disk, kernel libraries."""
+
+import pathlib
+import pickle
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import befrost as bf
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GRAPH = ROOT / "testdata" / "digits" / "digits_mlp.pb"
+
+
+def images(n):
+    return (np.arange(n * 64, dtype=np.float32) % 17 / 16).reshape(n, 64)
+
+
+def test_sizes_of_their_own():
+    declared, exact = (bf.Session(GRAPH, threads=1, shapes=shapes) for shapes in ("declared", "exact"))
+    auto = bf.Session(GRAPH, threads=1)
+    for n in (1, 2, 1, 1, 2, 3):
+        want = declared.run("logits", {"images": images(n)})
+        for session in (exact, auto):
+            np.testing.assert_allclose(session.run("logits", {"images": images(n)}), want, rtol=1e-4, atol=1e-4)
+    assert declared.stats().specializations == 0
+    assert exact.stats().specializations == 3
+    assert auto.stats().specializations == 1
+    with pytest.raises(ValueError, match="shapes"):
+        bf.Session(GRAPH, shapes="all")
+
+
+def test_the_cache_on_disk(tmp_path):
+    first = bf.Session(GRAPH, threads=1, cache_dir=tmp_path / "cache")
+    want = first.run("logits", {"images": images(2)})
+    second = bf.Session(GRAPH, threads=1, cache_dir=tmp_path / "cache")
+    assert (second.run("logits", {"images": images(2)}) == want).all()
+    assert (first.stats().compilations, first.stats().from_cache) == (1, 0)
+    assert (second.stats().compilations, second.stats().from_cache) == (0, 1)
+    n_files = len(list((tmp_path / "cache").iterdir()))
+    models = [bf.load(GRAPH, cache_dir=tmp_path / "cache") for _ in range(2)]
+    assert len(list((tmp_path / "cache").iterdir())) == n_files + 1
+    assert (models[0](images(2))[0] == models[1](images(2))[0]).all()
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The sample of testdata/library, compiled."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    made = tmp_path_factory.mktemp("library") / "sample.so"
+    subprocess.run([compiler, "-std=c11", "-O1", "-fPIC", "-shared", "-pthread", "-I", ROOT / "runtime/c/include",
+                    ROOT / "testdata/library/sample.c", "-o", made, "-lm"], check=True)
+    return made
+
+
+def test_models_use_kernel_libraries(library):
+    model = bf.load(ROOT / "testdata/library/norm.onnx", libraries=[library])
+    x, scale = np.array([[3, 4], [0, 2]], np.float32), np.array([1, 10], np.float32)
+    want = x / np.sqrt((x * x).sum(1, keepdims=True)) * scale
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_allclose(one(x, scale)[0], want, rtol=1e-4)
+    session = bf.Session(ROOT / "testdata/library/norm.onnx", libraries=[library])
+    name = model.outputs[0].name
+    np.testing.assert_allclose(session.run(name, {"x": x, "scale": scale}), want, rtol=1e-4)
+
+
+def test_what_is_no_library_is_refused(tmp_path):
+    with pytest.raises(bf.Error, match="nowhere"):
+        bf.load(GRAPH, libraries=[tmp_path / "nowhere.so"])
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(bf.Error, match="text.so"):
+        bf.Session(GRAPH, libraries=[tmp_path / "text.so"])
