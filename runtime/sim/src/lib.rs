@@ -65,8 +65,18 @@ impl SimDevice {
     /// If a property makes no sense, or the system refuses the threads.
     pub fn new(parts: DeviceParts<'_>) -> Result<SimDevice, DeviceError> {
         let DeviceParts { name, config, space, queue: _, allocator } = parts;
-        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy, fail_alloc } =
-            config;
+        let DeviceConfig {
+            threads,
+            cores,
+            memory,
+            streams,
+            link,
+            speed,
+            fail_after,
+            fail_copy,
+            fail_alloc,
+            ..
+        } = config;
         let refuse = |why: String| DeviceError { device: name.to_string(), why };
         if threads.is_some() || cores.is_some() {
             return Err(refuse("a SIM has no threads of its own, but streams".to_owned()));
