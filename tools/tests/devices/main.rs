@@ -1,6 +1,8 @@
 //! Devices with a memory of their own: the simulated accelerator, and a kind made by the page of its README.
 #![forbid(unsafe_code)]
 
+mod edited;
+mod together;
 mod toy;
 
 use std::sync::Arc;
