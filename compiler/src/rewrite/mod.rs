@@ -313,7 +313,7 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Gives the type of a value to the results of ops that have the type of their operand.
-    fn pass_type(&mut self, value: ValueId) {
+    pub(crate) fn pass_type(&mut self, value: ValueId) {
         let mut todo = vec![value];
         while let Some(value) = todo.pop() {
             let m = &*self.module;

@@ -314,7 +314,7 @@ pub(super) struct DeviceArgs {
     #[arg(long, requires = "devices")]
     pub(super) print_placement: bool,
 
-    /// Write a picture of the simulated schedule: a row for each device, and a line for each value that crosses
+    /// Write a picture of the simulated schedule: a row for each device, a line for each value that crosses
     #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
     pub(super) view_schedule: Option<Place>,
 
