@@ -49,8 +49,10 @@ pub fn passes() -> &'static [Pass] {
         graph::scalars::PASS,
         graph::shape_inference::PASS,
         graph::control_flow::PASS,
+        device::place::simulate::PASS,
         graph::lower::PASS,
         device::transfers::PASS,
+        device::partition::verify::PASS,
     ];
     PASSES
 }

@@ -38,3 +38,12 @@ func.func @sum() -> i32 {
 // FLIGHT-DAG: "name": "tf._IsLive", "cat": "kernel"
 // FLIGHT: "name": "iterations of {{.*}}", "ph": "C", "ts": {{[0-9.]+}}, "pid": 1, "args": {"in flight": 1}}
 // FLIGHT: "name": "iterations of {{.*}}", "ph": "C", "ts": {{[0-9.]+}}, "pid": 1, "args": {"in flight": 0}}
+
+// Parts on devices: tracks for each device, and an arrow for what crosses.
+// RUN: bef-exec %S/../tf/partition.mlir --functions chain --devices CPU:2 --partition device -O0 --input f32[2]:1,4 --trace %t.parts.json --work-queue s | FileCheck %s --check-prefix=CHAIN
+// RUN: FileCheck %s --check-prefix=ARROW --input-file %t.parts.json
+// CHAIN: 'chain' returned array([0., 0.]
+// ARROW: "name": "crossing", "cat": "dev", "ph": "s", "id": [[ID:[0-9]+]], "ts": {{[0-9.]+}}, "pid": 1, "tid": 1}
+// ARROW: "name": "crossing", "cat": "dev", "ph": "f", "id": [[ID]], "ts": {{[0-9.]+}}, "pid": 2, "tid": 1, "bp": "e"}
+// ARROW: {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "/job:localhost/replica:0/task:0/device:CPU:0"}}
+// ARROW: {"name": "process_name", "ph": "M", "pid": 2, "args": {"name": "/job:localhost/replica:0/task:0/device:CPU:1"}}

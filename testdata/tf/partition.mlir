@@ -9,6 +9,7 @@
 // RUN: ir-translate %s --devices CPU:2 --partition device -o %t/
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t/parts.json
 // RUN: ir-translate %t/CPU_1.bef | FileCheck %s --check-prefix=PART
+// RUN: ir-translate %t/CPU_0.bef | FileCheck %s --check-prefix=PRUNED
 
 // A value crosses once, to all of its readers; results end with the client.
 // CHECK-LABEL: func.func @chain(
@@ -27,6 +28,9 @@
 // JSON: "name": "CPU_1", "file": "CPU_1.bef", "functions": [{"name": "chain", "takes": [], "gives": []}
 // PART-LABEL: func.func @chain(%arg0: !dev.step)
 // PART: dev.recv in %arg0
+// What a part does not need is not in its file: the table of the other part's gather.
+// PRUNED-NOT: tf.GatherV2
+// PRUNED-NOT: dense<[1.
 // ONLY-LABEL: func.func @chain(%arg0: !dev.step)
 // ONLY-NOT: tf.Sqrt
 func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -71,13 +75,4 @@ func.func @fails(%i: tensor<i32>) -> tensor<f32> {
   %a = "tf.GatherV2"(%t, %i, %axis) {device = "/job:localhost/replica:0/task:0/device:CPU:1"} : (tensor<2xf32>, tensor<i32>, tensor<i32>) -> tensor<f32>
   %b = "tf.Neg"(%a) : (tensor<f32>) -> tensor<f32>
   tfrt.return %b : tensor<f32>
-}
-
-// A file that waits for what nobody sends ends with an error.
-// NEVER: error: never sent: channel 7, iteration 0
-// RUN: not bef-exec %s --functions never --input i32:1 2>&1 | FileCheck %s --check-prefix=NEVER
-func.func @never(%x: i32) -> i32 {
-  %s = dev.step
-  %y = dev.recv in %s channel 7 from "nobody" : i32
-  tfrt.return %y : i32
 }

@@ -146,6 +146,7 @@ impl Case {
             devices: self.devices(simulated),
             soft: self.description["soft_placement"].as_bool().unwrap_or(false),
             policy: policy.to_owned(),
+            wire: if self.description["bf16_wire"] == true { "bf16".to_owned() } else { String::new() },
             partition,
             ..DeviceOptions::default()
         }

@@ -5,6 +5,7 @@
 //! entry    = ["/job:NAME"] ["/replica:N"] ["/task:N"] ["/"] KIND ":" COUNT [properties]
 //! properties = "{" property { "," property } "}"
 //! property = threads=N | cores=N[-N] | memory=BYTES | streams=N | link=TIME/BYTES | speed=X
+//!          | flops=TYPE:X{"/"TYPE:X} | bandwidth=BYTES | overhead=TIME
 //!          | fail-after=N | fail-copy=N | fail-alloc=N
 //! ```
 //!
@@ -43,6 +44,12 @@ pub struct DeviceConfig {
     pub link: Option<LinkConfig>,
     /// Speed, as a multiple of the host's.
     pub speed: Option<f64>,
+    /// Arithmetic operations per second by type of element, as `f32`.
+    pub flops: Vec<(String, f64)>,
+    /// Bytes of its memory per second.
+    pub bandwidth: Option<f64>,
+    /// Nanoseconds that any operator takes.
+    pub overhead_ns: Option<f64>,
     /// The launch that fails, from 1.
     pub fail_after: Option<u32>,
     /// The copy that fails, from 1.
@@ -143,8 +150,8 @@ fn read_place<'t>(text: &mut Cursor<'t>) -> Result<(DeviceSpec, &'t str), Device
 impl fmt::Display for DeviceConfig {
     /// Prints the properties that are given, as ` threads=2 memory=1024B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy, fail_alloc } =
-            self;
+        let DeviceConfig { threads, cores, memory, streams, link, speed, flops, .. } = self;
+        let DeviceConfig { bandwidth, overhead_ns, fail_after, fail_copy, fail_alloc, .. } = self;
         if let Some(threads) = threads {
             write!(f, " threads={threads}")?;
         }
@@ -162,6 +169,15 @@ impl fmt::Display for DeviceConfig {
         }
         if let Some(speed) = speed {
             write!(f, " speed={speed}")?;
+        }
+        for (i, (dtype, rate)) in flops.iter().enumerate() {
+            write!(f, "{}{dtype}:{rate}", if i == 0 { " flops=" } else { "/" })?;
+        }
+        if let Some(rate) = bandwidth {
+            write!(f, " bandwidth={rate}B")?;
+        }
+        if let Some(time) = overhead_ns {
+            write!(f, " overhead={time}ns")?;
         }
         if let Some(n) = fail_after {
             write!(f, " fail-after={n}")?;
@@ -208,6 +224,25 @@ impl DeviceConfig {
                 "speed" => {
                     put(&mut config.speed, start, at, "speed", "a positive number", decimal(value), value)?;
                 }
+                "flops" => {
+                    let mut rates = (!config.flops.is_empty()).then_some(Vec::new());
+                    put(&mut rates, start, at, "flops", FLOPS, flops(value), value)?;
+                    config.flops = rates.unwrap_or_default();
+                }
+                "bandwidth" => {
+                    put(&mut config.bandwidth, start, at, "bandwidth", BYTES, rate(value), value)?;
+                }
+                "overhead" => {
+                    put(
+                        &mut config.overhead_ns,
+                        start,
+                        at,
+                        "overhead",
+                        "a time, as 200ns",
+                        time(value),
+                        value,
+                    )?;
+                }
                 "fail-after" => {
                     put(&mut config.fail_after, start, at, "fail-after", POSITIVE, positive(value), value)?;
                 }
@@ -229,6 +264,7 @@ impl DeviceConfig {
 
 const POSITIVE: &str = "a positive number without fraction";
 const BYTES: &str = "a number of bytes, as 64MiB";
+const FLOPS: &str = "TYPE:OPERATIONS, as f32:20000000000/f64:10000000000";
 
 /// Stores a property, which must be new and have a value.
 fn put<T>(
@@ -296,8 +332,13 @@ fn unit_bytes(unit: &str) -> Option<u64> {
 }
 
 fn link(text: &str) -> Option<LinkConfig> {
-    let (latency, rate) = text.split_once('/')?;
-    let (time, unit) = split_unit(latency);
+    let (latency, bytes) = text.split_once('/')?;
+    Some(LinkConfig { latency_ns: time(latency)?, bytes_per_s: rate(bytes)? })
+}
+
+/// Nanoseconds.
+fn time(text: &str) -> Option<f64> {
+    let (time, unit) = split_unit(text);
     let nanoseconds = match unit {
         "ns" => 1.0,
         "us" => 1e3,
@@ -305,8 +346,25 @@ fn link(text: &str) -> Option<LinkConfig> {
         "s" => 1e9,
         _ => return None,
     };
-    let (amount, unit) = split_unit(rate);
-    let latency_ns = decimal(time)? * nanoseconds;
-    let bytes_per_s = decimal(amount)? * unit_bytes(unit)? as f64;
-    (latency_ns.is_finite() && bytes_per_s.is_finite()).then_some(LinkConfig { latency_ns, bytes_per_s })
+    Some(decimal(time)? * nanoseconds).filter(|time| time.is_finite())
+}
+
+/// Bytes, in a second.
+fn rate(text: &str) -> Option<f64> {
+    let (amount, unit) = split_unit(text);
+    Some(decimal(amount)? * unit_bytes(unit)? as f64).filter(|rate| rate.is_finite())
+}
+
+/// Operations per second by type of element, each type once.
+fn flops(text: &str) -> Option<Vec<(String, f64)>> {
+    let mut rates: Vec<(String, f64)> = Vec::new();
+    for one in text.split('/') {
+        let (dtype, rate) = one.split_once(':')?;
+        let is_type = !dtype.is_empty() && dtype.bytes().all(|b| b.is_ascii_alphanumeric());
+        if !is_type || rates.iter().any(|(known, _)| known == dtype) {
+            return None;
+        }
+        rates.push((dtype.to_owned(), decimal(rate)?));
+    }
+    Some(rates)
 }

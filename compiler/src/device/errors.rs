@@ -96,6 +96,19 @@ pub(super) fn soft(m: &Module, op: OpId, spec: &DeviceSpec, softer: &DeviceSpec)
         .with_severity(Severity::Remark)
 }
 
+/// E1005: memories that are too small: numbers of the devices, demand and capacity in bytes.
+pub(super) fn no_memory(devices: &Devices, over: &[(usize, f64, f64)]) -> Diagnostic {
+    let one = |&(device, demand, capacity): &(usize, f64, f64)| {
+        // A number of a device in its set.
+        let name = devices.name(device as u16);
+        format!("{name} needs {demand:.0} bytes and has {capacity:.0}")
+    };
+    let over: Vec<String> = over.iter().take(MAX_LISTED).map(one).collect();
+    Diagnostic::error("E1005", format!("the program does not fit into memory: {}", over.join("; ")))
+        .note(None, "counted are the constants that a device reads and the values that live at a time")
+        .help("give the devices more `memory`, or the operators more devices")
+}
+
 /// E1007: too many copies of functions that are called on different devices.
 pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
     at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))
@@ -128,6 +141,15 @@ pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
     let message = "a graph with dataflow control flow that was not made functional cannot be divided";
     at(m, graph, "E1008", message.to_owned())
         .help("leave out --no-functionalize; tf-functionalize-control-flow says what prevents it")
+}
+
+/// E1008: parts that do not fit together: the broken rule, at one end of a channel, and the other end.
+pub(super) fn unfit(m: &Module, op: OpId, what: &str, other: Option<(OpId, &str)>) -> Diagnostic {
+    let unfit = at(m, op, "E1008", format!("the parts do not fit together: {what}"));
+    match other {
+        Some((other, note)) => unfit.note(m.op_spans.at(other).copied(), note),
+        None => unfit,
+    }
 }
 
 /// E1006: a handle of a resource that is needed on another device.

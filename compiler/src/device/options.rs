@@ -29,8 +29,12 @@ pub struct DeviceOptions {
     pub soft: bool,
     /// Whether the placement is printed.
     pub print: bool,
+    /// Whether a picture of the simulated schedule is printed, as SVG.
+    pub draw: bool,
     /// The division of the program.
     pub partition: Partition,
+    /// The type as which f32 crosses between tasks, `bf16` or `f16`; its own if it is empty.
+    pub wire: String,
     /// The only part to keep of a divided program.
     pub only: Option<String>,
 }
@@ -58,7 +62,11 @@ impl DeviceOptions {
         let number = |name: &str, value: Option<u32>| value.map_or(String::new(), |n| format!(" {name}={n}"));
         let (budget, trips) = (number("budget", self.budget), number("trips", self.trips));
         let (soft, print) = (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
-        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},", self.devices())
+        let draw = match self.draw {
+            true => format!("tf-simulate{{{}{trips} svg}},", self.devices()),
+            false => String::new(),
+        };
+        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},{draw}", self.devices())
     }
 
     /// The passes that keep optimizations from crossing devices.
@@ -77,11 +85,15 @@ impl DeviceOptions {
             Partition::Device if self.has_memories() => ("device", transfers),
             Partition::Device => ("device", String::new()),
         };
-        match &self.only {
-            None => format!("tf-partition{{{} by={by}}},{transfers}", self.devices()),
-            Some(part) => {
-                format!("tf-partition{{{} by={by} only={part}}},symbol-dce,{transfers}", self.devices())
-            }
-        }
+        let wire = match self.partition {
+            // Devices of one process share its memory.
+            Partition::Worker if !self.wire.is_empty() => format!(" wire={}", self.wire),
+            _ => String::new(),
+        };
+        let (only, then) = match &self.only {
+            None => (String::new(), "verify-parts"),
+            Some(part) => (format!(" only={part}"), "symbol-dce"),
+        };
+        format!("tf-partition{{{} by={by}{wire}{only}}},{then},{transfers}", self.devices())
     }
 }

@@ -91,9 +91,9 @@ impl Devices {
         self.number(text_of(m, op)?)
     }
 
-    /// The speed of a device as a multiple of the host's.
-    pub(crate) fn speed(&self, device: DeviceIndex) -> f64 {
-        self.configs[usize::from(device)].speed.unwrap_or(1.0)
+    /// The properties of a device.
+    pub(crate) fn config(&self, device: DeviceIndex) -> &DeviceConfig {
+        &self.configs[usize::from(device)]
     }
 
     /// The link between a device and the host, if it is given: nanoseconds, and nanoseconds per byte.
@@ -105,6 +105,11 @@ impl Devices {
     /// True if the device's memory is the host's.
     pub(crate) fn is_host(&self, device: DeviceIndex) -> bool {
         self.name(device).kind() == HOST_KIND
+    }
+
+    /// True if the memory of a device is limited.
+    pub(super) fn have_capacities(&self) -> bool {
+        self.configs.iter().any(|config| config.memory.is_some())
     }
 
     /// True if a device has a memory other than the host's.

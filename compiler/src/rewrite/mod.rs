@@ -320,6 +320,11 @@ impl<'m> Rewriter<'m> {
         m.users(value).map(|(op, _)| op).filter(|&op| m.traits(op).has(Traits::PASSES_TYPE)).collect()
     }
 
+    /// Gives the type of a value to the results of the ops that have the type of their operand.
+    pub(crate) fn pass_type_on(&mut self, value: ValueId) {
+        self.pass_type(value, self.passing_users(value));
+    }
+
     /// Gives the type of a value to the results of these ops, which have the type of their operand.
     fn pass_type(&mut self, value: ValueId, users: Vec<OpId>) {
         let mut todo = vec![(value, users)];
@@ -385,7 +390,7 @@ impl<'m> Rewriter<'m> {
         if self.module.value_type(value) != ty {
             self.module.set_value_type(value, ty);
             self.touch_users(value);
-            self.pass_type(value, self.passing_users(value));
+            self.pass_type_on(value);
         }
     }
 

@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 
 use befrost_mem::{Allocator, Malloc};
 
+use crate::activity::Activity;
+
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::device::{Device, DeviceSet, HostDevice};
@@ -204,6 +206,8 @@ pub struct ExecContext {
     /// The kernel that began the execution. `None` for the entry function, and if no kernel of the function
     /// takes its frame.
     origin: Option<Arc<Origin>>,
+    /// The activity, if kernels of the program wait for others.
+    activity: Option<Arc<Activity>>,
     /// The number of the device.
     device: u16,
     /// The same for the other devices, by number, as far as they were asked for.
@@ -212,9 +216,9 @@ pub struct ExecContext {
 
 impl Clone for ExecContext {
     fn clone(&self) -> ExecContext {
-        let ExecContext { request, limits, origin, device, others: _ } = self;
-        let (request, origin) = (request.clone(), origin.clone());
-        ExecContext { request, limits: *limits, origin, device: *device, others: OnceLock::new() }
+        let ExecContext { request, limits, origin, activity, device, others: _ } = self;
+        let (request, origin, activity) = (request.clone(), origin.clone(), activity.clone());
+        ExecContext { request, limits: *limits, origin, activity, device: *device, others: OnceLock::new() }
     }
 }
 
@@ -244,13 +248,12 @@ impl ExecContext {
     /// The execution of a request's entry function.
     pub fn new(request: Arc<Request>) -> ExecContext {
         let limits = request.limits;
-        ExecContext { request, limits, origin: None, device: 0, others: OnceLock::new() }
+        ExecContext { request, limits, origin: None, activity: None, device: 0, others: OnceLock::new() }
     }
 
     /// An execution that a kernel of this one begins.
     pub(crate) fn inside(&self, origin: Option<Arc<Origin>>) -> ExecContext {
-        let (request, limits) = (self.request.clone(), self.limits.inside());
-        ExecContext { request, limits, origin, device: self.device, others: OnceLock::new() }
+        ExecContext { limits: self.limits.inside(), origin, ..self.clone() }
     }
 
     /// The kernel's device.
@@ -314,6 +317,18 @@ impl ExecContext {
     #[inline]
     pub fn device_number(&self) -> u16 {
         self.device
+    }
+
+    /// The activity of the execution, if kernels of its program wait for others.
+    #[inline]
+    pub fn activity(&self) -> Option<&Arc<Activity>> {
+        self.activity.as_ref()
+    }
+
+    /// The execution, which is to notice when its kernels can only wait for each other.
+    #[must_use]
+    pub fn watched(self) -> ExecContext {
+        ExecContext { activity: self.activity.or_else(|| Some(Arc::default())), ..self }
     }
 
     /// The execution as kernels of this device see it.

@@ -35,6 +35,7 @@
 //!
 //! ```text
 //! sync, live, pool, error
+//! activity                        what goes on in an execution whose kernels wait for each other
 //! value, async_value, object      values; AsyncValues and objects as values
 //! queue                           tasks, and the port to work queues
 //! cancellation, parallel, resources, context, device
@@ -49,6 +50,8 @@
 //! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `parallel`, `image`, `kernel/job`,
 //! `kernel/frame` and `value/words`; each states its rules.
 
+#[doc(hidden)]
+pub mod activity;
 pub mod async_value;
 mod cancellation;
 pub mod context;

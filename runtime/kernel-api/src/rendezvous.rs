@@ -7,8 +7,9 @@
 //!
 //! A [`StepTable`] belongs to one call of all parts together. Its keys are channel and [`FrameId`]. A value
 //! is sent once and received once. When the last part drops the table, no value can be sent any more: values
-//! in it are dropped, and receivers that wait get an error. [`StepTable::abort`] drops the values in it and
-//! gives its error to receivers that wait and to all that come later.
+//! in it are dropped, and receivers that wait get an error. They also get one when the execution can only
+//! wait ([`Activity`](crate::activity::Activity)). [`StepTable::abort`] drops the values in it and gives its
+//! error to receivers that wait and to all that come later.
 //!
 //! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
 //! send, a receive and an abort, the receiver gets the value or the error, once.
@@ -24,7 +25,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::error::{ErrorCode, KernelError};
+use crate::activity::Meeting;
+use crate::error::KernelError;
 use crate::sync::{Mutex, lock};
 use crate::value::Value;
 
@@ -62,7 +64,7 @@ impl FrameId {
 
 /// The state of a key.
 #[derive(Debug)]
-enum Meeting {
+enum AtKey {
     Sent(Value),
     Awaited(Arc<Mutex<Waiting>>),
 }
@@ -70,7 +72,7 @@ enum Meeting {
 /// A waiting receiver.
 #[derive(Debug, Default)]
 struct Waiting {
-    value: Option<Result<Value, KernelError>>,
+    value: Option<Result<Value, NotReceived>>,
     waker: Option<Waker>,
 }
 
@@ -82,9 +84,18 @@ pub struct StepTable {
 
 #[derive(Debug, Default)]
 struct StepState {
-    meetings: HashMap<MeetingKey, Meeting>,
+    meetings: HashMap<MeetingKey, AtKey>,
     /// The error of a step that was aborted.
     aborted: Option<KernelError>,
+}
+
+/// The reason why a receiver gets no value.
+#[derive(Debug)]
+pub enum NotReceived {
+    /// Nobody can send it any more.
+    NeverSent,
+    /// The step was aborted with this error.
+    Aborted(KernelError),
 }
 
 /// The fate of a value that was sent.
@@ -111,16 +122,16 @@ impl StepTable {
             }
             match state.meetings.entry(key) {
                 Entry::Vacant(free) => {
-                    free.insert(Meeting::Sent(value));
+                    free.insert(AtKey::Sent(value));
                     return Sending::Done;
                 }
                 Entry::Occupied(taken) => match taken.get() {
-                    Meeting::Sent(_) => return Sending::Twice,
-                    Meeting::Awaited(_) => taken.remove(),
+                    AtKey::Sent(_) => return Sending::Twice,
+                    AtKey::Awaited(_) => taken.remove(),
                 },
             }
         };
-        if let Meeting::Awaited(waiting) = waiting {
+        if let AtKey::Awaited(waiting) = waiting {
             arrive(&waiting, Ok(value));
         }
         Sending::Done
@@ -138,15 +149,15 @@ impl StepTable {
         Ok(match state.meetings.entry(key) {
             Entry::Vacant(free) => {
                 let waiting = Arc::<Mutex<Waiting>>::default();
-                free.insert(Meeting::Awaited(waiting.clone()));
+                free.insert(AtKey::Awaited(waiting.clone()));
                 Some(Received::Later(Arrival(waiting)))
             }
             Entry::Occupied(taken) => match taken.get() {
-                Meeting::Sent(_) => match taken.remove() {
-                    Meeting::Sent(value) => Some(Received::Now(value)),
-                    Meeting::Awaited(_) => None,
+                AtKey::Sent(_) => match taken.remove() {
+                    AtKey::Sent(value) => Some(Received::Now(value)),
+                    AtKey::Awaited(_) => None,
                 },
-                Meeting::Awaited(_) => None,
+                AtKey::Awaited(_) => None,
             },
         })
     }
@@ -159,8 +170,8 @@ impl StepTable {
             std::mem::take(&mut state.meetings)
         };
         for meeting in meetings.into_values() {
-            if let Meeting::Awaited(waiting) = meeting {
-                arrive(&waiting, Err(copy_of(error)));
+            if let AtKey::Awaited(waiting) = meeting {
+                arrive(&waiting, Err(NotReceived::Aborted(copy_of(error))));
             }
         }
     }
@@ -176,8 +187,28 @@ fn copy_of(error: &KernelError) -> KernelError {
     KernelError::new(error.code(), error.message())
 }
 
+impl Meeting for StepTable {
+    /// Those who wait get an error. What was sent stays: somebody may come for it.
+    fn end_waits(&self) {
+        let waits: Vec<_> = {
+            let mut state = lock(&self.state);
+            state.meetings.extract_if(|_, at| matches!(at, AtKey::Awaited(_))).collect()
+        };
+        end(waits.into_iter());
+    }
+}
+
+/// Ends the waits among these meetings: nobody can send any more.
+fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
+    for (_, meeting) in meetings {
+        if let AtKey::Awaited(waiting) = meeting {
+            arrive(&waiting, Err(NotReceived::NeverSent));
+        }
+    }
+}
+
 /// Ends a wait.
-fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, KernelError>) {
+fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, NotReceived>) {
     let waker = {
         let mut waiting = lock(waiting);
         waiting.value = Some(value);
@@ -190,13 +221,7 @@ fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, KernelError>) {
 impl Drop for StepTable {
     /// Ends the receivers that wait: no value can be sent any more.
     fn drop(&mut self) {
-        let meetings = std::mem::take(&mut lock(&self.state).meetings);
-        for ((channel, frame), meeting) in meetings {
-            if let Meeting::Awaited(waiting) = meeting {
-                let message = format!("never sent: channel {channel}, iteration {}", frame.iteration());
-                arrive(&waiting, Err(KernelError::new(ErrorCode::Internal, message)));
-            }
-        }
+        end(std::mem::take(&mut lock(&self.state).meetings).into_iter());
     }
 }
 
@@ -212,7 +237,7 @@ pub enum Received {
 pub struct Arrival(Arc<Mutex<Waiting>>);
 
 impl Future for Arrival {
-    type Output = Result<Vec<Value>, KernelError>;
+    type Output = Result<Vec<Value>, NotReceived>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut waiting = lock(&self.0);
@@ -229,6 +254,7 @@ impl Future for Arrival {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
     use crate::object::Object;
 
     /// A value that tells with its count whether it was dropped.
@@ -250,7 +276,7 @@ mod tests {
         }
     }
 
-    fn arrived(arrival: &mut Arrival) -> Result<Vec<Value>, KernelError> {
+    fn arrived(arrival: &mut Arrival) -> Result<Vec<Value>, NotReceived> {
         match Pin::new(arrival).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(values) => values,
             Poll::Pending => panic!("it has not ended"),
@@ -278,8 +304,18 @@ mod tests {
         let step = StepTable::default();
         let mut arrival = waits(&step, (5, FrameId::default().enter("w").next()));
         drop(step);
-        let error = arrived(&mut arrival).unwrap_err();
-        assert_eq!(error.message(), "never sent: channel 5, iteration 1");
+        assert!(matches!(arrived(&mut arrival), Err(NotReceived::NeverSent)));
+    }
+
+    #[test]
+    fn waits_that_are_in_vain_end_and_what_was_sent_stays() {
+        let step = StepTable::default();
+        let key = |channel| (channel, FrameId::default());
+        let mut arrival = waits(&step, key(0));
+        assert_eq!(step.send(key(1), Value::I32(1)), Sending::Done);
+        step.end_waits();
+        assert!(matches!(arrived(&mut arrival), Err(NotReceived::NeverSent)));
+        assert!(matches!(step.recv(key(1)), Ok(Some(Received::Now(Value::I32(1))))));
     }
 
     #[test]
@@ -292,7 +328,9 @@ mod tests {
         assert_eq!(step.send(key(1), Value::object(Counted(owned.clone()))), Sending::Done);
         step.abort(&error);
         step.abort(&KernelError::invalid("too late"));
-        assert_eq!(arrived(&mut arrival).unwrap_err().message(), "enough");
+        assert!(
+            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.message() == "enough")
+        );
         assert_eq!(step.recv(key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
         assert_eq!(step.send(key(2), Value::object(Counted(owned.clone()))), Sending::Aborted);
         assert!(step.is_empty() && Arc::strong_count(&owned) == 1);
@@ -341,6 +379,8 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
+    use crate::activity::{Activity, Going};
+    use std::sync::Weak;
 
     #[test]
     fn loom_a_receiver_gets_the_value_or_the_abort() {
@@ -353,7 +393,7 @@ mod loom_tests {
             let received = step.recv(key);
             let (sent, _) = (send.join().unwrap(), abort.join().unwrap());
             let ended = match received {
-                Err(error) => Err(error),
+                Err(error) => Err(NotReceived::Aborted(error)),
                 Ok(Some(Received::Now(value))) => Ok(vec![value]),
                 Ok(Some(Received::Later(mut arrival))) => {
                     match Pin::new(&mut arrival).poll(&mut Context::from_waker(Waker::noop())) {
@@ -368,9 +408,33 @@ mod loom_tests {
                     assert!(matches!(*values, [Value::I32(7)]));
                     assert_eq!(sent, Sending::Done);
                 }
-                Err(error) => assert_eq!(error.message(), "enough"),
+                Err(NotReceived::Aborted(error)) => assert_eq!(error.message(), "enough"),
+                Err(NotReceived::NeverSent) => panic!("it was sent"),
             }
             assert!(step.is_empty());
+        });
+    }
+
+    #[test]
+    fn loom_the_last_activity_ends_the_waits() {
+        loom::model(|| {
+            let (activity, step) = (Arc::<Activity>::default(), Arc::<StepTable>::default());
+            let table: Weak<StepTable> = Arc::downgrade(&step);
+            activity.watch(table);
+            let (one, two) = (Going::new(activity.clone()), Going::new(activity));
+            let receiver = step.clone();
+            let waits = loom::thread::spawn(move || {
+                let received = receiver.recv((0, FrameId::default()));
+                drop(one);
+                received
+            });
+            // The other goes on meanwhile, and sends nothing.
+            drop(two);
+            let Ok(Some(Received::Later(mut arrival))) = waits.join().unwrap() else {
+                panic!("nobody has sent")
+            };
+            let ended = Pin::new(&mut arrival).poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(ended, Poll::Ready(Err(NotReceived::NeverSent))));
         });
     }
 }

@@ -75,8 +75,18 @@ impl SimDevice {
     /// If a SIM does not have a property, the speed is too low, or the system refuses the threads.
     pub fn new(parts: DeviceParts<'_>) -> Result<SimDevice, DeviceError> {
         let DeviceParts { name, config, space, queue: _, allocator } = parts;
-        let DeviceConfig { threads, cores, memory, streams, link, speed, fail_after, fail_copy, fail_alloc } =
-            config;
+        let DeviceConfig {
+            threads,
+            cores,
+            memory,
+            streams,
+            link,
+            speed,
+            fail_after,
+            fail_copy,
+            fail_alloc,
+            ..
+        } = config;
         let refuse = |why: String| DeviceError { device: name.to_string(), why };
         if threads.is_some() || cores.is_some() {
             return Err(refuse("a SIM has streams: give `streams=N`, not threads or cores".to_owned()));

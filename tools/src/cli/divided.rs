@@ -56,6 +56,7 @@ pub(super) fn write(
         let mut only = level.clone();
         only.devices.only_part = Some(part.name.clone());
         only.devices.print_placement = false;
+        only.devices.view_schedule = None;
         let mut passes = pipeline(&only)?;
         let mut unit = open(&mut passes)?;
         unit.run(&mut passes);

@@ -10,6 +10,7 @@ use befrost_tensor::DType;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::device_set;
 use super::expect::Verify;
 use super::failure::Failure;
 use super::files::Place;
@@ -289,7 +290,7 @@ fn element_type(text: &str) -> Result<String, String> {
 pub(super) struct DeviceArgs {
     /// The devices that a model may use: KIND:COUNT[{properties}],... as CPU:2,SIM:1, or @FILE.json; default:
     /// one CPU, on which all runs whatever the model says
-    #[arg(long, value_name = "DEVICES")]
+    #[arg(long, value_name = "DEVICES", value_parser = device_set::text_of)]
     pub(super) devices: Option<String>,
 
     /// How to choose a device for an operator that has a choice: the first one, as TensorFlow does; where it
@@ -313,9 +314,17 @@ pub(super) struct DeviceArgs {
     #[arg(long, requires = "devices")]
     pub(super) print_placement: bool,
 
+    /// Write a picture of the simulated schedule: a row for each device, a line for each value that crosses
+    #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
+    pub(super) view_schedule: Option<Place>,
+
     /// Divide the program: one function for each device, or for each worker, with sends and recvs between
     #[arg(long, value_name = "BY", default_value = "none", requires = "devices")]
     pub(super) partition: PartitionBy,
+
+    /// How f32 crosses between tasks: rounded to this type, to nearest even. Default: as it is
+    #[arg(long, value_name = "TYPE", requires = "partition", value_parser = ["bf16", "f16"])]
+    pub(super) wire: Option<String>,
 
     /// Stop when the program is divided: to see its parts.
     #[arg(skip)]
@@ -345,8 +354,10 @@ impl DeviceArgs {
             budget: self.place_budget,
             trips: self.assume_trips,
             soft: self.soft_placement,
+            wire: self.wire.clone().unwrap_or_default(),
             only: self.only_part.clone(),
             print: self.print_placement,
+            draw: self.view_schedule.is_some(),
             partition: match self.partition {
                 PartitionBy::None => Partition::None,
                 PartitionBy::Worker => Partition::Worker,

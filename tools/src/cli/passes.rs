@@ -22,6 +22,8 @@ use super::report;
 
 /// The pass whose result `--print-memory-plan` shows.
 const PLAN_MEMORY: &str = "tf-plan-memory";
+/// The pass that draws a schedule.
+const SIMULATE: &str = "tf-simulate";
 
 /// A pipeline with instrumentation.
 pub(super) struct Passes {
@@ -80,6 +82,7 @@ impl Passes {
             let pipeline = default_pipeline(&module, level.level, &level.devices.options())?;
             Some((level, pipeline))
         };
+        let picture = self.level.as_ref().and_then(|level| level.devices.view_schedule.clone());
         if let Some((level, mut pipeline)) = self.level.clone().and_then(of_level) {
             if level.no_functionalize {
                 pipeline = pipeline.replace(&format!("{FUNCTIONALIZE},"), "");
@@ -98,21 +101,34 @@ impl Passes {
             }
         }
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
-        let mut observe = |event: Event<'_>, module: &Module, op: OpId| match event {
-            Event::Text(text) => tell(text),
-            Event::Before(pass) if dump.before(pass) => show("Before", pass, "", module, op, dump),
-            Event::After(pass, change) if dump.after(pass, change) => {
-                show("After", pass, "", module, op, dump);
+        let (mut draws, mut drawn) = (false, String::new());
+        let mut observe = |event: Event<'_>, module: &Module, op: OpId| {
+            if let Event::Before(pass) = event {
+                draws = picture.is_some() && pass.name == SIMULATE;
             }
-            Event::Failed(pass) if dump.failed(pass) => show("After", pass, " Failed", module, op, dump),
-            Event::Before(_) | Event::After(..) | Event::Failed(_) => {}
+            match event {
+                Event::Text(text) if draws => drawn.push_str(text),
+                Event::Text(text) => tell(text),
+                Event::Before(pass) if dump.before(pass) => show("Before", pass, "", module, op, dump),
+                Event::After(pass, change) if dump.after(pass, change) => {
+                    show("After", pass, "", module, op, dump);
+                }
+                Event::Failed(pass) if dump.failed(pass) => show("After", pass, " Failed", module, op, dump),
+                Event::Before(_) | Event::After(..) | Event::Failed(_) => {}
+            }
         };
         let verify_each = *verify_each || cfg!(debug_assertions);
         let mut options = RunOptions { verify_each, reproduce: file.is_some(), observer: Some(&mut observe) };
-        let (module, mut said) = match self.manager.run_with(module, &mut options) {
+        let (mut module, mut said) = match self.manager.run_with(module, &mut options) {
             Ok((module, _)) => (Some(module), self.manager.take_diagnostics()),
             Err(said) => (None, said),
         };
+        if let Some(picture) = picture
+            && picture.write_text(&drawn).is_err()
+        {
+            tell(&format!("error: the picture cannot be written to {}\n", picture.name()));
+            module = None;
+        }
         if let (Some(file), Some(text)) = (file, self.manager.take_reproducer()) {
             match (file.write_text(&text), said.iter_mut().rfind(|d| d.is_error())) {
                 (Ok(()), Some(error)) => {

@@ -1,6 +1,8 @@
 //! Devices with separate memory: the simulated accelerator, and a kind made after its README.
 #![forbid(unsafe_code)]
 
+mod edited;
+mod together;
 mod toy;
 
 use std::sync::Arc;

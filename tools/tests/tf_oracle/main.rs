@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod devices;
 mod models;
 mod random;

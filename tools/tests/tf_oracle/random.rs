@@ -83,11 +83,11 @@ fn random_programs() {
     assert!(n_whole * 4 > cases && n_errors * 20 > cases, "{n_whole} without errors, {n_errors} with some");
 }
 
-fn said(diagnostics: &[Diagnostic]) -> String {
+pub(crate) fn said(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
-fn parsed(text: &str) -> Result<Verified, String> {
+pub(crate) fn parsed(text: &str) -> Result<Verified, String> {
     let parsed = parse("program", text, &ParseOptions::default());
     let module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
     verify(module).map_err(|wrong| format!("the program: {}", said(&wrong)))
@@ -102,7 +102,7 @@ fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
 }
 
 /// An executor with the resources of its calls.
-struct Executor {
+pub(crate) struct Executor {
     name: String,
     level: u8,
     program: Loaded,
@@ -111,6 +111,14 @@ struct Executor {
 }
 
 impl Executor {
+    /// An executor of a file that was optimized at a level.
+    pub(crate) fn new(name: String, level: u8, bef: &[u8], runtime: &Runtime) -> Result<Executor, String> {
+        let program = runtime.load_bytes(bef).map_err(|error| error.to_string())?;
+        let lines = Arc::new(Lines::default());
+        let options = CallOptions { output: lines.clone(), ..CallOptions::default() };
+        Ok(Executor { name, level, program, options, lines })
+    }
+
     fn all(text: &str) -> Result<Vec<Executor>, String> {
         let mut all = Vec::new();
         let ways = [
@@ -123,10 +131,7 @@ impl Executor {
         for (way, level, pipeline) in ways {
             let bytes = compiled(text, &pipeline).map_err(|why| format!("{way}: {why}"))?;
             for (queue, runtime) in &*RUNTIMES {
-                let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
-                let lines = Arc::new(Lines::default());
-                let options = CallOptions { output: lines.clone(), ..CallOptions::default() };
-                all.push(Executor { name: format!("{way} on {queue}"), level, program, options, lines });
+                all.push(Executor::new(format!("{way} on {queue}"), level, &bytes, runtime)?);
             }
         }
         Ok(all)
@@ -144,8 +149,12 @@ impl Executor {
 /// Compares a program in all ways; whether it has an error among its results.
 fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
+    compare_with_oracle(&program, &Executor::all(&program.text)?)
+}
+
+/// Compares all executors of a program with the oracle; whether it has an error among its results.
+pub(crate) fn compare_with_oracle(program: &Program, executors: &[Executor]) -> Result<bool, String> {
     let module = parsed(&program.text)?;
-    let executors = Executor::all(&program.text)?;
     let arguments: Vec<TfValue> = program.arguments.iter().cloned().map(TfValue::Tensor).collect();
     let [mut strict, mut inlined] = [VariableStore::default(), VariableStore::default()];
     let mut has_error = false;
@@ -156,8 +165,8 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
         };
         let strict = oracle(&mut strict, Strictness::Strict)?;
         let inlined = oracle(&mut inlined, Strictness::Inlined)?;
-        for executor in &executors {
-            let (found, lines) = executor.call(&program)?;
+        for executor in executors {
+            let (found, lines) = executor.call(program)?;
             agrees(executor.level, (&found, &lines), &strict, &inlined)
                 .map_err(|why| format!("{}, call {call}: {why}", executor.name))?;
         }

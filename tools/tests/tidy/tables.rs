@@ -98,6 +98,7 @@ pub(crate) const LOCKS: &[Exception] = &[
     ("runtime/host/src/queue/sleepers.rs", "a worker that falls asleep or is woken"),
     ("runtime/kernel-api/src/parallel.rs", "a block that failed"),
     ("runtime/kernel-api/src/queue/timers.rs", "a timer that is set or dropped"),
+    ("runtime/kernel-api/src/activity.rs", "the steps of an execution, asked when it can only wait"),
     ("runtime/kernel-api/src/rendezvous.rs", "a value that crosses between two parts of a program"),
 ];
 

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PartTable;
 use super::reach::{PartIndex, Reach, Role};
+use super::verify::BRANCH;
 use crate::device::homes::block_of;
 use crate::device::specs::CLIENT;
 use crate::device::transfers::{is_handle, sorted_functions};
@@ -41,11 +44,14 @@ pub(super) struct Divide<'a, 'm, 'c> {
     cx: &'a PassCx<'c>,
     parts: &'a PartTable,
     reach: &'a Reach<'a>,
+    /// The type in which f32 crosses.
+    wire: Option<DType>,
     /// The names of the functions of parts.
     symbols: FxHashMap<(StrId, PartIndex), String>,
     n_channels: i64,
     n_signals: u64,
     n_frames: u64,
+    n_branches: u64,
 }
 
 /// True if an op only joins chains.
@@ -61,7 +67,12 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         reach: &'a Reach<'a>,
     ) -> Divide<'a, 'm, 'c> {
         let symbols = FxHashMap::default();
-        Divide { r, cx, parts, reach, symbols, n_channels: 0, n_signals: 0, n_frames: 0 }
+        let wire = match cx.text("wire") {
+            "bf16" => Some(DType::BF16),
+            "f16" => Some(DType::F16),
+            _ => None,
+        };
+        Divide { r, cx, parts, reach, wire, symbols, n_channels: 0, n_signals: 0, n_frames: 0, n_branches: 0 }
     }
 
     /// The numbers of values and of signals that cross.
@@ -214,9 +225,31 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         Some(received)
     }
 
+    /// The type in which a value goes over the wire between processes, if not in its own.
+    fn on_wire(&mut self, ty: TypeId) -> Option<TypeId> {
+        let wire = self.wire?;
+        let is_f32 = tf::type_of(&self.m().cx, ty) == Some((Type::Dense(DType::F32), false));
+        is_f32.then(|| {
+            let element = tf::element(self.r.cx(), Type::Dense(wire), false);
+            tf::with_element(self.r.cx(), ty, element)
+        })
+    }
+
+    /// The value as another type of number, in the function of a part.
+    fn cast(&mut self, value: ValueId, ty: TypeId, of: &PartFunction, loc: LocId) -> ValueId {
+        let device = self.r.cx().str_attr(&self.parts.devices[of.part]);
+        let cast = self.append(of, loc, "tf.Cast", &[value], &[ty], &[("device", device)]);
+        self.m().result(cast, 0)
+    }
+
     /// Sends a value of one part to another.
     fn cross(&mut self, value: ValueId, from: &PartFunction, to: &PartFunction, loc: LocId) -> ValueId {
-        let ty = self.m().value_type(value);
+        let own = self.m().value_type(value);
+        let wire = self.on_wire(own);
+        let (ty, value) = match wire {
+            Some(ty) => (ty, self.cast(value, ty, from, loc)),
+            None => (own, value),
+        };
         let channel = self.r.cx().int_attr(KnownType::I64.id(), self.n_channels);
         self.n_channels += 1;
         let (sender, receiver) = (&self.parts.devices[from.part], &self.parts.devices[to.part]);
@@ -225,7 +258,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.append(from, loc, dev::SEND, &[value, from.step], &[], &attrs);
         let attrs = [("from", sender), ("channel", channel)];
         let recv = self.append(to, loc, dev::RECV, &[to.step], &[ty], &attrs);
-        self.m().result(recv, 0)
+        let received = self.m().result(recv, 0);
+        if wire.is_some() { self.cast(received, own, to, loc) } else { received }
     }
 
     /// Chains in the function of a part that are ready after these chains.
@@ -343,6 +377,13 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             let of = self.m().node_name(op).unwrap_or("call").to_owned();
             format!("{of}#{}", self.n_frames)
         });
+        // The same name in all parts, by which branches are known to be one.
+        let branch = (first == 1).then(|| {
+            self.n_branches += 1;
+            let of = self.m().node_name(op).unwrap_or("branch");
+            let text = format!("{of}#{}", self.n_branches);
+            (self.r.cx().str_id(BRANCH), self.r.cx().str_attr(&text))
+        });
         for part in members {
             let mut operands = Vec::new();
             for (i, &value) in data.iter().enumerate() {
@@ -373,7 +414,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 types.push(STEP);
             }
             types.extend(results[n_results..].iter().map(|&chain| m.value_type(chain)));
-            let attrs = self.renamed(op, part);
+            let mut attrs = self.renamed(op, part);
+            attrs.extend(branch);
             let name = self.m().op_name(op);
             let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
             let block = made[&part].block;

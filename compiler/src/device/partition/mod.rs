@@ -19,10 +19,11 @@
 //! the keys agree.
 //!
 //! The ops of a function keep their order in each part. An op only waits for ops that are earlier in that
-//! order, so parts cannot wait for each other in a circle.
+//! order, so parts cannot wait for each other in a circle: [`verify`] checks it.
 
 mod divide;
 mod reach;
+pub(crate) mod verify;
 
 use bef_format::device::LOCALHOST;
 
@@ -49,6 +50,11 @@ pub(crate) const PASS: Pass = Pass {
             name: "by",
             summary: "what becomes a part",
             kind: OptionKind::Word("device", &["device", "worker"]),
+        },
+        PassOption {
+            name: "wire",
+            summary: "the type as which f32 crosses, rounded to nearest even",
+            kind: OptionKind::Word("own", &["own", "bf16", "f16"]),
         },
         PassOption {
             name: "only",

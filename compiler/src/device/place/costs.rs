@@ -4,21 +4,26 @@
 //! time of an op that runs functions is that of their ops: times the assumed iterations for a loop, the mean
 //! of the branches for a branch. Ops inside of it that have a choice of devices are placed with it, so that a
 //! loop stays on one device unless specs of its ops say otherwise. Unknown dimensions count as 1.
+//! The rates that the set gives for a device (`flops`, `bandwidth`, `overhead`, `speed`) count; devices with
+//! the same rates have the same times.
+//!
+//! A device has the constants that its groups read, each once, for as long as the program is loaded.
 
-use befrost_tensor::tf::op::Work;
+use bef_format::device::DeviceConfig;
+use befrost_tensor::tf::op::{Type, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Candidates;
 use super::groups::{GroupId, Groups};
 use super::schedule::{Problem, Task, TaskId};
 use crate::build::query::{self, bytes_of, shape_of};
-use crate::device::is_placed;
 use crate::device::specs::Devices;
+use crate::device::{is_constant, is_placed};
 use crate::dialects::tf::{self, Control};
 use crate::graph::effects::{body, callees, functions};
 use crate::ir::{Module, OpId, StrId, TypeId, ValueId};
 
-/// Arithmetic operations per nanosecond of a CPU.
+/// Arithmetic operations per nanosecond of a CPU, unless the set says it.
 const FLOPS: f64 = 20.0;
 /// Bytes per nanosecond.
 const BANDWIDTH: f64 = 10.0;
@@ -48,7 +53,17 @@ impl Estimated {
         trips: f64,
     ) -> Estimated {
         let functions = functions(m);
-        let mut costs = Costs { m, functions: &functions, trips, known: FxHashMap::default() };
+        let mut kinds: Vec<Costs<'_>> = Vec::new();
+        let mut kind_of = Vec::new();
+        for (device, _) in devices.all() {
+            let config = devices.config(device);
+            let known = kinds.iter().position(|kind| kind.is_as_fast_as(config)).unwrap_or_else(|| {
+                let known = FxHashMap::default();
+                kinds.push(Costs { m, functions: &functions, trips, config, known });
+                kinds.len() - 1
+            });
+            kind_of.push(known);
+        }
         // Groups inside of functions that have a choice are placed with the op that calls the functions.
         let mut leader: Vec<usize> = (0..groups.all.len()).collect();
         let mut roots: Vec<OpId> = functions.values().copied().filter(|&op| !m.is_private(op)).collect();
@@ -57,7 +72,7 @@ impl Estimated {
         for &root in &roots {
             for op in body(m, root).into_iter().filter(|&op| is_placed(m, op)) {
                 let own = groups.of[&op];
-                for inner in costs.inside(op) {
+                for inner in kinds[0].inside(op) {
                     let Some(&group) = groups.of.get(&inner) else { continue };
                     let has_choice = candidates[group].reason.is_none() && candidates[own].reason.is_none();
                     // Two groups may each have an op inside of the other's: no cycle of leaders.
@@ -86,13 +101,14 @@ impl Estimated {
             .iter()
             .enumerate()
             .map(|(id, &op)| {
-                let host = costs.time(op);
-                let times = devices.all().map(|(device, _)| host / devices.speed(device)).collect();
+                let of_kind: Vec<f64> = kinds.iter_mut().map(|kind| kind.time(op)).collect();
+                let times = kind_of.iter().map(|&kind| of_kind[kind]).collect();
                 let reads = m.operands(op).filter_map(|value| {
                     let from = *task_of.get(&m.defining_op(value)?)?;
                     (from < id).then(|| (from, bytes(m, value)))
                 });
-                Task { group: number[&find(groups.of[&op])], times, reads: reads.collect() }
+                let made = m.results(op).take(tf::n_data_results(m, op)).map(|value| bytes(m, value)).sum();
+                Task { group: number[&find(groups.of[&op])], times, reads: reads.collect(), bytes: made }
             })
             .collect();
         let link = |a: u16, b: u16| match (devices.is_host(a), devices.is_host(b)) {
@@ -102,8 +118,17 @@ impl Estimated {
         };
         let all = || devices.all().map(|(device, _)| device);
         let links = all().map(|a| all().map(|b| link(a, b)).collect()).collect();
+        let mut constants = Constants::default();
+        let kept = of_problem.iter().map(|all| constants.read_by(m, groups, all)).collect();
         Estimated {
-            problem: Problem { tasks: tasks_of_problem, candidates: all_candidates, links },
+            problem: Problem {
+                tasks: tasks_of_problem,
+                candidates: all_candidates,
+                links,
+                kept,
+                constants: constants.bytes,
+                capacities: all().map(|device| devices.config(device).memory.map(|n| n as f64)).collect(),
+            },
             groups: of_problem,
             ops: tasks,
         }
@@ -128,9 +153,37 @@ fn known_elements(m: &Module, ty: TypeId) -> f64 {
     shape_of(m, ty).into_iter().flatten().map(|&dim| dim.max(1) as f64).product()
 }
 
-/// Times of ops on the host.
+/// The constants of a module by number, and their bytes.
+#[derive(Default)]
+struct Constants {
+    number: FxHashMap<ValueId, usize>,
+    bytes: Vec<f64>,
+}
+
+impl Constants {
+    /// The numbers of those that groups read.
+    fn read_by(&mut self, m: &Module, groups: &Groups, all: &[GroupId]) -> Vec<usize> {
+        let ops = all.iter().flat_map(|&group| &groups.all[group].ops);
+        let values = ops.flat_map(|&op| m.operands(op));
+        let constants = values.filter(|&value| m.defining_op(value).is_some_and(|op| is_constant(m, op)));
+        let mut numbers: Vec<usize> = constants
+            .map(|value| {
+                *self.number.entry(value).or_insert_with(|| {
+                    self.bytes.push(bytes(m, value));
+                    self.bytes.len() - 1
+                })
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// Times of ops on a device.
 struct Costs<'m> {
     m: &'m Module,
+    config: &'m DeviceConfig,
     functions: &'m FxHashMap<StrId, OpId>,
     trips: f64,
     /// The times of functions; 0 while a function is being added up, so that recursion ends.
@@ -141,6 +194,33 @@ struct Costs<'m> {
 const MAX_DEPTH: usize = 64;
 
 impl Costs<'_> {
+    fn is_as_fast_as(&self, other: &DeviceConfig) -> bool {
+        let rates = |config: &DeviceConfig| {
+            (config.flops.clone(), config.bandwidth, config.overhead_ns, config.speed.unwrap_or(1.0))
+        };
+        rates(self.config) == rates(other)
+    }
+
+    /// Arithmetic operations per nanosecond, on elements of the type of an op's first result.
+    fn flops(&self, op: OpId) -> f64 {
+        let ty =
+            self.m.results(op).next().and_then(|value| tf::type_of(&self.m.cx, self.m.value_type(value)));
+        let name = match ty {
+            Some((Type::Dense(dtype), _)) => dtype.name(),
+            _ => "",
+        };
+        let rate = self.config.flops.iter().find(|(known, _)| known == name);
+        rate.map_or(FLOPS, |(_, rate)| rate / 1e9)
+    }
+
+    fn overhead(&self) -> f64 {
+        self.config.overhead_ns.unwrap_or(OVERHEAD) / self.speed()
+    }
+
+    fn speed(&self) -> f64 {
+        self.config.speed.unwrap_or(1.0)
+    }
+
     fn time(&mut self, op: OpId) -> f64 {
         self.time_at(op, 0)
     }
@@ -149,7 +229,7 @@ impl Costs<'_> {
         let m = self.m;
         if let Some(control) = Control::of(m, op) {
             let inner: f64 = callees(m, op).into_iter().map(|name| self.function(name, depth)).sum();
-            return OVERHEAD
+            return self.overhead()
                 + match control {
                     Control::Call => inner,
                     Control::If | Control::Case => inner / callees(m, op).len().max(1) as f64,
@@ -162,7 +242,8 @@ impl Costs<'_> {
             // The conversion saturates; so does the sum, before it.
             Work { flops: 0, bytes: values.map(|value| bytes(m, value)).sum::<f64>() as u64 }
         });
-        OVERHEAD + (flops as f64 / FLOPS).max(moved as f64 / BANDWIDTH)
+        let bandwidth = self.config.bandwidth.map_or(BANDWIDTH, |rate| rate / 1e9);
+        self.overhead() + (flops as f64 / self.flops(op)).max(moved as f64 / bandwidth) / self.speed()
     }
 
     fn function(&mut self, name: StrId, depth: usize) -> f64 {

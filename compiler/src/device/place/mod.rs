@@ -8,12 +8,14 @@
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
 //! or forward a value are placed with their operand. Ops without operands, and ops that forward an argument,
 //! are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
-//! estimated times ([`costs`], [`schedule`]).
+//! estimated times ([`costs`], [`schedule`]). A program that does not fit into the memory of its devices is
+//! refused.
 
 mod costs;
 mod groups;
 mod report;
 mod schedule;
+pub(crate) mod simulate;
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
@@ -104,12 +106,12 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut choices = first(m, &groups, &candidates);
     let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
     let is_first = cx.text("policy") == "first";
-    if devices.len() > MAX_SIMULATED && (!is_first || cx.flag("print")) {
+    if devices.len() > MAX_SIMULATED && (!is_first || cx.flag("print") || devices.have_capacities()) {
         cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
         return r.change();
     }
-    let estimated =
-        (!is_first || cx.flag("print")).then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
+    let wants_times = !is_first || cx.flag("print") || devices.have_capacities();
+    let estimated = wants_times.then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
     if let (Some(estimated), false) = (&estimated, is_first) {
         let problem = &estimated.problem;
         let placed = match cx.text("policy") {
@@ -121,6 +123,16 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                 // A number of a device in its set.
                 choices[group] = PlacedGroup { device: device as DeviceIndex, reason: Reason::Cost };
             }
+        }
+    }
+    if let Some(Estimated { problem, groups: of, .. }) = &estimated {
+        let device_of =
+            |all: &Vec<GroupId>| all.first().map_or(0, |&group| usize::from(choices[group].device));
+        let placed: Vec<usize> = of.iter().map(device_of).collect();
+        let over = problem.excess(&problem.simulate(&placed));
+        if !over.is_empty() {
+            cx.report(errors::no_memory(&devices, &over));
+            return r.change();
         }
     }
     if let (Some(estimated), true) = (&estimated, cx.flag("print")) {

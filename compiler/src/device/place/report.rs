@@ -79,8 +79,9 @@ pub(super) fn table(
         let line = format!("{op:<first$}  {device:<second$}  {why:<third$}  {start:>fourth$}  {end}");
         _ = writeln!(text, "{}", line.trim_end());
     }
-    for (((_, name), n), busy) in devices.all().zip(counts).zip(busy) {
-        _ = writeln!(text, "{name}: {n} operators, busy {}", microseconds(busy));
+    for (((device, name), n), busy) in devices.all().zip(counts).zip(busy) {
+        let peak = schedule.peaks[usize::from(device)];
+        _ = writeln!(text, "{name}: {n} operators, busy {}, peak {peak:.0} bytes", microseconds(busy));
     }
     _ = writeln!(
         text,

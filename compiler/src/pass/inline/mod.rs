@@ -217,6 +217,11 @@ pub(crate) fn copy_block(
     copies.values.extend(r.ir().args(block).iter().copied().zip(args.iter().copied()));
     let at = r.ir().loc(call);
     r.copy_body(block, call, &mut copies, &mut call_sites(at));
+    let m = r.ir();
+    let pairs = m.args(block).iter().zip(args);
+    let others = pairs.filter(|&(&param, &arg)| m.value_type(param) != m.value_type(arg));
+    let others: Vec<ValueId> = others.map(|(_, &arg)| arg).collect();
+    others.into_iter().for_each(|arg| r.pass_type_on(arg));
     let last = r.ir().last_op(block);
     let results = last.into_iter().flat_map(|op| r.ir().operands(op));
     let results = results.map(|value| copies.values.get(&value).copied().unwrap_or(value)).collect();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::program::Program;
+use befrost_kernel_api::activity::Activity;
 use befrost_kernel_api::context::{ExecContext, Limits};
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::executor::Surroundings;
@@ -41,6 +42,20 @@ impl Execution {
         let request = &self.context.request;
         let device = request.devices.as_ref().and_then(|devices| devices.get(device));
         device.and_then(|device| device.queue()).unwrap_or(&request.queue)
+    }
+
+    /// The activity, if kernels of the program wait for each other.
+    #[inline]
+    pub(super) fn activity(&self) -> Option<&Arc<Activity>> {
+        self.context.activity()
+    }
+
+    /// Counts a task that is to be given to a queue.
+    #[inline]
+    pub(super) fn begin_task(&self) {
+        if let Some(activity) = self.activity() {
+            activity.begin();
+        }
     }
 
     /// Reserves the registers of a frame at `depth`.

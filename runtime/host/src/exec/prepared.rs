@@ -17,6 +17,7 @@ use super::trip_count::TripCount;
 use super::worker;
 use crate::program::{FunctionPlan, Program};
 use crate::queue::check_may_wait;
+use befrost_kernel_api::activity::Going;
 use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::sync::AtomicUsize;
@@ -144,6 +145,7 @@ impl<'p> PreparedCall<'p> {
         let iteration = iteration.into();
         let (is_seeded, values) = (context.queue().local().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
+        let context = if program.meets() { context.watched() } else { context };
         let devices = program.file().devices();
         let home = devices.queue_of(context.device_number());
         let anywhere = if devices.has_queues() || devices.has_streams() { NO_QUEUE } else { 0 };
@@ -202,7 +204,11 @@ impl FunctionCall for PreparedCall<'_> {
         let new_frame = self.start(arguments, Continuation::Wake(ended), results);
         let is_going = new_frame.is_some();
         new_frame.into_iter().for_each(|new_frame| {
-            self.context.queue().add_task(Task::new(move || worker::run(new_frame)));
+            let going = new_frame.frame().execution.activity().cloned().map(Going::new);
+            self.context.queue().add_task(Task::new(move || {
+                worker::run(new_frame);
+                drop(going);
+            }));
         });
         Ok(is_going)
     }

@@ -24,6 +24,10 @@
 //! * A worker runs kernels of one queue, that of its device, because streams never span queues. An activation
 //!   of another queue's stream has no stream, so all kernels that it makes ready go to their queues.
 //!
+//! If kernels of the program wait for each other, tasks and awaited values count as the execution's
+//! [`Activity`](befrost_kernel_api::activity::Activity): a task from before it is given to a queue until the
+//! worker that runs it has nothing left to do, a kernel's pending result until its users were notified.
+//!
 //! Entry points: [`run`] for a new frame; tasks and waiters call `Worker::on_thread`.
 
 mod invoke;
@@ -40,6 +44,7 @@ use super::frame::{
     Completing, Done, Frame, FrameEnd, InFlightEnd, LoopHead, NewFrame, PendingRegister, Ready, ResultsToken,
     Running, Sink, StraightRun,
 };
+use befrost_kernel_api::activity::{Activity, Going};
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::kernel::Job;
@@ -132,10 +137,12 @@ thread_local! {
 
 /// Runs a new frame as far as this thread can.
 pub(super) fn run(new_frame: NewFrame) {
+    let going = new_frame.frame().execution.activity().cloned().map(Going::new);
     Worker::on_thread(new_frame.frame().execution.home, |worker| {
         worker.ends_task = true;
         worker.enter_frame(new_frame, None);
     });
+    drop(going);
 }
 
 impl Activation {
@@ -196,6 +203,8 @@ impl Agenda {
     /// [`Agenda::write_results`] for a kernel that is complete when its results are final.
     #[inline]
     fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
+        let activity = running.frame().execution.activity().cloned();
+        let results = results.inspect(|result| await_value(activity.as_ref(), result));
         let completing = self.write_results(running, results);
         if self.unresolved.is_empty() {
             self.with_sink(|sink| Some(completing.complete(sink)));
@@ -297,6 +306,7 @@ impl Agenda {
         while let Some(first) = rest.next() {
             let (stream, at) = (first.stream(), first.queue());
             let queue = execution.queue(at);
+            execution.begin_task();
             let mut others = std::iter::from_fn(|| rest.next_if(|next| next.stream() == stream));
             queue.add_task(match others.next() {
                 None => Task::new(move || Worker::run_ready(at, frame, stream, |inline| inline.push(first))),
@@ -338,17 +348,25 @@ impl Worker {
 
     /// Body of a task with ready kernels of one stream.
     fn run_ready(queue: u16, frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
+        let mut activity = None;
         Worker::on_thread(queue, |worker| {
             worker.ends_task = true;
             worker.agenda.activate(frame, stream, None);
             fill(&mut worker.agenda.inline);
+            let execution = worker.agenda.inline.last().map(|ready| &ready.frame().execution);
+            activity = execution.and_then(|execution| execution.activity().cloned());
         });
+        if let Some(activity) = activity {
+            activity.end();
+        }
     }
 
     /// Begins the first activation of a frame.
     fn enter_frame(&mut self, mut new_frame: NewFrame, consumer: Option<ResultConsumer>) {
         // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
         let (address, stream) = (new_frame.frame().address(), self.own_stream(new_frame.frame(), 0));
+        // What the caller of the execution passes may come from anywhere.
+        let is_first = new_frame.frame().depth == 0;
         let agenda = &mut self.agenda;
         agenda.activate(address, stream, consumer.zip(new_frame.take_results_token()));
         let mut unresolved = std::mem::take(&mut agenda.unresolved);
@@ -356,6 +374,9 @@ impl Worker {
             let done = new_frame.begin(sink, &mut unresolved);
             for (pending, value) in unresolved.drain(..) {
                 let hold = Hold::Frame(Done::hold(done.frame()));
+                if is_first {
+                    await_value(done.frame().execution.activity(), &Value::Async(value.clone()));
+                }
                 RegisterWait { pending, stream, hold }.wait(&value);
             }
             Some(done)
@@ -450,6 +471,8 @@ impl Worker {
             return None;
         };
         let (running, job) = task.into_work::<DeferredTask>().ok()?.take()?;
+        // This worker goes on with it.
+        running.frame().execution.activity().into_iter().for_each(|activity| activity.end());
         activation.stream = running.stream();
         self.n_immediate += 1;
         Some((running, job))
@@ -500,6 +523,16 @@ fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
         }
     }
     inline.pop()
+}
+
+/// Counts a value that does not come from a frame of the execution as activity until it is final and all who
+/// wait for it were told: waiters run newest first, and this one is the first.
+#[inline]
+fn await_value(activity: Option<&Arc<Activity>>, value: &Value) {
+    if let (Some(activity), Value::Async(value)) = (activity, value) {
+        let going = Going::new(activity.clone());
+        value.and_then(move |_| drop(going));
+    }
 }
 
 /// A pending register, with a hold on its frame.

@@ -42,6 +42,8 @@ pub(crate) use plan::{
 pub struct Program {
     file: Arc<LoadedFile>,
     kernels: Kernels,
+    /// Whether kernels wait for each other.
+    meets: bool,
     /// By function. Made by the first call.
     plans: OnceLock<Box<[FunctionPlan]>>,
     by_name: BTreeMap<Box<str>, u32>,
@@ -79,13 +81,20 @@ impl Program {
         let by_name = by_name.collect();
         let prepared = prepare(&mapped, &kernels).map_err(LoadError::Kernels)?;
         let file = Arc::new(LoadedFile::new(mapped, prepared, devices));
-        Ok(Arc::new(Program { file, kernels, plans: OnceLock::new(), by_name }))
+        let meets = kernels.all().any(|kernel| kernel.signature.meets);
+        Ok(Arc::new(Program { file, kernels, meets, plans: OnceLock::new(), by_name }))
     }
 
     /// The part of the program that kernels see.
     #[inline]
     pub(crate) fn file(&self) -> &Arc<LoadedFile> {
         &self.file
+    }
+
+    /// Whether kernels of it wait for each other.
+    #[inline]
+    pub(crate) fn meets(&self) -> bool {
+        self.meets
     }
 
     /// The file.

@@ -213,7 +213,8 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
 fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
-    let (parking, mut results) = (Parking::new(context.queue().clone()), Vec::new());
+    let (parking, mut results) =
+        (Parking::new(context.queue().clone(), context.activity().cloned()), Vec::new());
     let begun = functions
         .prepare(function, &context)
         .and_then(|mut call| call.begin(&mut arguments, &mut results, Waker::from(parking.clone())));

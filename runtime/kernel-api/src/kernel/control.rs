@@ -118,7 +118,7 @@ pub fn decide_later(
     decide: impl FnOnce(&mut KernelFrame<'_>) -> Outcome + Send + 'static,
 ) -> Outcome {
     let operands = frame.operands_from(0);
-    let parking = Parking::new(frame.context().queue().clone());
+    let parking = Parking::new(frame.context().queue().clone(), frame.context().activity().cloned());
     let waker = Waker::from(parking.clone());
     value.and_then(move |_| waker.wake());
     Outcome::Later(Job::new(Place::Parked(parking), move |frame| {

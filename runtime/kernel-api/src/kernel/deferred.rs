@@ -22,6 +22,7 @@ use super::frame::{KernelFrame, Outcome};
 use super::job::{Job, Place};
 use super::returns::Returns;
 use super::signature::{Completion, Signature};
+use crate::activity::Going;
 use crate::context::{ExecContext, OnCancel};
 use crate::queue::{Parking, WhenFull};
 
@@ -56,8 +57,22 @@ impl<R: Returns> Deferred<R> {
 
     /// The results of `future`, which is polled on the queue.
     pub fn future(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
+        Deferred::polled(future, false)
+    }
+
+    /// The results of a future that another kernel of the execution ends, as [`Deferred::future`]. If no
+    /// kernel can do so any more, the [`Meeting`](crate::activity::Meeting) in which it waits ends it.
+    pub fn meeting(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
+        Deferred::polled(future, true)
+    }
+
+    fn polled(future: impl Future<Output = R> + Send + 'static, is_meeting: bool) -> Deferred<R> {
         let future = Box::pin(future);
-        let job = Job::new(Place::Queue, move |frame| poll(Polled { future, waiting: None }, frame));
+        let job = Job::new(Place::Queue, move |frame| {
+            let activity = frame.context().activity().filter(|_| !is_meeting);
+            let going = activity.cloned().map(Going::new);
+            poll(Polled { future, waiting: None, going }, frame)
+        });
         Deferred { job, _of: PhantomData }
     }
 }
@@ -85,6 +100,8 @@ struct Polled<F> {
     future: Pin<Box<F>>,
     /// Its waker, and the registration of the waker with the cancellation.
     waiting: Option<(Arc<Parking>, OnCancel)>,
+    /// It is awaited: something outside of the execution ends it.
+    going: Option<Going>,
 }
 
 fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
@@ -93,12 +110,16 @@ fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
 ) -> Outcome {
     let context = frame.context();
     let (parking, on_cancel) = polled.waiting.take().unwrap_or_else(|| {
-        let parking = Parking::new(context.queue().clone());
+        let parking = Parking::new(context.queue().clone(), context.activity().cloned());
         let on_cancel = context.request.cancellation.on_cancel(Waker::from(parking.clone()));
         (parking, on_cancel)
     });
     match polled.future.as_mut().poll(&mut Context::from_waker(&Waker::from(parking.clone()))) {
-        Poll::Ready(results) => results.store_later(frame),
+        Poll::Ready(results) => {
+            let outcome = results.store_later(frame);
+            drop(polled.going);
+            outcome
+        }
         Poll::Pending => {
             polled.waiting = Some((parking.clone(), on_cancel));
             Outcome::Later(Job::new(Place::Parked(parking), move |frame| poll(polled, frame)))

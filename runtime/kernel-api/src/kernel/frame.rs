@@ -446,6 +446,12 @@ impl Site {
         self.file.location_name(self.at)
     }
 
+    /// Attribute number `i` of the kernel.
+    pub fn attr(&self, i: u32) -> Option<AttrView<'_>> {
+        let kernel = self.file.kernel_view(self.at);
+        (i < kernel.n_attrs()).then(|| kernel.attr(i))
+    }
+
     /// An error at this location.
     pub fn error(&self, error: KernelError) -> Error {
         let mut trace = Vec::new();

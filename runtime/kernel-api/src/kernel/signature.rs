@@ -125,6 +125,8 @@ pub struct Signature {
     pub observes: bool,
     /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
+    /// True if it waits for another kernel of its execution: a rendezvous.
+    pub meets: bool,
     /// True if it takes the identity of its frame.
     pub takes_frame: bool,
     /// True if it takes values in whatever memory they lie and enqueues what it does with them itself. On a

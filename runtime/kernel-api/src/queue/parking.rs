@@ -1,14 +1,18 @@
 //! [`Parking`]: a parked task that runs when it is woken, such as that of a future.
+//!
+//! A task in a queue counts as an [`Activity`] of its execution, a parked one does not.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Wake;
 
 use super::{Queue, Task};
+use crate::activity::Activity;
 
 /// Waker of a task, such as that of a future.
 pub struct Parking {
     queue: Queue,
+    activity: Option<Arc<Activity>>,
     task: Mutex<Parked>,
 }
 
@@ -22,9 +26,14 @@ enum Parked {
 }
 
 impl Parking {
-    /// A waker for a task of this queue.
-    pub fn new(queue: Queue) -> Arc<Parking> {
-        Arc::new(Parking { queue, task: Mutex::default() })
+    /// A waker for a task of this queue, and of an execution.
+    pub fn new(queue: Queue, activity: Option<Arc<Activity>>) -> Arc<Parking> {
+        Arc::new(Parking { queue, activity, task: Mutex::default() })
+    }
+
+    /// Counts the task, which leaves.
+    fn begin(&self) {
+        self.activity.iter().for_each(|activity| activity.begin());
     }
 
     fn swap(&self, parked: impl FnOnce(Parked) -> (Parked, Option<Task>)) {
@@ -33,6 +42,7 @@ impl Parking {
         *slot = parked;
         drop(slot);
         if let Some(task) = task {
+            self.begin();
             self.queue.add_task(task);
         }
     }
@@ -56,6 +66,16 @@ impl Wake for Parking {
             Parked::Task(task) => (Parked::Nothing, Some(task)),
             Parked::Nothing | Parked::Woken => (Parked::Woken, None),
         });
+    }
+}
+
+impl Drop for Parking {
+    fn drop(&mut self) {
+        let parked = self.task.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Parked::Task(task) = std::mem::take(parked) {
+            self.begin();
+            drop(task);
+        }
     }
 }
 

@@ -8,8 +8,11 @@
 //! | `dev.send(value, step)` | none; hands over the value, also an error or a dead one |
 //! | `dev.recv(step)` | the value that was sent |
 //! | `dev.transfer(value)` | the value in the memory of another device |
+//!
+//! A recv whose value nobody can send any more, because the step is gone or the execution can only wait,
+//! fails with its channel, both devices and the frames that it is in.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use bef_format::AttrView;
 use befrost_kernel_api::async_value::AsyncRef;
@@ -19,7 +22,7 @@ use befrost_kernel_api::kernel::{
     AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, Site, StrAttr,
 };
 use befrost_kernel_api::object::Object;
-use befrost_kernel_api::rendezvous::{FrameId, Received, Sending, StepTable};
+use befrost_kernel_api::rendezvous::{FrameId, NotReceived, Received, Sending, StepTable};
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 
 /// A frame of a step.
@@ -27,27 +30,48 @@ use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 struct StepFrame {
     step: Arc<StepTable>,
     frame: FrameId,
+    /// The frame for people. The step itself has none.
+    name: Option<Arc<FrameName>>,
+}
+
+/// The name of a frame, and the iteration of the frame around it.
+#[derive(Debug)]
+struct FrameName {
+    name: String,
+    outer: Option<(Arc<FrameName>, u64)>,
+}
+
+/// The frames around and of an iteration, outermost first: `, in while_1, iteration 4`.
+fn path_text(name: &Arc<FrameName>, iteration: u64) -> String {
+    let (mut path, mut at) = (Vec::new(), Some((name, iteration)));
+    while let Some((of, iteration)) = at {
+        path.push(format!(", in {}, iteration {iteration}", of.name));
+        at = of.outer.as_ref().map(|(outer, iteration)| (outer, *iteration));
+    }
+    path.into_iter().rev().collect()
 }
 
 impl Object for StepFrame {
     const TYPES: &'static [&'static str] = &["!dev.step"];
 
     fn display(&self) -> String {
-        format!("step, iteration {}", self.frame.iteration())
+        let path = self.name.as_ref().map(|name| path_text(name, self.frame.iteration()));
+        format!("step{}", path.unwrap_or_default())
     }
 }
 
 /// Adds the kernels of the `dev` dialect.
 pub fn dev(registry: &mut Registry) {
-    registry.add(kernel!("dev.step", || StepFrame { step: Arc::default(), frame: FrameId::default() }));
+    registry.add(kernel!("dev.step", step));
     registry.add(kernel!("dev.enter", |at: &StepFrame, name: StrAttr<'_>| StepFrame {
         step: at.step.clone(),
-        frame: at.frame.enter(name.0)
+        frame: at.frame.enter(name.0),
+        name: Some(Arc::new(FrameName {
+            name: name.0.to_owned(),
+            outer: at.name.clone().map(|name| (name, at.frame.iteration())),
+        })),
     }));
-    registry.add(kernel!("dev.next", |at: &StepFrame| StepFrame {
-        step: at.step.clone(),
-        frame: at.frame.next()
-    }));
+    registry.add(kernel!("dev.next", |at: &StepFrame| StepFrame { frame: at.frame.next(), ..at.clone() }));
     let text = || AttrSpec { kind: "a string attribute", accepts: |attr| matches!(attr, AttrView::Str(_)) };
     let channel = || vec![AttrSpec::of::<i64>(), text()];
     let sent = Signature {
@@ -63,6 +87,7 @@ pub fn dev(registry: &mut Registry) {
         results: vec![&[]],
         attrs: channel(),
         completion: Completion::Async,
+        meets: true,
         takes_any_memory: true,
         ..Signature::default()
     };
@@ -75,6 +100,15 @@ pub fn dev(registry: &mut Registry) {
         ..Signature::default()
     };
     registry.add(Kernel::new("dev.transfer", transferred, transfer));
+}
+
+fn step(cx: &ExecContext) -> StepFrame {
+    let step = Arc::<StepTable>::default();
+    if let Some(activity) = cx.activity() {
+        let table: Weak<StepTable> = Arc::downgrade(&step);
+        activity.watch(table);
+    }
+    StepFrame { step, frame: FrameId::default(), name: None }
 }
 
 /// The number of the channel.
@@ -180,13 +214,15 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(at) = frame.operand(0).and_then(|at| at.downcast_ref::<StepFrame>()) else {
         return Outcome::Operand;
     };
-    let (step, channel, of) = (at.step.clone(), channel(frame), at.frame);
+    let (step, channel, of, name) = (at.step.clone(), channel(frame), at.frame, at.name.clone());
     let cx = frame.context();
     let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
     let received = match step.recv((channel, of)) {
         Ok(received) => received,
         Err(error) => return Outcome::Error(error),
     };
+    // Without the step, which ends when nobody else has it.
+    drop(step);
     match received {
         Some(Received::Now(value)) if has_memories => match arrived(value, cx, frame.site()) {
             Ok(value) => {
@@ -199,21 +235,48 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
             frame.set_result(0, value);
             Outcome::Done
         }
-        Some(Received::Later(arrival)) if has_memories => {
-            let (cx, site) = (cx.clone(), frame.site());
-            let moved = async move {
-                let values = arrival.await?;
-                values
-                    .into_iter()
-                    .map(|value| arrived(value, &cx, site.clone()))
-                    .collect::<Result<Vec<_>, _>>()
+        Some(Received::Later(arrival)) => {
+            let (cx, awaited) = (cx.clone(), Awaited { channel, of, name, site: frame.site() });
+            let values = async move {
+                let values = arrival.await.map_err(|why| awaited.error(why, &cx))?;
+                if !has_memories {
+                    return Ok(values);
+                }
+                let values = values.into_iter().map(|value| arrived(value, &cx, awaited.site.clone()));
+                values.collect::<Result<Vec<_>, KernelError>>()
             };
-            Deferred::future(moved).store(frame)
+            Deferred::meeting(values).store(frame)
         }
-        Some(Received::Later(arrival)) => Deferred::future(arrival).store(frame),
         None => {
             let message = format!("channel {channel}, iteration {}: received twice", of.iteration());
             Outcome::error(KernelError::new(ErrorCode::Internal, message))
+        }
+    }
+}
+
+/// A value that is awaited, for the message if it does not come.
+struct Awaited {
+    channel: i64,
+    of: FrameId,
+    name: Option<Arc<FrameName>>,
+    site: Site,
+}
+
+impl Awaited {
+    fn error(&self, why: NotReceived, cx: &ExecContext) -> KernelError {
+        match why {
+            NotReceived::Aborted(error) => error,
+            NotReceived::NeverSent => {
+                let from = match self.site.attr(1) {
+                    Some(AttrView::Str(name)) => name.to_owned(),
+                    _ => String::new(),
+                };
+                let (channel, to) = (self.channel, cx.device().name());
+                let path =
+                    self.name.as_ref().map_or(String::new(), |name| path_text(name, self.of.iteration()));
+                let message = format!("never sent: channel {channel} from {from} to {to}{path}");
+                KernelError::new(ErrorCode::Internal, message)
+            }
         }
     }
 }

@@ -5,18 +5,20 @@
 //! shapes of its operands. With these options the program's kernels, and their deferred work, are wrapped by
 //! clocks; the clocks' overhead is not in the times of kernels. Without the options there is no overhead.
 //! Calls, branches and loops that the executor runs without kernels appear in neither output; the kernels in
-//! their bodies do, and a trace counts the iterations of each loop that are in flight.
+//! their bodies do, and a trace counts the iterations of each loop that are in flight. It has a group of
+//! tracks for each device, and an arrow from each send to its recv.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use befrost::ErrorCode;
 use befrost_kernel_api::kernel::{Cursor, FrameCx, Job, Kernel, KernelFrame, Outcome, Param, Signature};
-use befrost_kernel_api::{KernelError, Registry};
+use befrost_kernel_api::{KernelError, Registry, Value};
 use befrost_kernels::Tensor;
 
 use super::in_flight::{Iterations, Loops};
@@ -42,6 +44,8 @@ struct Noted {
     /// The number of dropped events.
     lost: u64,
     loops: Loops,
+    /// The names of devices, by number.
+    devices: BTreeMap<u16, String>,
     /// The numbers of labels, which index `totals`.
     labels: HashMap<Label, usize>,
     totals: Vec<Total>,
@@ -57,10 +61,26 @@ struct Label {
     operands: String,
 }
 
+/// The tracks of an event: those of a device, which are a process to viewers, and the end of an arrow.
+#[derive(Clone, Copy)]
+struct Track {
+    device: u16,
+    crossing: Option<Crossing>,
+}
+
+/// An end of an arrow between a send and a recv.
+#[derive(Clone, Copy)]
+struct Crossing {
+    /// Equal at both ends.
+    id: u64,
+    is_send: bool,
+}
+
 /// A kernel, or its deferred work.
 struct TimedEvent {
     label: usize,
     is_later: bool,
+    track: Track,
     thread: u32,
     at: Duration,
     took: Duration,
@@ -82,9 +102,9 @@ pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
         match inside {
             Some((&name, &run)) => {
                 let label = label(name, frame);
-                let iterations = iterations(frame);
+                let (iterations, track) = (iterations(frame), track(name, frame));
                 let start = Instant::now();
-                timed(label, iterations, false, start, run(frame))
+                timed((label, track), iterations, false, start, run(frame))
             }
             None => Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code")),
         }
@@ -113,6 +133,30 @@ fn iterations(frame: &KernelFrame<'_>) -> Iterations {
         return Iterations::new();
     }
     noted.loops.of(&path, log.start.elapsed())
+}
+
+/// The tracks of a kernel.
+fn track(kernel: &str, frame: &KernelFrame<'_>) -> Track {
+    let cx = frame.context();
+    let device = cx.device_number();
+    let Some(log) = LOG.get().filter(|log| log.traces) else { return Track { device, crossing: None } };
+    log.noted().devices.entry(device).or_insert_with(|| cx.device().name().to_string());
+    let (operand, is_send) = match kernel {
+        "dev.send" => (1, true),
+        "dev.recv" => (0, false),
+        _ => return Track { device, crossing: None },
+    };
+    // The channel, and the frame in its step, as text.
+    let mut hasher = DefaultHasher::new();
+    cx.request.id.hash(&mut hasher);
+    let step = match frame.operand(operand) {
+        Some(Value::Object(step)) => step.display(),
+        _ => String::new(),
+    };
+    (format!("{:?}", frame.immediate(0)), step).hash(&mut hasher);
+    // Viewers read numbers as floats.
+    let id = hasher.finish() >> 12;
+    Track { device, crossing: Some(Crossing { id, is_send }) }
 }
 
 /// The number of a kernel's label.
@@ -147,18 +191,33 @@ fn label(kernel: &'static str, frame: &KernelFrame<'_>) -> usize {
 }
 
 /// Records the time since `start`, and wraps deferred work.
-fn timed(label: usize, iterations: Iterations, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
-    note(label, &iterations, is_later, start, start.elapsed());
+fn timed(
+    (label, track): (usize, Track),
+    iterations: Iterations,
+    is_later: bool,
+    start: Instant,
+    outcome: Outcome,
+) -> Outcome {
+    // What is received has arrived when nothing comes later.
+    let waits = matches!(outcome, Outcome::Later(_));
+    let crossing = track.crossing.filter(|_| !waits);
+    note((label, Track { crossing, ..track }), &iterations, is_later, start, start.elapsed());
     match outcome {
         Outcome::Later(job) => Outcome::Later(job.within(move |job: Job, frame: &mut KernelFrame<'_>| {
             let start = Instant::now();
-            timed(label, iterations, true, start, job.run(frame))
+            timed((label, track), iterations, true, start, job.run(frame))
         })),
         outcome => outcome,
     }
 }
 
-fn note(label: usize, iterations: &[usize], is_later: bool, start: Instant, took: Duration) {
+fn note(
+    (label, track): (usize, Track),
+    iterations: &[usize],
+    is_later: bool,
+    start: Instant,
+    took: Duration,
+) {
     let Some(log) = LOG.get() else { return };
     let mut noted = log.noted();
     if let Some(total) = noted.totals.get_mut(label) {
@@ -171,7 +230,7 @@ fn note(label: usize, iterations: &[usize], is_later: bool, start: Instant, took
     }
     if noted.events.len() < MAX_EVENTS {
         let (thread, at) = (thread_number(), start.saturating_duration_since(log.start));
-        noted.events.push(TimedEvent { label, is_later, thread, at, took });
+        noted.events.push(TimedEvent { label, is_later, track, thread, at, took });
         noted.loops.extend(iterations, at + took);
     } else {
         noted.lost += 1;
@@ -229,22 +288,37 @@ pub(super) fn trace(put: &mut dyn FnMut(&str)) {
     noted.labels.iter().for_each(|(label, &i)| labels[i] = Some(label));
     put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
     let mut line = String::new();
-    for (i, TimedEvent { label, is_later, thread, at, took }) in noted.events.iter().enumerate() {
+    for (i, TimedEvent { label, is_later, track, thread, at, took }) in noted.events.iter().enumerate() {
         let Some(Label { kernel, source, operands }) = labels.get(*label).copied().flatten() else {
             continue;
         };
         let [at, took] = [at, took].map(|time| time.as_secs_f64() * 1e6);
+        let pid = 1 + u32::from(track.device);
         let (comma, kind) = (if i == 0 { "" } else { "," }, if *is_later { "task" } else { "kernel" });
         line.clear();
         // Names of kernels and types need no escapes.
         _ = write!(
             line,
-            "{comma}\n{{\"name\": \"{kernel}\", \"cat\": \"{kind}\", \"ph\": \"X\", \"ts\": {at:.3}, \"dur\": {took:.3}, \"pid\": 1, \"tid\": {thread}, \"args\": {{\"source\": \"{}\", \"operands\": \"{operands}\"}}}}",
+            "{comma}\n{{\"name\": \"{kernel}\", \"cat\": \"{kind}\", \"ph\": \"X\", \"ts\": {at:.3}, \"dur\": {took:.3}, \"pid\": {pid}, \"tid\": {thread}, \"args\": {{\"source\": \"{}\", \"operands\": \"{operands}\"}}}}",
             escaped(source)
         );
+        if let Some(Crossing { id, is_send }) = track.crossing {
+            let (phase, binding) = if is_send { ("s", "") } else { ("f", ", \"bp\": \"e\"") };
+            _ = write!(
+                line,
+                ",\n{{\"name\": \"crossing\", \"cat\": \"dev\", \"ph\": \"{phase}\", \"id\": {id}, \"ts\": {at:.3}, \"pid\": {pid}, \"tid\": {thread}{binding}}}"
+            );
+        }
         put(&line);
     }
     noted.loops.counters(put);
+    for (device, name) in noted.devices.iter().filter(|_| noted.devices.len() > 1) {
+        // Names of devices need no escapes.
+        let pid = 1 + u32::from(*device);
+        put(&format!(
+            ",\n{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {pid}, \"args\": {{\"name\": \"{name}\"}}}}"
+        ));
+    }
     put(&format!("\n], \"otherData\": {{\"lost\": {}}}}}\n", noted.lost));
 }
 

@@ -16,6 +16,7 @@
 //! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
 //! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
+mod calibrate;
 mod clocks;
 mod deadline;
 mod fixed;
@@ -93,7 +94,7 @@ A .bef file is mapped, with a shared lock (flock): it must not change while the 
 #[command(name = "bef-exec", version, after_help = EXAMPLES)]
 pub(super) struct ExecArgs {
     /// The program; `-` is standard input: BEF, text or a model by its first bytes
-    #[arg(value_name = "FILE|-", value_parser = place(), required = false, required_unless_present = "list_devices", default_value_if("list_devices", "true", "-"))]
+    #[arg(value_name = "FILE|-", value_parser = place(), required = false, required_unless_present_any = ["list_devices", "calibrate"], default_value_ifs([("list_devices", "true", "-"), ("calibrate", "true", "-")]))]
     file: Place,
 
     /// Format of the program; default: by extension (.mlir .bef .pb .pbtxt .meta .onnx), a SavedModel's
@@ -229,6 +230,14 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     list_devices: bool,
 
+    /// Measure what the devices that --devices names do in a second, for `--devices @set.json`
+    #[arg(long, requires = "devices")]
+    calibrate: bool,
+
+    /// Where to write what was measured [default: standard output]
+    #[arg(short = 'o', value_name = "FILE.json", requires = "calibrate", value_parser = place())]
+    measured: Option<Place>,
+
     /// Run this function first; the others see what it left in the resource context
     #[arg(long, value_name = "NAME")]
     init_function: Option<String>,
@@ -303,6 +312,11 @@ pub fn main(map: Map, interrupts: Interrupts, load: LoadLibrary) -> ExitCode {
 fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts) -> Result<(), Failure> {
     if args.list_devices {
         return list_devices(args.level.devices.devices.as_deref());
+    }
+    if args.calibrate {
+        let queue = args.work_queue.as_deref().unwrap_or("mstd");
+        let set = calibrate::calibrated(args.level.devices.devices.as_deref().unwrap_or_default(), queue)?;
+        return args.measured.as_ref().unwrap_or(&Place::Std).write_text(&set);
     }
     if args.names_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";

@@ -210,7 +210,9 @@ impl Worker {
     /// Adds a task for the deferred part of the last kernel.
     pub(super) fn enqueue_deferred(&mut self) {
         let Some((running, job)) = self.deferred.take() else { return };
-        let queue = running.frame().execution.queue(running.queue());
+        let execution = &running.frame().execution;
+        execution.begin_task();
+        let queue = execution.queue(running.queue());
         match queue.local().local_tasks() {
             Some(local) => {
                 self.n_kept_tasks += u32::from(local.push(DeferredTask(Some((running, job))).task()));
@@ -247,7 +249,11 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, execution: &Ex
 #[inline(never)]
 fn defer_at(place: &Place, running: Running, job: Job) {
     // The task may be done, and the frame freed, before the queue has returned.
-    let queue = running.frame().execution.queue(running.queue()).clone();
+    let execution = &running.frame().execution;
+    let queue = execution.queue(running.queue()).clone();
+    if !matches!(place, Place::Parked(_)) {
+        execution.begin_task();
+    }
     let task = DeferredTask(Some((running, job))).task();
     match place {
         Place::Queue => queue.local().add_soon(task),
@@ -257,7 +263,8 @@ fn defer_at(place: &Place, running: Running, job: Job) {
     }
 }
 
-/// Task of the deferred part of a kernel. If it is dropped, the kernel's results become errors.
+/// Task of the deferred part of a kernel. If it is dropped, the kernel's results become errors. It counts as
+/// activity unless it is parked.
 pub(super) struct DeferredTask(Option<(Running, Job)>);
 
 impl DeferredTask {
@@ -283,7 +290,9 @@ impl Work for DeferredTask {
     #[inline]
     fn work(self) {
         if let Some((running, job)) = self.take() {
+            let activity = running.frame().execution.activity().cloned();
             Worker::resume(running, |worker, running| worker.run_job(running, job));
+            activity.iter().for_each(|activity| activity.end());
         }
     }
 }
@@ -292,7 +301,8 @@ impl Drop for DeferredTask {
     fn drop(&mut self) {
         let Some((running, job)) = self.0.take() else { return };
         drop(job);
-        let queue = running.frame().execution.queue(running.queue()).clone();
+        let execution = &running.frame().execution;
+        let (queue, activity) = (execution.queue(running.queue()).clone(), execution.activity().cloned());
         // In a task, because the caller may be in the middle of other work.
         queue.local().add_soon(Task::new(move || {
             Worker::resume(running, |worker, running| {
@@ -301,6 +311,7 @@ impl Drop for DeferredTask {
                 let value = Value::Error(running.located(&error));
                 worker.settle_with(running, &value);
             });
+            activity.iter().for_each(|activity| activity.end());
         }));
     }
 }

@@ -1,0 +1,159 @@
+//! `tf-simulate`: the schedule of a placed program, as numbers or as a picture.
+//!
+//! ```text
+//! CPU:0  ▐████▌    ▐██▌            a row per device, a box per op;
+//! CPU:1        ╲▐██▌╱              a line for each value that crosses: from its end to its arrival
+//! ```
+//!
+//! The times are those by which policies place ([`costs`](super::costs), [`schedule`](super::schedule));
+//! ops in functions belong to the op that calls them.
+
+use std::fmt::Write;
+
+use super::costs::Estimated;
+use super::groups::Groups;
+use super::schedule::SimulatedSchedule;
+use super::{Candidates, MAX_SIMULATED};
+use crate::device::errors::{self, op_text};
+use crate::device::specs::{DEVICES, Devices};
+use crate::ir::Module;
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-simulate",
+    title: "TFSimulate",
+    summary: "prints the simulated schedule of a placed program",
+    options: &[
+        DEVICES,
+        PassOption {
+            name: "trips",
+            summary: "how many iterations a loop is assumed to have",
+            kind: OptionKind::Number(10),
+        },
+        PassOption { name: "svg", summary: "print a picture", kind: OptionKind::Flag(false) },
+    ],
+    statistics: &[],
+    run,
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let Some(devices) = Devices::of_option(cx).filter(|devices| devices.len() > 0) else {
+        return r.change();
+    };
+    if devices.len() > MAX_SIMULATED {
+        cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
+        return r.change();
+    }
+    let m = r.ir();
+    let groups = Groups::of_module(m, cx, false);
+    let candidates: Option<Vec<Candidates>> =
+        groups.all.iter().map(|group| Candidates::of(m, group, &devices, false, cx)).collect();
+    let Some(candidates) = candidates else { return r.change() };
+    let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
+    let estimated = Estimated::of(m, &groups, &candidates, &devices, trips);
+    let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
+    let schedule = estimated.problem.simulate(&placed);
+    let text = match cx.flag("svg") {
+        true => picture(m, &devices, &estimated, &placed, &schedule),
+        false => numbers(&devices, &estimated, &placed, &schedule),
+    };
+    cx.print(&text);
+    r.change()
+}
+
+/// The work of each device, and the whole.
+fn numbers(
+    devices: &Devices,
+    estimated: &Estimated,
+    placed: &[usize],
+    schedule: &SimulatedSchedule,
+) -> String {
+    let mut busy = vec![0.0; devices.len()];
+    for (task, (start, end)) in estimated.problem.tasks.iter().zip(&schedule.times) {
+        busy[placed[task.group]] += end - start;
+    }
+    let mut text = String::new();
+    for (((_, name), busy), peak) in devices.all().zip(busy).zip(&schedule.peaks) {
+        _ = writeln!(text, "{name}: busy {:.1} us, peak {peak:.0} bytes", busy / 1e3);
+    }
+    let (makespan, bound) = (schedule.makespan / 1e3, estimated.problem.lower_bound() / 1e3);
+    let moved = schedule.moved;
+    _ = writeln!(text, "makespan {makespan:.1} us, lower bound {bound:.1} us, {moved:.0} bytes cross");
+    text
+}
+
+/// Width of the schedule, and its left margin.
+const WIDTH: f64 = 1200.0;
+const LEFT: f64 = 320.0;
+/// Height of a row, and of a box in it.
+const ROW: f64 = 40.0;
+const BOX: f64 = 24.0;
+/// The most boxes and lines of a picture.
+const MAX_SHAPES: usize = 20_000;
+
+/// The schedule as SVG.
+fn picture(
+    m: &Module,
+    devices: &Devices,
+    estimated: &Estimated,
+    placed: &[usize],
+    schedule: &SimulatedSchedule,
+) -> String {
+    let scale = WIDTH / schedule.makespan.max(1.0);
+    let x = |time: f64| LEFT + time * scale;
+    let y = |device: usize| ROW * (device as f64 + 0.5);
+    let (width, height) = (LEFT + WIDTH + 20.0, ROW * (devices.len() as f64 + 1.0));
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"11\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for (device, name) in devices.all() {
+        let row = y(device.into());
+        _ = writeln!(
+            svg,
+            "<text x=\"8\" y=\"{:.1}\">{name}</text>\n\
+             <line x1=\"{LEFT}\" y1=\"{row:.1}\" x2=\"{:.1}\" y2=\"{row:.1}\" stroke=\"#ddd\"/>",
+            row + 4.0,
+            LEFT + WIDTH
+        );
+    }
+    let tasks = estimated.problem.tasks.iter().zip(&schedule.times).zip(&estimated.ops);
+    for ((task, &(start, end)), &op) in tasks.take(MAX_SHAPES) {
+        let device = placed[task.group];
+        // Hues that are far from each other for neighbours.
+        let hue = device * 137 % 360;
+        let (top, wide) = (y(device) - BOX / 2.0, ((end - start) * scale).max(0.5));
+        _ = writeln!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"hsl({hue},55%,65%)\" \
+             stroke=\"white\" stroke-width=\"0.3\"><title>{} {:.1} us to {:.1} us</title></rect>",
+            x(start),
+            escaped(&op_text(m, op)),
+            start / 1e3,
+            end / 1e3
+        );
+    }
+    for &(from, device, arrival) in schedule.crossings.iter().take(MAX_SHAPES) {
+        let home = placed[estimated.problem.tasks[from].group];
+        let (_, end) = schedule.times[from];
+        let (x1, x2, y1, y2) = (x(end), x(arrival), y(home), y(device));
+        _ = writeln!(
+            svg,
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#444\" stroke-width=\"0.8\"/>"
+        );
+    }
+    _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{:.1}\">makespan {:.1} us, {:.0} bytes cross</text>\n</svg>",
+        height - 12.0,
+        schedule.makespan / 1e3,
+        schedule.moved
+    );
+    svg
+}
+
+/// A text inside of XML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

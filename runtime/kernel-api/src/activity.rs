@@ -1,0 +1,115 @@
+//! [`Activity`]: notices when the kernels of an execution can only wait for each other.
+//!
+//! ```text
+//! +1  a task of the execution is given to a queue        -1  it has run
+//! +1  a result, a future, a caller's argument is awaited  -1  it is there, and its users are notified
+//!  0  nothing runs, is ready, or is awaited: what waits in a rendezvous waits in vain
+//! ```
+//!
+//! A kernel that waits for another kernel of its execution ([`Deferred::meeting`]) does not count; whoever
+//! wakes it does. So the count is zero between two tasks only if no value can come any more, and when an
+//! execution has ended. Executions without such kernels have no `Activity` and pay nothing.
+//!
+//! [`Deferred::meeting`]: crate::kernel::Deferred::meeting
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+
+/// A place where kernels wait for others of their execution.
+pub trait Meeting: Send + Sync {
+    /// Nothing comes any more: whoever waits gets an error.
+    fn end_waits(&self);
+}
+
+/// The tasks and awaited values of an execution.
+#[derive(Default)]
+pub struct Activity {
+    count: AtomicUsize,
+    meetings: Mutex<Vec<Weak<dyn Meeting>>>,
+}
+
+impl Activity {
+    /// Lets kernels that wait in `meeting` fail when nothing else goes on.
+    pub fn watch(&self, meeting: Weak<dyn Meeting>) {
+        let mut meetings = lock(&self.meetings);
+        meetings.retain(|known| known.strong_count() > 0);
+        meetings.push(meeting);
+    }
+
+    /// Counts a task, before it is given to a queue, or an awaited value.
+    pub fn begin(&self) {
+        // Relaxed: the caller is counted itself, or has the execution's results still before it.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends what was counted, behind everything that it began.
+    pub fn end(&self) {
+        // AcqRel: Release publishes what this thread left waiting. Acquire shows the thread that sees zero
+        // what all others left.
+        if self.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let meetings: Vec<_> = lock(&self.meetings).iter().filter_map(Weak::upgrade).collect();
+            meetings.iter().for_each(|meeting| meeting.end_waits());
+        }
+    }
+}
+
+impl fmt::Debug for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Activity").field(&self.count).finish()
+    }
+}
+
+/// Something that goes on, until it is dropped.
+#[derive(Debug)]
+pub struct Going(Arc<Activity>);
+
+impl Going {
+    /// Counts something that begins.
+    pub fn new(activity: Arc<Activity>) -> Going {
+        activity.begin();
+        Going(activity)
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Ended(AtomicUsize);
+
+    impl Meeting for Ended {
+        fn end_waits(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn waits_end_when_nothing_goes_on() {
+        let (activity, ended) = (Arc::<Activity>::default(), Arc::<Ended>::default());
+        let meeting: Arc<dyn Meeting> = ended.clone();
+        activity.watch(Arc::downgrade(&meeting));
+        let n_ended = || ended.0.load(Ordering::Relaxed);
+        let one = Going::new(activity.clone());
+        let two = Going::new(activity.clone());
+        drop(one);
+        assert_eq!(n_ended(), 0);
+        drop(two);
+        assert_eq!(n_ended(), 1);
+        drop(Going::new(activity.clone()));
+        assert_eq!(n_ended(), 2, "each time");
+        // A meeting that is over is not asked, and forgotten.
+        activity.watch(Weak::<Ended>::new());
+        drop(Going::new(activity.clone()));
+        activity.watch(Weak::<Ended>::new());
+        assert_eq!((n_ended(), lock(&activity.meetings).len()), (3, 2));
+    }
+}

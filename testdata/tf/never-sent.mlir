@@ -1,0 +1,47 @@
+// Values that nobody sends: an error with the channel and the frame, never a hang.
+
+// A file that waits for what nobody sends ends with an error.
+// NEVER: error: never sent: channel 7 from nobody to /job:localhost/replica:0/task:0/device:CPU:0{{$}}
+// RUN: not bef-exec %s --functions never --input i32:1 2>&1 | FileCheck %s --check-prefix=NEVER
+func.func @never(%x: i32) -> i32 {
+  %s = dev.step
+  %y = dev.recv in %s channel 7 from "nobody" : i32
+  tfrt.return %y : i32
+}
+
+// Two parts that wait for each other: nothing runs, is ready, or is awaited.
+// RUN: bef-exec %s --functions circle --work-queue s 2>&1 | FileCheck %s --check-prefix=CIRCLE
+// RUN: bef-exec %s --functions circle --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=CIRCLE
+// RUN: bef-exec %s --functions circle --seed 3 2>&1 | FileCheck %s --check-prefix=CIRCLE
+// CIRCLE-DAG: error: never sent: channel 1 from B to {{.*}}CPU:0, in loop, iteration 1{{$}}
+func.func @circle() -> (i32, i32) {
+  %s = dev.step
+  %f = dev.enter %s {bef.frame = "loop"}
+  %g = dev.next %f
+  %a = tfrt.call @sends(%g) {bef.operand_modes = ["lenient"]} : (!dev.step) -> i32
+  %b = tfrt.call @sends_back(%g) {bef.operand_modes = ["lenient"]} : (!dev.step) -> i32
+  tfrt.return %a, %b : i32, i32
+}
+func.func private @sends(%s: !dev.step) -> i32 {
+  %x = dev.recv in %s channel 1 from "B" : i32
+  dev.send %x in %s channel 2 to "B" : i32
+  tfrt.return %x : i32
+}
+func.func private @sends_back(%s: !dev.step) -> i32 {
+  %x = dev.recv in %s channel 2 from "A" : i32
+  dev.send %x in %s channel 1 to "A" : i32
+  tfrt.return %x : i32
+}
+
+// What goes on elsewhere is waited for: a sender that takes its time.
+// RUN: bef-exec %s --functions late --work-queue s | FileCheck %s --check-prefix=LATE
+// RUN: bef-exec %s --functions late --work-queue mstd:2 | FileCheck %s --check-prefix=LATE
+// LATE: 'late' returned 7
+func.func @late() -> i32 {
+  %s = dev.step
+  %a = dev.recv in %s channel 1 from "B" : i32
+  %seven = tfrt.constant.i32 7
+  %b = "tfrt_test.async_copy.with_delay.i32"(%seven) : (i32) -> i32
+  dev.send %b in %s channel 1 to "A" : i32
+  tfrt.return %a : i32
+}

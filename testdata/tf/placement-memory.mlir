@@ -1,0 +1,27 @@
+// Memory in the placement: two weights of 4,000 bytes each.
+// RUN: ir-opt %s --pass-pipeline='builtin.module(tf-place{devices=CPU:1{memory=100kB},CPU:1{memory=6kB} policy=list print})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROOM
+// RUN: not ir-opt %s --pass-pipeline='builtin.module(tf-place{devices=CPU:2{memory=6kB} policy=list})' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not ir-opt %s --pass-pipeline='builtin.module(tf-place{devices=CPU:2{memory=3kB} policy=first})' 2>&1 | FileCheck %s --check-prefix=FIRST
+
+// ROOM: device:CPU:0: {{[0-9]+}} operators, busy {{.*}}, peak {{[1-9][0-9]+}} bytes
+// NONE: error[E1005]: the program does not fit into memory: /job:localhost/replica:0/task:0/device:CPU:{{[01]}} needs {{[0-9]+}} bytes and has 6000
+// FIRST: error[E1005]: the program does not fit into memory: /job:localhost/replica:0/task:0/device:CPU:0 needs {{[0-9]+}} bytes and has 3000
+func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %a = "tf.Const"() {value = dense<0.5> : tensor<1000xf32>} : () -> tensor<1000xf32>
+  %b = "tf.Const"() {value = dense<1.5> : tensor<1000xf32>} : () -> tensor<1000xf32>
+  %y = "tf.Mul"(%x, %a) : (tensor<1000xf32>, tensor<1000xf32>) -> tensor<1000xf32>
+  %z = "tf.Add"(%y, %b) : (tensor<1000xf32>, tensor<1000xf32>) -> tensor<1000xf32>
+  tfrt.return %z : tensor<1000xf32>
+}
+
+// The schedule of a placed program, as numbers and as a picture.
+// RUN: ir-opt %s --pass-pipeline='builtin.module(tf-place{devices=CPU:2 policy=first},tf-simulate{devices=CPU:2})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=NUMBERS
+// RUN: ir-translate %s --devices CPU:2 --view-schedule %t.svg -o %t.bef
+// RUN: FileCheck %s --check-prefix=SVG --input-file=%t.svg
+// NUMBERS: device:CPU:0: busy {{[1-9][0-9.]*}} us, peak {{[1-9][0-9]*}} bytes
+// NUMBERS: device:CPU:1: busy 0.0 us, peak 0 bytes
+// NUMBERS: makespan {{[1-9][0-9.]*}} us, lower bound {{[1-9][0-9.]*}} us, 0 bytes cross
+// SVG: <svg xmlns="http://www.w3.org/2000/svg" width="1540"
+// SVG: device:CPU:1</text>
+// SVG: <rect {{.*}}<title>`tf.Mul` 0.0 us to
+// SVG: </svg>

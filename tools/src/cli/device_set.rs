@@ -1,0 +1,141 @@
+//! Device sets in files: `--devices @set.json`.
+//!
+//! ```text
+//! {"devices": [{"name": "/device:CPU:0", "threads": 2, "cores": "0-1", "memory": 1073741824, "streams": 2,
+//!               "flops": {"f32": 1e11}, "bandwidth": 1e10, "overhead_ns": 200}],
+//!  "links": [{"from": "/device:CPU:0", "to": "/device:SIM:0", "latency_ns": 5000, "bytes_per_s": 1e10}]}
+//! ```
+//!
+//! A file becomes the text that the command line would have had, which is checked as such. Devices of a kind
+//! and task come in the order of their numbers. Links lead from the host to another device, or back; where
+//! the two differ, the slower one counts for both.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use bef_format::device::{DeviceSet, DeviceSpec, DeviceTextError};
+use serde_json::{Map, Value as Json};
+
+/// The largest file.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The devices of an argument, as text: those of a file if it begins with `@`.
+pub(super) fn text_of(argument: &str) -> Result<String, String> {
+    let Some(path) = argument.strip_prefix('@') else { return Ok(argument.to_owned()) };
+    let size = Path::new(path).metadata().map_err(|error| format!("cannot read '{path}': {error}"))?.len();
+    if size > MAX_BYTES {
+        return Err(format!("'{path}' is larger than {MAX_BYTES} bytes"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
+    let json: Json = serde_json::from_str(&text).map_err(|error| format!("'{path}': {error}"))?;
+    set_of(&json).map_err(|why| format!("'{path}' makes no sense: {why}"))
+}
+
+/// The members of an object, which has no others than `known`.
+fn members<'j>(json: &'j Json, at: &str, known: &[&str]) -> Result<&'j Map<String, Json>, String> {
+    let object = json.as_object().ok_or_else(|| format!("{at} is no object"))?;
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(format!("{at} has no field '{}'", key.escape_debug())),
+        None => Ok(object),
+    }
+}
+
+fn items<'j>(object: &'j Map<String, Json>, name: &str) -> Result<&'j [Json], String> {
+    match object.get(name) {
+        None => Ok(&[]),
+        Some(Json::Array(items)) => Ok(items),
+        Some(_) => Err(format!("'{name}' is no list")),
+    }
+}
+
+fn text<'j>(object: &'j Map<String, Json>, at: &str, name: &str) -> Result<&'j str, String> {
+    object.get(name).and_then(Json::as_str).ok_or_else(|| format!("{at}.{name} is no text"))
+}
+
+/// A positive number.
+fn number(json: &Json, at: &str) -> Result<f64, String> {
+    let number = json.as_f64().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("{at} is no positive number: {json}"))
+}
+
+fn set_of(json: &Json) -> Result<String, String> {
+    let set = members(json, "the set", &["devices", "links"])?;
+    let links = links(items(set, "links")?)?;
+    let mut all = String::new();
+    for (i, device) in items(set, "devices")?.iter().enumerate() {
+        let at = format!("devices[{i}]");
+        let known =
+            ["name", "threads", "cores", "memory", "streams", "flops", "bandwidth", "overhead_ns", "speed"];
+        let device = members(device, &at, &known)?;
+        let name = text(device, &at, "name")?;
+        let malformed = |error: DeviceTextError| format!("{at}.name '{name}' is malformed: {error}");
+        let spec = name.parse::<DeviceSpec>().map_err(malformed)?;
+        let kind = spec.kind().ok_or_else(|| format!("{at}.name '{name}' has no kind"))?;
+        let task = spec.without_kind();
+        let separator = if all.is_empty() { "" } else { "," };
+        _ = write!(all, "{separator}{task}{}{kind}:1", if task.is_open() { "" } else { "/" });
+        let parse =
+            |all: &str| all.parse::<DeviceSet>().map_err(|error| format!("{at}: {error}, in '{all}'"));
+        // The number behind the kind is given by the order.
+        let set = parse(&all)?;
+        let full = set.devices().last().map(|(full, _)| full).filter(|full| spec.matches(full));
+        let full = full.ok_or_else(|| format!("{at}.name '{name}' is not the next number of its kind"))?;
+        let mut properties = properties(device, &at)?;
+        if let Some((_, (latency, rate))) = links.iter().find(|(spec, _)| spec.matches(full)) {
+            properties.push(format!("link={latency}ns/{rate}B"));
+        }
+        if !properties.is_empty() {
+            _ = write!(all, "{{{}}}", properties.join(","));
+            parse(&all)?;
+        }
+    }
+    if all.is_empty() { Err("it has no devices".to_owned()) } else { Ok(all) }
+}
+
+/// The properties of a device as the command line has them.
+fn properties(device: &Map<String, Json>, at: &str) -> Result<Vec<String>, String> {
+    let mut properties = Vec::new();
+    for (name, value) in device.iter().filter(|(name, _)| *name != "name") {
+        let at = format!("{at}.{name}");
+        properties.push(match (name.as_str(), value) {
+            ("cores", Json::String(cores)) => format!("cores={cores}"),
+            ("flops", rates) => {
+                let rates = rates.as_object().ok_or_else(|| format!("{at} is no object"))?;
+                let one = |(dtype, rate): (&String, &Json)| Ok(format!("{dtype}:{}", number(rate, &at)?));
+                format!("flops={}", rates.iter().map(one).collect::<Result<Vec<_>, String>>()?.join("/"))
+            }
+            ("overhead_ns", value) => format!("overhead={}ns", number(value, &at)?),
+            ("bandwidth", value) => format!("bandwidth={}B", number(value, &at)?),
+            (name, value) => format!("{name}={}", number(value, &at)?),
+        });
+    }
+    Ok(properties)
+}
+
+/// A spec, and the latency and the rate of the link to devices that match it.
+type Link = (DeviceSpec, (f64, f64));
+
+fn links(json: &[Json]) -> Result<Vec<Link>, String> {
+    let set = DeviceSet::default();
+    let Some((host, _)) = set.devices().next() else { return Ok(Vec::new()) };
+    let mut links: Vec<Link> = Vec::new();
+    for (i, link) in json.iter().enumerate() {
+        let at = format!("links[{i}]");
+        let link = members(link, &at, &["from", "to", "latency_ns", "bytes_per_s"])?;
+        let end = |name| -> Result<DeviceSpec, String> {
+            let spec = text(link, &at, name)?;
+            spec.parse::<DeviceSpec>().map_err(|error| format!("{at}.{name} '{spec}' is malformed: {error}"))
+        };
+        let (from, to) = (end("from")?, end("to")?);
+        let Some(other) = [(&from, &to), (&to, &from)].into_iter().find(|(end, _)| end.matches(host)) else {
+            return Err(format!("{at} leads neither from nor to the host, {host}"));
+        };
+        let rate = |name: &str| number(link.get(name).unwrap_or(&Json::Null), &format!("{at}.{name}"));
+        let (latency, rate) = (rate("latency_ns")?, rate("bytes_per_s")?);
+        match links.iter_mut().find(|(spec, _)| spec == other.1) {
+            Some((_, known)) => *known = (known.0.max(latency), known.1.min(rate)),
+            None => links.push((other.1.clone(), (latency, rate))),
+        }
+    }
+    Ok(links)
+}
