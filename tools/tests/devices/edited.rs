@@ -11,7 +11,7 @@ use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::dice::Dice;
+use befrost_testing::dice::Dice;
 
 /// Edited programs of a test run.
 const EDITS: u64 = 60;

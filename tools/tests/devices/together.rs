@@ -8,7 +8,7 @@ use befrost_compiler::pass::{Event, PassManager, RunOptions};
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
-use befrost_tools::dice::Dice;
+use befrost_testing::dice::Dice;
 
 const PIPELINE: &str = include_str!("../../../testdata/devices/pipeline.mlir");
 const TOWERS: &str = include_str!("../../../testdata/devices/towers.mlir");

@@ -1,8 +1,8 @@
 //! Operators that search texts: regular expressions, stop words, separators, n-grams.
 //!
 //! Patterns are RE2's, as far as `regex-lite` has them: classes are those of ASCII, and time is linear in the
-//! text. Texts that are searched must be UTF-8. A rewrite with a group that the pattern lacks is an error, where
-//! RE2 leaves the text as it is. The operators of ONNX follow its specification.
+//! text. Texts that are searched must be UTF-8. A rewrite with a group that the pattern lacks is an error,
+//! where RE2 leaves the text as it is. The operators of ONNX follow its specification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -194,7 +194,7 @@ fn replaced(
     strings(x.shape(), &texts, allocator)
 }
 
-/// What happens to the case of words.
+/// The change of the case of words.
 #[derive(Clone, Copy)]
 enum Case {
     Kept,

@@ -58,7 +58,7 @@ operators! { 17:
     /// numbers; none of TensorFlow's operators.
     _StringSplit "input:string -> parts:string counts:int64; delimiter:string='' maxsplit:int=-1"
         => values(strings::parts, Cost::PerOperand(64)).no_gradient();
-    /// Counts of n-grams in rows of words or numbers, as they are or weighted; none of TensorFlow's operators.
+    /// Counts of n-grams in rows of words or numbers, weighted or not; none of TensorFlow's operators.
     _TfIdfVectorizer
         "input:T -> output:float; T:type max_gram_length:int max_skip_count:int min_gram_length:int \
          mode:string ngram_counts:list(int) ngram_indexes:list(int) pool_int64s:list(int)=[] \
