@@ -17,7 +17,7 @@ use crate::compare::{Tolerance, same_tensor};
 const FUNCTIONAL: &str = "builtin.module(tf-functionalize-control-flow,tf-outline-regions)";
 
 /// The cases of operators on strings, which are no functions of dense tensors.
-const STRINGS: [&str; 2] = ["op_strings", "op_string_arrays"];
+const STRINGS: [&str; 3] = ["op_strings", "op_string_arrays", "op_regex"];
 
 #[test]
 fn stored_runs() {

@@ -8,7 +8,7 @@ use befrost_compiler::ir::OpId;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::reference::{
-    Binary, Scatter, binary, broadcast_to, expand_dims, gather, gather_nd, shape_of, tensor_scatter,
+    Binary, Scatter, binary, broadcast_to, cast, expand_dims, gather, gather_nd, shape_of, tensor_scatter,
 };
 use befrost_tensor::{DType, HostTensor, I1, Shape, TensorError};
 
@@ -118,6 +118,21 @@ pub(super) fn evaluate(
         }
         ("AssignSubVariableOp" | "AssignSub", [to, value]) => {
             return accumulate(attrs, Binary::Sub, to, value, cx).map(Some);
+        }
+        ("RefIdentity", [of]) => of.clone(),
+        ("RefSelect", [index, of @ ..]) => {
+            let chosen = usize::try_from(index.int()?).ok().and_then(|index| of.get(index));
+            chosen.ok_or_else(|| invalid(format!("an index out of {} references", of.len())))?.clone()
+        }
+        ("CountUpTo" | "ResourceCountUpTo", [of]) => {
+            let (before, limit) = (TfValue::Tensor(read(of)?), attrs.int("limit")?);
+            if before.int()? >= limit {
+                return Err(fails(Code::OutOfRange, format!("a variable reached its limit of {limit}")));
+            }
+            let one = HostTensor::from_slice(Shape::scalar(), &[1_i64], &m)?;
+            let one = cast(&one, before.tensor()?.dtype(), &m)?;
+            update(std::slice::from_ref(of), |old| Ok(vec![binary(Binary::Add, &old[0], &one, &m)?]))?;
+            before
         }
         ("DestroyResourceOp", [of]) => {
             *variable(of)?.value.borrow_mut() = None;
