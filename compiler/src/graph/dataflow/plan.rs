@@ -207,9 +207,13 @@ impl<'a> Nodes<'a> {
 
     /// The producer of a value.
     fn node_of(&self, value: ValueId) -> Option<usize> {
-        let op = self.m.defining_op(value)?;
+        let m = self.m;
+        let op = m.defining_op(value)?;
         let select = self.conditions.select_of(op, Replaced::Result(value)).map(PlanNode::Select);
-        let nodes = [Some(PlanNode::Gate(op)), Some(PlanNode::Op(op)), Some(PlanNode::Copy(op)), select];
+        // The number of a Merge's live input passes no gate.
+        let passes = m.result(op, 0) == value || select.is_none();
+        let gate = Some(PlanNode::Gate(op)).filter(|_| passes);
+        let nodes = [gate, Some(PlanNode::Op(op)), Some(PlanNode::Copy(op)), select];
         nodes.into_iter().flatten().find_map(|node| self.of.get(&node).copied())
     }
 
