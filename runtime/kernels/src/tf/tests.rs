@@ -72,7 +72,12 @@ fn context() -> ExecContext {
 fn usual() -> Text {
     let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
     let tables = [("key_dtype", "i64"), ("value_dtype", "f32"), ("key_index", "0"), ("value_index", "1")];
+    let texts =
+        [("pattern", "a"), ("rewrite", "b"), ("mode", "TF"), ("ngram_counts", "0"), ("ngram_indexes", "0")];
+    let grams =
+        [("pool_int64s", "1"), ("min_gram_length", "1"), ("max_gram_length", "1"), ("max_skip_count", "0")];
     let given = given.into_iter().chain([("num_buckets", "7"), ("limit", "9")]).chain(tables);
+    let given = given.chain(texts).chain(grams);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

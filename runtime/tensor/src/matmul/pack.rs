@@ -247,11 +247,14 @@ impl ColumnSource for Matrix<'_, f32> {
     }
 
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>) {
+        if rows.is_empty() {
+            return;
+        }
         let len = panels.len() * rows.len();
         if space.len() < len {
             space.resize(len, AlignedStep([0.0; PANEL]));
         }
-        for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len().max(1))) {
+        for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len())) {
             pack_panel(self, panel, rows.start, bytemuck::cast_slice_mut(steps));
         }
     }
