@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::Conv2d;
 use crate::TensorError;
-use crate::interrupt::is_interrupted;
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::matmul::expect_len;
 use crate::parallel::{Parallel, each_part};
 use crate::scratch::{copied, filled};
@@ -138,8 +138,10 @@ impl Conv2d {
         let (rows, whole) = (height.inside(line), width.whole());
         let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
             .map(|distance| distance.saturating_mul(CHANNELS));
+        // The windows after which it asks whether to stop; in front of each line, too.
+        let n_windows = (STEPS / (rows.len() * width.filter * CHANNELS).max(1)).max(1);
         for (x, dy) in dy.as_chunks::<CHANNELS>().0.iter().enumerate() {
-            if x % TAPS == TAPS - 1 && is_interrupted() {
+            if x % n_windows == 0 && is_interrupted() {
                 return;
             }
             let cols = if whole.contains(&x) { 0..width.filter } else { width.inside(x) };
