@@ -81,7 +81,11 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         for caller in part {
             for call in calls.by_caller[caller].iter().rev() {
                 let callee = calls.functions[call.callee];
+                // A call is skipped if an argument is dead. So are not ops that observe deadness, or that need
+                // no argument.
+                let partial = partial && !calls.observes[caller];
                 if recursive[call.callee]
+                    || calls.observes[call.callee]
                     || !may_inline(r.ir(), call.op, calls.functions[caller], callee, partial)
                 {
                     continue;
@@ -119,6 +123,8 @@ struct Calls {
     functions: Vec<OpId>,
     /// The calls of each function, in order.
     by_caller: Vec<Vec<Call>>,
+    /// Whether each function has ops that observe dead values, which may be there then.
+    observes: Vec<bool>,
 }
 
 fn is(m: &Module, op: OpId, traits: Traits) -> bool {
@@ -157,7 +163,9 @@ fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
             calls
         })
         .collect();
-    Calls { functions, by_caller }
+    let observes = |&function: &OpId| m.walk(function).any(|op| m.def(op).is_some_and(|def| def.observes));
+    let observes = functions.iter().map(observes).collect();
+    Calls { functions, by_caller, observes }
 }
 
 fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors: bool) -> bool {
