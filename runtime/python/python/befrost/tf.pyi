@@ -562,6 +562,12 @@ class _OpCosh(_t.Protocol):
 Cosh: _OpCosh
 
 @_t.type_check_only
+class _OpCountUpTo(_t.Protocol):
+    """A reference variable counted up to a limit."""
+    def __call__(self, ref: _t.Any, /, *, limit: int) -> _n.Tensor: ...
+CountUpTo: _OpCountUpTo
+
+@_t.type_check_only
 class _OpCropAndResize(_t.Protocol):
     """Boxes cut out of images, in another size."""
     def __call__(self, image: _t.Any, boxes: _t.Any, box_ind: _t.Any, crop_size: _t.Any, /, *, extrapolation_value: float = ..., method: str = ...) -> _n.Tensor: ...
@@ -1714,6 +1720,30 @@ class _OpReciprocalGrad(_t.Protocol):
 ReciprocalGrad: _OpReciprocalGrad
 
 @_t.type_check_only
+class _OpRefIdentity(_t.Protocol):
+    """A reference."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+RefIdentity: _OpRefIdentity
+
+@_t.type_check_only
+class _OpRefSelect(_t.Protocol):
+    """One of several references, by number."""
+    def __call__(self, *operands: _t.Any) -> _n.Tensor: ...
+RefSelect: _OpRefSelect
+
+@_t.type_check_only
+class _OpRegexFullMatch(_t.Protocol):
+    """Whether all of each string matches a pattern."""
+    def __call__(self, input: _t.Any, pattern: _t.Any, /) -> _n.Tensor: ...
+RegexFullMatch: _OpRegexFullMatch
+
+@_t.type_check_only
+class _OpRegexReplace(_t.Protocol):
+    """Strings whose matches of a pattern are replaced."""
+    def __call__(self, input: _t.Any, pattern: _t.Any, rewrite: _t.Any, /, *, replace_global: bool = ...) -> _n.Tensor: ...
+RegexReplace: _OpRegexReplace
+
+@_t.type_check_only
 class _OpRelu(_t.Protocol):
     """The rectified linear unit, max(x, 0)."""
     def __call__(self, features: _t.Any, /) -> _n.Tensor: ...
@@ -1880,6 +1910,12 @@ class _OpResourceApplyRMSProp(_t.Protocol):
     """A step of RMSProp on a variable."""
     def __call__(self, var: _t.Any, ms: _t.Any, mom: _t.Any, lr: _t.Any, rho: _t.Any, momentum: _t.Any, epsilon: _t.Any, grad: _t.Any, /, *, use_locking: bool = ...) -> tuple[()]: ...
 ResourceApplyRMSProp: _OpResourceApplyRMSProp
+
+@_t.type_check_only
+class _OpResourceCountUpTo(_t.Protocol):
+    """A variable counted up to a limit."""
+    def __call__(self, resource: _t.Any, /, *, T: _t.Any, limit: int) -> _n.Tensor: ...
+ResourceCountUpTo: _OpResourceCountUpTo
 
 @_t.type_check_only
 class _OpResourceGather(_t.Protocol):
@@ -2596,6 +2632,18 @@ class _OpStatelessWhile(_t.Protocol):
 StatelessWhile: _OpStatelessWhile
 
 @_t.type_check_only
+class _OpStaticRegexFullMatch(_t.Protocol):
+    """Whether all of each string matches a constant pattern."""
+    def __call__(self, input: _t.Any, /, *, pattern: str) -> _n.Tensor: ...
+StaticRegexFullMatch: _OpStaticRegexFullMatch
+
+@_t.type_check_only
+class _OpStaticRegexReplace(_t.Protocol):
+    """Strings whose matches of a constant pattern are replaced."""
+    def __call__(self, input: _t.Any, /, *, pattern: str, replace_global: bool = ..., rewrite: str) -> _n.Tensor: ...
+StaticRegexReplace: _OpStaticRegexReplace
+
+@_t.type_check_only
 class _OpStopGradient(_t.Protocol):
     """The operand, a constant for differentiation."""
     def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
@@ -3272,6 +3320,24 @@ class _Op_SequenceInsert(_t.Protocol):
     """A list with an element inserted before a position; negative ones count from the end."""
     def __call__(self, list: _t.Any, item: _t.Any, position: _t.Any, /) -> _n.Tensor: ...
 _SequenceInsert: _Op_SequenceInsert
+
+@_t.type_check_only
+class _Op_StringNormalizer(_t.Protocol):
+    """The words of a row without stop words, in one case; none of TensorFlow's operators."""
+    def __call__(self, input: _t.Any, /, *, case_change_action: str = ..., is_case_sensitive: bool = ..., stopwords: _t.Sequence[str] = ...) -> _n.Tensor: ...
+_StringNormalizer: _Op_StringNormalizer
+
+@_t.type_check_only
+class _Op_StringSplit(_t.Protocol):
+    """The parts of strings between separators along a new axis, filled up with empty strings, and their numbers; none of TensorFlow's operators."""
+    def __call__(self, input: _t.Any, /, *, delimiter: str = ..., maxsplit: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+_StringSplit: _Op_StringSplit
+
+@_t.type_check_only
+class _Op_TfIdfVectorizer(_t.Protocol):
+    """Counts of n-grams in rows of words or numbers, weighted or not; none of TensorFlow's operators."""
+    def __call__(self, input: _t.Any, /, *, max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: str, ngram_counts: _t.Sequence[int], ngram_indexes: _t.Sequence[int], pool_int64s: _t.Sequence[int] = ..., pool_strings: _t.Sequence[str] = ..., weights: _t.Sequence[float] = ...) -> _n.Tensor: ...
+_TfIdfVectorizer: _Op_TfIdfVectorizer
 
 @_t.type_check_only
 class _Op_TreeEnsemble(_t.Protocol):
