@@ -81,8 +81,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         for caller in part {
             for call in calls.by_caller[caller].iter().rev() {
                 let callee = calls.functions[call.callee];
-                // A call is skipped if an argument is dead. So are not ops that observe deadness, or that need
-                // no argument.
+                // A call with a dead argument is skipped; ops that observe deadness or use no argument
+                // would run in its place.
                 let partial = partial && !calls.observes[caller];
                 if recursive[call.callee]
                     || calls.observes[call.callee]
