@@ -475,7 +475,7 @@ mod tests {
     fn lists_are_near_the_lower_bound() {
         // Chains of `n` tasks.
         let chains = |n: usize, of: usize| -> Vec<(f64, Vec<TaskId>)> {
-            let reads = |id: usize| if id % of == 0 { Vec::new() } else { vec![id - 1] };
+            let reads = |id: usize| if id.is_multiple_of(of) { Vec::new() } else { vec![id - 1] };
             (0..n * of).map(|id| (1000.0, reads(id))).collect()
         };
         let (towers, pipeline) = (chains(8, 4), chains(16, 3));
