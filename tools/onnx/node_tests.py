@@ -48,8 +48,9 @@ def array(path, info):
 class Plain:
     """A model whose inputs and outputs are tensors, and their values; `refused` says why there is none."""
 
-    def __init__(self, model):
-        self.model, self.refused = model, None
+    def __init__(self, model, n_given):
+        # Inputs with initializers are fed last, or not at all: the first `n_given` have values.
+        self.model, self.n_given, self.refused = model, n_given, None
         self.inputs, self.outputs = [], []  # (name, array)
         self.before, self.behind = [], []  # nodes
         self.made, self.wanted = [], []  # the graph's new inputs and outputs
@@ -135,10 +136,8 @@ def held_by(optional):
 
 def with_tensors(model, path):
     """A model and a data set with tensors alone."""
-    plain = Plain(model)
-    # Inputs with initializers are fed last, or not at all.
     given = [os.path.join(path, f"input_{i}.pb") for i in range(len(model.graph.input))]
-    plain.n_given = next((i for i, file in enumerate(given) if not os.path.exists(file)), len(given))
+    plain = Plain(model, next((i for i, file in enumerate(given) if not os.path.exists(file)), len(given)))
     for info, file in zip(model.graph.input[: plain.n_given], given):
         plain.put(info.name, info.type, message(file, info))
     for i, info in enumerate(model.graph.output):

@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::control_flow::WHILE;
 use super::effects::{callees, functions};
 use crate::dialects::tf;
-use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
@@ -114,13 +114,9 @@ fn constant(m: &Module, value: ValueId) -> Option<Passed> {
     Some(Passed::Constant(attr, m.value_type(value)))
 }
 
-fn entry_of(m: &Module, function: OpId) -> Option<BlockId> {
-    m.regions_of(function).first().and_then(|&region| m.entry(region))
-}
-
 /// True if a loop's function returns its argument `i`.
 fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, body: StrId, i: usize) -> bool {
-    let block = functions.get(&body).and_then(|&body| entry_of(m, body));
+    let block = functions.get(&body).and_then(|&body| m.only_block(body));
     block.is_some_and(|block| {
         let returned = m.last_op(block).and_then(|end| m.operands(end).nth(i));
         returned.is_some() && returned == m.args(block).get(i).copied()
@@ -131,7 +127,7 @@ fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, body: StrId, i: 
 /// else used it.
 fn replace_argument(r: &mut Rewriter<'_>, function: OpId, i: usize, value: AttrId, ty: TypeId) -> bool {
     let m = r.ir();
-    let Some((block, &arg)) = entry_of(m, function).and_then(|block| Some((block, m.args(block).get(i)?)))
+    let Some((block, &arg)) = m.only_block(function).and_then(|block| Some((block, m.args(block).get(i)?)))
     else {
         return false;
     };

@@ -263,6 +263,12 @@ impl EffectState {
     }
 }
 
+/// The access of an op to state, that of its callees included, some of which are `effectful`.
+pub(super) fn access(m: &Module, op: OpId, effectful: &FxHashSet<StrId>) -> Option<Access> {
+    let calls = || callees(m, op).iter().any(|name| effectful.contains(name));
+    state_access(m, op).or_else(|| calls().then_some(Access::Write))
+}
+
 /// The functions with effects, their own or those of callees.
 pub(crate) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
     let (mut own, mut calls) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::effects::{EffectState, body, callees, effectful, functions};
+use super::super::effects::{EffectState, access, body, effectful, functions};
 use crate::dialects::Access;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{FETCH, GRAPH, Primitive, TOKEN};
@@ -175,15 +175,9 @@ impl ToPrimitives<'_, '_> {
             .then_some((control, functions))
     }
 
-    /// The accesses of an op to state, those of its callees included.
-    fn access(&self, op: OpId) -> Option<Access> {
-        let calls = || callees(self.m(), op).iter().any(|name| self.effectful.contains(name));
-        state_access(self.m(), op).or_else(|| calls().then_some(Access::Write))
-    }
-
     /// Orders an op among the effects of its function; returns the op in its place.
     fn order(&mut self, op: OpId, state: &mut EffectState) -> OpId {
-        let Some(access) = self.access(op) else { return op };
+        let Some(access) = access(self.m(), op, self.effectful) else { return op };
         let is_own = state_access(self.m(), op).is_some();
         let resources = if is_own { state.resources(self.m(), op) } else { None };
         state.order(self.r, op, access, resources.as_deref())

@@ -31,9 +31,10 @@ use crate::dialects::tf_executor::{
 };
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{InsertionPoint, TopologicalOrder, state_access};
+use crate::rewrite::{InsertionPoint, TopologicalOrder};
 
-use crate::graph::effects::{body, callees, effectful, functions};
+use crate::graph::control_flow::WHILE;
+use crate::graph::effects::{access, body, effectful, functions};
 
 pub(crate) const PASS: Pass = Pass {
     name: tf_executor::TO_KERNELS,
@@ -82,9 +83,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// An effect of a function outside of its graphs, if there are others: operands do not order them.
 fn effect_beside(m: &Module, function: OpId, graphs: &[OpId], effectful: &FxHashSet<StrId>) -> Option<OpId> {
-    let has_effect = |&op: &OpId| {
-        state_access(m, op).is_some() || callees(m, op).iter().any(|name| effectful.contains(name))
-    };
+    let has_effect = |&op: &OpId| access(m, op, effectful).is_some();
     let beside = body(m, function).into_iter().find(|op| !graphs.contains(op) && has_effect(op))?;
     let all = m.walk(function).filter(has_effect).take(2).count();
     (!graphs.is_empty() && all > 1).then_some(beside)
@@ -376,7 +375,7 @@ impl NativeLowering<'_, '_, '_> {
         modes[0] = required;
         let modes = self.r.cx().array_attr(&modes);
         let attrs = [("body_fn", symbol), ("parallel_iterations", in_flight), ("bef.operand_modes", modes)];
-        let made = self.op("tfrt.while", &operands, &types, &attrs, first, at);
+        let made = self.op(WHILE, &operands, &types, &attrs, first, at);
         let results: Vec<ValueId> = self.m().results(made).collect();
         for (&(carried, _), result) in args.iter().zip(results) {
             let Carried::Exit { exit } = carried else { continue };

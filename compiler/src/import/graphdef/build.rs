@@ -755,7 +755,7 @@ fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<Vec<bool>, Refusal>
         };
         let leaves = matches!(primitive, Some(Primitive::Merge | Primitive::Exit));
         let is_switch = matches!(primitive, Some(Primitive::Switch | Primitive::SwitchN));
-        let has_certain = leaves || from.iter().all(|&from| is_certain[from] || depth[from] > depth[node]);
+        let has_certain = leaves || from.iter().all(|&from| is_certain[from]);
         is_certain[node] = depth[node] == 0 && !is_switch && has_certain;
     }
     Ok(is_certain)

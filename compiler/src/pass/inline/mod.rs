@@ -123,7 +123,8 @@ struct Calls {
     functions: Vec<OpId>,
     /// The calls of each function, in order.
     by_caller: Vec<Vec<Call>>,
-    /// Whether each function has ops that observe dead values, which may be there then.
+    /// Whether each function has ops that observe dead values, or graphs with such values, whose effects
+    /// nothing but operands orders.
     observes: Vec<bool>,
 }
 
@@ -163,8 +164,8 @@ fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
             calls
         })
         .collect();
-    let observes = |&function: &OpId| m.walk(function).any(|op| m.def(op).is_some_and(|def| def.observes));
-    let observes = functions.iter().map(observes).collect();
+    let observes = |op: OpId| m.def(op).is_some_and(|def| def.observes || def.traits.has(Traits::DATAFLOW));
+    let observes = functions.iter().map(|&function| m.walk(function).any(observes)).collect();
     Calls { functions, by_caller, observes }
 }
 
@@ -181,8 +182,6 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors
     };
     m.attr(callee, names::TFRT_NATIVE).is_none()
         && !is_in_dataflow(m, call)
-        // Nothing but operands orders the effects of a graph with dead values, unlike those of the caller.
-        && !m.walk(callee).any(|op| m.def(op).is_some_and(|def| def.traits.has(Traits::DATAFLOW)))
         && sync(caller) == sync(callee)
         && (blocks.len() == 1 || several())
         && takes_place(m, call, *entry)
