@@ -21,6 +21,7 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("bytes", A::Int(K::I64))
             .result("arena", super::TypeConstraint::Is(K::Arena))
             .effect(Access::Alloc, EffectResource::Result(0))
+            .small()
             .format("attr-dict")
             .kernel(),
     );

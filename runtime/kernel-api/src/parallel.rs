@@ -1,18 +1,19 @@
 //! `parallel_for`: the work of one kernel on all workers of the queue.
 //!
 //! ```text
-//! caller ── adds N-1 helpers ── takes blocks until none are left ── waits for the helpers' blocks ─▶ result
-//! helper (a task) ───────────── takes blocks until none are left
+//! caller ── adds N-1 helpers ── takes blocks from the front ── waits for the helpers' blocks ─▶ result
+//! helper (a task) ───────────── takes blocks from the back
 //! ```
 //!
-//! Caller and helpers take several blocks at once, in ascending order, fewer as they become few. The caller
-//! waits only for blocks that are being worked on. So calls may be nested, on any queue, from any thread: the
-//! caller neither waits for an absent worker nor starts threads. A helper that starts too late finds no
-//! blocks.
+//! Caller and helpers take several blocks at once, fewer as they become few, until none are left. The caller
+//! begins at one end and the helpers at the other, so a loop over the results of the loop before finds most of
+//! them in the cache of the core that wrote them. The caller waits only for blocks that are being worked on. So
+//! calls may be nested, on any queue, from any thread: the caller neither waits for an absent worker nor starts
+//! threads. A helper that starts too late finds no blocks.
 //!
-//! After an error no more blocks are taken. All lower-numbered blocks have been taken, and finish, so the
-//! returned error, that of the lowest-numbered block that fails, does not depend on the distribution of the
-//! work. The cancellation is checked before each block.
+//! After an error of the caller's no more blocks are taken: the others have higher numbers. After one of a
+//! helper's the others, of lower numbers, are. So the returned error, that of the lowest-numbered block that
+//! fails, does not depend on the distribution of the work. The cancellation is checked before each block.
 
 #![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
 
@@ -46,8 +47,10 @@ struct Shared {
     share: *const Share<'static>,
     /// Number of blocks.
     n: usize,
-    /// The first block that is not taken.
-    next: AtomicUsize,
+    /// Number of blocks that are not taken: those between the caller's and the helpers'.
+    left: AtomicUsize,
+    /// Number of blocks that helpers have taken.
+    helped: AtomicUsize,
     /// Number of blocks that are finished or will never be taken.
     done: AtomicUsize,
     /// Divisor of the number of remaining blocks, for the number that is taken at once.
@@ -63,40 +66,62 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Takes blocks.
-    fn take(&self) -> Option<Range<usize>> {
+    /// The number of blocks to run next, which nobody else takes.
+    fn take(&self) -> Option<usize> {
         // Relaxed: numbers of blocks. The data of the body came with the task, or is the caller's own.
-        let mut next = self.next.load(Ordering::Relaxed);
-        while next < self.n {
-            let end = next + ((self.n - next) / self.parts).max(1);
-            match self.next.compare_exchange_weak(next, end, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Some(next..end),
-                Err(now) => next = now,
+        let mut left = self.left.load(Ordering::Relaxed);
+        while left > 0 {
+            let some = (left / self.parts).max(1);
+            match self.left.compare_exchange_weak(left, left - some, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(some),
+                Err(now) => left = now,
             }
         }
         None
     }
 
+    /// The caller's work.
     fn work(&self) {
-        while let Some(taken) = self.take() {
-            let mut done = taken.len();
-            if let Err((block, error)) = self.run(taken) {
-                let mut first = lock(&self.error);
-                if first.as_ref().is_none_or(|(at, _)| block < *at) {
-                    *first = Some((block, error));
-                }
-                // No more are taken. The blocks that were not taken count as done.
-                done += self.n - self.next.swap(self.n, Ordering::Relaxed).min(self.n);
-            }
-            // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the
-            // thread that wakes the caller.
-            if self.done.fetch_add(done, Ordering::AcqRel) + done == self.n {
-                self.caller.unpark();
-            }
+        let mut first = 0;
+        while let Some(some) = self.take() {
+            let ends = !self.run(first..first + some);
+            first += some;
+            // The blocks that nobody takes count as done.
+            let not_taken = if ends { self.left.swap(0, Ordering::Relaxed) } else { 0 };
+            self.finish(some + not_taken);
         }
     }
 
-    fn run(&self, taken: Range<usize>) -> Result<(), (usize, KernelError)> {
+    /// A helper's work.
+    fn help(&self) {
+        while let Some(some) = self.take() {
+            // Relaxed: `take` gives no more than `n` blocks in all, so these are neither the caller's nor another
+            // helper's.
+            let end = self.n - self.helped.fetch_add(some, Ordering::Relaxed);
+            self.run(end - some..end);
+            self.finish(some);
+        }
+    }
+
+    fn finish(&self, blocks: usize) {
+        // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the thread
+        // that wakes the caller.
+        if self.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.n {
+            self.caller.unpark();
+        }
+    }
+
+    /// Runs blocks, and keeps the error of the lowest-numbered one. False after an error.
+    fn run(&self, taken: Range<usize>) -> bool {
+        let Err((block, error)) = self.run_share(taken) else { return true };
+        let mut first = lock(&self.error);
+        if first.as_ref().is_none_or(|(at, _)| block < *at) {
+            *first = Some((block, error));
+        }
+        false
+    }
+
+    fn run_share(&self, taken: Range<usize>) -> Result<(), (usize, KernelError)> {
         let first = taken.start;
         // SAFETY: the taken blocks are not counted as done, so the caller still waits and `share` is valid.
         let share = unsafe { &*self.share };
@@ -105,7 +130,7 @@ impl Shared {
     }
 
     fn is_done(&self) -> bool {
-        // Acquire: pairs with the Release half in `work`: the writes of the blocks are visible.
+        // Acquire: pairs with the Release half in `finish`: the writes of the blocks are visible.
         self.done.load(Ordering::Acquire) == self.n
     }
 }
@@ -162,7 +187,8 @@ pub(crate) fn share_out(queue: &Queue, n: usize, share: &Share<'_>) -> Result<()
     let shared = Arc::new(Shared {
         share,
         n,
-        next: AtomicUsize::new(0),
+        left: AtomicUsize::new(n),
+        helped: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         parts: if workers > 1 { 4 * workers } else { 1 },
         error: Mutex::new(None),
@@ -170,7 +196,7 @@ pub(crate) fn share_out(queue: &Queue, n: usize, share: &Share<'_>) -> Result<()
     });
     let mut helpers = (1..workers).map(|_| {
         let shared = shared.clone();
-        Task::new(move || shared.work())
+        Task::new(move || shared.help())
     });
     queue.local().add_helpers(&mut helpers);
     shared.work();
@@ -197,14 +223,15 @@ mod loom_tests {
         let shared = Arc::new(Shared {
             share,
             n,
-            next: AtomicUsize::new(0),
+            left: AtomicUsize::new(n),
+            helped: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             parts: 2,
             error: Mutex::new(None),
             caller: std::thread::current(),
         });
         let helper = shared.clone();
-        let thread = loom::thread::spawn(move || helper.work());
+        let thread = loom::thread::spawn(move || helper.help());
         shared.work();
         while !shared.is_done() {
             loom::thread::yield_now();

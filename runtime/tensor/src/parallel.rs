@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! work in ns ─▶ Parallel::workers ─1─▶ one part, on the calling thread
-//!                                └─n─▶ 4n parts ─▶ Parallel::parallel_for
+//!                                └─n─▶ 4n even parts ─▶ Parallel::parallel_for
 //! ```
 //!
 //! A function estimates how long one thread takes for its work and asks how many threads to use. The answer
@@ -12,6 +12,7 @@
 //!
 //! The estimates assume a fast core and data in caches. Slower ones gain more from a second thread.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::interrupt::is_interrupted;
@@ -52,29 +53,56 @@ pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
     (operations / per_ns) as u64
 }
 
-/// The number of units in a part, of `all` units that take one thread `work` nanoseconds. Four parts per
-/// worker, so that a slow one does not delay the others; `all` for one worker.
-pub(crate) fn units_per_part(all: usize, work: u64, parallel: &dyn Parallel) -> usize {
-    match parallel.workers(work) {
-        0 | 1 => all,
-        workers => {
-            let most = usize::try_from(work / MIN_PART).unwrap_or(usize::MAX);
-            all.div_ceil(workers.saturating_mul(4).min(most).max(1))
-        }
+/// The number of parts of `units` units that take one thread `work` nanoseconds: four per worker, so that a slow one
+/// does not delay the others; 1 for one worker.
+pub(crate) fn parts(units: usize, work: u64, parallel: &dyn Parallel) -> usize {
+    parts_of(units, work, (parallel.workers(work), 4))
+}
+
+/// [`parts`], with this number of parts for each worker.
+pub(crate) fn parts_of(units: usize, work: u64, (workers, each): (usize, usize)) -> usize {
+    let most = usize::try_from(work / MIN_PART).unwrap_or(usize::MAX).min(units);
+    match workers {
+        0 | 1 => 1,
+        // As many for each.
+        _ if most >= workers => most.min(workers.saturating_mul(each)) / workers * workers,
+        _ => most.max(1),
     }
+}
+
+/// Part `i` of `parts` of `all` units. Parts differ in size by one at most.
+pub(crate) fn part(all: usize, parts: usize, i: usize) -> Range<usize> {
+    let (each, more) = (all / parts.max(1), all % parts.max(1));
+    let start = |i: usize| i * each + i.min(more);
+    start(i)..start(i + 1)
 }
 
 /// The work on a part of the given number. Behind a pointer: each is compiled once, for one thread and for
 /// many.
 pub(crate) type PartFn<'a, T> = &'a (dyn Fn(usize, &mut [T]) + Sync);
 
-/// Splits `out` into parts of `len` elements and calls `block(i, part)` for each: on the calling thread if
-/// there is only one.
-pub(crate) fn in_parts<T: Send>(out: &mut [T], len: usize, parallel: &dyn Parallel, block: PartFn<'_, T>) {
-    if out.len() <= len {
-        return block(0, out);
+/// The work on some units. Behind a pointer, as [`PartFn`].
+pub(crate) type UnitsFn<'a, T> = &'a (dyn Fn(Range<usize>, &mut [T]) + Sync);
+
+/// Splits `out`, units of `len` elements of which the last may be shorter, into this number of parts, and calls
+/// `block(units, part)` for each: on the calling thread if there is only one.
+pub(crate) fn in_parts<T: Send>(
+    out: &mut [T],
+    len: usize,
+    parts: usize,
+    parallel: &dyn Parallel,
+    block: UnitsFn<'_, T>,
+) {
+    let units = out.len().div_ceil(len.max(1));
+    if parts <= 1 {
+        return block(0..units, out);
     }
-    share(out.chunks_mut(len), parallel, block);
+    let mut rest = out;
+    let parts_out = (0..parts).map(|i| {
+        let len = part(units, parts, i).len().saturating_mul(len).min(rest.len());
+        rest.split_off_mut(..len).unwrap_or_default()
+    });
+    share(parts_out, parallel, &|i, out| block(part(units, parts, i), out));
 }
 
 /// Calls `block(i, part)` for each of the given parts, on `workers` threads at most, until interrupted.

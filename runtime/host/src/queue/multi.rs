@@ -40,11 +40,12 @@ use befrost_kernel_api::executor::sync::{Ordering, fence};
 /// Number of tasks after which a worker takes a shared task before a local one, so that a chain of tasks does
 /// not delay all others. Every second time it looks into the inbox first.
 const FAIRNESS_INTERVAL: u32 = 7;
-/// The least work that is shared with a worker that searches for a task.
-const MIN_SHARED: Duration = Duration::from_micros(4);
+/// The least work that is shared with a worker that searches for a task. Of less, fetching the operands from
+/// another core's cache takes what the second core saves.
+const MIN_SHARED: Duration = Duration::from_micros(10);
 /// Least work for which sleeping workers are woken. Waking one takes the caller some microseconds, and the
 /// worker some tens of microseconds.
-const WORTH_WAKING: Duration = Duration::from_micros(200);
+const WORTH_WAKING: Duration = Duration::from_micros(100);
 /// Limit of the blocking tasks that wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 

@@ -7,8 +7,8 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::interrupt::{STEPS, is_interrupted};
 use crate::matmul::{Epilogue, expect_len};
-use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
-use crate::simd::{Fold, Isa, WindowRun};
+use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
+use crate::simd::{Fold, Isa, OutRows, WindowRun};
 
 impl Conv2d {
     /// `MaxPool`: NaN if the window contains one, negative infinity if the window has no pixel inside the
@@ -72,7 +72,7 @@ impl Conv2d {
         // The steps may overflow where there is only one window or only one tap; then they are never used.
         let pixel = width.stride.saturating_mul(channels);
         let whole = width.whole();
-        let lines_each = units_per_part(out.len() / line, self.work_of_taps(), parallel);
+        let parts = parts(out.len() / line, self.work_of_taps(), parallel);
         let one_line = |at: usize, out: &mut [f32]| {
             let (batch, y) = (at / rows, at % rows);
             let mut lines = Vec::with_capacity(height.filter.min(height.input)); // no more than the image has
@@ -104,11 +104,12 @@ impl Conv2d {
                 x += count;
             }
             if !epilogue.is_plain() {
+                let out = &mut OutRows::Strided(out, channels);
                 isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
             }
         };
-        in_parts(out, lines_each * line, parallel, &|part, out| {
-            (part * lines_each..).zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
+        in_parts(out, line, parts, parallel, &|lines, out| {
+            lines.zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
         });
         Ok(())
     }

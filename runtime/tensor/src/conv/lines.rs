@@ -16,8 +16,8 @@ use super::WindowRows;
 use crate::TensorError;
 use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even, finish, tile};
-use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
-use crate::simd::{Isa, MAX_STEPS, PANEL, PanelSteps, Place, Segment, TileRows};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
+use crate::simd::{Isa, MAX_STEPS, OutRows, PANEL, PanelSteps, Place, Segment, TileRows};
 
 /// The most rows of a filter.
 const SEGMENTS: usize = 11;
@@ -77,8 +77,8 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         }
         let lines = out.len() / (cols * n);
         let products = lines.saturating_mul(cols).saturating_mul(k).saturating_mul(n);
-        let part = units_per_part(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
-        in_parts(out, part * cols * n, parallel, &|i, out| self.part(i * part, out));
+        let parts = parts(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
+        in_parts(out, cols * n, parts, parallel, &|lines, out| self.part(lines.start, out));
         Ok(())
     }
 
@@ -130,9 +130,11 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
                 }
             }
             let col = panel * PANEL;
-            let (size, out) = ((xs.len(), PANEL.min(n - col)), &mut out[col..]);
-            tile(self.isa, size, &segments[..count], &mut Place { out, stride: n, add: false });
-            finish(self.isa, self.epilogue, (line * conv.out.1 + xs.start, col), size, (out, n));
+            let size = (xs.len(), PANEL.min(n - col));
+            let mut place = Place { out: OutRows::Strided(&mut out[col..], n), add: false };
+            tile(self.isa, size, &segments[..count], &mut place);
+            let at = (line * conv.out.1 + xs.start, col);
+            finish(self.isa, self.epilogue, at, size, (&mut place.out, n));
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::cache::CACHE;
 use crate::interrupt::is_interrupted;
 use crate::math::transpose_part;
 use crate::matmul::{AlignedStep, ColumnSource, Epilogue, expect_len, finish};
-use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
-use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
+use crate::simd::{ACROSS, Block, Isa, OutRows, PANEL, Planes};
 
 /// The most elements of a window.
 const STEPS: usize = 2048;
@@ -99,8 +99,8 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
         }
         let lines = out.len() / (cols * n);
         let products = lines.saturating_mul(cols).saturating_mul(k).saturating_mul(n);
-        let part = units_per_part(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
-        in_parts(out, part * cols * n, parallel, &|i, out| self.part(i * part, out));
+        let parts = parts(lines, nanoseconds(products, PRODUCTS_PER_NS), parallel);
+        in_parts(out, cols * n, parts, parallel, &|lines, out| self.part(lines.start, out));
         Ok(())
     }
 
@@ -149,6 +149,7 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
                         block.put(at - first..at - first + some, outs, to, n);
                         if self.epilogue.residual.is_some() {
                             let place = ((line + y) * cols + x, col);
+                            let to = &mut OutRows::Strided(to, n);
                             finish(self.isa, self.epilogue, place, (some, outs), (to, n));
                         }
                     }

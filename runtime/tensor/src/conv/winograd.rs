@@ -29,7 +29,8 @@ use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, eve
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
 use crate::simd::{
-    Isa, LINE, MAX_STEPS, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW, Segment, TileRows,
+    Isa, LINE, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW, Segment,
+    TileRows,
 };
 
 /// The output patch size.
@@ -260,6 +261,7 @@ impl ResultBand<'_> {
         SCRATCH.set(space);
         let from = (self.image * rows + self.first) * cols * n;
         if !epilogue.is_plain() {
+            let out = &mut OutRows::Strided(out, n);
             self.isa.finish(&epilogue.part(0, from), (self.rows * cols, n), out, n);
         }
         Ok(())
@@ -304,7 +306,7 @@ fn multiply(
         for (first, a) in (0..patches).step_by(rows_each).zip(a.chunks(segments.max(1))) {
             let out = &mut m[first * n + col..];
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
-            let mut place = Place { out, stride: n, add: false };
+            let mut place = Place { out: OutRows::Strided(out, n), add: false };
             for (block, a) in a.chunks(SEGMENTS).enumerate() {
                 let mut parts = [Segment { a: &a[0], b: PanelSteps::NONE, next: &[] }; SEGMENTS];
                 for (i, a) in a.iter().enumerate() {

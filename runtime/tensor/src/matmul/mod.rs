@@ -3,7 +3,7 @@
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
 //!
-//! for each part of the rows, each block of k, up to 1152 steps           (parallel)
+//! for each part of the rows or columns, each block of k, up to 1152 steps (parallel)
 //!   for each block of columns ─ pack b, unless it is packed              (786 KB: L2 cache)
 //!     for each tile of rows ─ copy them, unless they are kept            (up to 67 KB: L1 and L2 cache)
 //!       for each panel of b ─ tile                                       (registers)
@@ -17,7 +17,10 @@
 //!   cache.
 //! * A few tiles of rows read a row-major `b` where it is: packing it would cost as much as the product. A
 //!   transposed one is packed by transposition in registers.
-//! * A single row is not packed: reading `b` dominates. With several workers its columns are split.
+//! * A single row is not packed: reading `b` dominates.
+//! * Several workers divide the rows. If `b` does not stay in the L2 cache from part to part, or the rows are few, and
+//!   there are more columns than rows, they divide the columns: then each reads its part of `b` only, and repeats
+//!   the packing of the rows.
 //! * The order of an element's sum depends on k and the instruction set only, neither on the number of
 //!   workers nor, for m > 1, on m.
 //!
@@ -40,10 +43,11 @@ use crate::TensorError;
 use crate::cache::CACHE;
 use crate::gemm::Matrix;
 use crate::interrupt::is_interrupted;
-use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, units_per_part};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, parts, parts_of};
+use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, ask_for,
+    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, ask_for,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -147,13 +151,27 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
         && let Some((row, b)) = a.contiguous(0).zip(b.packed())
     {
         let work = nanoseconds(k.saturating_mul(n), READS_PER_NS);
-        let panels = units_per_part(n.div_ceil(PANEL), work, parallel);
-        in_parts(out, panels * PANEL, parallel, &|i, out| job.one_row(row, b, i * panels, out));
+        let parts = parts(n.div_ceil(PANEL), work, parallel);
+        in_parts(out, PANEL, parts, parallel, &|panels, out| job.one_row(row, b, panels.start, out));
         return Ok(());
     }
     let work = nanoseconds(m.saturating_mul(k).saturating_mul(n), PRODUCTS_PER_NS);
-    let part = units_per_part(m, work, parallel).next_multiple_of(isa.rows()).min(m);
-    in_parts(out, part * stride, parallel, &|i, out| job.rows(i * part, out));
+    let (tiles, panels) = (m.div_ceil(isa.rows()), n.div_ceil(PANEL));
+    let workers = parallel.workers(work);
+    let stays = k.saturating_mul(panels) <= BLOCK;
+    if n > m && (!stays || tiles < 2 * workers) {
+        // A part of few columns would spend its time on packing rows.
+        let each = if panels < 8 * workers { 1 } else { 2 };
+        let parts = parts_of(panels, work, (workers, each));
+        if parts > 1 && job.in_columns(m, parts, out, parallel) {
+            return Ok(());
+        }
+    }
+    let parts = parts_of(tiles, work, (workers, if stays { 4 } else { 2 }));
+    in_parts(out, isa.rows() * stride, parts, parallel, &|tiles, out| {
+        let rows = tiles.start * isa.rows()..m.min(tiles.end * isa.rows());
+        job.part(rows, 0..panels, OutRows::Strided(out, stride));
+    });
     Ok(())
 }
 
@@ -190,14 +208,37 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             self.isa.row(row, b.panel(panel), &mut sums);
             let width = out.len();
             out.copy_from_slice(&sums[..width]);
-            self.finish((0, panel * PANEL), (1, width), out);
+            self.finish((0, panel * PANEL), (1, width), &mut OutRows::Strided(out, width));
         }
     }
 
-    /// Computes rows `out`; the first is row `first` of the result.
-    fn rows(&self, first: usize, out: &mut [f32]) {
-        let Job { k, n, stride, .. } = *self;
-        let (rows, panels) = (out.len().div_ceil(stride), n.div_ceil(PANEL));
+    /// Computes all `m` rows in parts of the columns. False, and nothing done, if there is no memory for the list of
+    /// the parts' rows.
+    fn in_columns(&self, m: usize, parts: usize, out: &mut [f32], parallel: &dyn Parallel) -> bool {
+        let panels = self.n.div_ceil(PANEL);
+        // Row i of part p is number p * m + i.
+        let mut rows: Vec<&mut [f32]> = Vec::new();
+        if grow(&mut rows, parts.saturating_mul(m), Default::default).is_err() {
+            return false;
+        }
+        for (i, mut row) in out.chunks_mut(self.stride).enumerate() {
+            for p in 0..parts {
+                let width = part(panels, parts, p).len().saturating_mul(PANEL).min(row.len());
+                if let (Some(to), Some(from)) = (rows.get_mut(p * m + i), row.split_off_mut(..width)) {
+                    *to = from;
+                }
+            }
+        }
+        in_parts(&mut rows, m, parts, parallel, &|which, rows| {
+            self.part(0..m, part(panels, parts, which.start), OutRows::Apart(rows, 0));
+        });
+        true
+    }
+
+    /// Computes some panels of some rows into `out`.
+    fn part(&self, all_rows: Range<usize>, all_panels: Range<usize>, mut out: OutRows<'_, '_>) {
+        let k = self.k;
+        let (first, rows, panels) = (all_rows.start, all_rows.len(), all_panels.len());
         let mut space = SCRATCH.take().unwrap_or_default();
         let steps_each = even(k, STEPS).next_multiple_of(8);
         let panels_each = even(panels, BLOCK / steps_each);
@@ -222,9 +263,9 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 if are_kept {
                     some.clone().zip(&mut space.a).for_each(|(tile, a)| lay_out(tile, &steps, a));
                 }
-                for first_panel in (0..panels).step_by(panels_each) {
-                    let block = first_panel..panels.min(first_panel + panels_each);
-                    if block.start > 0 && is_interrupted() {
+                for first_panel in all_panels.clone().step_by(panels_each) {
+                    let block = first_panel..all_panels.end.min(first_panel + panels_each);
+                    if block.start > all_panels.start && is_interrupted() {
                         break 'steps;
                     }
                     let in_place = tiles <= IN_PLACE
@@ -246,7 +287,11 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                             _ => Next::Near,
                         };
                         let b = ((!in_place).then_some(&space.b[..]), block.clone());
-                        self.block((first, tile_rows(tile)), b, steps.clone(), (&a[0], next), out);
+                        let rows = tile_rows(tile);
+                        let col = (block.start - all_panels.start) * PANEL;
+                        let out = out.from(rows.start, col);
+                        let rows = first + rows.start..first + rows.end;
+                        self.block(rows, b, steps.clone(), (&a[0], next), out);
                     }
                 }
             }
@@ -263,16 +308,16 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         }
     }
 
-    /// Multiplies a tile's rows with each panel of a block. The first row is row `first` of the result.
+    /// Multiplies a tile's rows with each panel of a block. `out` begins with the first.
     fn block(
         &self,
-        (first, rows): (usize, Range<usize>),
+        rows: Range<usize>,
         (b, panels): (Option<&[AlignedStep]>, Range<usize>),
         steps: Range<usize>,
         (a, next): (&[TileRows; SEGMENTS], Next<'_>),
-        out: &mut [f32],
+        mut out: OutRows<'_, '_>,
     ) {
-        let Job { k, n, stride, .. } = *self;
+        let Job { k, n, .. } = *self;
         let each = segment(steps.len());
         let parts = panels.len() * steps.len().div_ceil(each);
         let mut nexts = (0..parts).map(|part| match next {
@@ -297,14 +342,14 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 *segment = Segment { a: &a[i], b: b.part(i * each, each), next: nexts.next().unwrap_or(&[]) };
             }
             let col = panel * PANEL;
-            let (width, out) = (PANEL.min(n - col), &mut out[rows.start * stride + col..]);
-            let mut place = Place { out, stride, add: steps.start > 0 };
+            let width = PANEL.min(n - col);
+            let mut place = Place { out: out.from(0, at * PANEL), add: steps.start > 0 };
             if steps.end == k {
-                self.ask_for_residual(first + rows.start..first + rows.end, col);
+                self.ask_for_residual(rows.clone(), col);
             }
             tile(self.isa, (rows.len(), width), &segments, &mut place);
             if steps.end == k {
-                self.finish((first + rows.start, col), (rows.len(), width), out);
+                self.finish((rows.start, col), (rows.len(), width), &mut place.out);
             }
         }
     }
@@ -320,7 +365,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         }
     }
 
-    fn finish(&self, at: (usize, usize), size: (usize, usize), out: &mut [f32]) {
+    fn finish(&self, at: (usize, usize), size: (usize, usize), out: &mut OutRows<'_, '_>) {
         finish(self.isa, self.epilogue, at, size, (out, self.stride));
     }
 }
@@ -336,16 +381,21 @@ pub(crate) fn even(all: usize, most: usize) -> usize {
 }
 
 /// A tile of at most [`PANEL`] columns.
-pub(crate) fn tile(isa: Isa, (rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
+pub(crate) fn tile(
+    isa: Isa,
+    (rows, width): (usize, usize),
+    segments: &[Segment<'_>],
+    place: &mut Place<'_, '_>,
+) {
     if width == PANEL {
         return isa.tile((rows, width), segments, place);
     }
     // The last panel of some widths: into a buffer that is wide enough for the whole tile, then copied.
     let mut sums = [[0.0; PANEL]; MAX_ROWS];
-    let mut all = Place { out: sums.as_flattened_mut(), stride: PANEL, add: false };
+    let mut all = Place { out: OutRows::Strided(sums.as_flattened_mut(), PANEL), add: false };
     isa.tile((rows, width), segments, &mut all);
     for (i, sums) in sums[..rows].iter().enumerate() {
-        let out = &mut place.out[i * place.stride..][..width];
+        let out = &mut place.out.row(i)[..width];
         if place.add {
             out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
         } else {
@@ -354,14 +404,14 @@ pub(crate) fn tile(isa: Isa, (rows, width): (usize, usize), segments: &[Segment<
     }
 }
 
-/// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part and has
+/// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part. The residual has
 /// row stride `stride`.
 pub(crate) fn finish(
     isa: Isa,
     epilogue: &Epilogue<'_>,
     (row, col): (usize, usize),
     size: (usize, usize),
-    (out, stride): (&mut [f32], usize),
+    (out, stride): (&mut OutRows<'_, '_>, usize),
 ) {
     if !epilogue.is_plain() {
         isa.finish(&epilogue.part(col, row * stride + col), size, out, stride);

@@ -8,7 +8,7 @@
 )]
 
 use super::functions::{Function, fma};
-use super::layout::PANEL;
+use super::layout::{OutRows, PANEL};
 use super::planes::ACROSS;
 
 /// The epilogue of a product: `f(product * scale + bias + residual)`.
@@ -50,14 +50,14 @@ impl<'a> Epilogue<'a> {
 pub(super) fn run<const FMA: bool>(
     epilogue: &Epilogue<'_>,
     (rows, width): (usize, usize),
-    out: &mut [f32],
+    out: &mut OutRows<'_, '_>,
     stride: usize,
 ) -> bool {
     let limits = limits(epilogue.function);
     let scale = epilogue.scale.map(|scale| &scale[..width]);
     let bias = epilogue.bias.map(|bias| &bias[..width]);
     for i in 0..rows {
-        let out = &mut out[i * stride..][..width];
+        let out = &mut out.row(i)[..width];
         let residual = epilogue.residual.map(|residual| &residual[i * stride..][..width]);
         if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
             row::<FMA>(limits, scale, [bias, residual], out);

@@ -92,21 +92,46 @@ pub(crate) struct Segment<'a> {
     pub(crate) next: &'a [f32],
 }
 
+/// Rows of a result, each from some column on.
+pub(crate) enum OutRows<'a, 'o> {
+    /// In one slice, at a constant stride.
+    Strided(&'a mut [f32], usize),
+    /// In slices of their own, from this column on: the columns of a result that one thread computes.
+    Apart(&'a mut [&'o mut [f32]], usize),
+}
+
+impl<'o> OutRows<'_, 'o> {
+    /// Row `i`, and perhaps more.
+    #[inline(always)]
+    pub(crate) fn row(&mut self, i: usize) -> &mut [f32] {
+        match self {
+            OutRows::Strided(out, stride) => &mut out[i * *stride..],
+            OutRows::Apart(rows, col) => &mut rows[i][*col..],
+        }
+    }
+
+    /// The rows from `row` on, from column `col` on.
+    pub(crate) fn from(&mut self, row: usize, col: usize) -> OutRows<'_, 'o> {
+        match self {
+            OutRows::Strided(out, stride) => OutRows::Strided(&mut out[row * *stride + col..], *stride),
+            OutRows::Apart(rows, before) => OutRows::Apart(&mut rows[row..], *before + col),
+        }
+    }
+}
+
 /// Where a tile's sums go.
-pub(crate) struct Place<'a> {
+pub(crate) struct Place<'a, 'o> {
     /// From the tile's first element on.
-    pub(crate) out: &'a mut [f32],
-    /// From row to row.
-    pub(crate) stride: usize,
+    pub(crate) out: OutRows<'a, 'o>,
     /// Whether the sums are added to what is there.
     pub(crate) add: bool,
 }
 
-impl Place<'_> {
+impl Place<'_, '_> {
     /// Where row `i` goes.
     #[inline(always)]
     pub(super) fn row(&mut self, i: usize) -> &mut [f32] {
-        &mut self.out[i * self.stride..][..PANEL]
+        &mut self.out.row(i)[..PANEL]
     }
 }
 

@@ -56,7 +56,7 @@ pub use functions::Function;
 use layout::FUSED;
 pub use layout::PANEL;
 pub(crate) use layout::{
-    LINE, MAX_ROWS, MAX_STEPS, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
+    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
 };
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
@@ -171,7 +171,12 @@ impl Isa {
     /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`]. At least `width` and
     /// at most [`PANEL`] columns are written; `place` must have room for [`PANEL`]. The sum runs over all
     /// segments.
-    pub(crate) fn tile(self, (rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
+    pub(crate) fn tile(
+        self,
+        (rows, width): (usize, usize),
+        segments: &[Segment<'_>],
+        place: &mut Place<'_, '_>,
+    ) {
         dispatch!(
             self,
             tile::portable((rows, width), segments, place),
@@ -402,12 +407,13 @@ impl Isa {
         );
     }
 
-    /// Applies an epilogue to some rows of `out`, with row stride `stride` and `width` elements each.
+    /// Applies an epilogue to some rows of `out` of `width` elements each. The residual has row stride
+    /// `stride`.
     pub(crate) fn finish(
         self,
         epilogue: &Epilogue<'_>,
         (rows, width): (usize, usize),
-        out: &mut [f32],
+        out: &mut OutRows<'_, '_>,
         stride: usize,
     ) {
         let done = &mut false;
@@ -416,7 +422,7 @@ impl Isa {
             |epilogue: &Epilogue<'_>,
              rows: usize,
              width: usize,
-             out: &mut [f32],
+             out: &mut OutRows<'_, '_>,
              stride: usize,
              done: &mut bool| {
                 *done = finish::run::<FUSED>(epilogue, (rows, width), out, stride);
@@ -424,7 +430,7 @@ impl Isa {
             *done = finish::run::<true>(epilogue, (rows, width), out, stride)
         );
         if !*done {
-            (0..rows).for_each(|i| self.map(epilogue.function, &mut out[i * stride..][..width]));
+            (0..rows).for_each(|i| self.map(epilogue.function, &mut out.row(i)[..width]));
         }
     }
 

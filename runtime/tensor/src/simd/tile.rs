@@ -47,7 +47,7 @@ macro_rules! by_rows {
     };
 }
 
-pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
+pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_, '_>) {
     for part in 0..width.div_ceil(8) {
         by_rows!(rows, portable_of<8>(part, segments, place), 1 2 3 4);
     }
@@ -70,7 +70,7 @@ macro_rules! each_row {
 fn portable_of<const R: usize, const LANES: usize>(
     part: usize,
     segments: &[Segment<'_>],
-    place: &mut Place<'_>,
+    place: &mut Place<'_, '_>,
 ) {
     let mut sums = [[0.0f32; LANES]; R];
     for &Segment { a, b, next: _ } in segments {
@@ -159,7 +159,7 @@ macro_rules! x86_tile {
         pub(super) fn $name(
             (rows, width): (usize, usize),
             segments: &[Segment<'_>],
-            place: &mut Place<'_>,
+            place: &mut Place<'_, '_>,
         ) {
             let has_next = segments.iter().any(|segment| !segment.next.is_empty());
             for part in (0..width.div_ceil($lanes)).step_by(2) {
@@ -178,7 +178,7 @@ macro_rules! x86_tile {
         fn $of<const R: usize, const V: usize, const ASKS: bool>(
             part: usize,
             segments: &[Segment<'_>],
-            place: &mut Place<'_>,
+            place: &mut Place<'_, '_>,
         ) {
             for i in 0..R {
                 let out = place.row(i);

@@ -60,6 +60,9 @@ fn sources(
 ) -> Result<Vec<AxisMap>, TensorError> {
     let axes = shape.dims().iter().zip(padded.dims()).zip(befores).zip(strides(shape));
     axes.map(|(((&dim, &len), &before), stride)| {
+        if len == dim {
+            return Ok(AxisMap::Step { len, start: 0, step: stride.cast_signed() });
+        }
         let source = |i: usize| match (i.checked_sub(before), mode) {
             (Some(i), _) if i < dim => i * stride,
             (_, PadMode::Constant(_)) => OUTSIDE,

@@ -53,7 +53,7 @@ use crate::cache::CACHE;
 use crate::interrupt::{STEPS, is_interrupted};
 
 use crate::mem::Allocator;
-use crate::parallel::{ADDITIONS_PER_NS, Parallel, PartFn, Serial, in_parts, nanoseconds, units_per_part};
+use crate::parallel::{ADDITIONS_PER_NS, Parallel, PartFn, Serial, in_parts, nanoseconds, parts};
 
 /// The number of elements per block, which stays in the L1 cache.
 const BLOCK: usize = CACHE.l1_floats(4);
@@ -104,7 +104,7 @@ impl<'a> Cx<'a> {
     fn large_parts<T: Send>(&self, out: &mut [T], (unit, cost): (usize, usize), block: PartFn<'_, T>) {
         let unit = unit.max(1);
         let work = nanoseconds(out.len().saturating_mul(cost.max(1)), ADDITIONS_PER_NS);
-        let len = units_per_part(out.len().div_ceil(unit), work, self.parallel).saturating_mul(unit);
-        in_parts(out, len, self.parallel, &|i, part| block(i * len, part));
+        let parts = parts(out.len().div_ceil(unit), work, self.parallel);
+        in_parts(out, unit, parts, self.parallel, &|units, part| block(units.start * unit, part));
     }
 }

@@ -240,6 +240,19 @@ impl Program {
     }
 }
 
+/// Fills `to` with a row over and over, from its element `at` on.
+fn repeat(row: &[f32], at: usize, to: &mut [f32]) {
+    for (to, x) in to.iter_mut().zip(row[at..].iter().chain(&row[..at])) {
+        *to = *x;
+    }
+    let mut done = row.len();
+    while done < to.len() {
+        let more = done.min(to.len() - done);
+        to.copy_within(..more, done);
+        done += more;
+    }
+}
+
 /// The location of an operand's elements.
 enum Source<'a> {
     /// In the result, until it is overwritten.
@@ -271,6 +284,11 @@ impl<'a> Source<'a> {
         match self {
             Source::Even(_) | Source::Single(_) => {}
             Source::Result => register.copy_from_slice(result),
+            Source::Walked { numbers, outer, last }
+                if outer.iter().all(|axis| axis.a == 0) && last.a == 1 =>
+            {
+                repeat(numbers, first % last.len, register);
+            }
             Source::Walked { numbers, outer, last } => {
                 let (mut i, mut at, mut rest) = (first / last.len, first % last.len, register);
                 while !rest.is_empty() {
