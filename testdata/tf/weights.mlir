@@ -57,6 +57,42 @@ func.func @depthwise_of_one() -> tensor<1x2x2x2xf32> {
   tfrt.return %r : tensor<1x2x2x2xf32>
 }
 
+// CHECK-LABEL: func.func @max_pool
+// CHECK-NOT: tf.Pad
+// CHECK: "tf.MaxPool"({{.*}}) <{explicit_paddings = [0, 0, 1, 1, 1, 1, 0, 0], ksize = [1, 3, 3, 1], padding = "EXPLICIT", strides = [1, 2, 2, 1]}>
+// CHECK: return
+func.func @max_pool(%x: tensor<1x2x3x1xf32>) -> tensor<1x1x2x1xf32> {
+  %p = "tf.Const"() {value = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi32>} : () -> tensor<4x2xi32>
+  %r = "tf.Relu"(%x) : (tensor<1x2x3x1xf32>) -> tensor<1x2x3x1xf32>
+  %padded = "tf.Pad"(%r, %p) : (tensor<1x2x3x1xf32>, tensor<4x2xi32>) -> tensor<1x4x5x1xf32>
+  %y = "tf.MaxPool"(%padded) {ksize = [1, 3, 3, 1], strides = [1, 2, 2, 1], padding = "VALID"} : (tensor<1x4x5x1xf32>) -> tensor<1x1x2x1xf32>
+  tfrt.return %y : tensor<1x1x2x1xf32>
+}
+
+// Zeros around an image are no pixels if it may be negative, or if a window may have nothing else.
+// CHECK-LABEL: func.func @kept
+// CHECK-COUNT-2: tf.Pad
+// CHECK: return
+func.func @kept(%x: tensor<1x2x2x1xf32>) -> (tensor<1x3x3x1xf32>, tensor<1x5x5x1xf32>) {
+  %p = "tf.Const"() {value = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi32>} : () -> tensor<4x2xi32>
+  %far = "tf.Const"() {value = dense<[[0, 0], [2, 2], [2, 2], [0, 0]]> : tensor<4x2xi32>} : () -> tensor<4x2xi32>
+  %a = "tf.Pad"(%x, %p) : (tensor<1x2x2x1xf32>, tensor<4x2xi32>) -> tensor<1x4x4x1xf32>
+  %y = "tf.MaxPool"(%a) {ksize = [1, 2, 2, 1], strides = [1, 1, 1, 1], padding = "VALID"} : (tensor<1x4x4x1xf32>) -> tensor<1x3x3x1xf32>
+  %r = "tf.Relu"(%x) : (tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  %b = "tf.Pad"(%r, %far) : (tensor<1x2x2x1xf32>, tensor<4x2xi32>) -> tensor<1x6x6x1xf32>
+  %z = "tf.MaxPool"(%b) {ksize = [1, 2, 2, 1], strides = [1, 1, 1, 1], padding = "VALID"} : (tensor<1x6x6x1xf32>) -> tensor<1x5x5x1xf32>
+  tfrt.return %y, %z : tensor<1x3x3x1xf32>, tensor<1x5x5x1xf32>
+}
+
+// EXEC: 'max_pool_of_one' returned
+// EXEC-NEXT: array({{\[\[\[\[}}4.],
+// EXEC-NEXT: [3.{{\]\]\]\]}}
+func.func @max_pool_of_one() -> tensor<1x1x2x1xf32> {
+  %x = "tf.Const"() {value = dense<[[[[1.0], [2.0], [-3.0]], [[4.0], [-1.0], [3.0]]]]> : tensor<1x2x3x1xf32>} : () -> tensor<1x2x3x1xf32>
+  %r = "tf.PartitionedCall"(%x) {f = @max_pool} : (tensor<1x2x3x1xf32>) -> tensor<1x1x2x1xf32>
+  tfrt.return %r : tensor<1x1x2x1xf32>
+}
+
 // Through a transpose and a reshape; the rows of transposed weights are the channels.
 // CHECK-LABEL: func.func @matmul
 // CHECK: dense<{{\[\[}}1.000000e+01, 2.000000e+01], [6.000000e+01, 8.000000e+01]]> : tensor<2x2xf32>

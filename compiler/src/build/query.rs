@@ -3,7 +3,7 @@
 //! ```text
 //! shapes       dims (all known)   shape (known in part)   partial_shape   n_elements   bytes_of   dtype
 //! constants    ints   splat
-//! attributes   flag   data_format
+//! attributes   flag   int_list   data_format
 //! positions    has_no_edges   producer_if   is_used_once
 //! inference    infer
 //! ```
@@ -75,6 +75,13 @@ pub fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
 /// The value of all elements of a constant, if they are equal.
 pub fn splat(m: &Module, value: ValueId) -> Option<f64> {
     tf::dense_splat(&m.cx, constant_of(m, value)?)
+}
+
+/// The elements of a list attribute that is present.
+pub fn int_list(m: &Module, op: OpId, attr: &str) -> Option<Vec<i64>> {
+    let signature = tf::row(m, op)?.signature();
+    signature.attr(attr)?;
+    tf::attrs_of(m, op, signature).ints(attr)
 }
 
 /// True if an attribute is present and true.

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use befrost_tensor::DType;
 
 use super::network::between_layouts;
-use super::roles::{self, OpRole, ValueRole, axes, list, permuted_axis};
+use super::roles::{self, OpRole, ValueRole, axes, permuted_axis};
 use super::{Layout, Permutation};
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, ints, producer_if, shape, shape_of};
+use crate::build::query::{dims, dtype, int_list, ints, producer_if, shape, shape_of};
 use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, BlockId, DYNAMIC, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
@@ -200,15 +200,15 @@ impl Conversion<'_, '_> {
         let mut changed: Vec<(&str, Vec<i64>)> = Vec::new();
         let written = |name: &str| m.attr_named(op, name).is_some();
         for name in PER_AXIS.iter().filter(|name| written(name)) {
-            if let Some(numbers) = list(m, op, name).filter(|list| list.len() == 4) {
+            if let Some(numbers) = int_list(m, op, name).filter(|list| list.len() == 4) {
                 changed.push((name, order.iter().map(|&axis| numbers[axis]).collect()));
             }
         }
-        if let Some(pairs) = list(m, op, "explicit_paddings").filter(|list| list.len() == 8) {
+        if let Some(pairs) = int_list(m, op, "explicit_paddings").filter(|list| list.len() == 8) {
             let pairs = order.iter().flat_map(|&axis| [pairs[2 * axis], pairs[2 * axis + 1]]).collect();
             changed.push(("explicit_paddings", pairs));
         }
-        if let Some(gone) = list(m, op, "squeeze_dims") {
+        if let Some(gone) = int_list(m, op, "squeeze_dims") {
             let mut gone: Vec<i64> =
                 axes(&gone).into_iter().map(|axis| permuted_axis(&order, axis) as i64).collect();
             gone.sort_unstable();

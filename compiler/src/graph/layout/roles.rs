@@ -14,7 +14,7 @@
 //! Attributes are converted by their names, for all operators.
 
 use super::{Layout, Permutation};
-use crate::build::query::{has_no_edges, ints, shape};
+use crate::build::query::{has_no_edges, int_list, ints, shape};
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, ValueId};
@@ -60,13 +60,6 @@ fn rank(m: &Module, value: ValueId) -> Option<usize> {
 
 fn is_image(m: &Module, value: ValueId) -> bool {
     rank(m, value) == Some(4)
-}
-
-/// The elements of a list attribute that is present; its default is the same in both layouts.
-pub(super) fn list(m: &Module, op: OpId, attr: &str) -> Option<Vec<i64>> {
-    let signature = tf::row(m, op)?.signature();
-    signature.attr(attr)?;
-    tf::attrs_of(m, op, signature).ints(attr)
 }
 
 /// The layout in an op's `data_format`.
@@ -126,7 +119,7 @@ fn operand(m: &Module, letter: u8, value: ValueId) -> Option<ValueRole> {
 
 /// True if all attributes that depend on the layout can be converted.
 fn attributes_fit(m: &Module, op: OpId) -> bool {
-    let n = |attr: &str| list(m, op, attr).map(|list| list.len());
+    let n = |attr: &str| int_list(m, op, attr).map(|list| list.len());
     let number = |attr: &str| m.attr_named(op, attr).and_then(|attr| m.cx.as_int(attr)).unwrap_or(0);
     n("strides").is_none_or(|n| n == 4)
         && n("ksize").is_none_or(|n| n == 4)
@@ -164,7 +157,7 @@ pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
             in_order(&wide)
         }
         Some(Op::Squeeze) => {
-            let gone = axes(&list(m, op, "squeeze_dims").unwrap_or_default());
+            let gone = axes(&int_list(m, op, "squeeze_dims").unwrap_or_default());
             gone.iter().all(|&axis| axis < 4) && in_order(&rest(&gone))
         }
         Some(operator) if !result_is_image && reduces(operator) => {

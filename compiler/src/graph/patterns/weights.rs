@@ -5,6 +5,7 @@
 //! Mul(BiasAdd(Conv2D(x, w), b), c)     ─▶ BiasAdd(Conv2D(x, w*c), b*c)
 //! Mul(Reshape(MatMul(x, w)), c)        ─▶ Reshape(MatMul(x, w*c))        the same for Transpose
 //! Conv2D(Pad(x), w) {VALID}            ─▶ Conv2D(x, w) {EXPLICIT}
+//! MaxPool(Pad(Relu(x))) {VALID}        ─▶ MaxPool(Relu(x)) {EXPLICIT}
 //! ```
 //!
 //! `c` is a constant: one number, or one number per channel of the product. Every intermediate result must
@@ -15,7 +16,7 @@ use befrost_tensor::tf::op::Op;
 use super::rule::{is_float, operand_orders, permutation, replacement};
 use crate::build::Builder;
 use crate::build::query::{
-    bytes_of, data_format, dims, dtype, flag, ints, is_used_once, n_elements, producer_if, shape,
+    bytes_of, data_format, dims, dtype, flag, int_list, ints, is_used_once, n_elements, producer_if, shape,
 };
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
@@ -198,7 +199,27 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor, depth: usize)
 
 /// A convolution of a padded image, without the copy that `Pad` makes.
 pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let (image, pads) = padded_image(b.ir(), op)?;
+    let operands = [image, b.ir().operand(op, 1)];
+    with_pads(b, op, &operands, &pads)
+}
+
+/// The same for the maximum of an image without negative numbers, where zeros are as good as no pixel: as long as each
+/// window has one.
+pub(super) fn pad_of_max_pool(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
+    let (image, pads) = padded_image(m, op)?;
+    producer_if(m, image, &[Op::Relu, Op::Relu6])?;
+    let sizes = int_list(m, op, "ksize")?;
+    let has_pixel = |(pads, size): (&[i64], i64)| pads.iter().all(|&pad| pad < size);
+    if sizes.len() != 4 || !pads.chunks(2).zip(sizes).all(has_pixel) {
+        return None;
+    }
+    with_pads(b, op, &[image], &pads)
+}
+
+/// The image before a `Pad` of its height and width which only this op uses, and the paddings.
+fn padded_image(m: &Module, op: OpId) -> Option<(ValueId, Vec<i64>)> {
     let pad = producer_if(m, m.operand(op, 0), &[Op::Pad]).filter(|_| is_used_once(m, m.operand(op, 0)))?;
     let pads = ints(m, m.operand(pad, 1)).filter(|pads| pads.len() == 8)?;
     let is_valid = m.attr_named(op, "padding").and_then(|attr| m.cx.as_str(attr)) == Some("VALID");
@@ -207,13 +228,17 @@ pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<Va
     if !is_valid || !is_f32 || others.iter().any(|&at| pads[at] != 0) || pads.iter().any(|&n| n < 0) {
         return None;
     }
-    let (image, filter, result) = (m.operand(pad, 0), m.operand(op, 1), m.result(op, 0));
-    let kind = operator(m, op)?;
+    Some((m.operand(pad, 0), pads))
+}
+
+/// The op with paddings of its own.
+fn with_pads(b: &mut Builder<'_, '_>, op: OpId, operands: &[ValueId], pads: &[i64]) -> Option<ValueId> {
+    let (kind, result) = (operator(b.ir(), op)?, b.ir().result(op, 0));
     let explicit = b.cx().str_attr("EXPLICIT");
-    b.op(kind, &[image, filter])
+    b.op(kind, operands)
         .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
         .attr("padding", explicit)
-        .ints("explicit_paddings", &pads)
+        .ints("explicit_paddings", pads)
         .like(result)
         .one()
         .ok()
