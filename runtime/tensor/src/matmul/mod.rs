@@ -161,7 +161,7 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     let stays = k.saturating_mul(panels) <= BLOCK;
     if n > m && (!stays || tiles < 2 * workers) {
         // A part of few columns would spend its time on packing rows.
-        let each = if panels < 8 * workers { 1 } else { 2 };
+        let each = if panels < 16 * workers { 1 } else { 2 };
         let parts = parts_of(panels, work, (workers, each));
         if parts > 1 && job.in_columns(m, parts, out, parallel) {
             return Ok(());
