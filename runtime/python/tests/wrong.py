@@ -1,12 +1,19 @@
 """Functions that cannot be compiled, or fail when they run: the line is marked `# HERE`, a second one `# NOTE`."""
 
 import random
+from dataclasses import dataclass
+
 import numpy as np
 
 WRONG = []
 FAILING = []
 A = np.array
 i64 = np.int64
+
+
+@dataclass
+class Point:
+    x: float
 
 
 def wrong(words, *args):
@@ -57,6 +64,47 @@ def uses_try(x):
 @wrong(["yield"], i64(1))
 def generator(x):  # HERE
     yield x
+
+
+@wrong(["'.3'", "float"], 5.0)
+def shortest_format_with_precision(x):
+    return len(f"{x:.3}")  # HERE
+
+
+@wrong(["'+06d'", "int"], 5)
+def format_with_sign_and_zeros(x):
+    return len(f"{x:+06d}")  # HERE
+
+
+@wrong(["'.2f'", "complex"], 1j)
+def format_of_a_complex_number(x):
+    return len(f"{x:.2f}")  # HERE
+
+
+@wrong(["Point()", "1 positional", "2 given"], 1.0)
+def too_many_positional_patterns(x):
+    class_pattern = Point(x)
+    match class_pattern:
+        case Point(a, b):  # HERE
+            return a + b
+    return x
+
+
+@wrong(["'get'", "key"], 1.0)
+def get_without_a_key(x):
+    return {"a": x}.get()  # HERE
+
+
+@wrong(["str", "integer"], 1.0)
+def pop_at_a_text(x):
+    return [x, x].pop("a")  # HERE
+
+
+@wrong(["slice", "assigned"], 1.0)
+def slice_of_a_list_is_assigned(x):
+    items = [x, x]
+    items[0:1] = [2.0]  # HERE
+    return items[0]
 
 
 @wrong(["with"], i64(1))

@@ -117,8 +117,10 @@ class Texts(Control):
         found = _SPEC.match(spec)
         if found is None:
             raise Refused(f"the format '{spec}' of a number that is only known when it runs")
-        kind = value.dtype.kind if isinstance(value, Array) else {"int": "i", "float": "f", "bool": "b"}[value.kind]
+        kind = (value.dtype if isinstance(value, Array) else KINDS[value.kind]).kind
         letter = found["type"]
+        if kind == "c" or found["zero"] and found["sign"] in ("+", " ") or found["precision"] and letter in ("", "d", "n"):
+            raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs")
         attrs: dict[str, Any] = {}
         if found["width"]:
             attrs["width"] = int(found["width"])
@@ -130,7 +132,7 @@ class Texts(Control):
         if letter in ("d", "n") or not letter and not found["precision"] and kind in "iu":
             if kind not in "iub":
                 raise Refused(f"the format '{spec}' of a {value!r}")
-            id = self.emit.id(value, np.int64)
+            id = self.emit.id(value, value.dtype if kind == "u" else np.int64)
         else:
             if not letter and not found["precision"]:
                 raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs: give a precision")
@@ -145,7 +147,7 @@ class Texts(Control):
                     attrs["width"] -= 1
             elif letter == "e":
                 attrs["scientific"] = True
-            elif letter == "g" or not letter:
+            elif letter == "g":
                 attrs["shortest"] = True
         return self.joined_text([Text(self.emit.op("AsString", [id], attrs)[0]), suffix])
 

@@ -243,7 +243,7 @@ def python_pow(interp: Any, x: Any, y: Any, mod: Any = None) -> Any:
     if mod is not None:
         if is_staged((x, y, mod)):
             raise Refused("pow with three arguments")
-        return pow(x, y, mod)
+        return interp.call_static(pow, [x, y, mod], {})
     return interp.operate(ast.Pow, x, y)
 
 
