@@ -26,8 +26,9 @@ from .values import (
 
 
 # Names of special methods that differ from those of the operators' nodes.
-SPECIAL = {ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or",
-           ast.BitXor: "xor"}
+SPECIAL: dict[type, str] = {
+    ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+}
 
 
 class Expressions(Control):
