@@ -1043,3 +1043,24 @@ def operators_of_a_dataclass(x):
 def formats_of_numbers(n, x, u):
     print(f"{n:+d}|{n:06d}|{n: 5d}|{n:d}|{u:d}|{u}")
     print(f"{x:.3g}|{x:8.2f}|{x:+.1f}|{x:.1%}|{x:010.3e}")
+
+
+@program((i64(3), 3.0), (i64(-12), 0.5))
+def texts_are_compared(n, x):
+    print("n=" + str(n), f"{n}" + f"{x}")
+    return str(n) == "3", str(n) != "3", f"a{n}" == "a" + str(n), str(n) == n, str(n) in ("1", "-12"), "x" in [str(n)]
+
+
+@program((2, 1.5), (0, -0.0))
+def complex_of_two_parts(n, x):
+    return complex(n, x), complex(x, 2) * 1j, complex(x)
+
+
+@program((2,), (0,))
+def truth_of_ranges(n):
+    return 1 if range(n) else 2, 1 if range(0) else 2, 1 if range(3, n) else 2
+
+
+@program((float("nan"),), (1.0,))
+def an_object_is_in_a_list_of_itself(x):
+    return x in [2.0, x], x not in (x,), x in [2.0, 1.0]

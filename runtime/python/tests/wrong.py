@@ -100,6 +100,34 @@ def pop_at_a_text(x):
     return [x, x].pop("a")  # HERE
 
 
+@dataclass
+class Never:
+    x: float
+
+    def __bool__(self):
+        return False
+
+
+@wrong(["truth", "Never"], 1.0)
+def truth_of_a_dataclass(x):
+    return 1 if Never(x) else 2  # HERE
+
+
+@wrong(["truth", "text"], 1)
+def truth_of_a_text(x):
+    return 1 if str(x) else 2  # HERE
+
+
+@wrong(["len()", "text"], 1)
+def length_of_a_text(x):
+    return len(str(x))  # HERE
+
+
+@wrong(["int()", "int"], 3)
+def number_with_a_base(x):
+    return int("7", x)  # HERE
+
+
 @wrong(["slice", "assigned"], 1.0)
 def slice_of_a_list_is_assigned(x):
     items = [x, x]

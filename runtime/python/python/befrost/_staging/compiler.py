@@ -27,9 +27,9 @@ from .loops import Loops
 from .names import MISSING
 from .source import Scope, function_node
 from .statements import Statements
-from .text import Text, Texts
+from .text import Texts
 from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
+    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
     kind_of_number, known, make_struct,
 )
 

@@ -20,7 +20,7 @@ from .joins import coerce, instantiate, join, leaves, staged_template, to_templa
 from .lists import growing, item, length
 from .source import Scope
 from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
+    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
     is_staged, kind_of_number, known, shape_text,
 )
 
@@ -109,6 +109,8 @@ class Expressions(Control):
         if isinstance(a, str) and kind is ast.Mod:
             if is_staged(b):
                 raise Refused("'%' formats values that are only known when it runs: use an f-string")
+        if isinstance(a, (str, Text)) and isinstance(b, (str, Text)) and is_staged((a, b)) and kind is ast.Add:
+            return self.joined_text([a, b])
         name = SPECIAL.get(kind, kind.__name__.lower())
         for owner, method, other in ((a, f"__{name}__", b), (b, f"__r{name}__", a)):
             if isinstance(owner, Struct) and isinstance(getattr(owner.cls, method, None), types.FunctionType):
@@ -178,6 +180,11 @@ class Expressions(Control):
             if isinstance(op, ast.In):
                 return found
             return not found if isinstance(found, bool) else Weak("bool", self.emit.op("LogicalNot", [found.id])[0])
+        if isinstance(op, (ast.Eq, ast.NotEq)) and (isinstance(a, Text) or isinstance(b, Text)):
+            if not isinstance(a, (str, Text)) or not isinstance(b, (str, Text)):
+                return isinstance(op, ast.NotEq)
+            name = "Equal" if isinstance(op, ast.Eq) else "NotEqual"
+            return Weak("bool", self.emit.op(name, [self.string(a), self.string(b)])[0])
         return compare(self.emit, type(op), a, b)
 
     def truth_of_comparison(self, kind: type, a: Any, b: Any) -> Any:
@@ -209,7 +216,9 @@ class Expressions(Control):
                 raise Refused(f"{type(error).__name__}: {error}") from None
         found: Any = False
         for part in self.all_items(items):
-            one = truth(self.emit, compare(self.emit, ast.Eq, value, part))
+            if part is value:
+                return True
+            one = truth(self.emit, self.compare(ast.Eq(), value, part))
             if one is True:
                 return True
             if one is not False:

@@ -13,19 +13,10 @@ import numpy as np
 from .errors import Refused
 from .interpreter import Control
 from .values import (
-    KINDS, Array, DictObject, Fixed, ListObject, Struct, Weak, describe, is_staged, kind_of_number,
+    KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged,
 )
 
 _SPEC = re.compile(r"(?P<sign>[+ -]?)(?P<zero>0?)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%]?)$")
-
-
-class Text:
-    """A string of the graph."""
-
-    __slots__ = ("id",)
-
-    def __init__(self, id: int):
-        self.id = id
 
 
 class Texts(Control):
@@ -103,7 +94,7 @@ class Texts(Control):
             value = self.text(value, representation=True)
         elif convert == "s":
             value = self.text(value)
-        if not is_staged(value) and not isinstance(value, Text):
+        if not is_staged(value):
             try:
                 return format(self.plain(value), spec)
             except Exception as error:

@@ -169,6 +169,15 @@ class Sequence:
         self.range = rng
 
 
+class Text:
+    """A string of the graph."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, id: int):
+        self.id = id
+
+
 class Poison:
     """The value of a variable that cannot be used: reading it raises this refusal. `use_site` says that the
     refusal belongs to the place of the use."""
@@ -235,13 +244,15 @@ def is_staged(value: Any) -> bool:
         return is_staged(value.fields)
     if isinstance(value, Sequence):
         return value.is_staged
-    return isinstance(value, (Function, Method))
+    return isinstance(value, (Function, Method, Text))
 
 
 def describe(value: Any) -> str:
     """A value in a message."""
     if isinstance(value, (Weak, Array)):
         return repr(value) if isinstance(value, Weak) or value.const is None else f"{value.dtype}{shape_text(value.shape)}"
+    if isinstance(value, Text):
+        return "a text"
     if isinstance(value, ListObject):
         return "a list"
     if isinstance(value, DictObject):
