@@ -1064,3 +1064,8 @@ def truth_of_ranges(n):
 @program((float("nan"),), (1.0,))
 def an_object_is_in_a_list_of_itself(x):
     return x in [2.0, x], x not in (x,), x in [2.0, 1.0]
+
+
+@program((A([[1, -2, 3], [4, 5, 6]]), A([1.5, -2.0])), (A([[7]]), A([0.5])))
+def conjugates_and_triangles(m, x):
+    return np.conjugate(m), x.conj(), np.conj(m[0]), np.tril(m, 1), np.triu(m, k=-1), np.tril(m), np.triu(m)

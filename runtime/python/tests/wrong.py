@@ -128,6 +128,26 @@ def number_with_a_base(x):
     return int("7", x)  # HERE
 
 
+@wrong(["reciprocal", "integers"], A([1, 2]))
+def reciprocal_of_integers(x):
+    return np.reciprocal(x)  # HERE
+
+
+@wrong(["triu", "positive"], A([[1, 2], [3, 4]]))
+def triangle_above_the_diagonal(x):
+    return np.triu(x, 1)  # HERE
+
+
+@wrong(["'numpy.add'", "casting"], A([1, 2]))
+def argument_that_a_ufunc_lacks_here(x):
+    return np.add(x, x, casting="unsafe")  # HERE
+
+
+@wrong(["diag", "k"], A([1, 2]))
+def argument_that_a_function_lacks_here(x):
+    return np.diag(x, k=1)  # HERE
+
+
 @wrong(["slice", "assigned"], 1.0)
 def slice_of_a_list_is_assigned(x):
     items = [x, x]

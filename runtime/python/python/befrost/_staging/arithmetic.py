@@ -182,8 +182,10 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
                                            emit.constant(plain == "IsFinite")])[0])
     if plain == "Abs" and dtypes[0].kind == "c":
         return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
-    if plain == "Abs" and dtypes[0].kind == "u":
+    if plain == "Abs" and dtypes[0].kind == "u" or plain == "Conj" and dtypes[0].kind != "c":
         return as_array(emit, operands[0])
+    if plain == "Reciprocal" and dtypes[0].kind not in "fc":
+        raise Refused("'numpy.reciprocal' of integers: use '1 // x'")
     made = emit.one(plain, ids)
     if made.dtype != dtypes[-1]:
         assert made.id is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -128,9 +129,7 @@ class Calls(Control):
         try:
             return handler(self, *args, **kwargs)
         except TypeError as error:
-            frame = error.__traceback__
-            assert frame is not None
-            if frame.tb_next is None:  # the arguments do not fit
+            if not fits(handler, self, args, kwargs):
                 words = str(error).split("()", 1)[-1]
                 raise Refused(f"'{name_of(function)}'{words}, or it cannot be compiled with these arguments") from None
             raise
@@ -573,6 +572,15 @@ class Calls(Control):
             parts = [self.outside(v) for v in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         return value
+
+
+def fits(handler: Any, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """True if a handler can be called with these arguments."""
+    try:
+        inspect.signature(handler).bind(interp, *args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def _own(cls: type) -> dict[str, Any]:
