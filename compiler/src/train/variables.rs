@@ -74,7 +74,7 @@ impl PassedHandles {
             for function in callees(m, op).iter().filter_map(|name| functions.get(name)) {
                 let arguments = arguments_of(m, *function);
                 edges.extend(m.operands(op).skip(first).zip(arguments.iter().copied()));
-                // What the body of a loop returns is passed to its next iteration.
+                // The results of a loop's body are passed to its next iteration.
                 let end = body(m, *function).last().copied().filter(|_| control == tf::Control::While);
                 edges.extend(end.iter().flat_map(|&end| m.operands(end).zip(arguments.iter().copied())));
             }

@@ -4,7 +4,7 @@
 //! graph ──import──▶ loss, metrics, predictions ──gradients, updates──▶ init, step, evaluate, predict
 //! ```
 //!
-//! What they are says `compiler/TRAINING.md`; `befrost-train` runs them.
+//! `compiler/TRAINING.md` describes them; `befrost-train` runs them.
 
 use befrost_compiler::diag::Diagnostic;
 use befrost_compiler::import::TrainingParts;

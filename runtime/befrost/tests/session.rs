@@ -53,7 +53,7 @@ fn variables_live_between_runs() {
             assert!(got.iter().zip(&want).all(|(a, b)| (a - b).abs() <= 1e-5 * b.abs() + 1e-6), "{name}");
         }
     }
-    // What was trained is a variable that can be read, set, and restored.
+    // The trained parameters are variables that can be read, set, and restored.
     let names = session.variables().names().expect("names");
     assert_eq!(names.len(), 1, "{names:?}");
     let snapshot = session.variables().snapshot().expect("a snapshot");
@@ -81,7 +81,7 @@ fn any_tensor_is_fed_and_fetched() {
     assert_eq!(of(&logits), of(&again));
     let callable = session.callable(&["images:0"], &["logits:0"]).expect("a callable");
     assert_eq!(of(&callable.call([images()]).expect("a call")), of(&again));
-    // What is fed is not computed: nothing else is needed then.
+    // A tensor that is fed is not computed, so the run needs no other input.
     let fed = HostTensor::from_vec([1, 10], vec![7f32; 10]).expect("a tensor");
     assert_eq!(of(&session.run(&[("logits:0", fed)], &["logits:0"]).expect("a run")), vec![7f32; 10]);
     let stats = session.stats();
@@ -128,7 +128,7 @@ fn what_is_wrong_is_said() {
     let flat = HostTensor::from_vec([64], vec![0f32; 64]).expect("a tensor");
     refused(&[("images", flat)], &["logits"], "images");
     assert!(Session::open("nowhere.pb").is_err());
-    // What was refused is not kept.
+    // A refused graph is not kept.
     assert_eq!(session.stats().executables, 1);
 }
 

@@ -65,7 +65,7 @@ impl Bytes {
         if len > isize::MAX as usize / 2 {
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
-        let mut bytes = AlignedBytes::zeroed(len);
+        let mut bytes = AlignedBytes::try_zeroed(len).ok_or(std::io::ErrorKind::OutOfMemory)?;
         file.read_exact(&mut bytes)?;
         Ok(Bytes::Owned(bytes))
     }

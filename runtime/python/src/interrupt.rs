@@ -70,7 +70,8 @@ pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) 
     linux::ensure(is_long);
     runs().push(cancellation.clone());
     let watched = Watched(true);
-    // A later signal cancels the registered run; an earlier one is handled here.
+    // A later signal cancels the registered run; an earlier one is handled here. Acquire pairs with the Release
+    // in `on_signal`.
     if PENDING.load(Ordering::Acquire) {
         seen(py)?;
     }
@@ -80,9 +81,11 @@ pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) 
 /// Lets Python handle a signal that came during a run.
 ///
 /// # Errors
-/// What its handler raises: KeyboardInterrupt.
+/// The exception that its handler raises: KeyboardInterrupt.
 #[cold]
 pub(crate) fn seen(py: Python<'_>) -> PyResult<()> {
+    // Release: cleared before Python looks for signals, so a signal that sets it again is seen by one of the
+    // two.
     PENDING.store(false, Ordering::Release);
     py.check_signals()
 }
@@ -96,6 +99,7 @@ pub(crate) fn watch_interrupts() {
 /// Resets the state that a child does not inherit; called in the child, by its only thread.
 #[pyfunction]
 pub(crate) fn after_fork() {
+    // Relaxed, here and below: the child has one thread.
     GENERATION.fetch_add(1, Ordering::Relaxed);
     IS_MAIN.set(true);
     PENDING.store(false, Ordering::Relaxed);
@@ -129,7 +133,8 @@ mod linux {
         unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         let thread = std::thread::Builder::new().name("befrost-interrupts".to_owned());
         thread.spawn(move || serve(reader))?;
-        // Open for the life of the process, since a handler may write to it at any time.
+        // Open for the life of the process, since a handler may write to it at any time. Release pairs with the
+        // Acquire in `on_signal`.
         WRITE_END.store(writer.into_raw_fd(), Ordering::Release);
         Ok(())
     }
@@ -165,6 +170,7 @@ mod linux {
         if [ours, libc::SIG_DFL, libc::SIG_IGN].contains(&now.sa_sigaction) || with_info {
             return;
         }
+        // Release pairs with the Acquire in `on_signal`.
         PREVIOUS.store(now.sa_sigaction, Ordering::Release);
         now.sa_sigaction = ours;
         // SAFETY: the handler does only what a handler may.
@@ -177,12 +183,15 @@ mod linux {
         let place = unsafe { libc::__errno_location() };
         // SAFETY: it is the place of this thread's errno.
         let errno = unsafe { *place };
+        // Release pairs with the Acquire in `watch`.
         PENDING.store(true, Ordering::Release);
+        // Acquire pairs with the Release in `start`.
         let end = WRITE_END.load(Ordering::Acquire);
         if end >= 0 {
             // SAFETY: one byte is read.
             unsafe { libc::write(end, [0u8].as_ptr().cast(), 1) };
         }
+        // Acquire pairs with the Release in `install`.
         let previous = PREVIOUS.load(Ordering::Acquire);
         if previous != 0 {
             // SAFETY: it was the process's handler of this signal, of the kind that takes only the number.

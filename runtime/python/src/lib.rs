@@ -16,8 +16,8 @@
 //! failure     errors: (code, message, places)
 //! ```
 //!
-//! What a user sees is written in Python (`python/befrost`); here is what Python cannot do, or not fast. No
-//! `unsafe` but in `array`, `dlpack`, `tensor`, `interrupt` and `libraries`.
+//! The public interface is written in Python (`python/befrost`); here is what Python cannot do, or not fast.
+//! No `unsafe` but in `array`, `dlpack`, `tensor`, `interrupt` and `libraries`.
 
 mod array;
 mod call;

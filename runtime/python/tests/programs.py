@@ -978,3 +978,94 @@ def next_index(x, key):
         if x[i] == key:
             return i
     return -2
+
+
+@program((complex(1, 2),), (complex(-3.5, 0),))
+def parts_of_a_complex_number(c):
+    return c.real, c.imag, c.conjugate(), abs(c.conjugate() - c)
+
+
+@program((2.0,), (-1.0,))
+def known_arrays_among_numbers(x):
+    k = np.int64(3)
+    found = [k in (1, 2, 3), k in [4, 5], k in range(5), k not in range(3), k in {3, 4}, 3 in {k}, k in {3: 0}]
+    numbers = [np.int64(4), k, k]
+    at = numbers.index(3), (np.int64(4), k).index(k), numbers.count(3), (k, 3).count(3)
+    numbers.remove(4)
+    table = {(k, "a"): x, (np.int64(4), "a"): 2 * x}
+    return found, at, len(numbers), table[3, "a"] - table[4, "a"]
+
+
+@program((i64(2),))
+def sorted_in_place(x):
+    words = ["lemon", "fig", "apple"]
+    words.sort()
+    numbers = [np.int64(4), -3, 1]
+    numbers.sort(key=lambda n: n * n, reverse=True)
+    return words, [n * x for n in numbers]
+
+
+@program((i64(3),), (i64(1),))
+def structures_in_a_growing_list(n):
+    points, pairs, records, rows = [], [], [], []
+    for i in range(n):
+        points.append(Point(i, 0.5 * i))
+        pairs.append(Pair(i, i * i))
+        records.append({"index": i, "point": Point(i + 1, i)})
+        rows.append([i, 2.0 * i])
+    return points, pairs, records, rows
+
+
+@dataclass
+class Modular:
+    value: int
+
+    def __matmul__(self, other):
+        return Modular(self.value * other.value % 7)
+
+    def __add__(self, other):
+        return Modular((self.value + (other.value if isinstance(other, Modular) else other)) % 7)
+
+    def __radd__(self, other):
+        return self + other
+
+    def __rsub__(self, other):
+        return Modular((other - self.value) % 7)
+
+
+@program((i64(5),), (i64(3),))
+def operators_of_a_dataclass(x):
+    m = Modular(x)
+    return (m @ m + m).value, (1 + m).value, (1 - m).value
+
+
+@program((i64(-5), 2.5, np.uint64(2**64 - 1)))
+def formats_of_numbers(n, x, u):
+    print(f"{n:+d}|{n:06d}|{n: 5d}|{n:d}|{u:d}|{u}")
+    print(f"{x:.3g}|{x:8.2f}|{x:+.1f}|{x:.1%}|{x:010.3e}")
+
+
+@program((i64(3), 3.0), (i64(-12), 0.5))
+def texts_are_compared(n, x):
+    print("n=" + str(n), f"{n}" + f"{x}")
+    return str(n) == "3", str(n) != "3", f"a{n}" == "a" + str(n), str(n) == n, str(n) in ("1", "-12"), "x" in [str(n)]
+
+
+@program((2, 1.5), (0, -0.0))
+def complex_of_two_parts(n, x):
+    return complex(n, x), complex(x, 2) * 1j, complex(x)
+
+
+@program((2,), (0,))
+def truth_of_ranges(n):
+    return 1 if range(n) else 2, 1 if range(0) else 2, 1 if range(3, n) else 2
+
+
+@program((float("nan"),), (1.0,))
+def an_object_is_in_a_list_of_itself(x):
+    return x in [2.0, x], x not in (x,), x in [2.0, 1.0]
+
+
+@program((A([[1, -2, 3], [4, 5, 6]]), A([1.5, -2.0])), (A([[7]]), A([0.5])))
+def conjugates_and_triangles(m, x):
+    return np.conjugate(m), x.conj(), np.conj(m[0]), np.tril(m, 1), np.triu(m, k=-1), np.tril(m), np.triu(m)

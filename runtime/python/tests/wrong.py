@@ -1,12 +1,19 @@
 """Functions that cannot be compiled, or fail when they run: the line is marked `# HERE`, a second one `# NOTE`."""
 
 import random
+from dataclasses import dataclass
+
 import numpy as np
 
 WRONG = []
 FAILING = []
 A = np.array
 i64 = np.int64
+
+
+@dataclass
+class Point:
+    x: float
 
 
 def wrong(words, *args):
@@ -57,6 +64,95 @@ def uses_try(x):
 @wrong(["yield"], i64(1))
 def generator(x):  # HERE
     yield x
+
+
+@wrong(["'.3'", "float"], 5.0)
+def shortest_format_with_precision(x):
+    return len(f"{x:.3}")  # HERE
+
+
+@wrong(["'+06d'", "int"], 5)
+def format_with_sign_and_zeros(x):
+    return len(f"{x:+06d}")  # HERE
+
+
+@wrong(["'.2f'", "complex"], 1j)
+def format_of_a_complex_number(x):
+    return len(f"{x:.2f}")  # HERE
+
+
+@wrong(["Point()", "1 positional", "2 given"], 1.0)
+def too_many_positional_patterns(x):
+    class_pattern = Point(x)
+    match class_pattern:
+        case Point(a, b):  # HERE
+            return a + b
+    return x
+
+
+@wrong(["'get'", "key"], 1.0)
+def get_without_a_key(x):
+    return {"a": x}.get()  # HERE
+
+
+@wrong(["str", "integer"], 1.0)
+def pop_at_a_text(x):
+    return [x, x].pop("a")  # HERE
+
+
+@dataclass
+class Never:
+    x: float
+
+    def __bool__(self):
+        return False
+
+
+@wrong(["truth", "Never"], 1.0)
+def truth_of_a_dataclass(x):
+    return 1 if Never(x) else 2  # HERE
+
+
+@wrong(["truth", "text"], 1)
+def truth_of_a_text(x):
+    return 1 if str(x) else 2  # HERE
+
+
+@wrong(["len()", "text"], 1)
+def length_of_a_text(x):
+    return len(str(x))  # HERE
+
+
+@wrong(["int()", "int"], 3)
+def number_with_a_base(x):
+    return int("7", x)  # HERE
+
+
+@wrong(["reciprocal", "integers"], A([1, 2]))
+def reciprocal_of_integers(x):
+    return np.reciprocal(x)  # HERE
+
+
+@wrong(["triu", "positive"], A([[1, 2], [3, 4]]))
+def triangle_above_the_diagonal(x):
+    return np.triu(x, 1)  # HERE
+
+
+@wrong(["'numpy.add'", "casting"], A([1, 2]))
+def argument_that_a_ufunc_lacks_here(x):
+    return np.add(x, x, casting="unsafe")  # HERE
+
+
+@wrong(["diag", "k"], A([1, 2]))
+def argument_that_a_function_lacks_here(x):
+    return np.diag(x, k=1)  # HERE
+
+
+@wrong(["slice", "assigned"], 1.0)
+def slice_of_a_list_is_assigned(x):
+    items = [x, x]
+    items[0:1] = [2.0]  # HERE
+    return items[0]
 
 
 @wrong(["with"], i64(1))

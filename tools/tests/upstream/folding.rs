@@ -364,7 +364,7 @@ fn programs_give_what_upstream_folds() {
     let (mut compared, mut different) = (0, Vec::new());
     for (text, folded) in texts.iter().zip(&folded) {
         assert!(!folded.trim().is_empty(), "mlir-opt refuses\n{text}\n{complaints}");
-        // What upstream calls poison is no op that we know.
+        // Upstream's poison is no op that we know.
         let module = read("folded", folded).unwrap_or_else(|error| panic!("{error}\n{folded}"));
         let ends = module.walk_functions().filter(|&op| module.op_name_str(op) == "func.return");
         let Some(end) = ends.last() else { panic!("no return\n{folded}") };

@@ -134,7 +134,7 @@ impl Problem {
             }
         }
         let most = |(mut changes, kept): (Vec<(f64, f64)>, f64)| {
-            // What goes makes room for what comes at the same time.
+            // Values that are freed make room for those that are made at the same time.
             changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
             let (mut now, mut most) = (kept, kept);
             for (_, bytes) in changes {

@@ -2,8 +2,8 @@
 //! tensors of them.
 //!
 //! Names, forms and checks are upstream's. Integers wrap around; a signed and an unsigned op are two ops.
-//! What upstream calls undefined (division by zero, shifts by too much) or poison (`overflow<nsw>` that
-//! overflows) is never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
+//! Results that are undefined upstream (division by zero, shifts by too much) or poison (`overflow<nsw>` that
+//! overflows) are never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
 //! these flags; the attribute with the empty set is dropped when it is read.
 //!
 //! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `total.rs` the ops

@@ -1,7 +1,7 @@
 //! Ops on scalars that give no error unless an operand is one.
 //!
-//! What upstream calls undefined or poison is an error of our kernels: a division by zero, a signed quotient
-//! that overflows, a shift by the width or more, a float that does not fit an integer.
+//! Results that are undefined or poison upstream are errors of our kernels: a division by zero, a signed
+//! quotient that overflows, a shift by the width or more, a float that does not fit an integer.
 
 use crate::fold::int_value;
 use crate::ir::{Module, OpId, TypeId, TypeKind};

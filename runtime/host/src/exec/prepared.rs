@@ -154,6 +154,7 @@ impl<'p> PreparedCall<'p> {
         if let Err(error) = execution.reserve(plan.n_registers as usize, 0) {
             let error = Value::Error(error.into());
             results.extend(plan.results.iter().map(|_| error.clone()));
+            arguments.clear();
             return None;
         }
         let mut new_frame = Frame::start(execution, plan.index(), arguments.drain(..), None, continuation);

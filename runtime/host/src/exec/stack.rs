@@ -725,7 +725,7 @@ fn first_step(plan: &FunctionPlan) -> &Step {
 #[inline(always)]
 fn step_again(end: &Step) -> &Step {
     debug_assert!(end.kind == StepKind::End);
-    // SAFETY: the end of a plan has so many steps before it (`sequential_plan`).
+    // SAFETY: the plan of the end has `n_again` steps before it (`sequential_plan`).
     let first = unsafe { std::ptr::from_ref(end).sub(end.n_again()) };
     // SAFETY: as above, the step exists. It lives as long as the plan, and so as long as `end`.
     unsafe { &*first }

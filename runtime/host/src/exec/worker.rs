@@ -365,7 +365,7 @@ impl Worker {
     fn enter_frame(&mut self, mut new_frame: NewFrame, consumer: Option<ResultConsumer>) {
         // The caller's stream. If none of its kernels is ready, the activation continues with another stream.
         let (address, stream) = (new_frame.frame().address(), self.own_stream(new_frame.frame(), 0));
-        // What the caller of the execution passes may come from anywhere.
+        // Arguments of the outermost frame may come from anywhere.
         let is_first = new_frame.frame().depth == 0;
         let agenda = &mut self.agenda;
         agenda.activate(address, stream, consumer.zip(new_frame.take_results_token()));

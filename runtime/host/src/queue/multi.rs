@@ -158,6 +158,7 @@ impl QueueState {
     /// Body of a worker. It begins with a permit.
     fn serve(&self) {
         let scope = QueueScope::enter(self.id());
+        // Acquire pairs with the Release in `drop`.
         self.run_or_sleep_until(|| self.is_closed.load(Ordering::Acquire));
         self.leave(scope);
     }

@@ -81,12 +81,13 @@ impl Permits {
 
     /// Takes a permit even if none is free, for a worker that resumes the task in which it waited.
     pub(super) fn acquire_over_limit(&self) {
+        // Acquire pairs with the Release in `release`, as in `try_acquire`.
         self.taken.fetch_add(1, Ordering::Acquire);
     }
 
     /// Whether no permit is taken.
     pub(super) fn are_all_free(&self) -> bool {
-        // Acquire: what the workers did is visible.
+        // Acquire pairs with the Release in `release`: what the workers did is visible.
         self.taken.load(Ordering::Acquire) == 0
     }
 }
@@ -180,14 +181,14 @@ mod loom_tests {
                 thread::spawn(move || {
                     tasks.fetch_add(1, Ordering::Relaxed);
                     if permits.acquire_after_push() {
-                        assert!(sleepers.wake(), "the place was free: its donor must be on the list");
+                        assert!(sleepers.wake(), "the permit was free: the sleeper must be on the list");
                     }
                 })
             };
             let sleeper = std::sync::Arc::new(Flag(AtomicUsize::new(0)));
             sleepers.push(&sleeper);
             if permits.release(|| tasks.load(Ordering::Relaxed) == 0) {
-                assert!(sleepers.retract(&sleeper), "nobody else could take the place");
+                assert!(sleepers.retract(&sleeper), "no other thread could take the permit");
             } else {
                 while sleeper.0.load(Ordering::Acquire) == 0 {
                     thread::yield_now();

@@ -139,6 +139,7 @@ impl WorkQueue for SingleThreaded {
                 self.tasks.push(task);
             }
             drop(scope);
+            // Pairs with the fence in `sleep`, as the one in `share` does.
             fence(Ordering::SeqCst);
             // Removes this thread from the list, so that it does not grow. The others look for tasks and
             // enter the list again.

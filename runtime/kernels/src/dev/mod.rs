@@ -9,8 +9,8 @@
 //! | `dev.recv(step)` | the value that was sent |
 //! | `dev.transfer(value)` | the value in the memory of another device |
 //!
-//! A recv whose value nobody can send any more, because the step is gone or the execution can only wait,
-//! fails with its channel, both devices and the frames that it is in.
+//! A recv whose value cannot be sent any more, because the step is gone or the execution can only wait, fails
+//! with its channel, both devices and the frames that it is in.
 
 use std::sync::{Arc, Weak};
 
@@ -30,7 +30,7 @@ use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 struct StepFrame {
     step: Arc<StepTable>,
     frame: FrameId,
-    /// The frame for people. The step itself has none.
+    /// The frame's name in messages. The step itself has none.
     name: Option<Arc<FrameName>>,
 }
 
@@ -221,7 +221,7 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
         Ok(received) => received,
         Err(error) => return Outcome::Error(error),
     };
-    // Without the step, which ends when nobody else has it.
+    // The step ends with its last reference, so a waiting recv must not keep one.
     drop(step);
     match received {
         Some(Received::Now(value)) if has_memories => match arrived(value, cx, frame.site()) {

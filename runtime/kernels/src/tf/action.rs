@@ -1,6 +1,6 @@
 //! Operators on state and on objects. Attributes are decoded when a program is loaded; a call is a function
-//! of values. What is lent to a program is copied before an action sees it, since an action may keep it: a
-//! variable, a list, a stack.
+//! of values. Tensors that are lent to a program are copied before an action sees them, since it may keep
+//! them in a variable, a list or a stack.
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values

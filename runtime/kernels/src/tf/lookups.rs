@@ -405,7 +405,7 @@ fn pairs(table: &LookupTable, keys: &Value, values: &Value) -> Result<Vec<Pair>,
     collected(pairs).map_err(refused)
 }
 
-/// Where the lines of a text have keys and values.
+/// Positions of keys and values in the lines of a text.
 struct Lines {
     key: Column,
     value: Column,
@@ -458,7 +458,7 @@ impl Lines {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let cell = |column: Column, ty: Type| match column {
                 Column::Line => Ok(cell(ty, line)),
-                Column::Number => Ok(cell(ty, (number as i64 + self.offset).to_string().as_bytes())),
+                Column::Number => Ok(cell(ty, (number as i64).wrapping_add(self.offset).to_string().as_bytes())),
                 Column::At(at) => {
                     let part = line.split(|&byte| byte == self.delimiter).nth(at);
                     part.map(|part| cell(ty, part)).ok_or_else(|| {

@@ -356,8 +356,9 @@ enum Style {
     Shortest,
 }
 
-/// The longest text of a number is limited by these.
-const MAX_WIDTH: i64 = 1 << 16;
+/// Limit of the width and of the precision. The standard library panics if a precision needs more than 16
+/// bits.
+const MAX_WIDTH: i64 = 1 << 15;
 
 impl NumberFormat {
     fn new(attrs: &Attributes<'_>) -> Result<NumberFormat, TensorError> {
@@ -501,6 +502,15 @@ mod tests {
         let all = [0.0, 100000.0, 1e6, 0.0001, 0.00001, 123456.7, 1e-300, 2.5].map(|x| shortest(x, 6));
         assert_eq!(all, ["0", "100000", "1e+06", "0.0001", "1e-05", "123457", "1e-300", "2.5"]);
         assert_eq!(shortest(9.99, 1), "1e+01");
+    }
+
+    #[test]
+    fn the_largest_width_and_precision_have_texts() {
+        let n = MAX_WIDTH as usize;
+        for (style, length) in [(Style::Fixed, n + 2), (Style::Scientific, n + 6), (Style::Shortest, n)] {
+            let format = NumberFormat { precision: Some(n), width: n, style, fill: None };
+            assert_eq!(format.float(0.5).len(), length);
+        }
     }
 
     #[test]

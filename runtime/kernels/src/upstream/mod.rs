@@ -4,7 +4,7 @@
 //! [`Int`] and [`Float`]. A cast finds the type of its result when the program is loaded. `flow` is the part
 //! of control flow that upstream's `scf` and `cf` leave to a runtime: trip conditions, assertions, printing.
 //!
-//! What upstream calls undefined or poison is defined here. A division by zero, a signed quotient that
+//! Results that are undefined or poison upstream are defined here. A division by zero, a signed quotient that
 //! overflows, a shift by the width or more, and a float that does not fit the integer it is cast to are error
 //! values. An overflow that `nsw` or `nuw` excludes wraps around. `fastmath` is ignored: results are those of
 //! IEEE 754.

@@ -198,7 +198,7 @@ fn timed(
     start: Instant,
     outcome: Outcome,
 ) -> Outcome {
-    // What is received has arrived when nothing comes later.
+    // A received value has arrived unless the kernel waits for it.
     let waits = matches!(outcome, Outcome::Later(_));
     let crossing = track.crossing.filter(|_| !waits);
     note((label, Track { crossing, ..track }), &iterations, is_later, start, start.elapsed());

@@ -102,7 +102,7 @@ pub(in crate::exec) struct InFlight(Arc<LoopShared>);
 
 impl std::fmt::Debug for InFlight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Turn")
+        f.write_str("InFlight")
     }
 }
 
@@ -207,7 +207,7 @@ mod loom_tests {
             while owner.0 < ITERATIONS {
                 // SAFETY: there is one `Owner`.
                 match unsafe { self.semaphore.acquire(owner) } {
-                    Some(one) => owner = self.start(one),
+                    Some(permitted) => owner = self.start(permitted),
                     None => return,
                 }
             }
@@ -256,7 +256,7 @@ mod loom_tests {
                     thread.join().unwrap();
                     ended += 1;
                 }
-                assert_eq!(ended, ITERATIONS, "the one was lost");
+                assert_eq!(ended, ITERATIONS, "the owner was lost");
             });
         }
     }

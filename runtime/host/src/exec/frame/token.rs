@@ -407,7 +407,7 @@ impl Completing {
 
     /// [`Completing::complete`] in a frame without kernels that wait for completions.
     pub(in crate::exec) fn complete_alone(self) -> Done {
-        debug_assert!(!self.frame().general().has_after, "somebody waits");
+        debug_assert!(!self.frame().general().has_after, "a kernel waits for the completion");
         Done { frame: self.0.frame, n: 1 }
     }
 }

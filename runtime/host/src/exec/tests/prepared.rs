@@ -99,8 +99,15 @@ fn a_deep_call_and_a_refused_one_are_calls_like_any_other() {
         results.clear();
     }
     let none = Limits { depth: 0, ..Limits::default() };
-    let refusing = context_of("s", none);
-    arguments.push(Value::I32(1));
-    PreparedCall::new(&program, id, &refusing).unwrap().call_into(&mut arguments, &mut results).unwrap();
-    assert!(results[0].error().is_some());
+    // Sequentially, and in a general frame.
+    for spec in ["s", "seeded:1"] {
+        let refusing = context_of(spec, none);
+        let mut prepared = PreparedCall::new(&program, id, &refusing).unwrap();
+        for _ in 0..2 {
+            arguments.push(Value::I32(1));
+            prepared.call_into(&mut arguments, &mut results).unwrap();
+            assert!(results[0].error().is_some() && arguments.is_empty(), "{spec}");
+            results.clear();
+        }
+    }
 }

@@ -17,8 +17,8 @@ import numpy as np
 from .emitter import Emitter
 from .errors import Refused
 from .values import (
-    KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Weak, describe, is_staged, kind_of_number, known,
-    shape_text,
+    KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Sequence, Struct, Text, Weak, describe, is_staged,
+    kind_of_number, known, shape_text,
 )
 
 # The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
@@ -182,8 +182,10 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
                                            emit.constant(plain == "IsFinite")])[0])
     if plain == "Abs" and dtypes[0].kind == "c":
         return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
-    if plain == "Abs" and dtypes[0].kind == "u":
+    if plain == "Abs" and dtypes[0].kind == "u" or plain == "Conj" and dtypes[0].kind != "c":
         return as_array(emit, operands[0])
+    if plain == "Reciprocal" and dtypes[0].kind not in "fc":
+        raise Refused("'numpy.reciprocal' of integers: use '1 // x'")
     made = emit.one(plain, ids)
     if made.dtype != dtypes[-1]:
         assert made.id is not None
@@ -493,6 +495,10 @@ def truth(emit: Emitter, value: Any) -> Any:
         return bool(value.items)
     if isinstance(value, tuple):
         return bool(value)
+    if isinstance(value, Sequence) and value.range is not None:
+        return truth(emit, value.length)
+    if isinstance(value, Text) or isinstance(value, Struct) and any(hasattr(value.cls, f) for f in ("__bool__", "__len__")):
+        raise Refused(f"the truth of {describe(value)} is not known when the function is compiled")
     if is_staged(value):
         return True
     try:

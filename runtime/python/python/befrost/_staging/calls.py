@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -28,12 +29,12 @@ from .names import MISSING
 from .source import Scope, function_node
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    is_staged, kind_of_number, known,
+    is_staged, kind_of_number, known, make_struct,
 )
 
 # Modules whose functions are never the user's.
 LIBRARIES = ("numpy", "math", "builtins", "functools", "itertools", "operator", "befrost", "dataclasses", "typing")
-# What answers differently each time.
+# Modules and builtins whose functions answer differently each time.
 CHANGING = ("random", "time", "datetime", "secrets", "uuid", "os", "io", "sys", "socket", "subprocess", "numpy.random")
 CHANGING_BUILTINS = ("open", "input", "exec", "eval", "compile", "globals", "locals", "vars", "breakpoint")
 
@@ -59,7 +60,7 @@ class Calls(Control):
     def ev_Call(self, node: ast.Call) -> Any:
         function = self.eval(node.func)
         if function is static:
-            # Evaluated while compiling, also what answers differently each time.
+            # Evaluated while compiling, even if the answer differs each time.
             before, self.allows_changing = self.allows_changing, True
             args = self.elements(node.args)
             self.allows_changing = before
@@ -128,9 +129,7 @@ class Calls(Control):
         try:
             return handler(self, *args, **kwargs)
         except TypeError as error:
-            frame = error.__traceback__
-            assert frame is not None
-            if frame.tb_next is None:  # the arguments do not fit
+            if not fits(handler, self, args, kwargs):
                 words = str(error).split("()", 1)[-1]
                 raise Refused(f"'{name_of(function)}'{words}, or it cannot be compiled with these arguments") from None
             raise
@@ -398,11 +397,11 @@ class Calls(Control):
                 return self.call(found, [owner, *args], kwargs)
         if self.any_staged(args, kwargs) or is_staged(owner):
             raise Refused(f"the method '{name}' of {describe(owner)} with values that are only known when it runs")
-        return self.call_static(getattr(owner, name), args, kwargs)
+        return self.call_static(getattr(self.plain(owner), name), args, kwargs)
 
     def number_method(self, owner: Weak, name: str, args: list[Any]) -> Any:
-        if name in ("conjugate", "item"):
-            return owner
+        if name == "conjugate":
+            return Weak("complex", self.emit.op("Conj", [owner.id])[0]) if owner.kind == "complex" else owner
         if name == "is_integer" and owner.kind == "float":
             floor = self.emit.op("Floor", [owner.id])[0]
             return Weak("bool", self.emit.op("Equal", [floor, owner.id])[0])
@@ -450,16 +449,22 @@ class Calls(Control):
             if not plain:
                 raise Refused("pop from an empty list")
             try:
-                last = plain.pop(*args)
-            except IndexError as error:
+                last = plain.pop(*map(self.plain, args))
+            except (IndexError, TypeError) as error:
                 raise Refused(str(error)) from None
         elif name == "insert" and len(args) == 2 and not is_staged(args[0]):
-            plain.insert(args[0], args[1])
+            try:
+                plain.insert(self.plain(args[0]), args[1])
+            except TypeError as error:
+                raise Refused(str(error)) from None
             last = None
         elif name == "reverse" and not args:
             plain.reverse()
             last = None
-        elif name in ("index", "count", "remove", "sort"):
+        elif name == "sort" and not args and not is_staged(owner):
+            plain = self.all_items(self.call(sorted, [owner], kwargs))
+            last = None
+        elif name in ("index", "count", "remove"):
             if is_staged(owner) or self.any_staged(args, kwargs):
                 if name == "count":
                     from .arithmetic import compare
@@ -467,12 +472,12 @@ class Calls(Control):
                     found = [compare(self.emit, ast.Eq, part, args[0]) for part in plain]
                     return self.call(sum, [tuple(found)], {})
                 raise Refused(f"the method '{name}' of a list of values that are only known when it runs")
-            try:
-                last = getattr(plain, name)(*args, **kwargs)
-            except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}") from None
+            # Found by value among plain items.
+            last = self.execute(getattr(self.plain(owner), "index" if name == "remove" else name), args, kwargs)
             if name in ("index", "count"):
                 return last
+            del plain[last]
+            last = None
         else:
             raise Refused(f"the method '{name}' of a list with these arguments")
         self.state.write(owner, "items", Fixed(tuple(plain)), site)
@@ -488,8 +493,10 @@ class Calls(Control):
             return tuple(items.items())
         if name == "copy":
             return DictObject(self.state, dict(items))
+        if name in ("get", "pop", "setdefault") and (kwargs or not 1 <= len(args) <= 2):
+            raise Refused(f"the method '{name}' of a dict takes a key and perhaps a default")
         if name == "get":
-            return items.get(self.static_key(args[0]), args[1] if len(args) > 1 else kwargs.get("default"))
+            return items.get(self.static_key(args[0]), args[1] if len(args) > 1 else None)
         made = dict(items)
         result = None
         if name == "update":
@@ -550,10 +557,7 @@ class Calls(Control):
         if isinstance(value, tuple):
             return type(value)(*map(self.plain, value)) if hasattr(value, "_fields") else tuple(map(self.plain, value))
         if isinstance(value, Struct):
-            made: Any = object.__new__(value.cls)
-            for key, part in value.fields.items():
-                object.__setattr__(made, key, self.plain(part))
-            return made
+            return make_struct(value.cls, {key: self.plain(part) for key, part in value.fields.items()})
         if isinstance(value, Sequence):
             return range(*value.range) if value.range is not None else [self.plain(v) for v in self.all_items(value)]
         return value
@@ -570,8 +574,17 @@ class Calls(Control):
         return value
 
 
+def fits(handler: Any, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """True if a handler can be called with these arguments."""
+    try:
+        inspect.signature(handler).bind(interp, *args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _own(cls: type) -> dict[str, Any]:
-    """What the user wrote in a dataclass: its `__init__` is made by the decorator unless that was told not to."""
+    """The methods that the user wrote in a dataclass in place of those that its decorator makes."""
     parameters = getattr(cls, "__dataclass_params__")
     return {"__init__": None} if not parameters.init else {}
 

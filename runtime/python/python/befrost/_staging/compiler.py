@@ -22,26 +22,26 @@ from .emitter import type_of_leaf
 from .errors import Refused, Site
 from .expressions import Expressions
 from .interpreter import Frame
-from .joins import leaf_type
+from .joins import ArrayLeaf, DictTemplate, ListTemplate, NumberLeaf, StructTemplate, leaf_type, leaves, make_tuple
 from .loops import Loops
 from .names import MISSING
 from .source import Scope, function_node
 from .statements import Statements
-from .text import Text, Texts
+from .text import Texts
 from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    kind_of_number, known,
+    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
+    kind_of_number, known, make_struct,
 )
 
 
 class Interpreter(Statements, Loops, Expressions, Calls, Texts):
-    """All of it."""
+    """The interpreter with all its parts."""
 
     root_globals: dict[str, Any]
     store: Any = None
 
     def outside_made(self, value: Any) -> Any:
-        """What NumPy computed of known arrays."""
+        """The value of an object that NumPy computed from known arrays."""
         if isinstance(value, tuple):
             return tuple(map(self.outside_made, value))
         if isinstance(value, list):
@@ -82,7 +82,7 @@ def as_numpy(value: Any) -> Any:
 
 
 def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -> Any:
-    """The structure of an argument: a hashable key. Its arrays and numbers go to `leaves`."""
+    """The structure of an argument as a hashable key. Its arrays and numbers are appended to `leaves`."""
     if depth > 64:
         raise TypeError("an argument is nested more than 64 levels deep")
     if isinstance(value, Variable):
@@ -182,7 +182,8 @@ Build = Callable[[Any], Any]
 
 
 def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name: str) -> Build:
-    """Adds the results of a value to the graph's. Returns what builds the value of an iterator over them."""
+    """Adds the parts of a value to the graph's results. Returns the function that builds the value from an
+    iterator over them."""
     if isinstance(value, (Weak, Array)):
         out.append((name, interp.emit.id(value)))
         return next
@@ -206,12 +207,7 @@ def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name:
         fields_of = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.fields.items()]
         made_of = value.cls
 
-        def make(parts: Any) -> Any:
-            made: Any = object.__new__(made_of)
-            for key, build in fields_of:
-                object.__setattr__(made, key, build(parts))
-            return made
-        return make
+        return lambda parts: make_struct(made_of, {key: build(parts) for key, build in fields_of})
     if isinstance(value, Sequence):
         if value.range is not None and not value.is_staged:
             plain = range(*value.range)
@@ -225,10 +221,7 @@ def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name:
 
 
 def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int]], name: str) -> Build:
-    """A list of staged length comes back as a list."""
-    from .joins import leaves, make_tuple
-    from .joins import ArrayLeaf, NumberLeaf
-
+    """As `result_of`, for a list of staged length."""
     if not items.lists:
         return lambda parts: []
     n = 0
@@ -246,6 +239,12 @@ def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int
             return next(columns)[i]
         if isinstance(template, tuple):
             return make_tuple(template, [rebuild(part, columns, i) for part in template])
+        if isinstance(template, ListTemplate):
+            return [rebuild(part, columns, i) for part in template.items.items]
+        if isinstance(template, DictTemplate):
+            return {key: rebuild(part, columns, i) for key, part in template.items.items()}
+        if isinstance(template, StructTemplate):
+            return make_struct(template.cls, {key: rebuild(part, columns, i) for key, part in template.fields.items()})
         return template
 
     def build(parts: Any) -> Any:

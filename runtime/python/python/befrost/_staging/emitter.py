@@ -100,7 +100,7 @@ class Emitter:
         return Weak(kind, id)
 
     def zeros(self, dtype: Any, shape: Shape) -> int:
-        """A value of this type that nobody reads."""
+        """A value of this type that is never read."""
         return self.constant(np.zeros([0 if size is None else size for size in shape], np.dtype(dtype)))
 
     def string(self, text: str) -> int:

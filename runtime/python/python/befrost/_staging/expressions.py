@@ -20,9 +20,15 @@ from .joins import coerce, instantiate, join, leaves, staged_template, to_templa
 from .lists import growing, item, length
 from .source import Scope
 from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
+    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
     is_staged, kind_of_number, known, shape_text,
 )
+
+
+# Names of special methods that differ from those of the operators' nodes.
+SPECIAL: dict[type, str] = {
+    ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+}
 
 
 class Expressions(Control):
@@ -65,7 +71,7 @@ class Expressions(Control):
         items = self.elements(node.elts)
         if is_staged(items):
             raise Refused("a set of values that are only known when it runs")
-        return set(items)
+        return set(map(self.static_key, items))
 
     def elements(self, nodes: list[ast.expr]) -> list[Any]:
         out: list[Any] = []
@@ -89,8 +95,7 @@ class Expressions(Control):
     def static_key(self, key: Any) -> Any:
         if is_staged(key):
             raise Refused("a key of a dict must be known when the function is compiled")
-        if isinstance(key, Array):
-            key = key.const.item() if key.shape == () else key
+        key = self.plain(key)
         try:
             hash(key)
         except TypeError as error:
@@ -104,15 +109,13 @@ class Expressions(Control):
         if isinstance(a, str) and kind is ast.Mod:
             if is_staged(b):
                 raise Refused("'%' formats values that are only known when it runs: use an f-string")
-        for x, name in ((a, f"__{kind.__name__.lower()}__"),):
-            if isinstance(x, Struct) and isinstance(getattr(x.cls, self.special(name), None), types.FunctionType):
-                return self.call(Method(x, self.special(name)), [b], {})
+        if isinstance(a, (str, Text)) and isinstance(b, (str, Text)) and is_staged((a, b)) and kind is ast.Add:
+            return self.joined_text([a, b])
+        name = SPECIAL.get(kind, kind.__name__.lower())
+        for owner, method, other in ((a, f"__{name}__", b), (b, f"__r{name}__", a)):
+            if isinstance(owner, Struct) and isinstance(getattr(owner.cls, method, None), types.FunctionType):
+                return self.call(Method(owner, method), [other], {})
         return binary(self.emit, self.state, kind, a, b)
-
-    @staticmethod
-    def special(name: str) -> str:
-        return {"__mult__": "__mul__", "__div__": "__truediv__", "__bitand__": "__and__", "__bitor__": "__or__",
-                "__bitxor__": "__xor__"}.get(name, name)
 
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
         value = self.eval(node.operand)
@@ -169,8 +172,6 @@ class Expressions(Control):
                 if singleton is not None:
                     raise Refused("'is' of numbers: use '=='")
                 same = False
-            elif isinstance(a, Array) and isinstance(b, Array):
-                same = a is b
             else:
                 same = a is b
             return same == isinstance(op, ast.Is)
@@ -179,6 +180,11 @@ class Expressions(Control):
             if isinstance(op, ast.In):
                 return found
             return not found if isinstance(found, bool) else Weak("bool", self.emit.op("LogicalNot", [found.id])[0])
+        if isinstance(op, (ast.Eq, ast.NotEq)) and (isinstance(a, Text) or isinstance(b, Text)):
+            if not isinstance(a, (str, Text)) or not isinstance(b, (str, Text)):
+                return isinstance(op, ast.NotEq)
+            name = "Equal" if isinstance(op, ast.Eq) else "NotEqual"
+            return Weak("bool", self.emit.op(name, [self.string(a), self.string(b)])[0])
         return compare(self.emit, type(op), a, b)
 
     def truth_of_comparison(self, kind: type, a: Any, b: Any) -> Any:
@@ -198,20 +204,21 @@ class Expressions(Control):
         if isinstance(items, Sequence) and items.range is not None and is_numeric(value):
             start, stop, step = items.range
             if not is_staged(value) and not items.is_staged:
-                return value in range(start, stop, step)
+                return self.plain(value) in range(start, stop, step)
             if step == 1:
                 low, high = compare(self.emit, ast.GtE, value, start), compare(self.emit, ast.Lt, value, stop)
                 return Weak("bool", self.emit.op(
                     "LogicalAnd", [self.emit.id(low, np.bool_), self.emit.id(high, np.bool_)])[0])
         if not is_staged(value) and not is_staged(items):
-            plain = self.all_items(items) if isinstance(items, ListObject) else items
             try:
-                return bool(value in plain)
+                return bool(self.plain(value) in self.plain(items))
             except Exception as error:
                 raise Refused(f"{type(error).__name__}: {error}") from None
         found: Any = False
         for part in self.all_items(items):
-            one = truth(self.emit, compare(self.emit, ast.Eq, value, part))
+            if part is value:
+                return True
+            one = truth(self.emit, self.compare(ast.Eq(), value, part))
             if one is True:
                 return True
             if one is not False:
@@ -291,11 +298,13 @@ class Expressions(Control):
         if isinstance(owner, Array):
             return self.array_attribute(owner, name)
         if isinstance(owner, Weak):
-            if name in ("real",):
+            if name in ("real", "imag") and owner.kind == "complex":
+                return Weak("float", self.emit.op(name.capitalize(), [owner.id], {"Tout": "float64"})[0])
+            if name == "real":
                 return owner
-            if name == "imag" and owner.kind != "complex":
+            if name == "imag":
                 return 0.0 if owner.kind == "float" else 0
-            if name in ("is_integer", "bit_length", "bit_count", "conjugate", "item"):
+            if name in ("is_integer", "bit_length", "bit_count", "conjugate"):
                 return Method(owner, name)
             raise Refused(f"a Python {owner.kind} has no attribute '{name}'")
         if isinstance(owner, (ListObject, DictObject)):
@@ -452,7 +461,7 @@ class Expressions(Control):
         return Growing(inner, tuple(made))
 
     def list_index(self, items: Growing, index: Any) -> int:
-        """An index of a list as int64 of the graph, counted from its begin."""
+        """An index of a list as int64 of the graph, counted from its start."""
         return self.emit.id(self.wrapped_index(index, length(self.emit, items)), np.int64)
 
     def wrapped_index(self, index: Any, n: Any) -> Any:
@@ -552,7 +561,7 @@ class Expressions(Control):
             n = distance
         else:
             # ceil(distance / step)
-            n = self.operate(ast.USub if False else ast.FloorDiv, self.operate(ast.Sub, 0, distance), step)
+            n = self.operate(ast.FloorDiv, self.operate(ast.Sub, 0, distance), step)
             n = self.operate(ast.Sub, 0, n)
         n = n if kind_of_number(n) else Weak("int", self.emit.op(
             "Maximum", [self.emit.id(n), self.emit.constant(0, np.int64)])[0])
@@ -614,7 +623,7 @@ class Expressions(Control):
         items = self.all_items(made)
         if is_staged(items):
             raise Refused("a set of values that are only known when it runs")
-        return set(items)
+        return set(map(self.static_key, items))
 
     def ev_DictComp(self, node: ast.DictComp) -> Any:
         made = DictObject(self.state, {})

@@ -267,7 +267,7 @@ class Control:
         """The template of a cell behind a conditional, and its values on both ways."""
         x, y = a[0], b[0]
         if owner is self.frame and key != VALUE and key != RETURN:
-            # Behind a return nobody reads the variables of the frame.
+            # The variables of the frame are not read after a return.
             if arm_a.returned is True and arm_b.returned is not True:
                 return self.kept(y), MISSING, y
             if arm_b.returned is True and arm_a.returned is not True:

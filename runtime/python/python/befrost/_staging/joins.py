@@ -18,7 +18,7 @@ from .emitter import VARIANT, Emitter, TensorType, type_of_leaf
 from .errors import Refused
 from .names import MISSING, State
 from .values import (
-    KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Partial, Poison, Shape, Struct, Weak, describe,
+    KINDS, ORDER, ZEROS, Array, DictObject, Fixed, Growing, ListObject, Partial, Poison, Shape, Struct, Weak, describe,
     kind_of_number,
 )
 
@@ -147,7 +147,7 @@ def join_leaves(a: NumberLeaf | ArrayLeaf, b: NumberLeaf | ArrayLeaf) -> NumberL
         return join_leaves(b, a)
     if isinstance(b, NumberLeaf):
         # A number takes the dtype that meets it, if that is of its kind or a wider one.
-        if np.result_type(a.dtype, _zero(b.kind)) != a.dtype or a.shape != ():
+        if np.result_type(a.dtype, ZEROS[b.kind]) != a.dtype or a.shape != ():
             raise Differ(_leaf_text(a), b.kind)
         return ArrayLeaf(a.dtype, (), a.roots, a.owned)
     if a.dtype != b.dtype:
@@ -156,10 +156,6 @@ def join_leaves(a: NumberLeaf | ArrayLeaf, b: NumberLeaf | ArrayLeaf) -> NumberL
         raise Differ(_leaf_text(a), _leaf_text(b))
     shape = tuple(x if x == y else None for x, y in zip(a.shape, b.shape))
     return ArrayLeaf(a.dtype, shape, a.roots | b.roots, a.owned and b.owned)
-
-
-def _zero(kind: str) -> Any:
-    return {"bool": False, "int": 0, "float": 0.0, "complex": 0j}[kind]
 
 
 def join(a: Any, b: Any) -> Any:

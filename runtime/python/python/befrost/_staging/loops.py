@@ -19,7 +19,8 @@ from .joins import Differ, coerce, instantiate, join, leaf_type, leaves, same, t
 from .names import MISSING, UNASSIGNED, Changes, Owner
 from .values import Partial, Poison, Sequence, Weak
 
-MAX_TRIES = 8
+# Limit of the tries to find the types of a loop's variables.
+MAX_TRIES = 32
 
 
 class Restage(Exception):
@@ -154,7 +155,7 @@ class Loops(Control):
         self.finish_loop(depth, orelse)
 
     def enter_loop(self, orelse: list[ast.stmt]) -> int:
-        """Goes a loop deeper. Returns the depth."""
+        """Enters a loop. Returns its depth."""
         frame = self.frame
         frame.depth += 1
         self.state.write(frame, ("break", frame.depth), False)
@@ -207,8 +208,7 @@ class Loops(Control):
         sites = self.sites(node)
         depth = self.enter_loop(orelse)
         carried: dict[tuple[Owner, Any], Any] = {}
-        first_error: Refused | None = None
-        for _ in range(MAX_TRIES * 4):
+        for _ in range(MAX_TRIES):
             checkpoint, mark = graph.checkpoint(), self.state.mark()
             place = (self.frame, self.node, frame.depth, self.unrolled)
             end: Changes = {}
@@ -258,7 +258,7 @@ class Loops(Control):
             graph.rollback(checkpoint)
             self.frame, self.node, frame.depth, self.unrolled = place
         else:
-            raise first_error or Refused("the types of the loop's variables change in every iteration", sites=sites)
+            raise Refused("the types of the loop's variables change in every iteration", sites=sites)
         ids: list[int] = []
         for at, template in carried.items():
             value = end[at][0] if at in end else bound[at]

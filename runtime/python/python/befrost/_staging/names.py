@@ -1,10 +1,10 @@
-"""Variables and what else a program can change, with a journal.
+"""Variables and other mutable state of a program, with a journal.
 
     owner (a frame, a list, an object)  ──cells──▶  key: (value, site of the assignment)
     write  ──▶ journal          mark ... take: the changes since the mark, which are undone
 
 A branch or an iteration is interpreted after a mark; what it changed is taken back, so that the other branch
-starts from the same state, and joined afterwards. Owners that came to be after the mark belong to the branch
+starts from the same state, and joined afterwards. Owners that were made after the mark belong to the branch
 alone and are not undone.
 """
 
@@ -28,7 +28,7 @@ UNASSIGNED: Cell = (MISSING, None)
 
 
 class Owner:
-    """What has cells: variables of a frame, items of a list, attributes of an object."""
+    """An owner of cells: a frame of variables, a list of items, an object of attributes."""
 
     def __init__(self, state: State):
         self.cells: dict[Any, Cell] = {}

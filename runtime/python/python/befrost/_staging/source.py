@@ -65,7 +65,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
             if node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
                 found.append(node)
     if code.co_name == "<lambda>" and len(found) > 1:
-        # Several in a line: the one whose body has the places of the code.
+        # Several in a line: the one whose body contains all positions of the code object.
         places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
         inside = [
             node for node in found
@@ -78,7 +78,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
 
 
 class Scope:
-    """What the body of a function says about names."""
+    """The names that the body of a function assigns, or declares as nonlocal or global."""
 
     def __init__(self, node: FunctionNode | ast.ListComp):
         self.assigned: set[str] = set()

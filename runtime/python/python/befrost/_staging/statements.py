@@ -9,6 +9,7 @@ import numpy as np
 
 from .arithmetic import truth
 from .errors import Refused, note
+from .indexing import Slice
 from .interpreter import RETURN, VALUE, Control
 from .lists import growing, with_item
 from .values import (
@@ -207,6 +208,8 @@ class Statements(Control):
             at = self.list_index(items, index)
             self.state.write(owner, "items", with_item(self.emit, items, at, value), self.site())
             return
+        if isinstance(index, Slice):
+            raise Refused("a slice of a list is assigned: assign its items one by one")
         raise Refused(f"an index of a list is {describe(index)}")
 
     def expect_writable(self, array: Array, name: str) -> None:
@@ -414,9 +417,13 @@ class Statements(Control):
             cls = self.eval(node.cls)
             if not self.is_instance(subject, cls):
                 return False
-            attributes = list(getattr(cls, "__match_args__", ()))[:len(node.patterns)] + list(node.kwd_attrs)
+            positional = getattr(cls, "__match_args__", ())
+            attributes = list(positional)[:len(node.patterns)] + list(node.kwd_attrs)
             if len(node.patterns) == 1 and cls in (int, float, bool, str, list, tuple):
                 return self.pattern(subject, node.patterns[0], names)
+            if len(node.patterns) > len(positional):
+                raise Refused(f"{cls.__name__}() accepts {len(positional)} positional sub-patterns "
+                              f"({len(node.patterns)} given)")
             values = [self.attribute(subject, name) for name in attributes]
             return self.all_match(list(zip(values, [*node.patterns, *node.kwd_patterns])), names)
         if isinstance(node, ast.MatchMapping) and isinstance(subject, DictObject):

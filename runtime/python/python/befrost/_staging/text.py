@@ -13,19 +13,10 @@ import numpy as np
 from .errors import Refused
 from .interpreter import Control
 from .values import (
-    KINDS, Array, DictObject, Fixed, ListObject, Struct, Weak, describe, is_staged, kind_of_number,
+    KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged,
 )
 
 _SPEC = re.compile(r"(?P<sign>[+ -]?)(?P<zero>0?)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%]?)$")
-
-
-class Text:
-    """A string of the graph."""
-
-    __slots__ = ("id",)
-
-    def __init__(self, id: int):
-        self.id = id
 
 
 class Texts(Control):
@@ -103,7 +94,7 @@ class Texts(Control):
             value = self.text(value, representation=True)
         elif convert == "s":
             value = self.text(value)
-        if not is_staged(value) and not isinstance(value, Text):
+        if not is_staged(value):
             try:
                 return format(self.plain(value), spec)
             except Exception as error:
@@ -117,8 +108,10 @@ class Texts(Control):
         found = _SPEC.match(spec)
         if found is None:
             raise Refused(f"the format '{spec}' of a number that is only known when it runs")
-        kind = value.dtype.kind if isinstance(value, Array) else {"int": "i", "float": "f", "bool": "b"}[value.kind]
+        kind = (value.dtype if isinstance(value, Array) else KINDS[value.kind]).kind
         letter = found["type"]
+        if kind == "c" or found["zero"] and found["sign"] in ("+", " ") or found["precision"] and letter in ("", "d", "n"):
+            raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs")
         attrs: dict[str, Any] = {}
         if found["width"]:
             attrs["width"] = int(found["width"])
@@ -130,7 +123,7 @@ class Texts(Control):
         if letter in ("d", "n") or not letter and not found["precision"] and kind in "iu":
             if kind not in "iub":
                 raise Refused(f"the format '{spec}' of a {value!r}")
-            id = self.emit.id(value, np.int64)
+            id = self.emit.id(value, value.dtype if kind == "u" else np.int64)
         else:
             if not letter and not found["precision"]:
                 raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs: give a precision")
@@ -145,7 +138,7 @@ class Texts(Control):
                     attrs["width"] -= 1
             elif letter == "e":
                 attrs["scientific"] = True
-            elif letter == "g" or not letter:
+            elif letter == "g":
                 attrs["shortest"] = True
         return self.joined_text([Text(self.emit.op("AsString", [id], attrs)[0]), suffix])
 

@@ -3,8 +3,8 @@
     static    any Python object that is not one of the following
     Weak      a number of Python's that is staged: int (64 bits), float, complex or bool
     Array     dtype, shape with None for unknown sizes; its value is staged, or an array that is known
-    ListObject, DictObject, Struct     what can be changed: cells in the journal
-    Sequence  what can be iterated over: range, zip, enumerate, reversed
+    ListObject, DictObject, Struct     mutable: cells in the journal
+    Sequence  an iterable: range, zip, enumerate, reversed
 
 A list has `Fixed` items, which are values themselves, or a number of items that is only known when the function
 runs (`Growing`): then each leaf of an item's structure is a TensorList.
@@ -147,9 +147,17 @@ class Struct(Owner):
         return {name: value for name, (value, _) in self.cells.items()}
 
 
+def make_struct(cls: type, fields: dict[str, Any]) -> Any:
+    """An instance of a dataclass with these attributes, made without its `__init__`."""
+    made: Any = object.__new__(cls)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 class Sequence:
-    """What can be iterated over: a length, static or weak, and the item at an index. `stage` is None, or says
-    that an item can be had at a staged index."""
+    """An iterable: a length, static or weak, and the item at an index. `can_stage` says whether `get` takes a staged
+    index, `range` has the bounds and the step of a range."""
 
     def __init__(self, length: Any, get: Callable[[Any], Any], *, is_staged: bool, can_stage: bool = True,
                  what: str = "iterable", rng: Any = None):
@@ -159,6 +167,15 @@ class Sequence:
         self.can_stage = can_stage
         self.what = what
         self.range = rng
+
+
+class Text:
+    """A string of the graph."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, id: int):
+        self.id = id
 
 
 class Poison:
@@ -174,8 +191,8 @@ class Poison:
 
 
 class Partial:
-    """A value that is there unless control flow has left: in the rest of the block it can be used, behind the
-    loop it cannot."""
+    """A value that exists unless control flow has left: it can be used in the rest of the block, but not after the
+    loop."""
 
     __slots__ = ("value", "poison")
 
@@ -227,13 +244,15 @@ def is_staged(value: Any) -> bool:
         return is_staged(value.fields)
     if isinstance(value, Sequence):
         return value.is_staged
-    return isinstance(value, (Function, Method))
+    return isinstance(value, (Function, Method, Text))
 
 
 def describe(value: Any) -> str:
     """A value in a message."""
     if isinstance(value, (Weak, Array)):
         return repr(value) if isinstance(value, Weak) or value.const is None else f"{value.dtype}{shape_text(value.shape)}"
+    if isinstance(value, Text):
+        return "a text"
     if isinstance(value, ListObject):
         return "a list"
     if isinstance(value, DictObject):

@@ -17,7 +17,7 @@ from ..joins import ArrayLeaf
 from ..lists import length
 from ..values import (
     Array, describe, DictObject, Fixed, Growing, is_staged, kind_of_number, KINDS, ListObject, Sequence,
-    shape_text, Struct, Weak,
+    shape_text, Struct, Text, Weak,
 )
 from .reductions import reduction
 from .registry import NONE, entry, TABLE
@@ -40,6 +40,8 @@ def python_len(interp: Any, x: Any) -> Any:
         return interp.call(interp.attribute(x, "__len__"), [], {})
     if isinstance(x, Weak) or kind_of_number(x):
         raise Refused(f"object of type '{weak_kind(x)}' has no len()")
+    if isinstance(x, Text):
+        raise Refused("len() of a text that is only known when it runs")
     try:
         return len(x)
     except Exception as error:
@@ -243,7 +245,7 @@ def python_pow(interp: Any, x: Any, y: Any, mod: Any = None) -> Any:
     if mod is not None:
         if is_staged((x, y, mod)):
             raise Refused("pow with three arguments")
-        return pow(x, y, mod)
+        return interp.call_static(pow, [x, y, mod], {})
     return interp.operate(ast.Pow, x, y)
 
 
@@ -264,6 +266,11 @@ def python_round(interp: Any, x: Any, digits: Any = None) -> Any:
 
 def _number(kind: str) -> Any:
     def convert(interp: Any, x: Any = 0, *args: Any) -> Any:
+        if args and is_staged((x, *args)):
+            if kind != "complex" or not all(weak_kind(part) in ("int", "float", "bool") for part in (x, *args)):
+                raise Refused(f"{kind}() of {describe((x, *args))}")
+            parts = [interp.emit.id(part, np.float64) for part in (x, *args)]
+            return Weak("complex", interp.emit.op("Complex", parts, {"Tout": "complex128"})[0])
         if isinstance(x, Weak) or isinstance(x, Array) and x.const is None:
             if kind == "bool":
                 return Weak("bool", truth(interp.emit, x))

@@ -12,7 +12,7 @@ from ..errors import Refused
 from ..values import Array, kind_of_number, KINDS, ListObject, Weak
 from .making import astype
 from .reductions import reduction
-from .registry import numeric, axes_of, entry, METHODS, numpy_function
+from .registry import numeric, axes_of, entry, ints_of, METHODS, numpy_function
 
 
 @numpy_function(np.dot, method="dot")
@@ -96,14 +96,27 @@ def _band(interp: Any, x: Any, low: int, high: int) -> Any:
     return emit.one("MatrixBandPart", [emit.id(array), emit.constant(low, np.int64), emit.constant(high, np.int64)])
 
 
+def _static_diagonal(interp: Any, k: Any) -> int:
+    found = ints_of(interp, k, "a diagonal")
+    if found is None or len(found) != 1:
+        raise Refused("the number of a diagonal must be known when the function is compiled")
+    return found[0]
+
+
 @numpy_function(np.tril)
-def tril(interp: Any, x: Any) -> Any:
-    return _band(interp, x, -1, 0)
+def tril(interp: Any, x: Any, k: Any = 0) -> Any:
+    above = _static_diagonal(interp, k)
+    if above < 0:
+        raise Refused("'numpy.tril' with a negative k")
+    return _band(interp, x, -1, above)
 
 
 @numpy_function(np.triu)
-def triu(interp: Any, x: Any) -> Any:
-    return _band(interp, x, 0, -1)
+def triu(interp: Any, x: Any, k: Any = 0) -> Any:
+    above = _static_diagonal(interp, k)
+    if above > 0:
+        raise Refused("'numpy.triu' with a positive k")
+    return _band(interp, x, -above, -1)
 
 
 @numpy_function(np.linalg.norm)

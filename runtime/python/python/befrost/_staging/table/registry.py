@@ -1,11 +1,12 @@
-"""The table: function objects of NumPy's, Python's and ours, and what they build.
+"""The table: function objects of NumPy's, Python's and ours, with their handlers.
 
-A handler gets the interpreter and the arguments of the call, and may take fewer than NumPy: what it does not take is
-refused. Functions that are computed by NumPy when everything is known are marked by `@numpy_function`.
+A handler gets the interpreter and the arguments of the call. It may have fewer parameters than the function: a call
+with others is refused. Functions that are computed by NumPy when everything is known are marked by `@numpy_function`.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -33,6 +34,7 @@ def numpy_function(*functions: Any, method: str | None = None) -> Callable[[Any]
     def add(handler: Any) -> Any:
         first = functions[0]
 
+        @functools.wraps(handler)
         def run(interp: Any, *args: Any, **kwargs: Any) -> Any:
             if not is_staged(args) and not is_staged(kwargs):
                 return interp.outside_made(interp.execute(first, list(args), kwargs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any 
 
 TABLE["ufunc"] = _ufunc
 for _function in [*a.UFUNCS, *a.SPECIAL, np.matmul]:
-    TABLE[_function] = (lambda f: lambda interp, *args, **kwargs: _ufunc(interp, f, *args, **kwargs))(_function)
+    TABLE[_function] = functools.wraps(_ufunc)(
+        lambda interp, *args, _function=_function, **kwargs: _ufunc(interp, _function, *args, **kwargs))
 
 
 @entry(np.round, np.around)
