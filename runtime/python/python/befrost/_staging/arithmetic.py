@@ -109,7 +109,7 @@ def stacked_list(emit: Emitter, items: Growing) -> Array:
     from .joins import ArrayLeaf, NumberLeaf, leaf_type
 
     if not isinstance(items.item, (ArrayLeaf, NumberLeaf)):
-        if not items.lists:
+        if items.item is MISSING:
             return known(np.array([]))
         raise Refused("no array can be made of a list of structures")
     name, dims = leaf_type(items.item)

@@ -22,9 +22,9 @@ from .emitter import type_of_leaf
 from .errors import Refused, Site
 from .expressions import Expressions
 from .interpreter import Frame
-from .joins import leaf_type
 from .loops import Loops
 from .names import MISSING
+from .results import Build, result_of
 from .source import Scope, function_node
 from .statements import Statements
 from .text import Text, Texts
@@ -174,84 +174,6 @@ def leaf_names(name: str, key: Any) -> list[str]:
     if key[0] in ("dict", "dataclass"):
         return [n for inner, part in key[-1] for n in leaf_names(f"{name}.{inner}", part)]
     return []
-
-
-# ---- results ----
-
-Build = Callable[[Any], Any]
-
-
-def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name: str) -> Build:
-    """Adds the results of a value to the graph's. Returns what builds the value of an iterator over them."""
-    if isinstance(value, (Weak, Array)):
-        out.append((name, interp.emit.id(value)))
-        return next
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None)
-        builders = [result_of(interp, part, out, f"{name}.{fields[i] if fields else i}") for i, part in enumerate(value)]
-        cls = type(value)
-        if fields:
-            return lambda parts: cls(*[build(parts) for build in builders])
-        return lambda parts: tuple([build(parts) for build in builders])
-    if isinstance(value, ListObject):
-        items = value.items
-        if isinstance(items, Fixed):
-            builders = [result_of(interp, part, out, f"{name}.{i}") for i, part in enumerate(items.items)]
-            return lambda parts: [build(parts) for build in builders]
-        return growing_result(interp, items, out, name)
-    if isinstance(value, DictObject):
-        pairs = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.items.items()]
-        return lambda parts: {key: build(parts) for key, build in pairs}
-    if isinstance(value, Struct):
-        fields_of = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.fields.items()]
-        made_of = value.cls
-
-        def make(parts: Any) -> Any:
-            made: Any = object.__new__(made_of)
-            for key, build in fields_of:
-                object.__setattr__(made, key, build(parts))
-            return made
-        return make
-    if isinstance(value, Sequence):
-        if value.range is not None and not value.is_staged:
-            plain = range(*value.range)
-            return lambda parts: plain
-        raise Refused(f"a {value.what} is returned: return list(...) of it")
-    if isinstance(value, Text):
-        raise Refused("a text that is only known when it runs is returned")
-    if isinstance(value, (Function, Method)):
-        raise Refused(f"{describe(value)} is returned: a function that is defined in it cannot leave it")
-    return lambda parts: value
-
-
-def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int]], name: str) -> Build:
-    """A list of staged length comes back as a list."""
-    from .joins import leaves, make_tuple
-    from .joins import ArrayLeaf, NumberLeaf
-
-    if not items.lists:
-        return lambda parts: []
-    n = 0
-    for leaf, handle in zip(leaves(items.item), items.lists):
-        element, dims = leaf_type(leaf)
-        shape = interp.emit.constant(dims, np.int32)
-        assert dims is not None
-        stacked = interp.emit.op("TensorListStack", [handle, shape], {"element_dtype": element, "num_elements": -1},
-                                 [(element, [-1, *dims])])[0]
-        out.append((f"{name}.{n}", stacked))
-        n += 1
-
-    def rebuild(template: Any, columns: Any, i: int) -> Any:
-        if isinstance(template, (NumberLeaf, ArrayLeaf)):
-            return next(columns)[i]
-        if isinstance(template, tuple):
-            return make_tuple(template, [rebuild(part, columns, i) for part in template])
-        return template
-
-    def build(parts: Any) -> Any:
-        columns = [np.asarray(next(parts)) for _ in range(n)]
-        return [rebuild(items.item, iter(columns), i) for i in range(len(columns[0]))]
-    return build
 
 
 # ---- the whole ----
