@@ -1,6 +1,7 @@
 """Lists of lists whose lengths are only known when the function runs: what comes back, and what is refused."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def numbers(value):
 @dataclasses.dataclass
 class Row:
     first: int
-    rest: list
+    rest: list[Any]
 
 
 def triangle(n):
@@ -165,7 +166,7 @@ def lengths_differ(n):
 
 
 def nothing_in_them(n):
-    out = []
+    out: list[Any] = []
     for i in bf.range(n):
         out.append([])
     return len(out)

@@ -107,6 +107,7 @@ def list_array(emit: Emitter, value: ListObject) -> Array:
 def stacked_list(emit: Emitter, items: Growing) -> Array:
     """The items of a list of staged length as one array."""
     from .joins import ArrayLeaf, NumberLeaf, leaf_type
+    from .names import MISSING
 
     if not isinstance(items.item, (ArrayLeaf, NumberLeaf)):
         if items.item is MISSING:

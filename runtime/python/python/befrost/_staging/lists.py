@@ -16,6 +16,9 @@ from .names import MISSING, State
 from .values import Fixed, Growing, Weak, describe
 
 
+SCALAR: TensorType = ("int32", [])
+
+
 def expect_leaves(items: Growing) -> None:
     """Refuses items that leave no trace in the graph: their number is not known."""
     if items.item is not MISSING and not items.lists:
@@ -35,7 +38,7 @@ def counted(emit: Emitter, n: int, initial: list[int], types: list[TensorType],
             body: Callable[[int, list[int]], list[int]]) -> list[int]:
     """A loop of `n` iterations, an int32: `body` makes the next values of the number of the iteration and the
     values."""
-    graph, index = emit.graph, ("int32", [])
+    graph, index = emit.graph, SCALAR
     first = emit.constant(0, np.int32)
     condition, args = graph.block([index, *types])
     before = graph.enter(condition)
