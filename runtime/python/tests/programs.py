@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-PROGRAMS = []
+PROGRAMS: list[Any] = []
 
 
 def program(*runs):

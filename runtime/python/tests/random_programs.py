@@ -4,10 +4,10 @@ staged values mixed. They end, and every variable keeps its type. Each is run pl
     random_programs.py [COUNT [SEED]]     prints the source of the first program that differs
 """
 
-import importlib.util
 import io
 import contextlib
 import os
+import pathlib
 import random
 import sys
 import tempfile
@@ -16,6 +16,7 @@ import traceback
 import numpy as np
 
 import befrost as bf
+from loading import module
 
 
 class Maker:
@@ -174,10 +175,7 @@ class Maker:
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location("random_program", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.f
+    return module(pathlib.Path(path)).f
 
 
 def same(got, want):

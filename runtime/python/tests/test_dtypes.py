@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import befrost as bf
+from loading import written
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]
@@ -34,13 +35,8 @@ def values(dtype, second=False):
 
 
 def source(tmp_path_factory, texts):
-    path = tmp_path_factory.mktemp("dtypes") / "functions.py"
-    path.write_text("\n".join(f"def f{i}({args}):\n    return {text}\n" for i, (args, text) in enumerate(texts)))
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("functions", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    lines = (f"def f{i}({args}):\n    return {text}\n" for i, (args, text) in enumerate(texts))
+    module = written(tmp_path_factory.mktemp("dtypes") / "functions.py", "\n".join(lines))
     return [getattr(module, f"f{i}") for i in range(len(texts))]
 
 

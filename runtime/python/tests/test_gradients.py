@@ -1,11 +1,13 @@
 """Gradients of compiled functions against finite differences."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import befrost as bf
 
-FUNCTIONS = []
+FUNCTIONS: list[Any] = []
 
 
 def case(*args):

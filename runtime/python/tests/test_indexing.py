@@ -1,11 +1,11 @@
 """Random index forms against NumPy: reading and assigning, static and staged."""
 
-import importlib.util
 import random
 
 import numpy as np
 
 import befrost as bf
+from loading import written
 
 COUNT = 400
 SHAPE = (4, 3, 5)
@@ -58,11 +58,7 @@ def test_random_indices(tmp_path):
     for n, text in enumerate(texts):
         lines += [f"def get{n}(x, i, j, k):", f"    return x[{text}]", f"def put{n}(x, i, j, k):", "    y = x * 1",
                   f"    y[{text}] = -7", f"    y[{text}] += 2", "    return y"]
-    path = tmp_path / "indices.py"
-    path.write_text("\n".join(lines))
-    spec = importlib.util.spec_from_file_location("indices", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = written(tmp_path / "indices.py", "\n".join(lines))
     x = np.arange(np.prod(SHAPE)).reshape(SHAPE)
     wrong, refused = [], 0
     for n, text in enumerate(texts):

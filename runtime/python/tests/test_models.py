@@ -49,7 +49,7 @@ def test_onnxruntime_face():
     session = ort.InferenceSession(str(DATA / "digits_cnn.onnx"))
     [given] = session.get_inputs()
     assert given.type == "tensor(float)"
-    x = np.zeros([1 if size is None else size for size in given.shape], np.float32)
+    x = np.zeros([size if isinstance(size, int) else 1 for size in given.shape], np.float32)
     [logits] = session.run(None, {given.name: x})
     [again] = session.run([session.get_outputs()[0].name], {given.name: x})
     assert (logits == again).all()

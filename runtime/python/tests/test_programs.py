@@ -22,7 +22,7 @@ def compare(got, want, at="result"):
         assert list(got) == list(want), at
         for k in want:
             compare(got[k], want[k], f"{at}[{k!r}]")
-    elif dataclasses.is_dataclass(want):
+    elif dataclasses.is_dataclass(want) and not isinstance(want, type):
         compare(dataclasses.asdict(got), dataclasses.asdict(want), at)
     elif want is None or isinstance(want, str):
         assert got == want, at

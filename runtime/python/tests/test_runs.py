@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ def test_models_of_all_kinds(images, tmp_path):
     with pytest.raises(ValueError, match="shapes"):
         bf.load(data, shapes="all")
     port = of_bytes.inputs[0]
-    assert port.dtype == "float32" and port.shape[-1] == 64
+    assert port.dtype == "float32" and port.shape is not None and port.shape[-1] == 64
     assert of_bytes.run({"images": images}, ["logits"])["logits"].shape == (360, 10)
     assert of_bytes.stats().runs >= 2 and "main" in of_bytes.signatures or of_bytes.signatures
     assert "images" in of_bytes._repr_html_()
@@ -267,6 +268,7 @@ def test_the_command_line(tmp_path, images):
 def test_explanations():
     @bf.function
     def two_types(x):
+        y: Any
         if x > 0:
             y = np.float32(1)
         else:
@@ -275,6 +277,7 @@ def test_explanations():
 
     with pytest.raises(SyntaxError) as caught:
         two_types(np.float64(1))
+    assert isinstance(caught.value, bf.CompileError)
     assert caught.value.code.startswith("P01") and bf.explain(caught.value.code)
     assert "time limit" in bf.explain("DeadlineExceeded")
     with pytest.raises(KeyError, match="did you mean P01"):
@@ -295,7 +298,7 @@ def test_a_runtime(images):
 def test_progress(capsys):
     from befrost._progress import Progress
 
-    said = []
+    said: list[str] = []
     with Progress("waiting", said.append):
         time.sleep(1.4)
     assert said and "waiting" in said[0]

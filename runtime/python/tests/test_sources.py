@@ -2,26 +2,22 @@
 
 import builtins
 import functools
-import importlib.util
 import linecache
 import random
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 import befrost as bf
+from loading import written
 
 
 def load(tmp_path, source, name="hostile"):
-    path = tmp_path / f"{name}.py"
-    path.write_text(source)
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return written(tmp_path / f"{name}.py", source)
 
 
 def refused(f, *args):
@@ -63,14 +59,14 @@ def test_interactive_source():
     text = "def f(x):\n    if x > 0:\n        return x * 2\n    return -x\n"
     name = "<ipython-input-7-abcdef>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    scope = {}
+    scope: dict[str, Any] = {}
     exec(compile(text, name, "exec"), scope)
     f = bf.function(scope["f"])
     assert f(np.int64(2)).item() == 4 and f(np.int64(-2)).item() == 2
 
 
 def test_no_source():
-    scope = {}
+    scope: dict[str, Any] = {}
     exec("def f(x):\n    return x\n", scope)
     assert "file, a notebook" in str(refused(scope["f"], 1))
 
@@ -123,7 +119,7 @@ def test_types_that_never_stay():
 
 def test_growing_tuple():
     def f(x):
-        t = ()
+        t: tuple[Any, ...] = ()
         while x > 0:
             t = t + (x,)
             x = x - 1

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Functions that cannot be compiled, or fail when they run: the line is marked `# HERE`, a second one `# NOTE`."""
 
 import random

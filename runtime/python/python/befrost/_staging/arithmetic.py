@@ -107,9 +107,10 @@ def list_array(emit: Emitter, value: ListObject) -> Array:
 def stacked_list(emit: Emitter, items: Growing) -> Array:
     """The items of a list of staged length as one array."""
     from .joins import ArrayLeaf, NumberLeaf, leaf_type
+    from .names import MISSING
 
     if not isinstance(items.item, (ArrayLeaf, NumberLeaf)):
-        if not items.lists:
+        if items.item is MISSING:
             return known(np.array([]))
         raise Refused("no array can be made of a list of structures")
     name, dims = leaf_type(items.item)

@@ -410,9 +410,9 @@ class Calls(Control):
     def append(self, owner: ListObject, value: Any) -> None:
         items = owner.items
         if isinstance(items, Fixed):
-            self.state.write(owner, "items", Fixed((*items.items, value)), self.site())
+            self.change(owner, "items", Fixed((*items.items, value)))
             return
-        self.state.write(owner, "items", appended(self.emit, items, value), self.site())
+        self.change(owner, "items", appended(self.emit, items, value))
 
     def extend(self, owner: ListObject, value: Any) -> None:
         if isinstance(value, ListObject) and isinstance(value.items, Fixed) or isinstance(value, (tuple, DictObject)):
@@ -423,7 +423,6 @@ class Calls(Control):
 
     def list_method(self, owner: ListObject, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         items = owner.items
-        site = self.site()
         if name == "append" and len(args) == 1:
             return self.append(owner, args[0])
         if name == "extend" and len(args) == 1:
@@ -431,12 +430,12 @@ class Calls(Control):
         if name == "copy":
             return ListObject(self.state, items)
         if name == "clear":
-            return self.state.write(owner, "items", Fixed(()), site)
+            return self.change(owner, "items", Fixed(()))
         if name == "pop" and isinstance(items, Growing):
             if args and args != [-1]:
                 raise Refused("pop of another item than the last, from a list whose length is only known when it runs")
             rest, last = popped(self.emit, self.state, items)
-            self.state.write(owner, "items", rest, site)
+            self.change(owner, "items", rest)
             return last
         if isinstance(items, Growing):
             if name in ("index", "count"):
@@ -480,7 +479,7 @@ class Calls(Control):
             last = None
         else:
             raise Refused(f"the method '{name}' of a list with these arguments")
-        self.state.write(owner, "items", Fixed(tuple(plain)), site)
+        self.change(owner, "items", Fixed(tuple(plain)))
         return last
 
     def dict_method(self, owner: DictObject, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -516,7 +515,7 @@ class Calls(Control):
             made = {}
         else:
             raise Refused(f"the method '{name}' of a dict cannot be compiled")
-        self.state.write(owner, "items", made, self.site())
+        self.change(owner, "items", made)
         return result
 
     # ---- static calls ----

@@ -22,16 +22,13 @@ from .emitter import type_of_leaf
 from .errors import Refused, Site
 from .expressions import Expressions
 from .interpreter import Frame
-from .joins import ArrayLeaf, DictTemplate, ListTemplate, NumberLeaf, StructTemplate, leaf_type, leaves, make_tuple
 from .loops import Loops
 from .names import MISSING
+from .results import Build, result_of
 from .source import Scope, function_node
 from .statements import Statements
 from .text import Texts
-from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
-    kind_of_number, known, make_struct,
-)
+from .values import KINDS, Array, DictObject, ListObject, Struct, Weak, describe, kind_of_number, known
 
 
 class Interpreter(Statements, Loops, Expressions, Calls, Texts):
@@ -174,83 +171,6 @@ def leaf_names(name: str, key: Any) -> list[str]:
     if key[0] in ("dict", "dataclass"):
         return [n for inner, part in key[-1] for n in leaf_names(f"{name}.{inner}", part)]
     return []
-
-
-# ---- results ----
-
-Build = Callable[[Any], Any]
-
-
-def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name: str) -> Build:
-    """Adds the parts of a value to the graph's results. Returns the function that builds the value from an
-    iterator over them."""
-    if isinstance(value, (Weak, Array)):
-        out.append((name, interp.emit.id(value)))
-        return next
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None)
-        builders = [result_of(interp, part, out, f"{name}.{fields[i] if fields else i}") for i, part in enumerate(value)]
-        cls = type(value)
-        if fields:
-            return lambda parts: cls(*[build(parts) for build in builders])
-        return lambda parts: tuple([build(parts) for build in builders])
-    if isinstance(value, ListObject):
-        items = value.items
-        if isinstance(items, Fixed):
-            builders = [result_of(interp, part, out, f"{name}.{i}") for i, part in enumerate(items.items)]
-            return lambda parts: [build(parts) for build in builders]
-        return growing_result(interp, items, out, name)
-    if isinstance(value, DictObject):
-        pairs = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.items.items()]
-        return lambda parts: {key: build(parts) for key, build in pairs}
-    if isinstance(value, Struct):
-        fields_of = [(key, result_of(interp, part, out, f"{name}.{key}")) for key, part in value.fields.items()]
-        made_of = value.cls
-
-        return lambda parts: make_struct(made_of, {key: build(parts) for key, build in fields_of})
-    if isinstance(value, Sequence):
-        if value.range is not None and not value.is_staged:
-            plain = range(*value.range)
-            return lambda parts: plain
-        raise Refused(f"a {value.what} is returned: return list(...) of it")
-    if isinstance(value, Text):
-        raise Refused("a text that is only known when it runs is returned")
-    if isinstance(value, (Function, Method)):
-        raise Refused(f"{describe(value)} is returned: a function that is defined in it cannot leave it")
-    return lambda parts: value
-
-
-def growing_result(interp: Interpreter, items: Growing, out: list[tuple[str, int]], name: str) -> Build:
-    """As `result_of`, for a list of staged length."""
-    if not items.lists:
-        return lambda parts: []
-    n = 0
-    for leaf, handle in zip(leaves(items.item), items.lists):
-        element, dims = leaf_type(leaf)
-        shape = interp.emit.constant(dims, np.int32)
-        assert dims is not None
-        stacked = interp.emit.op("TensorListStack", [handle, shape], {"element_dtype": element, "num_elements": -1},
-                                 [(element, [-1, *dims])])[0]
-        out.append((f"{name}.{n}", stacked))
-        n += 1
-
-    def rebuild(template: Any, columns: Any, i: int) -> Any:
-        if isinstance(template, (NumberLeaf, ArrayLeaf)):
-            return next(columns)[i]
-        if isinstance(template, tuple):
-            return make_tuple(template, [rebuild(part, columns, i) for part in template])
-        if isinstance(template, ListTemplate):
-            return [rebuild(part, columns, i) for part in template.items.items]
-        if isinstance(template, DictTemplate):
-            return {key: rebuild(part, columns, i) for key, part in template.items.items()}
-        if isinstance(template, StructTemplate):
-            return make_struct(template.cls, {key: rebuild(part, columns, i) for key, part in template.fields.items()})
-        return template
-
-    def build(parts: Any) -> Any:
-        columns = [np.asarray(next(parts)) for _ in range(n)]
-        return [rebuild(items.item, iter(columns), i) for i in range(len(columns[0]))]
-    return build
 
 
 # ---- the whole ----

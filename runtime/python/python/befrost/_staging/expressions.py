@@ -16,7 +16,7 @@ from .arithmetic import (
 from .emitter import type_of_leaf
 from .errors import Refused
 from .interpreter import Control, Frame
-from .joins import coerce, instantiate, join, leaves, staged_template, to_template
+from .joins import ListLeaf, coerce, instantiate, join, leaves, staged_template, to_template
 from .lists import growing, item, length
 from .source import Scope
 from .values import (
@@ -537,7 +537,7 @@ class Expressions(Control):
         except Exception:
             return None
         for leaf in leaves(template):
-            if leaf is None or None in getattr(leaf, "shape", ()):
+            if isinstance(leaf, ListLeaf) or None in getattr(leaf, "shape", ()):
                 return None
         return template
 
@@ -548,8 +548,7 @@ class Expressions(Control):
                 plain = range(start, stop, step)
             except Exception as error:
                 raise Refused(f"{type(error).__name__}: {error}") from None
-            return Sequence(len(plain), lambda i: plain[i] if kind_of_number(i) else self.range_item(start, step, i),
-                            is_staged=False, what="range", rng=(start, stop, step))
+            return Sequence(len(plain), lambda i: self.range_item(start, step, i), is_staged=False, what="range", rng=(start, stop, step))
         for value in (start, stop, step):
             if isinstance(value, Array) and (value.dtype.kind not in "iu" or value.ndim) or \
                     weak_kind(value) not in (None, "int", "bool"):

@@ -21,9 +21,9 @@ from .errors import Refused, Site, note
 from .joins import (
     Differ, NumberLeaf, coerce, instantiate, join, leaf_type, leaves, to_template,
 )
-from .names import MISSING, UNASSIGNED, Cell, Changes, Owner, State
+from .names import KEPT, MISSING, UNASSIGNED, Cell, Changes, Owner, State
 from .source import Scope
-from .values import Partial, Poison, Weak
+from .values import Partial, Poison, Weak, describe
 
 RETURN = ("return", 0)
 VALUE = ("value", 0)
@@ -164,6 +164,13 @@ class Control:
             raise Refused(f"the variable '{name}' of an outer function that is not compiled is assigned")
         self.state.write(owner, name, value, self.site())
 
+    def change(self, owner: Owner, key: Any, value: Any) -> None:
+        """Changes a list, a dict or an object. Raises Refused if a list of staged length has it."""
+        if owner.is_kept:
+            raise Refused(f"{describe(owner)} is changed that is an item of a list whose length is only known when it "
+                          "runs, where it would stay as it is: change a copy, and assign that to the item")
+        self.state.write(owner, key, value, self.site())
+
     # ---- leaving ----
 
     def flag(self, key: Any) -> Any:
@@ -266,6 +273,8 @@ class Control:
                sites: tuple[Site, ...]) -> tuple[Any, Any, Any]:
         """The template of a cell behind a conditional, and its values on both ways."""
         x, y = a[0], b[0]
+        if key == KEPT:
+            return True, True, True
         if owner is self.frame and key != VALUE and key != RETURN:
             # The variables of the frame are not read after a return.
             if arm_a.returned is True and arm_b.returned is not True:

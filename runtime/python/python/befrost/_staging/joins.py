@@ -10,7 +10,7 @@ meets it. Everything else must be equal.
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Union
 
 import numpy as np
 
@@ -55,31 +55,46 @@ class ArrayLeaf:
                 and other.owned == self.owned)
 
 
-class ListTemplate:
-    """A list that is another one on each way."""
+class ListLeaf:
+    """The TensorList of a list in a list of staged length. `item` is the leaf of its items."""
 
-    __slots__ = ("items",)
+    __slots__ = ("item",)
 
-    def __init__(self, items: Any):
-        self.items = items
+    def __init__(self, item: Leaf):
+        self.item = item
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ListTemplate) and same(self.items, other.items)
+        return isinstance(other, ListLeaf) and other.item == self.item
+
+
+Leaf = Union[NumberLeaf, ArrayLeaf, ListLeaf]
+
+
+class ListTemplate:
+    """A list that is another one on each way. `is_kept`: a list of staged length has it."""
+
+    __slots__ = ("items", "is_kept")
+
+    def __init__(self, items: Any, is_kept: bool = False):
+        self.items = items
+        self.is_kept = is_kept
 
 
 class DictTemplate:
-    __slots__ = ("items",)
+    __slots__ = ("items", "is_kept")
 
-    def __init__(self, items: dict[Any, Any]):
+    def __init__(self, items: dict[Any, Any], is_kept: bool = False):
         self.items = items
+        self.is_kept = is_kept
 
 
 class StructTemplate:
-    __slots__ = ("cls", "fields")
+    __slots__ = ("cls", "fields", "is_kept")
 
-    def __init__(self, cls: type, fields: dict[str, Any]):
+    def __init__(self, cls: type, fields: dict[str, Any], is_kept: bool = False):
         self.cls = cls
         self.fields = fields
+        self.is_kept = is_kept
 
 
 class GrowingTemplate:
@@ -183,15 +198,15 @@ def join(a: Any, b: Any) -> Any:
     if isinstance(a, (Fixed, Growing, GrowingTemplate)) and isinstance(b, (Fixed, Growing, GrowingTemplate)):
         return join_items(a, b)
     if isinstance(a, (ListObject, ListTemplate)) and isinstance(b, (ListObject, ListTemplate)):
-        return ListTemplate(join_items(a.items, b.items))
+        return ListTemplate(join_items(a.items, b.items), a.is_kept or b.is_kept)
     if isinstance(a, (DictObject, DictTemplate)) and isinstance(b, (DictObject, DictTemplate)):
-        return DictTemplate(join_dicts(a.items, b.items))
+        return DictTemplate(join_dicts(a.items, b.items), a.is_kept or b.is_kept)
     if isinstance(a, dict) and isinstance(b, dict):
         return join_dicts(a, b)
     if isinstance(a, (Struct, StructTemplate)) and isinstance(b, (Struct, StructTemplate)):
         if a.cls is not b.cls:
             raise Differ(a.cls.__name__, b.cls.__name__)
-        return StructTemplate(a.cls, join_dicts(a.fields, b.fields))
+        return StructTemplate(a.cls, join_dicts(a.fields, b.fields), a.is_kept or b.is_kept)
     if equal_static(a, b):
         return a
     raise Differ(_kind(a), _kind(b))
@@ -237,18 +252,19 @@ def to_template(value: Any) -> Any:
     if isinstance(value, Growing):
         return GrowingTemplate(value.item)
     if isinstance(value, ListObject):
-        return ListTemplate(to_template(value.items))
+        return ListTemplate(to_template(value.items), value.is_kept)
     if isinstance(value, DictObject):
-        return DictTemplate({key: to_template(x) for key, x in value.items.items()})
+        return DictTemplate({key: to_template(x) for key, x in value.items.items()}, value.is_kept)
     if isinstance(value, dict):
         return {key: to_template(x) for key, x in value.items()}
     if isinstance(value, Struct):
-        return StructTemplate(value.cls, {key: to_template(x) for key, x in value.fields.items()})
+        return StructTemplate(value.cls, {key: to_template(x) for key, x in value.fields.items()}, value.is_kept)
     return value
 
 
 def staged_template(template: Any) -> Any:
-    """A template whose numbers and known arrays are leaves too. Raises Differ for what cannot be staged."""
+    """A template whose numbers and known arrays are leaves too. Raises Differ for what cannot be staged. What can be
+    changed in it is kept."""
     found = leaf(template)
     if found is not None:
         return found
@@ -257,11 +273,15 @@ def staged_template(template: Any) -> Any:
     if isinstance(template, dict):
         return {key: staged_template(x) for key, x in template.items()}
     if isinstance(template, DictTemplate):
-        return DictTemplate({key: staged_template(x) for key, x in template.items.items()})
+        return DictTemplate({key: staged_template(x) for key, x in template.items.items()}, True)
     if isinstance(template, StructTemplate):
-        return StructTemplate(template.cls, {key: staged_template(x) for key, x in template.fields.items()})
-    if isinstance(template, ListTemplate) and isinstance(template.items, Fixed):
-        return ListTemplate(Fixed(tuple(staged_template(x) for x in template.items.items)))
+        return StructTemplate(template.cls, {key: staged_template(x) for key, x in template.fields.items()}, True)
+    if isinstance(template, ListTemplate):
+        return ListTemplate(staged_template(template.items), True)
+    if isinstance(template, Fixed):
+        return Fixed(tuple(staged_template(x) for x in template.items))
+    if isinstance(template, GrowingTemplate):
+        return template
     if template is None or isinstance(template, str):
         return template
     raise Differ("an item of a list whose length is only known when it runs", describe(template))
@@ -272,8 +292,8 @@ def make_tuple(like: tuple[Any, ...], items: list[Any]) -> Any:
     return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
 
 
-def leaves(template: Any) -> Iterator[NumberLeaf | ArrayLeaf | None]:
-    """The leaves of a template in order; None for a TensorList."""
+def leaves(template: Any) -> Iterator[Leaf]:
+    """The leaves of a template in order."""
     if isinstance(template, (NumberLeaf, ArrayLeaf)):
         yield template
     elif isinstance(template, tuple):
@@ -287,8 +307,7 @@ def leaves(template: Any) -> Iterator[NumberLeaf | ArrayLeaf | None]:
             yield from leaves(part)
     elif isinstance(template, GrowingTemplate):
         if template.item is not MISSING:
-            for _ in leaves(template.item):
-                yield None
+            yield from map(ListLeaf, leaves(template.item))
     elif isinstance(template, ListTemplate):
         yield from leaves(template.items)
     elif isinstance(template, DictTemplate):
@@ -297,9 +316,9 @@ def leaves(template: Any) -> Iterator[NumberLeaf | ArrayLeaf | None]:
         yield from leaves(template.fields)
 
 
-def leaf_type(found: NumberLeaf | ArrayLeaf | None) -> TensorType:
+def leaf_type(found: Leaf) -> TensorType:
     """The type of a leaf in the graph."""
-    if found is None:
+    if isinstance(found, ListLeaf):
         return VARIANT
     if isinstance(found, NumberLeaf):
         return type_of_leaf(KINDS[found.kind], ())
@@ -366,13 +385,50 @@ def _coerce_growing(emit: Emitter, value: Any, template: GrowingTemplate, out: l
     if isinstance(value, Fixed):
         for item in value.items:
             lists = push(emit, lists, coerce(emit, item, template.item))
+            keep(item)
     out.extend(lists)
+
+
+def keep_grown(value: Any, template: Any) -> None:
+    """Keeps the items of the lists in a value that have a staged length in the template."""
+    if isinstance(value, (ListObject, DictObject)) and isinstance(template, (ListTemplate, DictTemplate)):
+        value, template = value.items, template.items
+    elif isinstance(value, Struct) and isinstance(template, StructTemplate):
+        value, template = value.fields, template.fields
+    if isinstance(value, Fixed) and isinstance(template, GrowingTemplate):
+        for part in value.items:
+            keep(part)
+    elif isinstance(value, Fixed) and isinstance(template, Fixed):
+        keep_grown(value.items, template.items)
+    elif isinstance(value, tuple) and isinstance(template, tuple):
+        for part, inner in zip(value, template):
+            keep_grown(part, inner)
+    elif isinstance(value, dict) and isinstance(template, dict):
+        for key, inner in template.items():
+            keep_grown(value.get(key), inner)
+
+
+def keep(value: Any) -> None:
+    """Says of all that can be changed in a value that a list of staged length has it."""
+    if isinstance(value, (ListObject, DictObject, Struct)):
+        value.keep()
+        value = value.fields if isinstance(value, Struct) else value.items
+    if isinstance(value, (tuple, Fixed)):
+        for part in (value.items if isinstance(value, Fixed) else value):
+            keep(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            keep(part)
 
 
 def converted(emit: Emitter, items: Growing, item: Any) -> list[int]:
     """The lists of items of a more general type: other dtypes, if need be."""
+    before, after = list(leaves(items.item)), list(leaves(item))
     out = []
-    for have, want, handle in zip(leaves(items.item), leaves(item), items.lists):
+    if list(map(innermost, before)) != list(map(innermost, after)):
+        raise Refused("the lists in a list whose length is only known when it runs differ in length, or in the types of "
+                      "their items")
+    for have, want, handle in zip(before, after, items.lists):
         (source, dims), (target, _) = leaf_type(have), leaf_type(want)
         if source != target:
             assert dims is not None
@@ -389,13 +445,19 @@ def empty_lists(emit: Emitter, item: Any) -> list[int]:
     """A TensorList without elements for each leaf of an item."""
     made = []
     for found in leaves(item):
-        if found is None:
-            raise Refused("lists of lists whose lengths are only known when it runs")
         name, dims = leaf_type(found)
         shape = emit.constant(dims, np.int32)
         most = emit.constant(-1, np.int32)
         made += emit.op("EmptyTensorList", [shape, most], {"element_dtype": name})
     return made
+
+
+def innermost(found: Leaf) -> Any:
+    """The dtype of the numbers in the lists of a leaf; None for other leaves."""
+    inner = found
+    while isinstance(inner, ListLeaf):
+        inner = inner.item
+    return None if inner is found else leaf_type(inner)[0]
 
 
 def push(emit: Emitter, lists: list[int], parts: list[int]) -> list[int]:
@@ -421,12 +483,17 @@ def instantiate(emit: Emitter, state: State, template: Any, ids: Iterator[int]) 
     if isinstance(template, GrowingTemplate):
         n = 0 if template.item is MISSING else sum(1 for _ in leaves(template.item))
         return Growing(template.item, tuple(next(ids) for _ in range(n)))
-    if isinstance(template, ListTemplate):
-        return ListObject(state, again(template.items))
-    if isinstance(template, DictTemplate):
-        return DictObject(state, again(template.items))
-    if isinstance(template, StructTemplate):
-        return Struct(state, template.cls, again(template.fields))
+    if isinstance(template, (ListTemplate, DictTemplate, StructTemplate)):
+        made: ListObject | DictObject | Struct
+        if isinstance(template, ListTemplate):
+            made = ListObject(state, again(template.items))
+        elif isinstance(template, DictTemplate):
+            made = DictObject(state, again(template.items))
+        else:
+            made = Struct(state, template.cls, again(template.fields))
+        if template.is_kept:
+            made.keep()
+        return made
     return template
 
 
@@ -438,7 +505,7 @@ def same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, (NumberLeaf, ArrayLeaf)):
+    if isinstance(a, (NumberLeaf, ArrayLeaf, ListLeaf)):
         return bool(a == b)
     if isinstance(a, Array):
         return _equal_const(a, b)
@@ -451,7 +518,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, GrowingTemplate):
         return same(a.item, b.item)
     if isinstance(a, (ListTemplate, DictTemplate)):
-        return same(a.items, b.items)
+        return a.is_kept == b.is_kept and same(a.items, b.items)
     if isinstance(a, StructTemplate):
-        return a.cls is b.cls and same(a.fields, b.fields)
+        return a.cls is b.cls and a.is_kept == b.is_kept and same(a.fields, b.fields)
     return equal_static(a, b)

@@ -2,26 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
-from .emitter import Emitter
+from .emitter import VARIANT, Emitter, TensorType
 from .errors import Refused
 from .joins import (
-    Differ, GrowingTemplate, coerce, converted, empty_lists, instantiate, join, join_items, leaf_type, leaves, push,
-    staged_template, to_template,
+    Differ, GrowingTemplate, ListLeaf, coerce, converted, empty_lists, instantiate, join, join_items, keep, leaf_type,
+    leaves, push, staged_template, to_template,
 )
 from .names import MISSING, State
 from .values import Fixed, Growing, Weak, describe
+
+
+SCALAR: TensorType = ("int32", [])
+
+
+def expect_leaves(items: Growing) -> None:
+    """Refuses items that leave no trace in the graph: their number is not known."""
+    if items.item is not MISSING and not items.lists:
+        raise Refused("the items of a list whose length is only known when it runs have neither numbers nor arrays")
 
 
 def length(emit: Emitter, items: Growing) -> Any:
     """The number of items."""
     if items.item is MISSING:
         return 0
+    expect_leaves(items)
     n = emit.op("TensorListLength", [items.lists[0]])[0]
     return Weak("int", emit.cast(n, np.int32, np.int64))
+
+
+def counted(emit: Emitter, n: int, initial: list[int], types: list[TensorType],
+            body: Callable[[int, list[int]], list[int]]) -> list[int]:
+    """A loop of `n` iterations, an int32: `body` makes the next values of the number of the iteration and the
+    values."""
+    graph, index = emit.graph, SCALAR
+    first = emit.constant(0, np.int32)
+    condition, args = graph.block([index, *types])
+    before = graph.enter(condition)
+    goes = emit.op("Less", [args[0], n])[0]
+    block, args = graph.block([index, *types])
+    graph.enter(block)
+    made = body(args[0], args[1:])
+    following = emit.op("AddV2", [args[0], emit.constant(1, np.int32)])[0]
+    graph.enter(before)
+    emit.locate()
+    return list(graph.while_region([first, *initial], (condition, goes), (block, [following, *made]),
+                                   [index, *types]))[1:]
+
+
+def flattened(emit: Emitter, handle: int, found: ListLeaf) -> tuple[int, int]:
+    """The items of the lists in a list, one behind the other in one list, and the lists' lengths."""
+    name, dims = leaf_type(found.item)
+    nothing, most = emit.constant([], np.int32), emit.constant(-1, np.int32)
+    shape = emit.constant(dims, np.int32)
+
+    def add(i: int, lists: list[int]) -> list[int]:
+        part = emit.op("TensorListGetItem", [handle, i, nothing], {"element_dtype": "variant"}, [VARIANT])[0]
+        n = emit.op("TensorListLength", [part])[0]
+
+        def push_item(j: int, flat: list[int]) -> list[int]:
+            one = emit.op("TensorListGetItem", [part, j, shape], {"element_dtype": name}, [(name, dims)])[0]
+            return push(emit, flat, [one])
+
+        return [*counted(emit, n, lists[:1], [VARIANT], push_item), *push(emit, lists[1:], [n])]
+
+    flat = emit.op("EmptyTensorList", [shape, most], {"element_dtype": name})[0]
+    lengths = emit.op("EmptyTensorList", [nothing, most], {"element_dtype": "int32"})[0]
+    flat, lengths = counted(emit, emit.op("TensorListLength", [handle])[0], [flat, lengths], [VARIANT, VARIANT], add)
+    return flat, lengths
 
 
 def appended(emit: Emitter, items: Growing, value: Any) -> Growing:
@@ -33,7 +84,9 @@ def appended(emit: Emitter, items: Growing, value: Any) -> Growing:
     except Differ as error:
         raise Refused(f"the items of a list have different types: {error.a} and {error.b}") from None
     lists = empty_lists(emit, wanted) if items.item is MISSING else converted(emit, items, wanted)
-    return Growing(wanted, tuple(push(emit, lists, coerce(emit, value, wanted))))
+    made = Growing(wanted, tuple(push(emit, lists, coerce(emit, value, wanted))))
+    keep(value)
+    return made
 
 
 def extended(emit: Emitter, items: Any, more: tuple[Any, ...]) -> Any:
@@ -46,6 +99,7 @@ def extended(emit: Emitter, items: Any, more: tuple[Any, ...]) -> Any:
 
 def item(emit: Emitter, state: State, items: Growing, index: int) -> Any:
     """The item at an index, an int64 of the graph that is not negative."""
+    expect_leaves(items)
     at = emit.cast(index, np.int64, np.int32)
     ids = []
     for found, handle in zip(leaves(items.item), items.lists):
@@ -59,6 +113,7 @@ def popped(emit: Emitter, state: State, items: Growing) -> tuple[Growing, Any]:
     """The items without the last one, and that one."""
     if items.item is MISSING:
         raise Refused("pop from an empty list")
+    expect_leaves(items)
     ids, rest = [], []
     for found, handle in zip(leaves(items.item), items.lists):
         name, dims = leaf_type(found)
@@ -76,6 +131,7 @@ def with_item(emit: Emitter, items: Growing, index: int, value: Any) -> Growing:
     parts = coerce(emit, value, items.item)
     lists = [emit.op("TensorListSetItem", [handle, at, part], {"element_dtype": leaf_type(found)[0]})[0]
              for found, handle, part in zip(leaves(items.item), items.lists, parts)]
+    keep(value)
     return Growing(items.item, tuple(lists))
 
 

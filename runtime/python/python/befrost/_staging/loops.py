@@ -15,8 +15,8 @@ import numpy as np
 from .arithmetic import compare, truth
 from .errors import Refused, note
 from .interpreter import AT_BREAK, RETURN, VALUE, Control, Frame
-from .joins import Differ, coerce, instantiate, join, leaf_type, leaves, same, to_template
-from .names import MISSING, UNASSIGNED, Changes, Owner
+from .joins import Differ, coerce, instantiate, join, keep_grown, leaf_type, leaves, same, to_template
+from .names import KEPT, MISSING, UNASSIGNED, Changes, Owner
 from .values import Partial, Poison, Sequence, Weak
 
 # Limit of the tries to find the types of a loop's variables.
@@ -268,6 +268,7 @@ class Loops(Control):
         made = iter(graph.while_region(initial, (cond, goes), (block, ids), types))
         for (owner, key), template in carried.items():
             site = end.get((owner, key), UNASSIGNED)[1]
+            keep_grown(self.current(owner, key), template)
             self.state.write(owner, key, instantiate(emit, self.state, template, made), site)
         if always and self.flag(("break", depth)) is False and self.flag(RETURN) is not False:
             # A loop whose condition always holds ends by a return only.
@@ -341,6 +342,11 @@ class Loops(Control):
             if isinstance(key, tuple) and key[0] in ("break", "continue", "index", "goes", AT_BREAK) and key[1] > depth \
                     and owner is self.frame:
                 continue  # of a loop inside
+            if key == KEPT:
+                # Also before the iteration: another one may come before it.
+                grown = grown or (owner, key) not in carried
+                carried[owner, key] = True
+                continue
             start, start_site = owner.cells.get(key, UNASSIGNED)
             start = start.value if isinstance(start, Partial) else start
             if isinstance(value, Partial):

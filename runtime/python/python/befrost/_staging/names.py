@@ -26,13 +26,27 @@ MISSING = Missing()
 Cell = tuple[Any, "Site | None"]
 UNASSIGNED: Cell = (MISSING, None)
 
+KEPT = ("kept",)
+"""The key of the cell that says that a list of staged length has the value: `Owner.keep`."""
+
 
 class Owner:
     """An owner of cells: a frame of variables, a list of items, an object of attributes."""
 
     def __init__(self, state: State):
         self.cells: dict[Any, Cell] = {}
+        self.state = state
         self.birth = state.tick()
+
+    @property
+    def is_kept(self) -> bool:
+        return KEPT in self.cells and self.cells[KEPT][0] is not MISSING
+
+    def keep(self) -> None:
+        """Says that a list of staged length has the value: its items are values of the graph, so that a change
+        to this object would not be seen there."""
+        if not self.is_kept:
+            self.state.write(self, KEPT, True)
 
 
 class Mark(NamedTuple):

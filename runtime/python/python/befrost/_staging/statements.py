@@ -174,13 +174,13 @@ class Statements(Control):
             raise Refused(f"the attribute '{name}' of {describe(owner)} cannot be assigned")
         if getattr(owner.cls, "__dataclass_params__").frozen:
             raise Refused(f"cannot assign to field '{name}' of the frozen dataclass '{owner.cls.__name__}'")
-        self.state.write(owner, name, value, self.site())
+        self.change(owner, name, value)
 
     def set_item(self, target: ast.Subscript, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, DictObject):
             if is_staged(index):
                 raise Refused("a key of a dict must be known when the function is compiled")
-            self.state.write(owner, "items", {**owner.items, self.static_key(index): value}, self.site())
+            self.change(owner, "items", {**owner.items, self.static_key(index): value})
         elif isinstance(owner, ListObject):
             self.set_list_item(owner, index, value)
         elif isinstance(owner, Array):
@@ -200,13 +200,13 @@ class Statements(Control):
                 raise Refused("list assignment index out of range")
             made = [*items.items]
             made[at] = value
-            self.state.write(owner, "items", Fixed(tuple(made)), self.site())
+            self.change(owner, "items", Fixed(tuple(made)))
             return
         if isinstance(index, (Weak, Array)) or kind_of_number(index):
             if isinstance(items, Fixed):
                 items = growing(self.emit, items)
             at = self.list_index(items, index)
-            self.state.write(owner, "items", with_item(self.emit, items, at, value), self.site())
+            self.change(owner, "items", with_item(self.emit, items, at, value))
             return
         if isinstance(index, Slice):
             raise Refused("a slice of a list is assigned: assign its items one by one")

@@ -144,7 +144,7 @@ class Struct(Owner):
 
     @property
     def fields(self) -> dict[str, Any]:
-        return {name: value for name, (value, _) in self.cells.items()}
+        return {name: value for name, (value, _) in self.cells.items() if isinstance(name, str)}
 
 
 def make_struct(cls: type, fields: dict[str, Any]) -> Any:
