@@ -26,6 +26,7 @@ mod options;
 pub(crate) mod partition;
 pub(crate) mod place;
 pub(crate) mod resolve;
+mod sets;
 pub(crate) mod specs;
 pub(crate) mod transfers;
 
