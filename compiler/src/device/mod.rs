@@ -31,6 +31,7 @@ pub(crate) mod specs;
 pub(crate) mod transfers;
 
 pub use options::{DeviceOptions, Partition};
+pub use place::CostProfile;
 
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;

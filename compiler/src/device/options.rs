@@ -62,11 +62,12 @@ impl DeviceOptions {
         let number = |name: &str, value: Option<u32>| value.map_or(String::new(), |n| format!(" {name}={n}"));
         let (budget, trips) = (number("budget", self.budget), number("trips", self.trips));
         let (soft, print) = (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
+        let keep = if self.draw { " keep-times" } else { "" };
         let draw = match self.draw {
             true => format!("tf-simulate{{{}{trips} svg}},", self.devices()),
             false => String::new(),
         };
-        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},{draw}", self.devices())
+        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}{keep}}},{draw}", self.devices())
     }
 
     /// The passes that keep optimizations from crossing devices.

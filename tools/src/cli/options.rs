@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use befrost::{Library, LibraryError};
-use befrost_compiler::device::{DeviceOptions, Partition};
+use befrost_compiler::device::{CostProfile, DeviceOptions, Partition};
 use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
 use befrost_tensor::DType;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::device_set;
 use super::expect::Verify;
 use super::failure::Failure;
 use super::files::Place;
 use super::parts::{MARKER, split};
+use super::{cost_profile, device_set};
 
 /// Parses a file name, or `-`.
 pub(super) fn place() -> impl TypedValueParser<Value = Place> {
@@ -301,6 +301,11 @@ pub(super) struct DeviceArgs {
     /// How many placements `list` simulates at most; default 1000
     #[arg(long, value_name = "N", requires = "devices")]
     pub(super) place_budget: Option<u32>,
+
+    /// Measured times of operators, which count instead of estimates: a file that `bef-exec --profile=json`
+    /// has written
+    #[arg(long, value_name = "FILE.json", requires = "devices", value_parser = cost_profile::profile_of)]
+    pub(super) cost_profile: Option<CostProfile>,
 
     /// How many iterations a loop is assumed to have; default 10
     #[arg(long, value_name = "N", requires = "devices")]

@@ -14,7 +14,7 @@ use befrost_compiler::pass::{
 };
 use befrost_compiler::passes::{default_pipeline, passes};
 use befrost_compiler::print::{PrintOptions, print_op};
-use befrost_compiler::verify::Verified;
+use befrost_compiler::verify::{Verified, verify};
 
 use super::failure::{Failure, tell};
 use super::options::{DumpArgs, LevelArgs, PassArgs};
@@ -77,7 +77,18 @@ impl Passes {
     }
 
     /// Runs the passes. Returns no module after an error, and the diagnostics.
-    pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+    pub(super) fn run(&mut self, mut module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+        let profile = self.level.as_ref().and_then(|level| level.devices.cost_profile.as_ref());
+        if let Some(profile) = profile {
+            let mut timed = module.into_module();
+            if profile.apply(&mut timed) == 0 {
+                tell("warning: the profile has no time of any operator of this program\n");
+            }
+            match verify(timed) {
+                Ok(verified) => module = verified,
+                Err(said) => return (None, said),
+            }
+        }
         let of_level = |level: LevelArgs| {
             let pipeline = default_pipeline(&module, level.level, &level.devices.options())?;
             Some((level, pipeline))

@@ -12,6 +12,7 @@ use std::fmt::Write;
 
 use super::costs::Estimated;
 use super::groups::Groups;
+use super::measured::{forget, measured};
 use super::schedule::SimulatedSchedule;
 use super::{Candidates, MAX_SIMULATED};
 use crate::device::errors::{self, op_text};
@@ -50,7 +51,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         groups.all.iter().map(|group| Candidates::of(m, group, &devices, false, cx)).collect();
     let Some(candidates) = candidates else { return r.change() };
     let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
-    let estimated = Estimated::of(m, &groups, &candidates, &devices, trips);
+    let measured = measured(m, cx);
+    let estimated = Estimated::of(m, &groups, &candidates, &devices, (trips, &measured));
     let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
     let schedule = estimated.problem.simulate(&placed);
     let text = match cx.flag("svg") {
@@ -58,6 +60,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         false => numbers(&devices, &estimated, &placed, &schedule),
     };
     cx.print(&text);
+    forget(r);
     r.change()
 }
 
