@@ -29,6 +29,7 @@ pub(crate) mod resolve;
 mod sets;
 pub(crate) mod specs;
 pub(crate) mod transfers;
+pub(crate) mod view;
 
 pub use options::{DeviceOptions, Partition};
 pub use place::CostProfile;

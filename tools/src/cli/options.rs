@@ -323,6 +323,10 @@ pub(super) struct DeviceArgs {
     #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
     pub(super) view_schedule: Option<Place>,
 
+    /// Write a picture of the placed program: operators in the colours of their devices, parts as frames
+    #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
+    pub(super) view: Option<Place>,
+
     /// Divide the program: one function for each device, or for each worker, with sends and recvs between
     #[arg(long, value_name = "BY", default_value = "none", requires = "devices")]
     pub(super) partition: PartitionBy,
@@ -363,6 +367,7 @@ impl DeviceArgs {
             only: self.only_part.clone(),
             print: self.print_placement,
             draw: self.view_schedule.is_some(),
+            view: self.view.is_some(),
             partition: match self.partition {
                 PartitionBy::None => Partition::None,
                 PartitionBy::Worker => Partition::Worker,

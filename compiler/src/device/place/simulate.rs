@@ -17,6 +17,7 @@ use super::schedule::SimulatedSchedule;
 use super::{Candidates, MAX_SIMULATED};
 use crate::device::errors::{self, op_text};
 use crate::device::specs::{DEVICES, Devices};
+use crate::device::view::{colour, escaped};
 use crate::ir::Module;
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 
@@ -124,12 +125,12 @@ fn picture(
     let tasks = estimated.problem.tasks.iter().zip(&schedule.times).zip(&estimated.ops);
     for ((task, &(start, end)), &op) in tasks.take(MAX_SHAPES) {
         let device = placed[task.group];
-        // Hues that are far from each other for neighbours.
-        let hue = device * 137 % 360;
+        // A number of a device in its set.
+        let colour = colour(device as u16);
         let (top, wide) = (y(device) - BOX / 2.0, ((end - start) * scale).max(0.5));
         _ = writeln!(
             svg,
-            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"hsl({hue},55%,65%)\" \
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"{colour}\" \
              stroke=\"white\" stroke-width=\"0.3\"><title>{} {:.1} us to {:.1} us</title></rect>",
             x(start),
             escaped(&op_text(m, op)),
@@ -154,9 +155,4 @@ fn picture(
         schedule.moved
     );
     svg
-}
-
-/// A text inside of XML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
