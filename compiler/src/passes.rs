@@ -52,6 +52,7 @@ pub fn passes() -> &'static [Pass] {
         device::place::simulate::PASS,
         graph::lower::PASS,
         device::transfers::PASS,
+        device::view::PASS,
         device::partition::verify::PASS,
     ];
     PASSES

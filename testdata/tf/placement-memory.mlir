@@ -25,3 +25,15 @@ func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 // SVG: device:CPU:1</text>
 // SVG: <rect {{.*}}<title>`tf.Mul` 0.0 us to
 // SVG: </svg>
+
+// The placed program as a picture, whole and in parts.
+// RUN: ir-translate %s --devices CPU:2 -O0 --view %t.view.svg -o %t.bef
+// RUN: FileCheck %s --check-prefix=VIEW --input-file=%t.view.svg
+// RUN: ir-translate %S/partition.mlir --devices CPU:2 -O0 --partition device --view %t.parts.svg -o %t/
+// RUN: FileCheck %s --check-prefix=PARTS --input-file=%t.parts.svg
+// VIEW: <svg xmlns="http://www.w3.org/2000/svg"
+// VIEW: <title>`tf.Mul` on /job:localhost/replica:0/task:0/device:CPU:0</title></rect>{{.*}}>Mul</text>
+// VIEW: </svg>
+// PARTS: >chain.CPU_1</text>
+// PARTS: stroke="#000" stroke-width="2.5"
+// PARTS: <title>`dev.recv` on /job:localhost/replica:0/task:0/device:CPU:1</title>

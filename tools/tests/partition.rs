@@ -10,6 +10,7 @@
 
 mod cases;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -346,16 +347,15 @@ impl Case {
             else {
                 continue;
             };
-            let short = |name: &str| name.replace("/replica:0", "").replace("/device:", "/");
             let (got, want) = (short(device), short(want));
-            if got != want && got != format!("/job:localhost/task:0/{want}") {
+            if got != want {
                 return Err(format!("'{node}' is on {got}, TensorFlow has it on {want}").into());
             }
         }
         Ok(())
     }
 
-    /// There are no more sends than TensorFlow's.
+    /// There are no more sends than TensorFlow's; without control flow, none more from any device to any other.
     fn compare_crossings(&self, run: &Json) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let partition = &self.description["partitions"][partition as usize];
@@ -371,8 +371,51 @@ impl Case {
         if ours > theirs {
             return Err(format!("{ours} sends, TensorFlow has {theirs}").into());
         }
+        // Feeds and fetches are on our first device.
+        let client = self.description["client"].as_str().map(short);
+        let is_control =
+            |line: &str| ["\"tf.If\"", "\"tf.Case\"", "\"tf.While\""].iter().any(|op| line.contains(op));
+        if text.lines().any(is_control) || client != self.names().first().map(|name| short(name)) {
+            return Ok(());
+        }
+        for (pair, ours) in sends_by_pair(&text) {
+            let theirs = partition["transfers"].as_object().into_iter().flatten();
+            let theirs: u64 = theirs
+                .filter(|(theirs, _)| theirs.split(" -> ").map(short).eq(pair.iter().cloned()))
+                .flat_map(|(_, pair)| ["data", "control"].map(|kind| pair[kind].as_u64().unwrap_or(0)))
+                .sum();
+            if ours > theirs {
+                return Err(
+                    format!("{ours} sends from {}, TensorFlow has {theirs}", pair.join(" to ")).into()
+                );
+            }
+        }
         Ok(())
     }
+}
+
+/// A device's name without what is usual.
+fn short(name: &str) -> String {
+    let name = name.replace("/replica:0", "").replace("/device:", "/");
+    name.strip_prefix("/job:localhost/task:0/").unwrap_or(&name).to_owned()
+}
+
+/// The number of sends in the text of a divided program from each device to each other.
+fn sends_by_pair(text: &str) -> BTreeMap<[String; 2], u64> {
+    let end = |line: &str, way: &str| {
+        let channel: u64 = between(line, " channel ", " ")?.parse().ok()?;
+        Some((channel, short(between(line, &format!(" {way} \""), "\"")?)))
+    };
+    let ends = |op: &str, way: &str| -> BTreeMap<u64, String> {
+        text.lines().filter(|line| line.contains(op)).filter_map(|line| end(line, way)).collect()
+    };
+    let (from, to) = (ends("dev.recv ", "from"), ends("dev.send ", "to"));
+    let mut pairs = BTreeMap::new();
+    for (channel, to) in to {
+        let from = from.get(&channel).cloned().unwrap_or_default();
+        *pairs.entry([from, to]).or_default() += 1;
+    }
+    pairs
 }
 
 /// The graph with `SIM:N` for each `CPU:N` but the first.

@@ -109,6 +109,12 @@ pub(super) fn no_memory(devices: &Devices, over: &[(usize, f64, f64)]) -> Diagno
         .help("give the devices more `memory`, or the operators more devices")
 }
 
+/// E1007: a measured time that makes no sense.
+pub(super) fn bad_cost(m: &Module, op: OpId) -> Diagnostic {
+    let message = "cost_ns is no dictionary of kinds of devices, with nanoseconds that are not negative";
+    at(m, op, "E1007", format!("{}: {message}", op_text(m, op)))
+}
+
 /// E1007: too many copies of functions that are called on different devices.
 pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
     at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))

@@ -8,6 +8,9 @@
 //! argument, result of the program    the client's device
 //! ```
 //!
+//! The functions that one op may run, and all ops that run one function, agree on the homes of arguments and
+//! results: where the walk finds different ones, that of the first counts.
+//!
 //! Predicates and conditions are read in the host's memory. A constant is on every device, so it has no home.
 //! A call transfers an operand that is not on the argument's home, and a branch such a result.
 
@@ -15,7 +18,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::sets::Sets;
 use super::specs::{CLIENT, DeviceIndex, Devices};
+use super::transfers::is_handle;
 use super::{is_constant, is_placed};
 use crate::dialects::tf::Control;
 use crate::dialects::{dev, tf};
@@ -24,6 +29,15 @@ use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 
 /// Maximum depth of nested calls; the homes of deeper ones are the device of the call.
 const MAX_DEPTH: usize = 256;
+
+/// Where values enter and leave functions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Port {
+    /// An argument of a function, or a result of an op that runs functions.
+    Value(ValueId),
+    /// A result of a function.
+    Result(StrId, usize),
+}
 
 /// The homes of a module's values.
 pub(crate) struct Homes<'a> {
@@ -54,15 +68,70 @@ impl<'a> Homes<'a> {
         order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
         let (values, results, open) = Default::default();
         let mut homes = Homes { devices, functions, values, results, open };
-        for (name, function) in order {
-            let n_args = block_of(m, function).map_or(0, |block| m.args(block).len());
-            homes.function(m, name, &vec![CLIENT; n_args]);
+        let mut of_client = Vec::new();
+        for &(name, function) in &order {
+            let args = block_of(m, function).map_or(&[][..], |block| m.args(block));
+            homes.function(m, name, &vec![CLIENT; args.len()]);
             if !m.is_private(function) || parts.contains(&name) {
-                let results = homes.results.get_mut(&name);
-                results.into_iter().flatten().for_each(|home| *home = Some(CLIENT));
+                let n_results = homes.results(name).len();
+                of_client.extend(args.iter().copied().map(Port::Value));
+                of_client.extend((0..n_results).map(|i| Port::Result(name, i)));
             }
         }
+        homes.agree(m, &order, of_client);
         homes
+    }
+
+    /// Lets all ops and functions agree on the homes of what passes between them.
+    fn agree(&mut self, m: &Module, order: &[(StrId, OpId)], of_client: Vec<Port>) {
+        let mut sets = Sets::<Port>::default();
+        let mut conditions = Vec::new();
+        for op in order.iter().flat_map(|&(_, function)| body(m, function)) {
+            let Some(control) = Control::of(m, op) else { continue };
+            let names = callees(m, op);
+            let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
+            let args: Vec<&[ValueId]> = blocks.map(|block| m.args(block)).collect();
+            for pair in args.windows(2) {
+                pair[0].iter().zip(pair[1]).for_each(|(&a, &b)| sets.join(Port::Value(a), Port::Value(b)));
+            }
+            let condition = function_attr(m, op, "cond").filter(|_| control == Control::While);
+            for (i, value) in m.results(op).take(tf::n_data_results(m, op)).enumerate() {
+                for &name in names.iter().filter(|&&name| condition != Some(name)) {
+                    sets.join(Port::Value(value), Port::Result(name, i));
+                }
+                if control == Control::While {
+                    let own = args.iter().filter_map(|args| args.get(i));
+                    own.for_each(|&arg| sets.join(Port::Value(value), Port::Value(arg)));
+                }
+            }
+            conditions.extend(condition.map(|name| Port::Result(name, 0)));
+        }
+        let mut chosen: FxHashMap<usize, DeviceIndex> =
+            of_client.into_iter().map(|port| (sets.set_of(port), CLIENT)).collect();
+        let conditions: Vec<usize> = conditions.into_iter().map(|port| sets.set_of(port)).collect();
+        let ports = sets.into_nodes();
+        for &(port, set) in &ports {
+            let home = match port {
+                Port::Value(value) => self.values.get(&value).copied(),
+                Port::Result(name, i) => self.results(name).get(i).copied().flatten(),
+            };
+            if let Some(home) = home {
+                chosen.entry(set).or_insert(home);
+            }
+        }
+        for set in conditions {
+            chosen.entry(set).and_modify(|home| *home = self.devices.host_of(*home));
+        }
+        for (port, set) in ports {
+            match (port, chosen.get(&set)) {
+                (Port::Value(value), Some(&home)) => _ = self.values.insert(value, home),
+                (Port::Result(name, i), Some(&home)) => {
+                    let results = self.results.get_mut(&name);
+                    results.and_then(|all| all.get_mut(i)).into_iter().for_each(|own| *own = Some(home));
+                }
+                (_, None) => {}
+            }
+        }
     }
 
     /// The device of a value; `None` for a constant, which all have.
@@ -153,15 +222,14 @@ impl<'a> Homes<'a> {
         let results = if control == Control::While {
             self.carried(m, op, &names, &mut args);
             self.values.extend(m.results(op).zip(args.iter().copied()));
-            let cond = m.attr_named(op, "cond").map(|attr| m.cx.attr(attr));
+            let cond = function_attr(m, op, "cond");
             for &name in &names {
                 self.function(m, name, &args);
                 // A body's results have the homes of the loop's variables, a condition's result the host of
                 // the device that makes it.
-                let is_cond = matches!(cond, Some(AttrKind::Symbol { root, .. }) if *root == name);
                 let results = self.results.get_mut(&name).into_iter().flatten();
                 for (i, home) in results.enumerate() {
-                    *home = if is_cond {
+                    *home = if cond == Some(name) {
                         Some(self.devices.host_of(home.unwrap_or(own)))
                     } else {
                         args.get(i).copied().or(Some(own))
@@ -211,6 +279,10 @@ impl<'a> Homes<'a> {
         let made = self.function(m, name, args);
         self.results.remove(&name);
         for (i, arg) in args.iter_mut().enumerate() {
+            // A handle stays where its resource is.
+            if is_handle(m, m.operand(op, i)) {
+                continue;
+            }
             if returned.get(i) == params.get(i) {
                 *arg = self.reader(m, names, i).unwrap_or(*arg);
             } else {
@@ -244,14 +316,13 @@ impl<'a> Homes<'a> {
         m.users(value).filter_map(|(op, i)| self.wanted(m, op, i))
     }
 
-    /// The device of all ops that read an argument of these functions, if it is one.
+    /// The device on which an argument of these functions is read, if it is one.
     fn reader(&self, m: &Module, names: &[StrId], i: usize) -> Option<DeviceIndex> {
         let mut found = None;
         for name in names {
             let block = self.functions.get(name).and_then(|&function| block_of(m, function))?;
             let Some(&arg) = m.args(block).get(i) else { continue };
-            for op in m.users(arg).map(|(op, _)| op).filter(|&op| is_placed(m, op)) {
-                let device = self.device(m, op);
+            for device in self.reading(m, arg) {
                 if found.is_some_and(|found| found != device) {
                     return None;
                 }
@@ -265,4 +336,12 @@ impl<'a> Homes<'a> {
 /// The only block of a function.
 pub(crate) fn block_of(m: &Module, function: OpId) -> Option<BlockId> {
     m.regions_of(function).first().and_then(|&region| m.entry(region))
+}
+
+/// The function that an attribute names.
+pub(crate) fn function_attr(m: &Module, op: OpId, name: &str) -> Option<StrId> {
+    match m.cx.attr(m.attr_named(op, name)?) {
+        AttrKind::Symbol { root, nested } if nested.is_empty() => Some(*root),
+        _ => None,
+    }
 }

@@ -31,6 +31,8 @@ pub struct DeviceOptions {
     pub print: bool,
     /// Whether a picture of the simulated schedule is printed, as SVG.
     pub draw: bool,
+    /// Whether a picture of the placed program is printed, as SVG.
+    pub view: bool,
     /// The division of the program.
     pub partition: Partition,
     /// The type as which f32 crosses between tasks, `bf16` or `f16`; its own if it is empty.
@@ -62,11 +64,12 @@ impl DeviceOptions {
         let number = |name: &str, value: Option<u32>| value.map_or(String::new(), |n| format!(" {name}={n}"));
         let (budget, trips) = (number("budget", self.budget), number("trips", self.trips));
         let (soft, print) = (if self.soft { " soft" } else { "" }, if self.print { " print" } else { "" });
+        let keep = if self.draw { " keep-times" } else { "" };
         let draw = match self.draw {
             true => format!("tf-simulate{{{}{trips} svg}},", self.devices()),
             false => String::new(),
         };
-        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}}},{draw}", self.devices())
+        format!("tf-place{{{} policy={policy}{budget}{trips}{soft}{print}{keep}}},{draw}", self.devices())
     }
 
     /// The passes that keep optimizations from crossing devices.
@@ -76,6 +79,15 @@ impl DeviceOptions {
 
     /// The passes right before the lowering to kernels.
     pub(crate) fn last(&self) -> String {
+        let view = match self.view && !self.devices.is_empty() {
+            true => format!("tf-view{{{}}},", self.devices()),
+            false => String::new(),
+        };
+        format!("{}{view}", self.cross_last())
+    }
+
+    /// The passes that let values cross, without pictures.
+    fn cross_last(&self) -> String {
         let transfers = format!("tf-transfers{{{} last}},", self.devices());
         let (by, transfers) = match self.partition {
             _ if self.devices.is_empty() => return String::new(),

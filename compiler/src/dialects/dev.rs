@@ -7,6 +7,7 @@
 //! %g = dev.next %f                                   the next one
 //! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
 //! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
+//! %c = dev.fence(%a)                                 after all effects before it; later ones wait for it
 //! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
 //!     : (tensor<4xf32>) -> tensor<4xf32>             one step: all parts together
 //! ```
@@ -36,6 +37,9 @@ pub const SEND: &str = "dev.send";
 
 /// The op that receives a value from another part.
 pub const RECV: &str = "dev.recv";
+
+/// The op that joins the effects before it, and those of other parts, before later ones.
+pub const FENCE: &str = "dev.fence";
 
 /// The op that runs the parts of a program.
 pub const PARTS: &str = "dev.parts";
@@ -108,6 +112,14 @@ pub(super) fn ops(r: &mut Registry) {
             .format("`in` $step `channel` $channel `from` $from attr-dict `:` type($value)")
             .kernel()
             .asynchronous(),
+    );
+    r.add(
+        OpDef::new(FENCE, "complete after all effects before it and all operands; later effects wait for it")
+            .operand_with("after", T::Is(KnownType::Chain), Arity::Variadic, OperandMode::Required)
+            .result("done", T::Is(KnownType::Chain))
+            .effect(Access::Write, EffectResource::State)
+            .format("`(` $after `)` attr-dict")
+            .lowered_by(tf::TF_TO_KERNELS),
     );
     r.add(
         OpDef::new(PARTS, "runs all parts of a program together")

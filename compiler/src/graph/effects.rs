@@ -264,7 +264,7 @@ impl EffectState {
 }
 
 /// The access of an op to state, that of its callees included, some of which are `effectful`.
-pub(super) fn access(m: &Module, op: OpId, effectful: &FxHashSet<StrId>) -> Option<Access> {
+pub(crate) fn access(m: &Module, op: OpId, effectful: &FxHashSet<StrId>) -> Option<Access> {
     let calls = || callees(m, op).iter().any(|name| effectful.contains(name));
     state_access(m, op).or_else(|| calls().then_some(Access::Write))
 }

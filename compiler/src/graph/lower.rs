@@ -236,6 +236,8 @@ impl Lowering<'_, '_, '_> {
             if tf::op_of(self.m().op_name_str(op)).is_none() {
                 if self.m().op_name_str(op) == dev::PARTS {
                     self.parts(op, &mut state);
+                } else if self.m().op_name_str(op) == dev::FENCE {
+                    self.fence(op, &mut state);
                 } else if self.m().op_name_str(op) == "tfrt.while" {
                     self.frame_loop(op, &mut state);
                 } else if self.m().next_op(op).is_none() && has_effects {
@@ -373,6 +375,15 @@ impl Lowering<'_, '_, '_> {
         let Some(access) = state_access(self.m(), op) else { return };
         let resources = state.resources(self.m(), op);
         state.order(self.r, op, access, resources.as_deref());
+    }
+
+    /// Joins the effects so far, and the completion of those of other parts, in front of later ones.
+    fn fence(&mut self, op: OpId, state: &mut EffectState) {
+        let mut waits = state.waits(Access::Write, None);
+        waits.extend(self.m().operands(op));
+        let chain = self.chain(op, &waits);
+        self.r.replace_op(op, &[chain]);
+        state.barrier(Some(chain));
     }
 
     /// The chains that all effects so far complete with, joined to at most one.

@@ -21,5 +21,5 @@ fixed! {
     BEF_NAME = "bef.name", TFRT_SYNC = "tfrt.sync", TFRT_NATIVE = "tfrt.native", TFRT_COST = "_tfrt_cost",
     BUILTIN_MODULE = "builtin.module", FUNC_FUNC = "func.func", TFRT_RETURN = "tfrt.return",
     BEF_NONSTRICT = "bef.nonstrict", BEF_DEVICE = "bef.device", BEF_OPERAND_MODES = "bef.operand_modes",
-    TFRT_COMPILED = "tfrt.compiled", DEVICE = "device", COLOCATE = "colocate", HOST_TENSOR = "tfrt_tensor.tensor",
+    TFRT_COMPILED = "tfrt.compiled", DEVICE = "device", COLOCATE = "colocate", COST_NS = "cost_ns", HOST_TENSOR = "tfrt_tensor.tensor",
 }

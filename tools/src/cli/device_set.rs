@@ -22,13 +22,19 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The devices of an argument, as text: those of a file if it begins with `@`.
 pub(super) fn text_of(argument: &str) -> Result<String, String> {
     let Some(path) = argument.strip_prefix('@') else { return Ok(argument.to_owned()) };
-    let size = Path::new(path).metadata().map_err(|error| format!("cannot read '{path}': {error}"))?.len();
+    let json = read(Path::new(path))?;
+    set_of(&json).map_err(|why| format!("'{path}' makes no sense: {why}"))
+}
+
+/// The contents of a file.
+pub(super) fn read(file: &Path) -> Result<Json, String> {
+    let path = file.display();
+    let size = file.metadata().map_err(|error| format!("cannot read '{path}': {error}"))?.len();
     if size > MAX_BYTES {
         return Err(format!("'{path}' is larger than {MAX_BYTES} bytes"));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
-    let json: Json = serde_json::from_str(&text).map_err(|error| format!("'{path}': {error}"))?;
-    set_of(&json).map_err(|why| format!("'{path}' makes no sense: {why}"))
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read '{path}': {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("'{path}': {error}"))
 }
 
 /// The members of an object, which has no others than `known`.

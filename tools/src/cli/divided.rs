@@ -57,6 +57,7 @@ pub(super) fn write(
         only.devices.only_part = Some(part.name.clone());
         only.devices.print_placement = false;
         only.devices.view_schedule = None;
+        only.devices.view = None;
         let mut passes = pipeline(&only)?;
         let mut unit = open(&mut passes)?;
         unit.run(&mut passes);

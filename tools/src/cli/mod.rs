@@ -15,6 +15,7 @@
 
 mod compile;
 mod content;
+mod cost_profile;
 mod device_set;
 mod dialect_help;
 mod divided;

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use befrost::{Library, LibraryError};
-use befrost_compiler::device::{DeviceOptions, Partition};
+use befrost_compiler::device::{CostProfile, DeviceOptions, Partition};
 use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
 use befrost_tensor::DType;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::device_set;
 use super::expect::Verify;
 use super::failure::Failure;
 use super::files::Place;
 use super::parts::{MARKER, split};
+use super::{cost_profile, device_set};
 
 /// Parses a file name, or `-`.
 pub(super) fn place() -> impl TypedValueParser<Value = Place> {
@@ -302,6 +302,11 @@ pub(super) struct DeviceArgs {
     #[arg(long, value_name = "N", requires = "devices")]
     pub(super) place_budget: Option<u32>,
 
+    /// Measured times of operators, which count instead of estimates: a file that `bef-exec --profile=json`
+    /// has written
+    #[arg(long, value_name = "FILE.json", requires = "devices", value_parser = cost_profile::profile_of)]
+    pub(super) cost_profile: Option<CostProfile>,
+
     /// How many iterations a loop is assumed to have; default 10
     #[arg(long, value_name = "N", requires = "devices")]
     pub(super) assume_trips: Option<u32>,
@@ -317,6 +322,10 @@ pub(super) struct DeviceArgs {
     /// Write a picture of the simulated schedule: a row for each device, a line for each value that crosses
     #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
     pub(super) view_schedule: Option<Place>,
+
+    /// Write a picture of the placed program: operators in the colours of their devices, parts as frames
+    #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
+    pub(super) view: Option<Place>,
 
     /// Divide the program: one function for each device, or for each worker, with sends and recvs between
     #[arg(long, value_name = "BY", default_value = "none", requires = "devices")]
@@ -358,6 +367,7 @@ impl DeviceArgs {
             only: self.only_part.clone(),
             print: self.print_placement,
             draw: self.view_schedule.is_some(),
+            view: self.view.is_some(),
             partition: match self.partition {
                 PartitionBy::None => Partition::None,
                 PartitionBy::Worker => Partition::Worker,

@@ -14,16 +14,18 @@ use befrost_compiler::pass::{
 };
 use befrost_compiler::passes::{default_pipeline, passes};
 use befrost_compiler::print::{PrintOptions, print_op};
-use befrost_compiler::verify::Verified;
+use befrost_compiler::verify::{Verified, verify};
 
 use super::failure::{Failure, tell};
+use super::files::Place;
 use super::options::{DumpArgs, LevelArgs, PassArgs};
 use super::report;
 
 /// The pass whose result `--print-memory-plan` shows.
 const PLAN_MEMORY: &str = "tf-plan-memory";
-/// The pass that draws a schedule.
+/// The passes that draw a schedule, and a program.
 const SIMULATE: &str = "tf-simulate";
+const VIEW: &str = "tf-view";
 
 /// A pipeline with instrumentation.
 pub(super) struct Passes {
@@ -77,12 +79,29 @@ impl Passes {
     }
 
     /// Runs the passes. Returns no module after an error, and the diagnostics.
-    pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+    pub(super) fn run(&mut self, mut module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+        let profile = self.level.as_ref().and_then(|level| level.devices.cost_profile.as_ref());
+        if let Some(profile) = profile {
+            let mut timed = module.into_module();
+            if profile.apply(&mut timed) == 0 {
+                tell("warning: the profile has no time of any operator of this program\n");
+            }
+            match verify(timed) {
+                Ok(verified) => module = verified,
+                Err(said) => return (None, said),
+            }
+        }
         let of_level = |level: LevelArgs| {
             let pipeline = default_pipeline(&module, level.level, &level.devices.options())?;
             Some((level, pipeline))
         };
-        let picture = self.level.as_ref().and_then(|level| level.devices.view_schedule.clone());
+        let places = self.level.as_ref().map(|level| &level.devices);
+        let places = places.map_or([None, None], |of| [of.view_schedule.clone(), of.view.clone()]);
+        let mut pictures: Vec<(&str, Place, String)> = [SIMULATE, VIEW]
+            .into_iter()
+            .zip(places)
+            .filter_map(|(pass, place)| Some((pass, place?, String::new())))
+            .collect();
         if let Some((level, mut pipeline)) = self.level.clone().and_then(of_level) {
             if level.no_functionalize {
                 pipeline = pipeline.replace(&format!("{FUNCTIONALIZE},"), "");
@@ -101,14 +120,16 @@ impl Passes {
             }
         }
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
-        let (mut draws, mut drawn) = (false, String::new());
+        let mut draws = None;
         let mut observe = |event: Event<'_>, module: &Module, op: OpId| {
             if let Event::Before(pass) = event {
-                draws = picture.is_some() && pass.name == SIMULATE;
+                draws = pictures.iter().position(|(drawing, ..)| *drawing == pass.name);
             }
             match event {
-                Event::Text(text) if draws => drawn.push_str(text),
-                Event::Text(text) => tell(text),
+                Event::Text(text) => match draws {
+                    Some(i) => pictures[i].2.push_str(text),
+                    None => tell(text),
+                },
                 Event::Before(pass) if dump.before(pass) => show("Before", pass, "", module, op, dump),
                 Event::After(pass, change) if dump.after(pass, change) => {
                     show("After", pass, "", module, op, dump);
@@ -123,11 +144,11 @@ impl Passes {
             Ok((module, _)) => (Some(module), self.manager.take_diagnostics()),
             Err(said) => (None, said),
         };
-        if let Some(picture) = picture
-            && picture.write_text(&drawn).is_err()
-        {
-            tell(&format!("error: the picture cannot be written to {}\n", picture.name()));
-            module = None;
+        for (_, picture, drawn) in pictures {
+            if picture.write_text(&drawn).is_err() {
+                tell(&format!("error: the picture cannot be written to {}\n", picture.name()));
+                module = None;
+            }
         }
         if let (Some(file), Some(text)) = (file, self.manager.take_reproducer()) {
             match (file.write_text(&text), said.iter_mut().rfind(|d| d.is_error())) {

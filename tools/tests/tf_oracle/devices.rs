@@ -15,8 +15,9 @@ use befrost_testing::graphs::{Program, mode_of};
 
 use crate::random::{Executor, compare_with_oracle, parsed, said};
 
-/// Programs of an ordinary test run; `BEFROST_DEVICE_CASES` says another number.
-const CASES: u64 = 60;
+/// Programs of an ordinary test run; `BEFROST_DEVICE_CASES` says another number, and `BEFROST_DEVICE_FIRST` the
+/// first one (`cargo run -p xtask -- random-devices`).
+const CASES: u64 = 30;
 
 /// Steps of `@main`.
 const STEPS: usize = 10;
@@ -33,12 +34,10 @@ static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
     ["s", "mstd:3", "seeded:1", "seeded:2"].map(|queue| (queue, runtime(queue))).into()
 });
 
-const WHOLE: [(Partition, &str, u8); 3] =
-    [(Partition::None, "first", 0), (Partition::None, "greedy", 1), (Partition::None, "list", 2)];
-
-/// Ways in parts, if `BEFROST_DEVICE_PARTS` is set: these find faults that are not mended. Functions that are
-/// called on different devices give results that the calls do not take, and prints change their order.
-const PARTS: [(Partition, &str, u8); 4] = [
+const WAYS: [(Partition, &str, u8); 7] = [
+    (Partition::None, "first", 0),
+    (Partition::None, "greedy", 1),
+    (Partition::None, "list", 2),
     (Partition::Device, "first", 0),
     (Partition::Device, "list", 2),
     (Partition::Worker, "greedy", 0),
@@ -47,10 +46,11 @@ const PARTS: [(Partition, &str, u8); 4] = [
 
 #[test]
 fn random_devices() {
-    let cases =
-        std::env::var("BEFROST_DEVICE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(CASES);
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let cases = number("BEFROST_DEVICE_CASES").unwrap_or(CASES);
+    let first = number("BEFROST_DEVICE_FIRST").unwrap_or(1);
     let (mut n_right, mut n_refused, mut failures) = (0, 0, Vec::new());
-    for seed in 1..=cases {
+    for seed in first..first.saturating_add(cases) {
         match check(seed, STEPS) {
             Ok(true) => n_right += 1,
             Ok(false) => n_refused += 1,
@@ -73,8 +73,7 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let text = placed(&program.text, seed);
     let mut executors = Vec::new();
-    let in_parts = std::env::var_os("BEFROST_DEVICE_PARTS").is_some();
-    for (partition, policy, level) in WHOLE.into_iter().chain(PARTS.into_iter().filter(|_| in_parts)) {
+    for (partition, policy, level) in WAYS {
         let way = format!("{partition:?} {policy} -O{level}");
         let (devices, policy) = (DEVICES.to_owned(), policy.to_owned());
         let options = DeviceOptions { devices, policy, partition, ..DeviceOptions::default() };
@@ -83,7 +82,10 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
         let mut passes = PassManager::parse(&pipeline).map_err(|error| format!("{error:?}"))?;
         let module = match passes.run(module) {
             Ok((module, _)) => module,
-            Err(wrong) if wrong.iter().any(|why| why.code == "E1006") => return Ok(false),
+            Err(wrong) if wrong.iter().any(|why| why.code == "E1006") => {
+                println!("seed {seed}, {way}: {}", said(&wrong));
+                return Ok(false);
+            }
             Err(wrong) => return Err(format!("{way}: {}", said(&wrong))),
         };
         let bef = emit_parts(&module, &EmitOptions::default());
@@ -97,14 +99,14 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
 }
 
 /// The program with a device, or none, for each operator that is written on one line and takes no handle:
-/// operators on a resource stay together, on the client's device, since handles never cross.
+/// operators on a resource follow the one that creates it.
 fn placed(text: &str, seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
     let mut line = |line: &str| {
         let name = NAMES[dice.below(NAMES.len())];
-        let line_of = line
-            .find("\"tf.")
-            .filter(|_| !["\"tf.Yield\"", "!tf_type.resource"].iter().any(|no| line.contains(no)));
+        let takes_handle = line.rsplit_once(" -> ").map_or(line, |(operands, _)| operands);
+        let takes_handle = takes_handle.contains("!tf_type.resource");
+        let line_of = line.find("\"tf.").filter(|_| !line.contains("\"tf.Yield\"") && !takes_handle);
         let end = line_of.and_then(|at| Some(at + line[at..].find(") ")? + 2));
         match end {
             Some(end) if !name.is_empty() && line[end..].starts_with(": ") => {

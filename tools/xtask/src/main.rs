@@ -5,6 +5,7 @@
 //! instructions       instructions per kernel in the executor, counted by valgrind
 //! loom               the models of our concurrent code, run through every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
+//! random-devices [FROM N]  random programs on random devices, as one function and in parts
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
@@ -32,10 +33,12 @@ fn main() -> ExitCode {
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
+        ["random-devices"] => random_devices("1", "10000"),
+        ["random-devices", first, n] => random_devices(first, n),
         ["refuse-memory"] => refuse_memory(),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate|refuse-memory"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|refuse-memory"
             );
             return ExitCode::from(2);
         }
@@ -53,6 +56,18 @@ fn main() -> ExitCode {
 fn model(words: &[&str]) -> Result<(), String> {
     let text = befrost_testing::models::from_words(words)?;
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
+}
+
+/// Runs the test of random programs on random devices with `n` of them, from `first` on.
+fn random_devices(first: &str, n: &str) -> Result<(), String> {
+    let status = Command::new("cargo")
+        .args(["test", "-p", "befrost-tools", "--test", "tf_oracle", "random_devices", "--", "--nocapture"])
+        .current_dir(root())
+        .env("BEFROST_DEVICE_FIRST", first)
+        .env("BEFROST_DEVICE_CASES", n)
+        .status()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("a program has other results on devices".to_owned()) }
 }
 
 /// Runs the test that refuses a sample of the requests for memory with all of them.

@@ -1,12 +1,13 @@
 //! The functions of the parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PartTable;
+use super::order::{EffectParts, LastEffects};
 use super::reach::{PartIndex, Reach, Role};
 use super::verify::BRANCH;
 use crate::device::homes::block_of;
@@ -44,6 +45,7 @@ pub(super) struct Divide<'a, 'm, 'c> {
     cx: &'a PassCx<'c>,
     parts: &'a PartTable,
     reach: &'a Reach<'a>,
+    effects: EffectParts,
     /// The type in which f32 crosses.
     wire: Option<DType>,
     /// The names of the functions of parts.
@@ -72,7 +74,20 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             "f16" => Some(DType::F16),
             _ => None,
         };
-        Divide { r, cx, parts, reach, wire, symbols, n_channels: 0, n_signals: 0, n_frames: 0, n_branches: 0 }
+        let effects = EffectParts::of_module(r.ir(), reach);
+        Divide {
+            r,
+            cx,
+            parts,
+            reach,
+            effects,
+            wire,
+            symbols,
+            n_channels: 0,
+            n_signals: 0,
+            n_frames: 0,
+            n_branches: 0,
+        }
     }
 
     /// The numbers of values and of signals that cross.
@@ -120,7 +135,13 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let members: Vec<PartIndex> = self.reach.functions[&name].members.iter().copied().collect();
         let mut made: BTreeMap<PartIndex, PartFunction> =
             members.iter().map(|&part| (part, self.open(function, name, block, part))).collect();
+        let mut last = LastEffects::default();
         for op in self.m().ops_in(block).collect::<Vec<_>>() {
+            let effects = match self.m().last_op(block) == Some(op) {
+                true => self.effects.of_loop(name),
+                false => self.effects.of_op(self.m(), op, self.reach),
+            };
+            self.order(op, effects, &mut last, &mut made);
             let m = self.m();
             if m.last_op(block) == Some(op) {
                 self.returns(op, name, &mut made);
@@ -305,6 +326,34 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         edges.sort_by_key(|edge| edge.0);
         edges.dedup();
         edges
+    }
+
+    /// Lets effects of an op on these parts wait for the last ones on other parts.
+    fn order(
+        &mut self,
+        op: OpId,
+        parts: BTreeSet<PartIndex>,
+        last: &mut LastEffects,
+        made: &mut BTreeMap<PartIndex, PartFunction>,
+    ) {
+        let loc = self.m().loc(op);
+        for &part in &parts {
+            let mut signals = Vec::new();
+            for before in last.before(part).collect::<Vec<_>>() {
+                let (Some(from), Some(to)) = (made.get(&before), made.get(&part)) else { continue };
+                let chain = last.fences.get(&before).copied().unwrap_or_else(|| {
+                    let fence = self.append(from, loc, dev::FENCE, &[], &[CHAIN], &[]);
+                    self.m().result(fence, 0)
+                });
+                last.fences.insert(before, chain);
+                signals.push(self.cross(chain, from, to, loc));
+                self.n_signals += 1;
+            }
+            if let (Some(of), false) = (made.get(&part), signals.is_empty()) {
+                self.append(of, loc, dev::FENCE, &signals, &[CHAIN], &[]);
+            }
+        }
+        last.record(parts);
     }
 
     /// The chains that these were merged from.

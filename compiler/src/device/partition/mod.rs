@@ -22,23 +22,26 @@
 //! order, so parts cannot wait for each other in a circle: [`verify`] checks it.
 
 mod divide;
+mod order;
 mod reach;
 pub(crate) mod verify;
+
+use std::collections::{BTreeSet, VecDeque};
 
 use bef_format::device::LOCALHOST;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::homes::Homes;
+use super::homes::{Homes, function_attr};
 use super::specs::{DEVICES, Devices};
 use super::{errors, transfers};
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::GRAPH;
-use crate::graph::effects::{callees, functions};
-use crate::ir::{OpId, StrId};
+use crate::graph::effects::functions;
+use crate::ir::{Module, OpId, StrId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use divide::Divide;
-use reach::{PartIndex, Reach};
+use reach::{PartIndex, Reach, Role, roles_of};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-partition",
@@ -105,29 +108,41 @@ impl PartTable {
     }
 }
 
-/// Gives each loop its own copies of its functions, and replaces a loop's results that are invariants by
-/// their initial values.
+/// Gives loops copies of those functions that have another role as well, since each role has results of its
+/// own; and replaces a loop's results that are invariants by their initial values.
 fn prepare(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let mut functions = functions(m);
     let mut taken: FxHashSet<StrId> = functions.keys().copied().collect();
     let all: Vec<OpId> = m.walk_functions().collect();
-    let mut sites: FxHashMap<StrId, usize> = FxHashMap::default();
-    all.iter().flat_map(|&op| callees(m, op)).for_each(|name| *sites.entry(name).or_default() += 1);
-    let loops: Vec<OpId> = all.into_iter().filter(|&op| Control::of(m, op) == Some(Control::While)).collect();
-    for op in loops {
-        for attr in ["cond", "body"] {
-            let Some(name) = reach::function_attr(r.ir(), op, attr) else { continue };
+    let mut roles: FxHashMap<StrId, BTreeSet<Role>> = FxHashMap::default();
+    for &op in &all {
+        roles_of(m, op).into_iter().for_each(|(name, role)| _ = roles.entry(name).or_default().insert(role));
+    }
+    let is_loop = |m: &Module, op: OpId| Control::of(m, op) == Some(Control::While);
+    let mut loops: VecDeque<OpId> = all.into_iter().filter(|&op| is_loop(m, op)).collect();
+    let mut copies: FxHashMap<(StrId, Role), StrId> = FxHashMap::default();
+    while let Some(op) = loops.pop_front() {
+        for (attr, role) in [("cond", Role::Condition), ("body", Role::Body)] {
+            let Some(name) = function_attr(r.ir(), op, attr) else { continue };
             let Some(&function) = functions.get(&name) else { continue };
-            if sites[&name] == 1 && r.ir().is_private(function) {
+            let is_only_role = roles.get(&name).is_none_or(|roles| roles.len() == 1);
+            if is_only_role && r.ir().is_private(function) {
                 continue;
             }
-            *sites.entry(name).or_default() -= 1;
-            let stem = r.ir().cx.str(name).to_owned();
-            let text = r.cx().free_name(&stem, |name| taken.insert(name));
-            let copy = r.copy_function(function, &text);
+            let copy = copies.get(&(name, role)).copied().unwrap_or_else(|| {
+                let stem = r.ir().cx.str(name).to_owned();
+                let text = r.cx().free_name(&stem, |name| taken.insert(name));
+                let copy = r.copy_function(function, &text);
+                // Its loops have functions whose roles are known.
+                loops.extend(r.ir().walk(copy).filter(|&op| is_loop(r.ir(), op)));
+                let name = r.cx().str_id(&text);
+                functions.insert(name, copy);
+                name
+            });
+            copies.insert((name, role), copy);
+            let text = r.ir().cx.str(copy).to_owned();
             let (attr, symbol) = (r.cx().str_id(attr), r.cx().symbol_attr(&text));
-            functions.insert(r.cx().str_id(&text), copy);
             r.set_attr(op, attr, symbol);
         }
         for i in 0..tf::n_data_results(r.ir(), op) {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::device::homes::{Homes, block_of};
+use crate::device::homes::{Homes, block_of, function_attr};
 use crate::device::is_constant;
 use crate::device::specs::DeviceIndex;
 use crate::dialects::tf::{self, Control};
@@ -44,12 +44,12 @@ pub(super) struct Reach<'a> {
     pub(super) functions: FxHashMap<StrId, FunctionParts>,
     /// The number of ops that refer to each function.
     pub(super) n_sites: FxHashMap<StrId, usize>,
-    /// The functions of loops, which no other op calls.
+    /// The roles of functions that ops refer to.
     roles: FxHashMap<StrId, Role>,
 }
 
 /// The role of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Role {
     /// The condition of a loop: all parts return it.
     Condition,
@@ -76,10 +76,8 @@ impl<'a> Reach<'a> {
             for op in body(m, function) {
                 let names: FxHashSet<StrId> = callees(m, op).into_iter().collect();
                 names.iter().for_each(|&name| *reach.n_sites.entry(name).or_default() += 1);
+                reach.roles.extend(roles_of(m, op));
                 if Control::of(m, op) == Some(Control::While) {
-                    let (cond, body) = (function_attr(m, op, "cond"), function_attr(m, op, "body"));
-                    reach.roles.extend(cond.map(|name| (name, Role::Condition)));
-                    reach.roles.extend(body.map(|name| (name, Role::Body)));
                     reach.carry(m, op);
                 }
             }
@@ -228,10 +226,11 @@ pub(super) fn is_invariant(m: &Module, functions: &FxHashMap<StrId, OpId>, op: O
     returned.is_some() && returned == m.args(block).get(i).copied()
 }
 
-/// The function that an attribute names.
-pub(super) fn function_attr(m: &Module, op: OpId, name: &str) -> Option<StrId> {
-    match m.cx.attr(m.attr_named(op, name)?) {
-        crate::ir::AttrKind::Symbol { root, nested } if nested.is_empty() => Some(*root),
-        _ => None,
+/// The functions that an op refers to, each with its role.
+pub(super) fn roles_of(m: &Module, op: OpId) -> Vec<(StrId, Role)> {
+    if Control::of(m, op) != Some(Control::While) {
+        return callees(m, op).into_iter().map(|name| (name, Role::Other)).collect();
     }
+    let named = |attr, role| function_attr(m, op, attr).map(|name| (name, role));
+    named("cond", Role::Condition).into_iter().chain(named("body", Role::Body)).collect()
 }

@@ -14,18 +14,19 @@
 //! A recv runs only if its send does, dead or live: it is in the branches in which the send is, of ops that
 //! have the same `bef.branch`. It may be in further ones; then what was sent is dropped with the step.
 //!
+//! A `dev.fence` waits for the effects before it in its function, and those behind it wait for the fence.
+//!
 //! Not here: that the predicates of a branch agree. They are one value, sent to the other parts.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::reach::function_attr;
-use crate::device::homes::block_of;
+use crate::device::homes::{block_of, function_attr};
 use crate::device::{errors, is_constant};
 use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
-use crate::graph::effects::{callees, functions};
+use crate::graph::effects::{access, callees, effectful, functions};
 use crate::ir::{AttrKind, BlockId, Module, OpId, StrId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::print::type_text;
@@ -100,6 +101,8 @@ struct WalkedFunction {
 struct PartWalk<'m> {
     m: &'m Module,
     functions: FxHashMap<StrId, OpId>,
+    /// The functions with effects on state.
+    effectful: FxHashSet<StrId>,
     /// For each node those that it waits for.
     waits: Vec<Vec<NodeId>>,
     /// The frames: the one around, and the name.
@@ -112,7 +115,9 @@ struct PartWalk<'m> {
 impl<'m> PartWalk<'m> {
     fn new(m: &'m Module) -> PartWalk<'m> {
         let (waits, paths, ends, open) = Default::default();
-        PartWalk { m, functions: functions(m), waits, paths, ends, open }
+        let functions = functions(m);
+        let effectful = effectful(m, &functions);
+        PartWalk { m, functions, effectful, waits, paths, ends, open }
     }
 
     fn node(&mut self, waits: Vec<NodeId>) -> NodeId {
@@ -154,27 +159,39 @@ impl<'m> PartWalk<'m> {
         let mut values: FxHashMap<ValueId, NodeId> = m.args(block).iter().copied().zip(args).collect();
         let mut frames: FxHashMap<ValueId, PathId> = FxHashMap::default();
         let (mut all, mut results) = (vec![scope.start], Vec::new());
+        // The last fence, and the effects behind it.
+        let (mut fence, mut effects) = (scope.start, Vec::new());
         for op in m.ops_in(block) {
             if self.waits.len() > MAX_NODES {
                 return Err("they are too large to be checked");
             }
             let operands: Vec<NodeId> =
                 m.operands(op).map(|value| values.get(&value).copied().unwrap_or(scope.start)).collect();
+            let is_effect = access(m, op, &self.effectful).is_some();
+            let start = if is_effect { fence } else { scope.start };
             if m.last_op(block) == Some(op) {
                 results = operands;
             } else if let Some(control) = Control::of(m, op) {
                 let step = m.operands(op).find_map(|value| frames.get(&value)).copied().unwrap_or(scope.path);
-                let scope = PartScope { path: step, depth: scope.depth + 1, ..scope.clone() };
+                let scope = PartScope { start, path: step, depth: scope.depth + 1, ..scope.clone() };
                 let walked = self.control(op, control, &operands, &scope)?;
                 all.push(walked.done);
+                effects.extend(Some(walked.done).filter(|_| is_effect));
                 let n_data = tf::n_data_results(m, op);
                 let nodes = walked.results.into_iter().take(n_data).map(Some).chain(std::iter::repeat(None));
                 values.extend(
                     m.results(op).zip(nodes).map(|(value, node)| (value, node.unwrap_or(walked.done))),
                 );
             } else if !is_constant(m, op) {
-                let node = self.node(operands.into_iter().chain([scope.start]).collect());
+                let is_fence = m.op_name_str(op) == dev::FENCE;
+                let before = if is_fence { std::mem::take(&mut effects) } else { Vec::new() };
+                let node = self.node(operands.into_iter().chain(before).chain([start]).collect());
                 all.push(node);
+                if is_fence {
+                    fence = node;
+                } else if is_effect {
+                    effects.push(node);
+                }
                 values.extend(m.results(op).map(|value| (value, node)));
                 let of_step = |i: usize| frames.get(&m.operand(op, i)).copied().unwrap_or(scope.path);
                 match m.op_name_str(op) {

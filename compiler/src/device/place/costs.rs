@@ -4,6 +4,7 @@
 //! time of an op that runs functions is that of their ops: times the assumed iterations for a loop, the mean
 //! of the branches for a branch. Ops inside of it that have a choice of devices are placed with it, so that a
 //! loop stays on one device unless specs of its ops say otherwise. Unknown dimensions count as 1.
+//! A time that was measured ([`measured`](super::measured)) counts instead of the estimate.
 //! The rates that the set gives for a device (`flops`, `bandwidth`, `overhead`, `speed`) count; devices with
 //! the same rates have the same times.
 //!
@@ -15,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Candidates;
 use super::groups::{GroupId, Groups};
+use super::measured::Measured;
 use super::schedule::{Problem, Task, TaskId};
 use crate::build::query::{self, bytes_of, shape_of};
 use crate::device::specs::Devices;
@@ -50,16 +52,17 @@ impl Estimated {
         groups: &Groups,
         candidates: &[Candidates],
         devices: &Devices,
-        trips: f64,
+        (trips, measured): (f64, &Measured),
     ) -> Estimated {
         let functions = functions(m);
         let mut kinds: Vec<Costs<'_>> = Vec::new();
         let mut kind_of = Vec::new();
-        for (device, _) in devices.all() {
-            let config = devices.config(device);
-            let known = kinds.iter().position(|kind| kind.is_as_fast_as(config)).unwrap_or_else(|| {
+        for (device, name) in devices.all() {
+            let (config, kind) = (devices.config(device), name.kind());
+            let same = kinds.iter().position(|known| known.kind == kind && known.is_as_fast_as(config));
+            let known = same.unwrap_or_else(|| {
                 let known = FxHashMap::default();
-                kinds.push(Costs { m, functions: &functions, trips, config, known });
+                kinds.push(Costs { m, functions: &functions, trips, kind, config, measured, known });
                 kinds.len() - 1
             });
             kind_of.push(known);
@@ -183,7 +186,9 @@ impl Constants {
 /// Times of ops on a device.
 struct Costs<'m> {
     m: &'m Module,
+    kind: &'m str,
     config: &'m DeviceConfig,
+    measured: &'m Measured,
     functions: &'m FxHashMap<StrId, OpId>,
     trips: f64,
     /// The times of functions; 0 while a function is being added up, so that recursion ends.
@@ -235,6 +240,10 @@ impl Costs<'_> {
                     Control::If | Control::Case => inner / callees(m, op).len().max(1) as f64,
                     Control::While => inner * self.trips,
                 };
+        }
+        let measured = self.measured.get(&op).into_iter().flatten();
+        if let Some((_, ns)) = measured.into_iter().find(|&&(kind, _)| m.cx.str(kind) == self.kind) {
+            return *ns;
         }
         let work = tf::row(m, op).and_then(|row| query::work(m, op, row));
         let Work { flops, bytes: moved } = work.unwrap_or_else(|| {

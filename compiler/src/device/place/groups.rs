@@ -9,6 +9,7 @@ use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::{Op, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::device::sets::Sets;
 use crate::device::specs::{Specs, groups_of};
 use crate::device::{errors, is_placed};
 use crate::dialects::tf::{self, Control};
@@ -54,46 +55,13 @@ enum Tied {
     Named(Option<StrId>, StrId),
 }
 
-/// Disjoint sets of nodes.
-#[derive(Default)]
-struct Sets {
-    number: FxHashMap<Tied, usize>,
-    parent: Vec<usize>,
-}
-
-impl Sets {
-    fn id(&mut self, node: Tied) -> usize {
-        let next = self.parent.len();
-        let id = *self.number.entry(node).or_insert(next);
-        if id == next {
-            self.parent.push(id);
-        }
-        id
-    }
-
-    fn find(&mut self, mut id: usize) -> usize {
-        while self.parent[id] != id {
-            self.parent[id] = self.parent[self.parent[id]];
-            id = self.parent[id];
-        }
-        id
-    }
-
-    fn join(&mut self, a: Tied, b: Tied) {
-        let (a, b) = (self.id(a), self.id(b));
-        let (a, b) = (self.find(a), self.find(b));
-        // The earlier one stays, so that numbers do not depend on the order of joining.
-        self.parent[a.max(b)] = a.min(b);
-    }
-}
-
 impl Groups {
     /// The groups of a module, whose specs are resolved. Reports contradictions.
     pub(super) fn of_module(m: &Module, cx: &PassCx<'_>, soft: bool) -> Groups {
         let functions = functions(m);
         let mut order: Vec<OpId> = functions.values().copied().collect();
         order.sort_by_key(|op| op.0);
-        let mut sets = Sets::default();
+        let mut sets = Sets::<Tied>::default();
         let mut ops = Vec::new();
         for &function in &order {
             for op in m.walk(function).filter(|&op| is_placed(m, op)) {
@@ -133,7 +101,7 @@ impl Groups {
 }
 
 /// Ties an op to the resources among its operands and results.
-fn tie(m: &Module, op: OpId, sets: &mut Sets) {
+fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
     for value in m.operands(op).chain(m.results(op)).filter(|&value| is_tied(m, value)) {
         sets.join(Tied::Op(op), Tied::Value(value));
     }
@@ -154,7 +122,13 @@ fn makes_resource(m: &Module, op: OpId) -> bool {
 }
 
 /// Ties the resources that an op passes to functions to those inside.
-fn pass_through(m: &Module, op: OpId, control: Control, functions: &FxHashMap<StrId, OpId>, sets: &mut Sets) {
+fn pass_through(
+    m: &Module,
+    op: OpId,
+    control: Control,
+    functions: &FxHashMap<StrId, OpId>,
+    sets: &mut Sets<Tied>,
+) {
     let first = usize::from(matches!(control, Control::If | Control::Case));
     let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
     let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();

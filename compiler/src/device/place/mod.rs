@@ -8,11 +8,12 @@
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
 //! or forward a value are placed with their operand. Ops without operands, and ops that forward an argument,
 //! are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
-//! estimated times ([`costs`], [`schedule`]). A program that does not fit into the memory of its devices is
+//! estimated times ([`costs`], [`schedule`]), or by those that were measured ([`measured`]). A program that does not fit into the memory of its devices is
 //! refused.
 
 mod costs;
 mod groups;
+mod measured;
 mod report;
 mod schedule;
 pub(crate) mod simulate;
@@ -27,6 +28,7 @@ use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use costs::Estimated;
 use groups::{DeviceGroup, GroupId, Groups};
+pub use measured::CostProfile;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-place",
@@ -55,6 +57,11 @@ pub(crate) const PASS: Pass = Pass {
             kind: OptionKind::Number(10),
         },
         PassOption { name: "print", summary: "print the placement", kind: OptionKind::Flag(false) },
+        PassOption {
+            name: "keep-times",
+            summary: "keep the measured times, for `tf-simulate`",
+            kind: OptionKind::Flag(false),
+        },
     ],
     statistics: &[("num-placed", "Number of operators placed")],
     run,
@@ -94,6 +101,10 @@ struct PlacedGroup {
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let Some(devices) = Devices::of_option(cx) else { return r.change() };
     let is_resolved = resolve::resolve(r, cx, &devices).is_some();
+    let measured = measured::measured(r.ir(), cx);
+    if !cx.flag("keep-times") {
+        measured::forget(r);
+    }
     if devices.is_single() || !is_resolved {
         return r.change();
     }
@@ -111,7 +122,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return r.change();
     }
     let wants_times = !is_first || cx.flag("print") || devices.have_capacities();
-    let estimated = wants_times.then(|| Estimated::of(m, &groups, &candidates, &devices, trips));
+    let estimated = wants_times.then(|| Estimated::of(m, &groups, &candidates, &devices, (trips, &measured)));
     if let (Some(estimated), false) = (&estimated, is_first) {
         let problem = &estimated.problem;
         let placed = match cx.text("policy") {

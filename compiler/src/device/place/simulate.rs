@@ -12,10 +12,12 @@ use std::fmt::Write;
 
 use super::costs::Estimated;
 use super::groups::Groups;
+use super::measured::{forget, measured};
 use super::schedule::SimulatedSchedule;
 use super::{Candidates, MAX_SIMULATED};
 use crate::device::errors::{self, op_text};
 use crate::device::specs::{DEVICES, Devices};
+use crate::device::view::{colour, escaped};
 use crate::ir::Module;
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 
@@ -50,7 +52,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         groups.all.iter().map(|group| Candidates::of(m, group, &devices, false, cx)).collect();
     let Some(candidates) = candidates else { return r.change() };
     let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
-    let estimated = Estimated::of(m, &groups, &candidates, &devices, trips);
+    let measured = measured(m, cx);
+    let estimated = Estimated::of(m, &groups, &candidates, &devices, (trips, &measured));
     let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
     let schedule = estimated.problem.simulate(&placed);
     let text = match cx.flag("svg") {
@@ -58,6 +61,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         false => numbers(&devices, &estimated, &placed, &schedule),
     };
     cx.print(&text);
+    forget(r);
     r.change()
 }
 
@@ -121,12 +125,12 @@ fn picture(
     let tasks = estimated.problem.tasks.iter().zip(&schedule.times).zip(&estimated.ops);
     for ((task, &(start, end)), &op) in tasks.take(MAX_SHAPES) {
         let device = placed[task.group];
-        // Hues that are far from each other for neighbours.
-        let hue = device * 137 % 360;
+        // A number of a device in its set.
+        let colour = colour(device as u16);
         let (top, wide) = (y(device) - BOX / 2.0, ((end - start) * scale).max(0.5));
         _ = writeln!(
             svg,
-            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"hsl({hue},55%,65%)\" \
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"{colour}\" \
              stroke=\"white\" stroke-width=\"0.3\"><title>{} {:.1} us to {:.1} us</title></rect>",
             x(start),
             escaped(&op_text(m, op)),
@@ -151,9 +155,4 @@ fn picture(
         schedule.moved
     );
     svg
-}
-
-/// A text inside of XML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -399,8 +399,9 @@ fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
     let known = || m.def(op).into_iter().flat_map(|def| &def.attrs).map(|attr| attr.name);
     let own = m.attrs(op).iter().map(|&(name, _)| m.cx.str(name));
-    // Other attributes belong to a dialect, to the compiler, or say where the op runs.
-    let is_placement = |name: &str| [names::DEVICE, names::COLOCATE].iter().any(|&id| m.cx.str(id) == name);
+    // Other attributes belong to a dialect, to the compiler, or are for the placement.
+    let of_placement = [names::DEVICE, names::COLOCATE, names::COST_NS];
+    let is_placement = |name: &str| of_placement.iter().any(|&id| m.cx.str(id) == name);
     for name in own.filter(|name| is_own_attr(name) && !is_placement(name)) {
         if !known().any(|attr| attr == name) {
             let near =

@@ -59,6 +59,8 @@ struct Label {
     source: String,
     /// Dtypes and shapes of the operands that are tensors.
     operands: String,
+    /// The kind of the device.
+    kind: String,
 }
 
 /// The tracks of an event: those of a device, which are a process to viewers, and the end of an arrow.
@@ -178,9 +180,10 @@ fn label(kernel: &'static str, frame: &KernelFrame<'_>) -> usize {
     }
     let Some(log) = LOG.get() else { return 0 };
     let noted = &mut *log.noted();
-    let mut label = Label { kernel, source, operands };
+    let kind = frame.context().device().name().kind().to_owned();
+    let mut label = Label { kernel, source, operands, kind };
     if noted.labels.len() >= MAX_LABELS && !noted.labels.contains_key(&label) {
-        label = Label { kernel, source: "(others)".to_owned(), operands: String::new() };
+        label = Label { source: "(others)".to_owned(), operands: String::new(), ..label };
     }
     let next = noted.totals.len();
     let number = *noted.labels.entry(label).or_insert(next);
@@ -253,22 +256,51 @@ impl Log {
     }
 }
 
+impl Noted {
+    /// The totals, by descending time.
+    fn rows(&self) -> Vec<(&Label, Total)> {
+        let mut rows: Vec<(&Label, Total)> =
+            self.labels.iter().filter_map(|(label, &i)| Some((label, *self.totals.get(i)?))).collect();
+        let key =
+            |label: &Label| (label.kernel, label.source.clone(), label.operands.clone(), label.kind.clone());
+        rows.sort_by(|(a_label, a), (b_label, b)| {
+            b.took.cmp(&a.took).then_with(|| key(a_label).cmp(&key(b_label)))
+        });
+        rows
+    }
+}
+
+/// The times as `--cost-profile` reads them, sorted by descending time.
+pub(super) fn json() -> String {
+    let Some(log) = LOG.get() else { return String::new() };
+    let noted = log.noted();
+    let mut text = "{\"kernels\": [".to_owned();
+    for (i, (Label { kernel, source, operands, kind }, Total { n, took, .. })) in
+        noted.rows().into_iter().enumerate()
+    {
+        // Names of kernels, types and kinds need no escapes.
+        let (comma, source, ns) = (if i == 0 { "" } else { "," }, escaped(source), took.as_nanos());
+        _ = write!(
+            text,
+            "{comma}\n{{\"source\": \"{source}\", \"kind\": \"{kind}\", \"kernel\": \"{kernel}\", \"operands\": \"{operands}\", \"calls\": {}, \"ns\": {ns}}}",
+            n.max(1)
+        );
+    }
+    text.push_str("\n]}\n");
+    text
+}
+
 /// The table, sorted by descending time.
 pub(super) fn table() -> String {
     let Some(log) = LOG.get() else { return String::new() };
     let noted = log.noted();
-    let mut rows: Vec<(&Label, Total)> =
-        noted.labels.iter().filter_map(|(label, &i)| Some((label, *noted.totals.get(i)?))).collect();
-    let key = |label: &Label| (label.kernel, label.source.clone(), label.operands.clone());
-    rows.sort_by(|(a_label, a), (b_label, b)| {
-        b.took.cmp(&a.took).then_with(|| key(a_label).cmp(&key(b_label)))
-    });
+    let rows = noted.rows();
     let width = rows.iter().map(|(label, _)| label.kernel.len()).max().unwrap_or(0).max("kernel".len());
     let mut text = format!(
         "{:width$} {:>10} {:>12} {:>12} {:>12}  source, operands\n",
         "kernel", "count", "total us", "mean us", "max us"
     );
-    for (Label { kernel, source, operands }, Total { n, took, most }) in rows {
+    for (Label { kernel, source, operands, kind: _ }, Total { n, took, most }) in rows {
         let [took, most] = [took, most].map(|time| time.as_secs_f64() * 1e6);
         let comma = if source.is_empty() || operands.is_empty() { "" } else { ", " };
         _ = writeln!(
@@ -289,7 +321,7 @@ pub(super) fn trace(put: &mut dyn FnMut(&str)) {
     put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
     let mut line = String::new();
     for (i, TimedEvent { label, is_later, track, thread, at, took }) in noted.events.iter().enumerate() {
-        let Some(Label { kernel, source, operands }) = labels.get(*label).copied().flatten() else {
+        let Some(Label { kernel, source, operands, kind: _ }) = labels.get(*label).copied().flatten() else {
             continue;
         };
         let [at, took] = [at, took].map(|time| time.as_secs_f64() * 1e6);

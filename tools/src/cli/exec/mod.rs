@@ -210,9 +210,9 @@ pub(super) struct ExecArgs {
     trace: Option<Place>,
 
     /// Report how long each kernel took, with its place in the source and the shapes of its operands; after
-    /// Ctrl-C too
-    #[arg(long)]
-    profile: bool,
+    /// Ctrl-C too. As a table, or as JSON for --cost-profile
+    #[arg(long, value_name = "AS", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    profile: Option<ProfileAs>,
 
     /// Trace the execution
     #[arg(long)]
@@ -255,6 +255,13 @@ pub(super) struct ExecArgs {
 
     #[command(flatten)]
     passes: PassArgs,
+}
+
+/// How times are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProfileAs {
+    Table,
+    Json,
 }
 
 /// The allocators by their names.
@@ -356,7 +363,7 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     if args.tfrt_output {
         print(&args.chosen())?;
     }
-    if args.profile || args.trace.is_some() || args.repeat.is_some() {
+    if args.profile.is_some() || args.trace.is_some() || args.repeat.is_some() {
         let (profile, trace) = (args.profile, args.trace.clone());
         interrupt::watch(interrupts, move || _ = statistics(profile, trace.as_ref()));
     }
@@ -407,9 +414,11 @@ fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Reports what the clocks have measured.
-fn statistics(profile: bool, trace: Option<&Place>) -> Result<(), Failure> {
-    if profile {
-        tell(&clocks::table());
+fn statistics(profile: Option<ProfileAs>, trace: Option<&Place>) -> Result<(), Failure> {
+    match profile {
+        Some(ProfileAs::Table) => tell(&clocks::table()),
+        Some(ProfileAs::Json) => tell(&clocks::json()),
+        None => {}
     }
     if let Some(file) = trace {
         file.write_pieces(clocks::trace)?;
@@ -534,7 +543,7 @@ fn execute(
     }
     if args.traces_scopes() && args.tracing_level == "debug" {
         registry = scopes::with_scopes(&registry);
-    } else if args.profile || args.trace.is_some() {
+    } else if args.profile.is_some() || args.trace.is_some() {
         registry = clocks::with_clocks(&registry, args.trace.is_some());
     }
     let runtime = Runtime::with_kernels(registry)

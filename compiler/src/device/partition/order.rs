@@ -1,0 +1,111 @@
+//! The order of effects on different parts.
+//!
+//! ```text
+//! A  print ─▶ dev.fence ─▶ dev.send                       print
+//! B                            ╰──▶ dev.recv ─▶ dev.fence ─▶ print
+//! ```
+//!
+//! In the function of a part the lowering orders effects. Between parts, an effect waits for a signal from each
+//! other part that had the effect before it. At the end of a loop's condition and of its body, all parts that
+//! have effects in the loop wait for the last ones, hence so do the next iteration's.
+//!
+//! Only effects outside of the program count, such as prints: a resource belongs to one device.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::reach::{PartIndex, Reach};
+use crate::device::homes::function_attr;
+use crate::device::transfers::is_handle;
+use crate::dialects::tf::Control;
+use crate::graph::effects::{body, callees};
+use crate::ir::{Module, OpId, StrId, ValueId};
+use crate::rewrite::state_access;
+
+/// The parts on which functions have effects outside of the program.
+pub(super) struct EffectParts {
+    functions: FxHashMap<StrId, BTreeSet<PartIndex>>,
+    /// For the condition and the body of each loop, the parts of both.
+    loops: FxHashMap<StrId, BTreeSet<PartIndex>>,
+}
+
+impl EffectParts {
+    pub(super) fn of_module(m: &Module, reach: &Reach<'_>) -> EffectParts {
+        let mut parts = EffectParts { functions: FxHashMap::default(), loops: FxHashMap::default() };
+        let mut calls = Vec::new();
+        for (&name, &function) in &reach.homes.functions {
+            let mut own = BTreeSet::new();
+            for op in body(m, function) {
+                if is_outside(m, op) {
+                    own.insert(reach.part_of_op(m, op));
+                }
+                calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));
+            }
+            parts.functions.insert(name, own);
+        }
+        // The sets only grow.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (caller, callee) in &calls {
+                let more = parts.functions.get(callee).cloned().unwrap_or_default();
+                let Some(all) = parts.functions.get_mut(caller) else { continue };
+                let n = all.len();
+                all.extend(more);
+                changed |= all.len() > n;
+            }
+        }
+        for op in reach.homes.functions.values().flat_map(|&function| body(m, function)) {
+            if Control::of(m, op) == Some(Control::While) {
+                let all = parts.of_op(m, op, reach);
+                for name in ["cond", "body"].into_iter().filter_map(|attr| function_attr(m, op, attr)) {
+                    parts.loops.entry(name).or_default().extend(&all);
+                }
+            }
+        }
+        parts
+    }
+
+    /// The parts on which an op has effects outside of the program.
+    pub(super) fn of_op(&self, m: &Module, op: OpId, reach: &Reach<'_>) -> BTreeSet<PartIndex> {
+        if is_outside(m, op) {
+            return BTreeSet::from([reach.part_of_op(m, op)]);
+        }
+        let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name));
+        all.flatten().copied().collect()
+    }
+
+    /// The parts whose next effects wait for the last ones of a loop's function; none for any other function.
+    pub(super) fn of_loop(&self, function: StrId) -> BTreeSet<PartIndex> {
+        self.loops.get(&function).cloned().unwrap_or_default()
+    }
+}
+
+/// True if an op has an effect that is not on a resource of the program.
+fn is_outside(m: &Module, op: OpId) -> bool {
+    state_access(m, op).is_some() && !m.operands(op).chain(m.results(op)).any(|value| is_handle(m, value))
+}
+
+/// The last effects in a function.
+#[derive(Default)]
+pub(super) struct LastEffects {
+    /// The parts that had them.
+    parts: BTreeSet<PartIndex>,
+    /// In some of these parts the chain of a fence behind them.
+    pub(super) fences: BTreeMap<PartIndex, ValueId>,
+}
+
+impl LastEffects {
+    /// The other parts for which an effect of this part waits.
+    pub(super) fn before(&self, part: PartIndex) -> impl Iterator<Item = PartIndex> {
+        self.parts.iter().copied().filter(move |&other| other != part)
+    }
+
+    /// Records effects of these parts, which wait for all so far.
+    pub(super) fn record(&mut self, parts: BTreeSet<PartIndex>) {
+        if !parts.is_empty() {
+            *self = LastEffects { parts, fences: BTreeMap::new() };
+        }
+    }
+}
