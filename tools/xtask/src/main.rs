@@ -3,6 +3,7 @@
 //! ```text
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! instructions       instructions per kernel in the executor, counted by valgrind
+//! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the models of our concurrent code, run through every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
@@ -29,13 +30,15 @@ fn main() -> ExitCode {
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["instructions"] => instructions::run(&root(), &target()),
+        ["kills"] => kills("200"),
+        ["kills", n] => kills(n),
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
         ["refuse-memory"] => refuse_memory(),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate|refuse-memory"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|refuse-memory"
             );
             return ExitCode::from(2);
         }
@@ -57,13 +60,25 @@ fn model(words: &[&str]) -> Result<(), String> {
 
 /// Runs the test that refuses a sample of the requests for memory with all of them.
 fn refuse_memory() -> Result<(), String> {
+    let set = ("BEFROST_REFUSE_ALL", "1");
+    test("limits", "refused_request", set, "a refused request is not an error result")
+}
+
+/// Runs the test that kills a training process a few times, with `n` kills.
+fn kills(n: &str) -> Result<(), String> {
+    let set = ("BEFROST_TRAIN_KILLS", n);
+    test("bef_train", "killed_and_resumed", set, "a run that was killed and resumed ends with other bits")
+}
+
+/// Runs one test of the tools with a variable of the environment set.
+fn test(file: &str, name: &str, set: (&str, &str), failure: &str) -> Result<(), String> {
     let status = Command::new("cargo")
-        .args(["test", "-p", "befrost-tools", "--test", "limits", "refused_request", "--", "--nocapture"])
+        .args(["test", "-p", "befrost-tools", "--test", file, name, "--", "--nocapture"])
         .current_dir(root())
-        .env("BEFROST_REFUSE_ALL", "1")
+        .env(set.0, set.1)
         .status()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a refused request is not an error result".to_owned()) }
+    if status.success() { Ok(()) } else { Err(failure.to_owned()) }
 }
 
 /// The repository root.
