@@ -93,3 +93,16 @@ func.func @few_operands(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %b: tensor<2xf
   %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   func.return %d : tensor<2x2xf32>
 }
+
+// -----
+
+func.func @recompute(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{`bef.recompute` is none, cheap or all, got 'much'}}
+  %y = "tf.PartitionedCall"(%x) <{f = @f}> {bef.recompute = "much"} : (tensor<2xf32>) -> tensor<2xf32>
+  %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = "tf.Exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}

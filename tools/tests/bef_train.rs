@@ -1,7 +1,7 @@
 //! `bef-train` on the digits: it learns, what it writes answers; interrupted, killed and resumed it ends with
 //! the same bits; what is wrong is one error.
 //!
-//! `BEFROST_TRAIN_KILLS=200` kills more often than the tests do.
+//! `cargo run -p xtask -- kills` (`BEFROST_TRAIN_KILLS=200`) kills more often than the tests do.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ fn it_learns_in_two_parts_and_what_it_writes_answers() {
 
 #[test]
 fn killed_and_resumed_it_ends_with_the_same_bits() {
-    let kills = std::env::var("BEFROST_TRAIN_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    let kills = std::env::var("BEFROST_TRAIN_KILLS").ok().map_or(6, |n| n.parse().expect("a number"));
     let options =
         ["--steps", "120", "--save-every", "3", "--keep", "2", "--keep-best", "accuracy", "--resume"];
     let with =
@@ -126,6 +126,7 @@ fn killed_and_resumed_it_ends_with_the_same_bits() {
             assert_eq!(output.status.code(), None, "{}", said(&output));
         }
         assert!(bits(&folder.path().join("out")) == want, "the bits differ after {n_killed} kills");
+        println!("{n_killed} of {kills} kills");
     }
 }
 
@@ -149,6 +150,52 @@ fn dropout_goes_on_where_it_was() {
     let whole = bits(&folder.path().join("whole"));
     assert!(whole.keys().any(|name| name.starts_with("befrost.random.")), "{:?}", whole.keys());
     assert!(whole == bits(&folder.path().join("resumed")), "resumed, dropout drew other numbers");
+}
+
+/// The initializers of an ONNX model become variables; what is written answers without the labels.
+#[test]
+fn an_onnx_model_is_fine_tuned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let digits = |file: &str| root().join("testdata/digits").join(file);
+    let train = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
+        command.current_dir(folder.path()).arg(root().join("testdata/training/digits_mlp.onnx"));
+        for what in ["images", "labels"] {
+            let file = digits(&format!("train_{what}.npy"));
+            command.arg("--data").arg(format!("{what}={}", file.display()));
+        }
+        command.args(options).output().expect("bef-train runs")
+    };
+    let adam = ["--optimizer", "adam:lr=5e-3", "--epochs", "12"];
+    let output = ["--dump-variables", "out", "-o", "digits.bef"];
+    let trained = train(&[&adam[..], &output, &["--trainable-constants", "weight|bias"]].concat());
+    assert!(trained.status.success(), "{}", said(&trained));
+    let names: Vec<String> = bits(&folder.path().join("out")).into_keys().collect();
+    let has = |name: &str| names.iter().any(|known| known == &format!("{name}.npy"));
+    assert!(
+        ["hidden.weight", "hidden.bias", "logits.weight", "logits.bias"].iter().all(|name| has(name)),
+        "{names:?}"
+    );
+    let images = format!("images={}", digits("test_images.npy").display());
+    let answered = Command::new(env!("CARGO_BIN_EXE_bef-exec"))
+        .current_dir(folder.path())
+        .args(["digits.bef", "--input", &images, "--output", "logits=logits.npy"])
+        .output()
+        .expect("bef-exec runs");
+    assert!(answered.status.success(), "{}", said(&answered));
+    let read = |path: &Path| npy::read_file(path, &Malloc::shared()).expect("an array");
+    let logits = read(&folder.path().join("logits.npy")).to_vec::<f32>().expect("floats");
+    let labels = read(&digits("test_labels.npy")).to_vec::<i32>().expect("labels");
+    let right = logits.chunks(10).zip(&labels).filter(|(row, label)| {
+        let best = (0..10).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        best == usize::try_from(**label).ok()
+    });
+    let n = right.count();
+    assert!(n * 100 >= 93 * labels.len(), "{n} of {}", labels.len());
+    // Without variables there is nothing to train.
+    let none = train(&adam);
+    assert_eq!(none.status.code(), Some(1), "{}", said(&none));
+    assert!(said(&none).contains("E0910"), "{}", said(&none));
 }
 
 #[test]

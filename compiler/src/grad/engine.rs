@@ -55,6 +55,8 @@ pub(super) struct Engine<'e, 'm> {
     /// The functions that this pass created.
     pub made: Vec<OpId>,
     pub errors: Vec<Diagnostic>,
+    /// What was computed again on request.
+    pub remarks: Vec<Diagnostic>,
     /// Ops without a gradient.
     without: Vec<OpId>,
 }
@@ -84,6 +86,7 @@ impl<'e, 'm> Engine<'e, 'm> {
             n_copied: 0,
             made: Vec::new(),
             errors: Vec::new(),
+            remarks: Vec::new(),
             without: Vec::new(),
         }
     }

@@ -1,6 +1,8 @@
 //! Diagnostics of differentiation: one function per code, `E09xx`.
 
-use crate::diag::Diagnostic;
+use super::keep::Kept;
+use crate::build::query;
+use crate::diag::{Diagnostic, Severity};
 use crate::dialects::at_op;
 use crate::ir::{Module, OpId, ValueId};
 use crate::print::type_text;
@@ -51,6 +53,22 @@ fn node(m: &Module, op: OpId) -> Option<String> {
 /// E0901: an op that `prepare` should have replaced.
 pub(super) fn not_prepared(m: &Module, op: OpId) -> Diagnostic {
     at_op(m, op, "E0901", "regions and requests are differentiated after they are replaced")
+}
+
+/// E0909: a value of `bef.recompute`.
+pub(super) fn recompute(m: &Module, op: OpId, text: &str) -> Diagnostic {
+    at_op(m, op, "E0909", format!("`bef.recompute` is none, cheap or all, got '{text}'"))
+}
+
+/// E0912: what a backward function is given, and what it computes again.
+pub(super) fn recomputed(m: &Module, function: OpId, kept: &Kept) -> Diagnostic {
+    let bytes = kept.values.iter().map(|&value| query::bytes_of(m, m.value_type(value)));
+    let bytes = bytes.sum::<Option<usize>>();
+    let bytes = bytes.map_or("of unknown size".to_owned(), |bytes| format!("{bytes} bytes"));
+    let name = m.symbol_name(function).map_or("?", |name| m.cx.str(name));
+    let (n, again) = (kept.values.len(), kept.again.len());
+    let why = format!("the gradient of @{name} is given {n} values, {bytes}, and computes {again} ops again");
+    Diagnostic { severity: Severity::Remark, help: None, ..at_op(m, function, "E0912", why) }
 }
 
 /// E0902: the message of a PreventGradient.

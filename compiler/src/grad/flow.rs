@@ -252,7 +252,10 @@ impl Engine<'_, '_> {
         if let Some(custom) = custom {
             return self.custom(at, op, custom, dys, wants);
         }
-        let key = PairKey { function, dys: dys.iter().map(Option::is_some).collect(), wants: wants.to_vec() };
+        let Some(&callee) = self.functions.get(&function) else { return self.no_function(op) };
+        let recompute = self.recompute(op, callee)?;
+        let dys_given = dys.iter().map(Option::is_some).collect();
+        let key = PairKey { function, dys: dys_given, wants: wants.to_vec(), recompute };
         let pair = self.pair(&key)?;
         let (name, loc) = (self.m().op_name_str(op).to_owned(), self.gradient_loc(op));
         let (fwd, bwd) = (self.symbol(&pair.fwd), self.symbol(&pair.bwd));
@@ -414,7 +417,11 @@ impl Engine<'_, '_> {
                 }
             }
         }
-        let kept: Vec<Kept> = drafts.iter().map(|draft| self.choose(draft, |_| true)).collect();
+        let mut kept: Vec<Kept> = Vec::with_capacity(drafts.len());
+        for (draft, &(function, _)) in drafts.iter().zip(&functions) {
+            let recompute = self.recompute(op, function)?;
+            kept.push(self.choose(draft, function, |_| true, recompute));
+        }
         let position = |engine: &Self, draft: &Draft, value: ValueId| {
             draft.args(engine.m()).iter().position(|&arg| arg == value)
         };
@@ -518,7 +525,8 @@ impl Engine<'_, '_> {
         let m = self.m();
         let args = draft.args(m).to_vec();
         let returned: Vec<ValueId> = m.operands(draft.end).collect();
-        let kept = self.choose(&draft, |i| returned.get(i) == Some(&args[i]));
+        let (body, recompute) = (*body, self.recompute(op, *body)?);
+        let kept = self.choose(&draft, body, |i| returned.get(i) == Some(&args[i]), recompute);
         let fixed: Vec<usize> =
             kept.free.iter().filter_map(|value| args.iter().position(|arg| arg == value)).collect();
         let m = self.m();

@@ -14,10 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::engine::{Engine, Request, Undifferentiable};
 use super::errors;
-use super::keep::{self, Kept};
+use super::keep::{self, Kept, Recompute};
 use super::vjp::{At, Emit};
 use crate::dialects::tf;
-use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId};
+use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::rewrite::{InsertionPoint, IrMapping};
 
 /// Maximum depth of calls that are differentiated; each takes a few frames of the machine's stack.
@@ -47,6 +47,7 @@ pub(super) struct PairKey {
     pub function: StrId,
     pub dys: Vec<bool>,
     pub wants: Vec<bool>,
+    pub recompute: Recompute,
 }
 
 /// The two functions of a call.
@@ -239,8 +240,38 @@ impl Engine<'_, '_> {
         self.r.erase(draft.function);
     }
 
-    /// The forward values that the backward ops of a draft read, kept or computed again.
-    pub(super) fn choose(&self, draft: &Draft, is_free: impl Fn(usize) -> bool) -> Kept {
+    /// What is computed again in the backward function of a function that an op calls.
+    pub(super) fn recompute(&mut self, op: OpId, function: OpId) -> Result<Recompute, Undifferentiable> {
+        let m = self.m();
+        let asked = [op, function].iter().find_map(|&of| Some((of, m.attr_named(of, keep::RECOMPUTE)?)));
+        let Some((of, attr)) = asked else { return Ok(Recompute::Cheap) };
+        let text = m.cx.as_str(attr).unwrap_or_default();
+        if let Some(recompute) = Recompute::parse(text) {
+            return Ok(recompute);
+        }
+        let error = errors::recompute(m, of, text);
+        self.errors.push(error);
+        Err(Undifferentiable)
+    }
+
+    /// The forward values that the backward ops of a draft of a function read, kept or computed again. Says
+    /// which, unless that is the usual choice.
+    pub(super) fn choose(
+        &mut self,
+        draft: &Draft,
+        function: OpId,
+        is_free: impl Fn(usize) -> bool,
+        recompute: Recompute,
+    ) -> Kept {
+        let kept = self.chosen(draft, is_free, recompute);
+        if recompute != Recompute::Cheap {
+            let remark = errors::recomputed(self.m(), function, &kept);
+            self.remarks.push(remark);
+        }
+        kept
+    }
+
+    fn chosen(&self, draft: &Draft, is_free: impl Fn(usize) -> bool, recompute: Recompute) -> Kept {
         let m = self.m();
         let backward = draft.backward(m);
         let made: FxHashSet<ValueId> = backward.iter().flat_map(|&op| m.results(op)).collect();
@@ -256,7 +287,7 @@ impl Engine<'_, '_> {
         }
         let args = draft.args(m);
         let free = |value: ValueId| args.iter().position(|&arg| arg == value).is_some_and(&is_free);
-        keep::choose(m, &draft.forward(m), &forward, free)
+        keep::choose(m, &draft.forward(m), &forward, free, recompute)
     }
 
     /// Moves the backward ops of a draft into a new function. `bind` gets its return and its arguments, and
@@ -354,7 +385,7 @@ impl Engine<'_, '_> {
             self.pairs.done.retain(|key, _| before.contains(key));
         };
         self.pairs.open.remove(key);
-        let kept = self.choose(&draft, |_| !is_recursive);
+        let kept = self.choose(&draft, function, |_| !is_recursive, key.recompute);
         let is_packed = is_recursive || kept.values.len() > MAX_RESULTS;
         let args = draft.args(self.m()).to_vec();
         let used: Vec<usize> =
@@ -379,6 +410,9 @@ impl Engine<'_, '_> {
             bound.extend(draft.dys.iter().map(|&(_, dy)| dy).zip(dys.iter().copied()));
             Ok((bound, Vec::new()))
         })?;
+        if key.recompute == Recompute::All {
+            self.stays_apart(&bwd);
+        }
         let more = if is_packed { vec![self.pack(draft.end, &kept.values)?] } else { kept.values.clone() };
         let results: Vec<ValueId> = self.m().operands(draft.end).chain(more).collect();
         self.returns(draft.function, draft.end, &results);
@@ -386,6 +420,14 @@ impl Engine<'_, '_> {
         let pair = Pair { args: used, kept, ..open };
         self.pairs.done.insert(key.clone(), pair.clone());
         Ok(pair)
+    }
+
+    /// Keeps a function from being inlined: what it computes again would be found where it is computed first.
+    fn stays_apart(&mut self, name: &str) {
+        let id = self.r.cx().str_id(name);
+        let Some(&function) = self.functions.get(&id) else { return };
+        let value = self.r.cx().bool_attr(true);
+        self.r.set_attr(function, names::NO_INLINE, value);
     }
 
     /// The type of a scalar variant.

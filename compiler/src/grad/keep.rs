@@ -10,14 +10,42 @@
 //! cost nothing. Ops that are cheap to repeat are constants, the elementwise ones, and those that move
 //! elements or describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the
 //! fewest ops.
+//!
+//! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none` repeats
+//! constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
 
-use befrost_tensor::tf::op::{Op, Traits};
+use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::query;
 use crate::dialects::tf;
 use crate::graph::cut::{Graph, INFINITE, SINK, SOURCE};
 use crate::ir::{KnownType, Module, OpId, ValueId};
+
+/// The attribute of functions and of ops that call them, which says what backward functions compute again.
+pub(crate) const RECOMPUTE: &str = "bef.recompute";
+
+/// What a backward function computes again, rather than being given it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Recompute {
+    /// Constants.
+    None,
+    /// What is cheap to repeat.
+    Cheap,
+    /// Everything without effects.
+    All,
+}
+
+impl Recompute {
+    pub(super) fn parse(text: &str) -> Option<Recompute> {
+        match text {
+            "none" => Some(Recompute::None),
+            "cheap" => Some(Recompute::Cheap),
+            "all" => Some(Recompute::All),
+            _ => None,
+        }
+    }
+}
 
 /// The cost of a value of unknown size.
 const LARGE: u64 = 1 << 32;
@@ -39,6 +67,7 @@ pub(super) fn choose(
     forward: &[OpId],
     read: &[ValueId],
     is_free: impl Fn(ValueId) -> bool,
+    recompute: Recompute,
 ) -> Kept {
     let mut graph = Graph::new();
     // The two nodes of a value: its readers' side and its operands' side. The edge between them is the value.
@@ -51,7 +80,7 @@ pub(super) fn choose(
         }
         nodes.insert(value, (graph.add_node(), graph.add_node()));
         order.push(value);
-        if let Some(op) = repeatable(m, value).filter(|_| !is_free(value)) {
+        if let Some(op) = repeatable(m, value, recompute).filter(|_| !is_free(value)) {
             todo.extend(m.operands(op));
         }
     }
@@ -60,8 +89,10 @@ pub(super) fn choose(
         if is_free(value) {
             continue;
         }
-        graph.add_edge(reader, source, cost(m, value), 0);
-        match repeatable(m, value) {
+        let again = repeatable(m, value, recompute);
+        let is_kept = again.is_none() || recompute != Recompute::All;
+        graph.add_edge(reader, source, if is_kept { cost(m, value) } else { INFINITE }, 0);
+        match again {
             Some(op) => {
                 m.operands(op).for_each(|operand| graph.add_edge(source, nodes[&operand].0, INFINITE, 0));
             }
@@ -105,32 +136,41 @@ fn cost(m: &Module, value: ValueId) -> u64 {
     query::bytes_of(m, ty).map_or(LARGE, |bytes| (bytes as u64).clamp(1, LARGE))
 }
 
-/// The op that makes a value, if it is cheap to repeat.
-fn repeatable(m: &Module, value: ValueId) -> Option<OpId> {
+/// The op that makes a value, if it may be computed again.
+fn repeatable(m: &Module, value: ValueId, recompute: Recompute) -> Option<OpId> {
     let op = m.defining_op(value)?;
     let row = tf::row(m, op)?;
-    let moves = matches!(
-        row.op?,
-        Op::Const
-            | Op::Cast
-            | Op::BroadcastTo
-            | Op::Shape
-            | Op::ShapeN
-            | Op::Size
-            | Op::Rank
-            | Op::Fill
-            | Op::ZerosLike
-            | Op::OnesLike
-            | Op::Transpose
-            | Op::Range
-            | Op::SelectV2
-            | Op::BroadcastGradientArgs
-            | Op::BroadcastArgs
-            | Op::StridedSlice
-            | Op::Pack
-            | Op::ConcatOffset
-    );
-    let is_cheap =
-        moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT);
-    (is_cheap && row.is_pure_function() && query::has_no_edges(m, op)).then_some(op)
+    let may_repeat = match recompute {
+        Recompute::None => row.has(Traits::CONSTANT),
+        Recompute::Cheap => is_cheap(row),
+        Recompute::All => true,
+    };
+    (may_repeat && row.is_pure_function() && query::has_no_edges(m, op)).then_some(op)
+}
+
+fn is_cheap(row: &OpRow) -> bool {
+    let moves = row.op.is_some_and(|op| {
+        matches!(
+            op,
+            Op::Const
+                | Op::Cast
+                | Op::BroadcastTo
+                | Op::Shape
+                | Op::ShapeN
+                | Op::Size
+                | Op::Rank
+                | Op::Fill
+                | Op::ZerosLike
+                | Op::OnesLike
+                | Op::Transpose
+                | Op::Range
+                | Op::SelectV2
+                | Op::BroadcastGradientArgs
+                | Op::BroadcastArgs
+                | Op::StridedSlice
+                | Op::Pack
+                | Op::ConcatOffset
+        )
+    });
+    moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT)
 }

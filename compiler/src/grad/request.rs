@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use super::engine::{Engine, Request, Undifferentiable, before, is_differentiable};
 use super::errors;
 use super::flow::CUSTOM;
+use super::keep::RECOMPUTE;
 use super::vjp::Grad;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::tf;
@@ -48,13 +49,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if m.walk_functions().any(|op| is_request(m, op)) {
         _ = replace_all(r, cx);
     }
-    forget_custom_gradients(r);
+    forget(r, CUSTOM);
+    forget(r, RECOMPUTE);
     r.change()
 }
 
-/// Removes the names of gradient functions, which no later pass reads.
-fn forget_custom_gradients(r: &mut Rewriter<'_>) {
-    let Some(name) = r.ir().cx.find_str(CUSTOM) else { return };
+/// Removes an attribute that no later pass reads.
+fn forget(r: &mut Rewriter<'_>, attr: &str) {
+    let Some(name) = r.ir().cx.find_str(attr) else { return };
     let m = r.ir();
     let named: Vec<OpId> = m.walk(m.top()).filter(|&op| m.attr(op, name).is_some()).collect();
     named.into_iter().for_each(|op| r.remove_attr(op, name));
@@ -106,7 +108,8 @@ fn replace_all(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let mut engine = Engine::new(r, request);
         let replaced = replace(&mut engine, request, cx);
         engine.erase_unused();
-        for error in engine.finish() {
+        let remarks = std::mem::take(&mut engine.remarks);
+        for error in engine.finish().into_iter().chain(remarks) {
             cx.report(error);
         }
         if replaced.is_err() {

@@ -22,4 +22,5 @@ fixed! {
     BUILTIN_MODULE = "builtin.module", FUNC_FUNC = "func.func", TFRT_RETURN = "tfrt.return",
     BEF_NONSTRICT = "bef.nonstrict", BEF_DEVICE = "bef.device", BEF_OPERAND_MODES = "bef.operand_modes",
     TFRT_COMPILED = "tfrt.compiled", DEVICE = "device", COLOCATE = "colocate", COST_NS = "cost_ns", HOST_TENSOR = "tfrt_tensor.tensor",
+    NO_INLINE = "bef.no_inline",
 }

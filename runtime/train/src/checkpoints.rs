@@ -4,16 +4,16 @@
 //! .model-100.data-...tmp ──sync, rename──▶ data ─▶ index ─▶ `checkpoint` ─▶ folder synced ─▶ old removed
 //! ```
 //!
-//! Each file is written under another name, synced and renamed. A bundle without an index is no checkpoint.
-//! The state file `checkpoint` names only complete checkpoints; it is replaced before old ones are removed. A
-//! process that saves holds a lock on the file `.lock`; another process that would save into the folder is
-//! refused.
+//! Each file is [put] whole: written under another name, synced and renamed. A bundle without an index is no
+//! checkpoint. The state file `checkpoint` names only complete checkpoints; it is replaced before old ones are
+//! removed. A process that saves holds a lock on the file `.lock`; another process that would save into the
+//! folder is refused.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use befrost::bundle::{BundleWriter, CheckpointState, Elements, Type};
+use befrost::bundle::{BundleWriter, CheckpointState, Elements, Type, is_unfinished, put};
 
 use crate::error::TrainError;
 use crate::safetensors;
@@ -33,6 +33,7 @@ pub enum Format {
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
     folder: PathBuf,
+    name: String,
     keep: usize,
     format: Format,
 }
@@ -43,9 +44,6 @@ const NAME: &str = "model";
 /// The name of the best checkpoint.
 const BEST: &str = "best";
 
-/// The end of the names of files that are being written.
-const WRITING: &str = ".tmp";
-
 /// The right to write into a folder.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
@@ -55,7 +53,13 @@ pub(crate) struct FolderLock {
 impl Checkpoints {
     /// A folder, which the first checkpoint creates.
     pub fn new(folder: impl Into<PathBuf>) -> Checkpoints {
-        Checkpoints { folder: folder.into(), keep: 5, format: Format::default() }
+        Checkpoints { folder: folder.into(), name: NAME.to_owned(), keep: 5, format: Format::default() }
+    }
+
+    /// Sets the name of the checkpoints, before the number of the step: `model` at first.
+    #[must_use]
+    pub fn named(self, name: &str) -> Checkpoints {
+        Checkpoints { name: name.to_owned(), ..self }
     }
 
     /// Sets the number of checkpoints that are kept besides the best one; 0 keeps all.
@@ -105,7 +109,7 @@ impl Checkpoints {
         }
         for path in self.entries()? {
             let name = name_of(&path);
-            if name.starts_with('.') && name.ends_with(WRITING) {
+            if is_unfinished(&name) {
                 // A file that stays does no harm: its name is that of no checkpoint.
                 _ = fs::remove_file(path);
             }
@@ -118,8 +122,8 @@ impl Checkpoints {
     /// # Errors
     /// If a file cannot be written; then no checkpoint is removed.
     pub fn save(&self, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
-        let prefix = self.write(snapshot, NAME, step)?;
-        let mut all = self.numbered(NAME)?;
+        let prefix = self.write(snapshot, &self.name, step)?;
+        let mut all = self.numbered(&self.name)?;
         // Later ones belong to the run from which this one was resumed at an earlier step.
         let later: Vec<PathBuf> =
             all.iter().filter(|(n, _)| *n > step as i64).map(|(_, prefix)| prefix.clone()).collect();
@@ -175,17 +179,9 @@ impl Checkpoints {
         name: &str,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), TrainError> {
-        let (path, beside) = (self.folder.join(name), self.folder.join(format!(".{name}{WRITING}")));
-        let written = (|| {
-            let mut file = BufWriter::new(File::create(&beside)?);
-            write(&mut file)?;
-            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&beside, &path)
-        })();
-        written.map_err(|error| {
-            _ = fs::remove_file(&beside);
-            TrainError::file(&path, format!("the checkpoint cannot be saved: {error}"))
-        })
+        let path = self.folder.join(name);
+        put(&path, write)
+            .map_err(|error| TrainError::file(&path, format!("the checkpoint cannot be saved: {error}")))
     }
 
     /// Makes the renames durable.

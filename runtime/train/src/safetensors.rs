@@ -9,8 +9,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
-use befrost::bundle::Bytes;
+use befrost::bundle::Source;
 use befrost::{DType, HostTensor};
 use serde_json::{Map, Value as Json, json};
 
@@ -36,26 +37,40 @@ const TYPES: [(DType, &str); 13] = [
 /// Maximum number of bytes of a header.
 const MAX_HEADER: usize = 100 << 20;
 
+/// Number of bytes of the header's length.
+const LENGTH: usize = 8;
+
 /// The key of the texts in a header.
 const METADATA: &str = "__metadata__";
 
 /// The tensors of a file.
 #[derive(Debug)]
 pub(crate) struct SafeTensors {
-    pub(crate) tensors: BTreeMap<String, (DType, Vec<usize>, Bytes)>,
+    /// Type, shape, and place in the file.
+    pub(crate) tensors: BTreeMap<String, (DType, Vec<usize>, Range<usize>)>,
     pub(crate) notes: BTreeMap<String, String>,
+    source: Source,
+}
+
+impl SafeTensors {
+    /// Reads a tensor into memory of its size.
+    pub(crate) fn read_into(&self, name: &str, to: &mut [u8]) -> Result<(), String> {
+        let (_, _, place) = self.tensors.get(name).ok_or("there is no such tensor")?;
+        self.source.read_into(place.start, to, &mut |_| {})
+    }
 }
 
 /// Reads a file.
-pub(crate) fn read(bytes: &Bytes) -> Result<SafeTensors, String> {
-    let (len, rest) = bytes.split_first_chunk::<8>().ok_or("it is truncated")?;
-    let len = usize::try_from(u64::from_le_bytes(*len)).ok().filter(|&len| len <= MAX_HEADER);
-    let len =
-        len.filter(|&len| len <= rest.len()).ok_or("its header is longer than the file: it is truncated")?;
-    let header: Json =
-        serde_json::from_slice(&rest[..len]).map_err(|error| format!("its header is malformed: {error}"))?;
+pub(crate) fn read(source: Source) -> Result<SafeTensors, String> {
+    let mut len = [0; LENGTH];
+    source.read_into(0, &mut len, &mut |_| {}).map_err(|_| "it is truncated")?;
+    let rest = source.len() - LENGTH;
+    let len = usize::try_from(u64::from_le_bytes(len)).ok().filter(|&len| len <= MAX_HEADER);
+    let len = len.filter(|&len| len <= rest).ok_or("its header is longer than the file: it is truncated")?;
+    let (begin, n_bytes) = (LENGTH + len, rest - len);
+    let header: Json = serde_json::from_slice(&source.read(LENGTH..begin)?)
+        .map_err(|error| format!("its header is malformed: {error}"))?;
     let header = header.as_object().ok_or("its header is no object")?;
-    let data = bytes.slice(8 + len..);
     let (mut tensors, mut notes) = (BTreeMap::new(), BTreeMap::new());
     let mut places = Vec::new();
     for (name, entry) in header {
@@ -79,24 +94,21 @@ pub(crate) fn read(bytes: &Bytes) -> Result<SafeTensors, String> {
         };
         let (dims, place) = (sizes("shape")?, sizes("data_offsets")?);
         let &[start, end] = &place[..] else { return Err(wrong("its data_offsets are malformed")) };
-        if start > end || end > data.len() {
-            return Err(wrong(&format!(
-                "bytes {start} to {end} are not in the file, which has {}",
-                data.len()
-            )));
+        if start > end || end > n_bytes {
+            return Err(wrong(&format!("bytes {start} to {end} are not in the file, which has {n_bytes}")));
         }
         let want = dims.iter().try_fold(dtype.size(), |n, &dim| n.checked_mul(dim));
         if want != Some(end - start) {
             return Err(wrong(&format!("{} bytes for the shape {dims:?} of {dtype}", end - start)));
         }
         places.push((start, end));
-        tensors.insert(name.clone(), (dtype, dims, data.slice(start..end)));
+        tensors.insert(name.clone(), (dtype, dims, begin + start..begin + end));
     }
     places.sort_unstable();
     if places.windows(2).any(|pair| pair[1].0 < pair[0].1) {
         return Err("the bytes of two tensors overlap".to_owned());
     }
-    Ok(SafeTensors { tensors, notes })
+    Ok(SafeTensors { tensors, notes, source })
 }
 
 /// Writes a file.
@@ -130,7 +142,7 @@ pub(crate) fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn file(header: &str, data: &[u8]) -> Bytes {
+    fn file(header: &str, data: &[u8]) -> Source {
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat().into()
     }
 
@@ -141,15 +153,17 @@ mod tests {
         let snapshot = Snapshot { tensors: vec![("w/Adam".to_owned(), tensor)], notes: notes.clone() };
         let mut bytes = Vec::new();
         write(&snapshot, &mut bytes).unwrap();
-        let read = read(&bytes.into()).unwrap();
+        let read = read(bytes.into()).unwrap();
         assert_eq!(read.notes, notes);
-        let (dtype, dims, bytes) = &read.tensors["w/Adam"];
+        let (dtype, dims, _) = &read.tensors["w/Adam"];
+        let mut bytes = [0; 8];
+        read.read_into("w/Adam", &mut bytes).unwrap();
         assert_eq!((*dtype, &dims[..], &bytes[4..]), (DType::F32, &[2, 1][..], &(-2.0f32).to_le_bytes()[..]));
     }
 
     #[test]
     fn headers_that_lie_are_refused() {
-        let why = |header: &str, data: &[u8]| read(&file(header, data)).unwrap_err();
+        let why = |header: &str, data: &[u8]| read(file(header, data)).unwrap_err();
         let of = |shape: &str, at: &str| {
             format!(r#"{{"w": {{"dtype": "F32", "shape": {shape}, "data_offsets": {at}}}}}"#)
         };
@@ -160,7 +174,7 @@ mod tests {
         assert!(why(&of("[1]", "[8, 4]"), &[0; 8]).contains("are not in the file"));
         assert!(why("[", &[]).contains("its header is malformed"));
         assert!(why(&"[".repeat(10_000), &[]).contains("its header is malformed"));
-        assert!(read(&Bytes::from_static(&[0xff; 9])).unwrap_err().contains("truncated"));
+        assert!(read(vec![0xff; 9].into()).unwrap_err().contains("truncated"));
         let two = r#"{"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}, "b": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}"#;
         assert!(why(two, &[0; 3]).contains("overlap"));
     }

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use befrost::bundle::{Bundle, BundleData, Bytes, CheckpointState, Type, objects};
+use befrost::bundle::{Bundle, BundleData, CheckpointState, Source, Type, objects};
 use befrost::mem::Malloc;
 use befrost::{DType, HostTensor, ResourceName, Resources, Shape, assign_variable_values, variable_values};
 
@@ -51,6 +52,9 @@ enum Kind {
     Tensors(SafeTensors),
 }
 
+/// Maximum number of threads that read.
+const MAX_READERS: usize = 4;
+
 /// Maximum number of differences that are listed.
 const MAX_LISTED: usize = 40;
 
@@ -72,13 +76,12 @@ impl Checkpoint {
         let is_safe = text.ends_with(SAFE) || Path::new(&safe).is_file();
         if is_safe {
             let path = PathBuf::from(&safe);
-            let bytes = fs::read(&path).map_err(|error| TrainError::file(&path, error))?;
-            let tensors = safetensors::read(&bytes.into()).map_err(|why| TrainError::file(&path, why))?;
+            let source = Source::open(&path).map_err(|error| TrainError::file(&path, error))?;
+            let tensors = safetensors::read(source).map_err(|why| TrainError::file(&path, why))?;
             return Ok(Checkpoint { path, kind: Kind::Tensors(tensors) });
         }
         let prefix = text.strip_suffix(INDEX).unwrap_or(&text);
-        let bundle =
-            Bundle::open(prefix, &mut |name| fs::read(name).map(Bytes::from).map_err(|e| e.to_string()));
+        let bundle = Bundle::open(prefix, &mut |name| Source::open(name).map_err(|error| error.to_string()));
         let bundle = bundle.map_err(|error| TrainError::new(error.to_string()))?;
         let names = objects::names(&bundle).map_err(|why| TrainError::file(Path::new(prefix), why))?;
         let kind = Kind::Bundle(bundle, names.unwrap_or_default());
@@ -120,19 +123,19 @@ impl Checkpoint {
     pub fn read(&self, name: &str) -> Result<Option<HostTensor>, TrainError> {
         let Some((dtype, dims)) = self.describe(name) else { return Ok(None) };
         let failed = |why: String| TrainError::file(&self.path, format!("tensor '{name}': {why}"));
-        let bytes = match &self.kind {
-            Kind::Tensors(all) => all.tensors[name].2.clone(),
-            Kind::Bundle(bundle, names) => {
-                let key = names.get(name).map_or(name, String::as_str);
-                let tensor = bundle.read(key, "").map_err(|error| TrainError::new(error.to_string()))?;
-                let BundleData::Dense(bytes) = tensor.data else { return Ok(None) };
-                bytes
-            }
-        };
         let shape = Shape::new(&dims).map_err(|error| failed(error.to_string()))?;
         let tensor = HostTensor::allocate(dtype, shape, &Malloc::shared());
         let tensor = tensor.map_err(|error| failed(error.to_string()))?;
-        tensor.write_bytes().map_err(|error| failed(error.to_string()))?.copy_from_slice(&bytes);
+        {
+            let mut bytes = tensor.write_bytes().map_err(|error| failed(error.to_string()))?;
+            match &self.kind {
+                Kind::Tensors(all) => all.read_into(name, &mut bytes).map_err(failed)?,
+                Kind::Bundle(bundle, names) => {
+                    let key = names.get(name).map_or(name, String::as_str);
+                    bundle.read_into(key, &mut bytes).map_err(|error| TrainError::new(error.to_string()))?;
+                }
+            }
+        }
         Ok(Some(tensor))
     }
 
@@ -179,7 +182,8 @@ impl Checkpoint {
         let variables = variable_values(resources).map_err(|error| TrainError::new(error.to_string()))?;
         let is_chosen = |name: &str| chosen.is_none_or(|chosen| chosen(name));
         let mut wrong = Vec::new();
-        let mut found: Vec<(ResourceName, HostTensor)> = Vec::new();
+        let (mut found, mut stored): (Vec<(ResourceName, HostTensor)>, Vec<ResourceName>) =
+            Default::default();
         let mut known = BTreeSet::new();
         for (name, value) in variables.into_iter().filter(|(name, _)| is_chosen(name.name())) {
             known.insert(name.name().to_owned());
@@ -199,10 +203,7 @@ impl Checkpoint {
                 wrong.push(format!("'{}' is {want} {shape:?}, and {dtype} {dims:?} in it", name.name()));
                 continue;
             }
-            if wrong.is_empty() {
-                let value = self.read(name.name())?;
-                found.extend(value.map(|value| (name, value)));
-            }
+            stored.push(name);
         }
         if chosen.is_none() {
             let names = self.names();
@@ -210,7 +211,7 @@ impl Checkpoint {
                 .iter()
                 .filter(|name| !known.contains(*name) && !name.starts_with(OWN) && *name != "global_step");
             wrong.extend(surplus.map(|name| format!("'{name}' is only in it")));
-        } else if found.is_empty() && wrong.is_empty() {
+        } else if found.is_empty() && stored.is_empty() && wrong.is_empty() {
             wrong.push("no variable matches".to_owned());
         }
         if !wrong.is_empty() {
@@ -220,8 +221,37 @@ impl Checkpoint {
             let why = format!("the checkpoint is of another model: {}{more}", wrong.join("; "));
             return Err(TrainError::file(&self.path, why));
         }
+        found.extend(self.read_all(stored)?);
         assign_variable_values(resources, found)
             .map_err(|error| TrainError::file(&self.path, error.to_string()))
+    }
+
+    /// Reads tensors of numbers, on several threads: reading and checksums take as long as the memory's first
+    /// touch, and each tensor has its own memory.
+    fn read_all(&self, names: Vec<ResourceName>) -> Result<Vec<(ResourceName, HostTensor)>, TrainError> {
+        let next = AtomicUsize::new(0);
+        let read_some = || {
+            let mut read = Vec::new();
+            // Relaxed: only uniqueness matters.
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let value = self.read(name.name())?;
+                read.extend(value.map(|value| (name.clone(), value)));
+            }
+            Ok::<_, TrainError>(read)
+        };
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS);
+        std::thread::scope(|scope| {
+            let spawn =
+                |_| std::thread::Builder::new().name("restore".to_owned()).spawn_scoped(scope, read_some);
+            // A thread that cannot be started leaves its part to the others.
+            let others: Vec<_> = (1..n_threads.min(names.len())).filter_map(|i| spawn(i).ok()).collect();
+            let mut read = read_some()?;
+            for other in others {
+                let other = other.join().map_err(|_| TrainError::new("a thread that restores panicked"))?;
+                read.extend(other?);
+            }
+            Ok(read)
+        })
     }
 }
 

@@ -175,11 +175,19 @@ impl Trainer {
     /// # Errors
     /// If it is no training program, or its initialization fails.
     pub fn new(program: &Program) -> Result<Trainer, TrainError> {
+        Trainer::with_resources(program, Resources::default())
+    }
+
+    /// A trainer whose variables are in these resources.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`].
+    pub fn with_resources(program: &Program, resources: Resources) -> Result<Trainer, TrainError> {
         let description = Description::of(program)?;
         let trainer = Trainer {
             program: program.clone(),
             description,
-            resources: Resources::default(),
+            resources,
             constants: Vec::new(),
             options: TrainerOptions::default(),
             checkpoints: None,

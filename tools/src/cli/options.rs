@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use befrost::{Library, LibraryError};
+use befrost::{Library, LibraryError, Resources, allow_folder};
 use befrost_compiler::device::{CostProfile, DeviceOptions, Partition};
 use befrost_compiler::import::{Feed, GradientRequest, ImportOptions};
 use befrost_compiler::print::PrintOptions;
@@ -38,6 +38,27 @@ impl LibraryArgs {
     pub(super) fn load(&self, load: LoadLibrary) -> Result<Vec<Library>, Failure> {
         let loaded = self.libraries.iter().map(|path| load(path));
         loaded.map(|library| library.map_err(|error| Failure::Refused(error.to_string()))).collect()
+    }
+}
+
+/// Options for operators on files.
+#[derive(Args, Clone, Debug)]
+pub(super) struct FolderArgs {
+    /// Let operators such as SaveV2 and RestoreV2 read and write files in this folder; default: in none. Can
+    /// be given several times
+    #[arg(long, value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
+}
+
+impl FolderArgs {
+    /// Resources without variables, for programs that may touch the folders.
+    pub(super) fn resources(&self) -> Result<Resources, Failure> {
+        let resources = Resources::default();
+        for folder in &self.allow_dir {
+            let refused = |error| Failure::Usage(format!("--allow-dir {}: {error}", folder.display()));
+            allow_folder(&resources, folder).map_err(refused)?;
+        }
+        Ok(resources)
     }
 }
 

@@ -157,8 +157,8 @@ pub fn bundle(bytes: &[u8]) -> bool {
     let Some((length, files)) = bytes.split_first_chunk() else { return false };
     let (index, shard) = files.split_at(files.len().min(u16::from_le_bytes(*length).into()));
     let opened = Bundle::open("b", &mut |name| match name {
-        "b.index" => Ok(Bytes::copy_from_slice(index)),
-        _ => Ok(Bytes::copy_from_slice(shard)),
+        "b.index" => Ok(index.to_vec().into()),
+        _ => Ok(shard.to_vec().into()),
     });
     let Ok(bundle) = opened else { return false };
     for (name, entry) in bundle.tensors() {

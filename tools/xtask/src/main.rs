@@ -3,6 +3,7 @@
 //! ```text
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! instructions       instructions per kernel in the executor, counted by valgrind
+//! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the models of our concurrent code, run through every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
 //! random-devices [FROM N]  random programs on random devices, as one function and in parts
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["instructions"] => instructions::run(&root(), &target()),
+        ["kills"] => kills("200"),
+        ["kills", n] => kills(n),
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
@@ -38,7 +41,7 @@ fn main() -> ExitCode {
         ["refuse-memory"] => refuse_memory(),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|refuse-memory"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|refuse-memory"
             );
             return ExitCode::from(2);
         }
@@ -60,25 +63,31 @@ fn model(words: &[&str]) -> Result<(), String> {
 
 /// Runs the test of random programs on random devices with `n` of them, from `first` on.
 fn random_devices(first: &str, n: &str) -> Result<(), String> {
-    let status = Command::new("cargo")
-        .args(["test", "-p", "befrost-tools", "--test", "tf_oracle", "random_devices", "--", "--nocapture"])
-        .current_dir(root())
-        .env("BEFROST_DEVICE_FIRST", first)
-        .env("BEFROST_DEVICE_CASES", n)
-        .status()
-        .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a program has other results on devices".to_owned()) }
+    let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n)];
+    test("tf_oracle", "random_devices", &set, "a program has other results on devices")
 }
 
 /// Runs the test that refuses a sample of the requests for memory with all of them.
 fn refuse_memory() -> Result<(), String> {
+    let set = [("BEFROST_REFUSE_ALL", "1")];
+    test("limits", "refused_request", &set, "a refused request is not an error result")
+}
+
+/// Runs the test that kills a training process a few times, with `n` kills.
+fn kills(n: &str) -> Result<(), String> {
+    let set = [("BEFROST_TRAIN_KILLS", n)];
+    test("bef_train", "killed_and_resumed", &set, "a run that was killed and resumed ends with other bits")
+}
+
+/// Runs one test of the tools with variables of the environment set.
+fn test(file: &str, name: &str, set: &[(&str, &str)], failure: &str) -> Result<(), String> {
     let status = Command::new("cargo")
-        .args(["test", "-p", "befrost-tools", "--test", "limits", "refused_request", "--", "--nocapture"])
+        .args(["test", "-p", "befrost-tools", "--test", file, name, "--", "--nocapture"])
         .current_dir(root())
-        .env("BEFROST_REFUSE_ALL", "1")
+        .envs(set.iter().copied())
         .status()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a refused request is not an error result".to_owned()) }
+    if status.success() { Ok(()) } else { Err(failure.to_owned()) }
 }
 
 /// The repository root.

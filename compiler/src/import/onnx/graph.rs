@@ -112,6 +112,8 @@ pub(super) struct OnnxImporter<'g> {
     depth: usize,
     /// Number of nodes lowered, those of a function once per call.
     n_nodes: usize,
+    /// True if the functions of a training program are imported.
+    pub(super) is_training: bool,
 }
 
 impl Deref for OnnxImporter<'_> {
@@ -150,6 +152,7 @@ impl<'g> OnnxImporter<'g> {
             vectors: HashMap::new(),
             depth: 0,
             n_nodes: 0,
+            is_training: false,
         }
     }
 
@@ -163,14 +166,9 @@ impl<'g> OnnxImporter<'g> {
             feeds.extend(inputs.map(|input| Feed::named(input.name.clone())));
         }
         let known = Known::new(graph);
-        let mut args: HashMap<&'g str, usize> = HashMap::new();
-        let mut arg_types = Vec::new();
-        for (i, feed) in feeds.iter().enumerate() {
-            let name = known.name("feed", &feed.name)?;
-            if args.insert(name, i).is_some() {
-                return Err(errors::no_such_tensor("feed", &feed.name, "it is fed twice"));
-            }
-            arg_types.push(self.fed_type(&known, name, feed)?);
+        if let Some(parts) = &options.training {
+            self.training(graph, &known, &feeds, parts)?;
+            return Ok(self.emitter.m);
         }
         let fetches: Vec<&'g str> = match &options.fetches[..] {
             [] => graph.output.iter().map(|output| output.name.as_str()).collect(),
@@ -183,11 +181,51 @@ impl<'g> OnnxImporter<'g> {
             let why = "gradients of ONNX models are not supported; differentiate a GraphDef or text";
             return Err(errors::no_such_tensor("differentiate", &request.name, why));
         }
-        let needed = needed(graph, &known, &fetches, &args);
+        let name = if options.function.is_empty() { "main" } else { &options.function };
+        let results: Vec<(&'g str, &str)> = fetches.iter().map(|&name| (name, name)).collect();
+        self.entry(graph, &known, name, &feeds, &results)?;
+        Ok(self.emitter.m)
+    }
+
+    /// The feeds that fetches need.
+    pub(super) fn needed_feeds(
+        graph: &'g GraphProto,
+        known: &Known<'g>,
+        feeds: &[Feed],
+        fetches: &[&'g str],
+    ) -> Result<Vec<Feed>, Refusal> {
+        let mut fed = HashMap::new();
+        for (i, feed) in feeds.iter().enumerate() {
+            fed.insert(known.name("feed", &feed.name)?, i);
+        }
+        let names = needed(graph, known, fetches, &fed).names;
+        let is_needed = |feed: &&Feed| known.name("feed", &feed.name).is_ok_and(|name| names.contains(name));
+        Ok(feeds.iter().filter(is_needed).cloned().collect())
+    }
+
+    /// An entry function: its name, its feeds, and what it returns under which names.
+    pub(super) fn entry(
+        &mut self,
+        graph: &'g GraphProto,
+        known: &Known<'g>,
+        name: &str,
+        feeds: &[Feed],
+        results: &[(&'g str, &str)],
+    ) -> Result<(), Refusal> {
+        let mut args: HashMap<&'g str, usize> = HashMap::new();
+        let mut arg_types = Vec::new();
+        for (i, feed) in feeds.iter().enumerate() {
+            let name = known.name("feed", &feed.name)?;
+            if args.insert(name, i).is_some() {
+                return Err(errors::no_such_tensor("feed", &feed.name, "it is fed twice"));
+            }
+            arg_types.push(self.fed_type(known, name, feed)?);
+        }
+        let (fetches, result_names): (Vec<&'g str>, Vec<&str>) = results.iter().copied().unzip();
+        let needed = needed(graph, known, &fetches, &args);
         self.expect_supported(graph, &needed)?;
 
-        let entry = if options.function.is_empty() { "main" } else { &options.function };
-        let sym_name = self.m.cx.str_attr(entry);
+        let sym_name = self.m.cx.str_attr(name);
         let func = self.m.cx.op_name(names::FUNC_FUNC);
         let op = self.m.create(NewOp { attrs: &[(names::SYM_NAME, sym_name)], ..NewOp::new(func) });
         let body = self.m.body();
@@ -216,6 +254,7 @@ impl<'g> OnnxImporter<'g> {
             }
             results.push(value);
         }
+        self.scopes.pop();
         let m = &mut self.m;
         let end = m.create_named("func.return", &results, &[], &[]);
         m.append(block, end);
@@ -223,9 +262,11 @@ impl<'g> OnnxImporter<'g> {
         let ty = m.cx.function_type(&arg_types, &outputs);
         let ty = m.cx.type_attr(ty);
         m.set_attr(op, names::FUNCTION_TYPE, ty);
-        let res_names = names_attr(&mut m.cx, &fetches);
-        m.set_attr(op, names::RES_ATTRS, res_names);
-        Ok(self.emitter.m)
+        let res_names = names_attr(&mut m.cx, &result_names);
+        if !result_names.is_empty() {
+            m.set_attr(op, names::RES_ATTRS, res_names);
+        }
+        Ok(())
     }
 
     /// The type of a fed tensor.
@@ -296,6 +337,11 @@ impl<'g> OnnxImporter<'g> {
             // A fed initializer is an argument.
             if self.scopes.last().is_some_and(|scope| scope.contains_key(tensor.name.as_str())) {
                 continue;
+            }
+            if self.is_training {
+                // By its name a constant becomes a variable.
+                let name = self.m.cx.str_id(&tensor.name);
+                self.loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
             }
             let value = self.tensor_constant(tensor);
             let value = value.map_err(|why| errors::tensor(&tensor.name, &why))?;
@@ -531,7 +577,7 @@ fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
 }
 
 /// The names of a graph.
-struct Known<'g> {
+pub(super) struct Known<'g> {
     /// The nodes that define names.
     producers: HashMap<&'g str, usize>,
     /// The names of inputs and initializers.
@@ -555,7 +601,7 @@ impl<'g> Known<'g> {
     }
 
     /// A name of the options, with or without TensorFlow's `:0`.
-    fn name(&self, what: &str, name: &str) -> Result<&'g str, Refusal> {
+    pub(super) fn name(&self, what: &str, name: &str) -> Result<&'g str, Refusal> {
         let find = |name: &str| {
             let produced = self.producers.get_key_value(name).map(|(&name, _)| name);
             produced.or_else(|| self.given.get(name).copied())

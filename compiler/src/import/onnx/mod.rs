@@ -23,6 +23,7 @@ mod node;
 mod ops;
 mod summary;
 mod tensor;
+mod training;
 
 use std::collections::HashMap;
 

@@ -214,7 +214,7 @@ impl TensorFlowModel {
     }
 
     fn open_bundle(&self, files: &dyn ModelFiles) -> Result<Bundle, BundleError> {
-        Bundle::open(&self.variables, &mut |name| files.read(name))
+        Bundle::open(&self.variables, &mut |name| files.read(name).map(Into::into))
     }
 }
 

@@ -8,8 +8,8 @@
 //! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect`
 //! selects the calls of one dialect. Callees are finished before their callers, so each call is decided once.
 //! Not inlined are calls with control edges, which order the whole callee, and calls of functions that are
-//! recursive (directly or not), have no body, are native (`tfrt.native`), differ from the caller in
-//! `tfrt.sync`, or contain unregistered ops. A body with several blocks is only inlined where the parent may
+//! recursive (directly or not), have no body, are native (`tfrt.native`), are to stay apart (`bef.no_inline`),
+//! differ from the caller in `tfrt.sync`, or contain unregistered ops. A body with several blocks is only inlined where the parent may
 //! have several. Calls that run as kernels skip a callee whose arguments are errors; they are inlined where
 //! that makes no difference (`exact.rs`).
 //!
@@ -181,6 +181,7 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors
         None => false,
     };
     m.attr(callee, names::TFRT_NATIVE).is_none()
+        && m.attr(callee, names::NO_INLINE).is_none()
         && !is_in_dataflow(m, call)
         && sync(caller) == sync(callee)
         && (blocks.len() == 1 || several())

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Operators on state and on objects are an `Action`, a function of values. They are listed in the tables of
-//! `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
+//! `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals`, `files` and `checks`.
 //!
 //! Attributes are found by TensorFlow's names; loading rejects a use with an unknown one. A use may have one
 //! more result than the operator, a chain: its completion.
@@ -15,6 +15,7 @@ mod arrays;
 mod attrs;
 mod checks;
 mod dataflow;
+mod files;
 mod flow;
 mod interned;
 mod lists;
@@ -44,6 +45,7 @@ use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
+pub use self::files::allow_folder;
 pub use self::operator::Operator;
 pub use self::variables::{assign_variable_values, remove_variable, variable_values};
 

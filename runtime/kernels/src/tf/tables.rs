@@ -8,12 +8,14 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, lists, lookups, optionals, scatters, stacks, strings, texts, updates, variables,
+    arrays, attrs, checks, files, lists, lookups, optionals, scatters, stacks, strings, texts, updates,
+    variables,
 };
 
-const TABLES: [&[ActionRow]; 11] = [
+const TABLES: [&[ActionRow]; 12] = [
     arrays::OPS,
     checks::OPS,
+    files::OPS,
     lists::OPS,
     lookups::OPS,
     optionals::OPS,

@@ -14,7 +14,9 @@ use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{DType, HostTensor, Shape, literal, print};
 
 use super::action::tensor;
+use super::files::allow_folder;
 use super::optionals;
+use super::strings::{strings, strings_in};
 use super::tables::of_operator;
 use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
@@ -59,8 +61,8 @@ impl Attrs for Text {
     fn strings(&self, _: &str) -> Option<Vec<Vec<u8>>> {
         None
     }
-    fn types(&self, _: &str) -> Option<Vec<Type>> {
-        None
+    fn types(&self, name: &str) -> Option<Vec<Type>> {
+        Some(vec![self.ty(name)?])
     }
 }
 
@@ -76,7 +78,8 @@ fn usual() -> Text {
         [("pattern", "a"), ("rewrite", "b"), ("mode", "TF"), ("ngram_counts", "0"), ("ngram_indexes", "0")];
     let grams =
         [("pool_int64s", "1"), ("min_gram_length", "1"), ("max_gram_length", "1"), ("max_skip_count", "0")];
-    let given = given.into_iter().chain([("num_buckets", "7"), ("limit", "9")]).chain(tables);
+    let given =
+        given.into_iter().chain([("num_buckets", "7"), ("limit", "9"), ("dtypes", "f32")]).chain(tables);
     let given = given.chain(texts).chain(grams);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
@@ -119,6 +122,80 @@ fn value(text: &str) -> Value {
 
 fn shown(value: &Value) -> String {
     print::tensor(&value.downcast_ref::<Tensor>().unwrap().0).unwrap()
+}
+
+fn texts(all: &[&str]) -> Value {
+    strings(&Shape::new(&[all.len()]).unwrap(), all, &Malloc::shared()).unwrap()
+}
+
+fn text(text: &str) -> Value {
+    strings(&Shape::scalar(), &[text], &Malloc::shared()).unwrap()
+}
+
+#[test]
+fn tensors_are_saved_merged_and_restored_in_allowed_folders_only() {
+    let c = Caller(context());
+    let root = std::env::temp_dir().join(format!("befrost-files-{}", std::process::id()));
+    let inside = root.join("inside");
+    std::fs::create_dir_all(&inside).unwrap();
+    let path = |name: &str| inside.join(name).display().to_string();
+    let save = |prefix: &str, names: &[&str], slices: &[&str], tensors: &[Value]| {
+        let operands = [&[text(prefix), texts(names), texts(slices)], tensors].concat();
+        c.with("SaveV2", &[], &operands)
+    };
+    let (x, y) = (value("f32[3]:1,2,3"), value("f32[1]:4"));
+    let refusal = |why: KernelError| (why.code(), why.message().to_owned());
+    let (code, why) = refusal(save(&path("a"), &["x"], &[""], &[x.clone()]).unwrap_err());
+    assert_eq!(code, ErrorCode::FailedPrecondition);
+    assert!(why.contains("may not touch this file; allowed folders: none"), "{why}");
+
+    allow_folder(&c.0.request.resources, &inside).unwrap();
+    save(&path("t/part-0"), &["w", "s"], &["4 0,3", ""], &[x.clone(), texts(&["ab", ""])]).unwrap();
+    save(&path("t/part-1"), &["w"], &["4 3,1"], &[y]).unwrap();
+    let parts = texts(&[&path("t/part-0"), &path("t/part-1")]);
+    let operands = [parts.clone(), text(&path("model"))];
+    c.with("MergeV2Checkpoints", &[("delete_old_dirs", "true"), ("allow_missing_files", "false")], &operands)
+        .unwrap();
+    assert!(!inside.join("t").exists() && inside.join("model.data-00001-of-00002").is_file());
+    let restore = |prefix: &str, name: &str, slice: &str| {
+        c.with("RestoreV2", &[], &[text(prefix), texts(&[name]), texts(&[slice])]).map(|all| all[0].clone())
+    };
+    assert_eq!(shown(&restore(&path("model"), "w", "").unwrap()), shown(&value("f32[4]:1,2,3,4")));
+    assert_eq!(shown(&restore(&path("model"), "w", "4 2,2").unwrap()), shown(&value("f32[2]:3,4")));
+    let why = |found: Result<Value, KernelError>| refusal(found.unwrap_err()).1;
+    assert!(why(restore(&path("model"), "s", "")).contains("tensor 's' is of type"));
+    assert!(why(restore(&path("model"), "v", "")).contains("tensor 'v': there is no such tensor"));
+    assert!(why(restore(&path("none"), "v", "")).contains("none.index: No such file"));
+    let missing = [parts, text(&path("again"))];
+    for (allowed, want) in [("false", "part-0.index"), ("true", "there are no parts")] {
+        let attrs = [("delete_old_dirs", "true"), ("allow_missing_files", allowed)];
+        let why = refusal(c.with("MergeV2Checkpoints", &attrs, &missing).unwrap_err()).1;
+        assert!(why.contains(want), "{why}");
+    }
+    // Ways out: above, beside what is not there, by a link, to a link.
+    std::os::unix::fs::symlink(&root, inside.join("link")).unwrap();
+    std::os::unix::fs::symlink(root.join("to"), inside.join("dangling.index")).unwrap();
+    for (name, want) in [
+        ("../out", "may not touch this file; allowed folders: "),
+        ("none/../../out", "it is no path of a file"),
+        ("link/out", "may not touch this file"),
+        ("dangling", "No such file"),
+    ] {
+        let why = refusal(save(&path(name), &["x"], &[""], &[x.clone()]).unwrap_err()).1;
+        assert!(why.contains(want), "{name}: {why}");
+    }
+    let outside: Vec<_> =
+        std::fs::read_dir(&root).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(outside, ["inside"]);
+    let name = |op: &str, operands: &[Value]| {
+        let made = c.with(op, &[], operands).unwrap();
+        let made = strings_in(&made[0]).unwrap().read().unwrap().at(0).unwrap().to_vec();
+        String::from_utf8(made).unwrap()
+    };
+    let (base, shard, n) = (text("a/b"), value("i32:1"), value("i32:12"));
+    assert_eq!(name("ShardedFilename", &[base.clone(), shard, n.clone()]), "a/b-00001-of-00012");
+    assert_eq!(name("ShardedFilespec", &[base, n]), "a/b-?????-of-00012");
+    std::fs::remove_dir_all(&root).unwrap();
 }
 
 #[test]

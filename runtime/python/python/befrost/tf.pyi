@@ -1378,6 +1378,12 @@ class _OpMean(_t.Protocol):
 Mean: _OpMean
 
 @_t.type_check_only
+class _OpMergeV2Checkpoints(_t.Protocol):
+    """Files of parts of a checkpoint made one checkpoint."""
+    def __call__(self, checkpoint_prefixes: _t.Any, destination_prefix: _t.Any, /, *, allow_missing_files: bool = ..., delete_old_dirs: bool = ...) -> tuple[()]: ...
+MergeV2Checkpoints: _OpMergeV2Checkpoints
+
+@_t.type_check_only
 class _OpMin(_t.Protocol):
     """The minimum along axes, NaN if an element is."""
     def __call__(self, input: _t.Any, reduction_indices: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
@@ -2074,6 +2080,12 @@ class _OpResourceStridedSliceAssign(_t.Protocol):
 ResourceStridedSliceAssign: _OpResourceStridedSliceAssign
 
 @_t.type_check_only
+class _OpRestoreV2(_t.Protocol):
+    """Tensors read from a checkpoint by name."""
+    def __call__(self, prefix: _t.Any, tensor_names: _t.Any, shape_and_slices: _t.Any, /, *, dtypes: _t.Sequence[_t.Any]) -> _t.Any: ...
+RestoreV2: _OpRestoreV2
+
+@_t.type_check_only
 class _OpReverse(_t.Protocol):
     """The order of elements reversed along axes given by truth values."""
     def __call__(self, tensor: _t.Any, dims: _t.Any, /) -> _n.Tensor: ...
@@ -2126,6 +2138,12 @@ class _OpRsqrtGrad(_t.Protocol):
     """The gradient of `Rsqrt`, of y and dy."""
     def __call__(self, y: _t.Any, dy: _t.Any, /) -> _n.Tensor: ...
 RsqrtGrad: _OpRsqrtGrad
+
+@_t.type_check_only
+class _OpSaveV2(_t.Protocol):
+    """Tensors written to a checkpoint by name."""
+    def __call__(self, *operands: _t.Any) -> tuple[()]: ...
+SaveV2: _OpSaveV2
 
 @_t.type_check_only
 class _OpScatterAdd(_t.Protocol):
@@ -2282,6 +2300,18 @@ class _OpShapeN(_t.Protocol):
     """The shapes of several tensors."""
     def __call__(self, *operands: _t.Any, out_type: _t.Any = ...) -> _t.Any: ...
 ShapeN: _OpShapeN
+
+@_t.type_check_only
+class _OpShardedFilename(_t.Protocol):
+    """The name of one of the files of a checkpoint."""
+    def __call__(self, basename: _t.Any, shard: _t.Any, num_shards: _t.Any, /) -> _n.Tensor: ...
+ShardedFilename: _OpShardedFilename
+
+@_t.type_check_only
+class _OpShardedFilespec(_t.Protocol):
+    """The pattern that the names of all files of a checkpoint match."""
+    def __call__(self, basename: _t.Any, num_shards: _t.Any, /) -> _n.Tensor: ...
+ShardedFilespec: _OpShardedFilespec
 
 @_t.type_check_only
 class _OpSigmoid(_t.Protocol):

@@ -10,9 +10,12 @@ use std::io::{self, Write};
 use super::table::masked;
 use super::wire::{fixed32, take, varint};
 use super::write::{Elements, lengths};
-use super::{BundleData, Bytes};
+use super::{BundleData, Bytes, Source};
 use crate::DType;
 use crate::tf::op::Type;
+
+/// What is written at once: it is in a cache since its checksum was computed.
+const AT_ONCE: usize = 1 << 18;
 
 /// The number of elements.
 pub(super) fn n_elements(dims: &[usize]) -> Result<usize, String> {
@@ -41,6 +44,31 @@ pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Resul
         Type::String => strings(n, bytes, crc).map(BundleData::Strings),
         _ => Err(format!("tensors of type {ty} are not supported")),
     }
+}
+
+/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it is
+/// in a cache.
+pub(super) fn decode_into(
+    dtype: DType,
+    dims: &[usize],
+    (shard, at, len): (&Source, usize, usize),
+    crc: u32,
+    to: &mut [u8],
+) -> Result<(), String> {
+    let n = n_elements(dims)?;
+    if n.checked_mul(dtype.size()) != Some(len) {
+        return Err(format!("{n} elements of {dtype} in {len} bytes"));
+    }
+    if to.len() != len {
+        return Err(format!("it has {len} bytes, not {}", to.len()));
+    }
+    let mut found = 0;
+    shard.read_into(at, to, &mut |part| found = crc32c::crc32c_append(found, part))?;
+    expect_crc(masked(found), crc)?;
+    if dtype == DType::I1 {
+        to.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+    Ok(())
 }
 
 fn expect_crc(found: u32, want: u32) -> Result<(), String> {
@@ -84,8 +112,12 @@ pub(super) fn encode(
     let Ok(n) = n_elements(dims) else { return Ok(None) };
     match (ty, elements) {
         (Type::Dense(dtype), Elements::Dense(bytes)) if n.checked_mul(dtype.size()) == Some(bytes.len()) => {
-            to.write_all(bytes)?;
-            Ok(Some((bytes.len() as u64, masked(crc32c::crc32c(bytes)))))
+            let mut crc = 0;
+            for part in bytes.chunks(AT_ONCE) {
+                crc = crc32c::crc32c_append(crc, part);
+                to.write_all(part)?;
+            }
+            Ok(Some((bytes.len() as u64, masked(crc))))
         }
         (Type::String, Elements::Strings(strings)) if strings.len() == n => {
             let mut head = Vec::new();

@@ -8,16 +8,21 @@
 //!
 //! Files are untrusted. [`Bundle::open`] checks the whole index: checksums, the order of the keys, that
 //! entries lie in their shards and do not overlap. Tensors are checked when they are read, and share the
-//! bytes of their shard unless they are put together from slices. Memory is in proportion to the files.
+//! bytes of a shard in memory unless they are put together from slices; [`Bundle::read_into`] reads one to
+//! where it stays. Memory is in proportion to the files.
 //!
-//! [`BundleWriter`] writes bundles. [`objects`] finds the names of variables in a checkpoint of objects.
+//! [`BundleWriter`] writes bundles, [`merge`] makes one of several, [`put`] writes a file whole.
+//! [`objects`] finds the names of variables in a checkpoint of objects.
 //! [`CheckpointState`] is the text file that names the latest checkpoint of a folder.
 //!
-//! Not here: access to files, which the caller passes as a function.
+//! Not here: the choice of files; a function of the caller opens a [`Source`] by its name.
 
 mod data;
+mod merge;
 pub mod objects;
+mod put;
 mod slice;
+mod source;
 mod state;
 mod table;
 #[cfg(test)]
@@ -30,6 +35,9 @@ use std::fmt;
 
 pub use bytes::Bytes;
 
+pub use self::merge::merge;
+pub use self::put::{is_unfinished, put};
+pub use self::source::Source;
 pub use self::state::CheckpointState;
 pub use self::write::{BundleWriter, Elements};
 
@@ -88,7 +96,7 @@ pub enum BundleData {
 pub struct Bundle {
     prefix: String,
     entries: BTreeMap<Vec<u8>, Entry>,
-    shards: Vec<Bytes>,
+    shards: Vec<Source>,
 }
 
 /// The description of a tensor in the index.
@@ -114,18 +122,19 @@ const HEADER: &[u8] = b"";
 
 impl Bundle {
     /// Opens the bundle whose files are called `prefix`, with `.index` and the names of shards behind it.
-    /// `open` returns the bytes of a file.
+    /// `open` opens a file.
     ///
     /// # Errors
     /// If a file cannot be opened, or the index is malformed.
     pub fn open(
         prefix: &str,
-        open: &mut dyn FnMut(&str) -> Result<Bytes, String>,
+        open: &mut dyn FnMut(&str) -> Result<Source, String>,
     ) -> Result<Bundle, BundleError> {
         let index_name = format!("{prefix}.index");
         let refuse =
             |file: &str, problem: String| BundleError { file: Some(file.to_owned()), tensor: None, problem };
-        let index = open(&index_name).map_err(|problem| refuse(&index_name, problem))?;
+        let index = open(&index_name).and_then(|index| index.read(0..index.len()));
+        let index = index.map_err(|problem| refuse(&index_name, problem))?;
         let mut values = table::read(&index).map_err(|problem| refuse(&index_name, problem))?;
         let header = values.remove(HEADER).ok_or("it has no header".to_owned());
         let n_shards = header.and_then(|header| n_shards(&header));
@@ -138,7 +147,7 @@ impl Bundle {
         }
         let mut shards = Vec::with_capacity(n_shards);
         for i in 0..n_shards {
-            let name = format!("{prefix}.data-{i:05}-of-{n_shards:05}");
+            let name = shard_name(prefix, i, n_shards);
             shards.push(open(&name).map_err(|problem| refuse(&name, problem))?);
         }
         let bundle = Bundle { prefix: prefix.to_owned(), entries, shards };
@@ -157,6 +166,11 @@ impl Bundle {
         named.filter_map(|(key, entry)| Some((std::str::from_utf8(key).ok()?, entry)))
     }
 
+    /// The number of shards.
+    pub fn n_shards(&self) -> usize {
+        self.shards.len()
+    }
+
     /// The description of a tensor.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name.as_bytes())
@@ -169,18 +183,47 @@ impl Bundle {
     /// If there is no such tensor, it has no such part, or its bytes differ from their checksum or
     /// description in the index.
     pub fn read(&self, name: &str, slice: &str) -> Result<BundleTensor, BundleError> {
-        let refuse = |problem: String| BundleError {
-            file: Some(self.prefix.clone()),
-            tensor: Some(shown(name.as_bytes())),
-            problem,
-        };
-        let entry = self.entry(name).ok_or_else(|| refuse("there is no such tensor".to_owned()))?;
+        let refuse = |problem: String| self.refused(name, problem);
+        let entry = self.existing(name)?;
         let wanted = if slice.is_empty() {
             Slice::whole(&entry.dims)
         } else {
             Slice::parse(slice, &entry.dims).map_err(refuse)?
         };
         self.part(name.as_bytes(), entry, &wanted).map_err(refuse)
+    }
+
+    /// Reads a tensor of numbers into memory of its size.
+    ///
+    /// # Errors
+    /// As [`Bundle::read`], and if the tensor is of strings, or of another size than the memory.
+    pub fn read_into(&self, name: &str, to: &mut [u8]) -> Result<(), BundleError> {
+        let refuse = |problem: String| self.refused(name, problem);
+        let entry = self.existing(name)?;
+        let bytes = match (entry.ty, entry.slices.is_empty()) {
+            (Type::Dense(dtype), true) => {
+                let shard = self.shard(entry).map_err(refuse)?;
+                return data::decode_into(dtype, &entry.dims, (shard, entry.at, entry.len), entry.crc, to)
+                    .map_err(refuse);
+            }
+            _ => match self.read(name, "")?.data {
+                BundleData::Dense(bytes) => bytes,
+                BundleData::Strings(_) => return Err(refuse("it is of strings".to_owned())),
+            },
+        };
+        if bytes.len() != to.len() {
+            return Err(refuse(format!("it has {} bytes, not {}", bytes.len(), to.len())));
+        }
+        to.copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn existing(&self, name: &str) -> Result<&Entry, BundleError> {
+        self.entry(name).ok_or_else(|| self.refused(name, "there is no such tensor".to_owned()))
+    }
+
+    fn refused(&self, name: &str, problem: String) -> BundleError {
+        BundleError { file: Some(self.prefix.clone()), tensor: Some(shown(name.as_bytes())), problem }
     }
 
     /// The part of a tensor.
@@ -212,11 +255,14 @@ impl Bundle {
 
     /// The elements of an entry without slices.
     fn stored(&self, entry: &Entry) -> Result<BundleTensor, String> {
-        let shard = self.shards.get(entry.shard).ok_or("its shard is missing")?;
         // `check_places` has compared the range with the shard.
-        let bytes = shard.slice(entry.at..entry.at + entry.len);
+        let bytes = self.shard(entry)?.read(entry.at..entry.at + entry.len)?;
         let data = data::decode(entry.ty, &entry.dims, &bytes, entry.crc)?;
         Ok(BundleTensor { ty: entry.ty, dims: entry.dims.clone(), data })
+    }
+
+    fn shard(&self, entry: &Entry) -> Result<&Source, String> {
+        self.shards.get(entry.shard).ok_or_else(|| "its shard is missing".to_owned())
     }
 
     /// Checks that the entries lie in their shards and do not overlap. So reading all of them takes time in
@@ -246,6 +292,11 @@ impl Bundle {
             }
         }
     }
+}
+
+/// The name of a shard's file.
+pub fn shard_name(prefix: &str, shard: usize, n_shards: usize) -> String {
+    format!("{prefix}.data-{shard:05}-of-{n_shards:05}")
 }
 
 /// A key as text for messages.

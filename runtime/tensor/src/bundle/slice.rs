@@ -70,13 +70,16 @@ impl Slice {
     /// A slice of a slice specification: the shape of the whole tensor, and `start,length` or `-` for each
     /// axis.
     pub(super) fn parse(text: &str, dims: &[usize]) -> Result<Slice, String> {
+        let (shape, slice) = Slice::parse_all(text)?;
+        if shape == dims { Ok(slice) } else { Err(format!("its shape is {dims:?}, not {shape:?}")) }
+    }
+
+    /// The shape of the whole tensor, and the slice, of a slice specification.
+    pub(super) fn parse_all(text: &str) -> Result<(Vec<usize>, Slice), String> {
         let malformed = || format!("'{}' specifies no slice", text.chars().take(120).collect::<String>());
         let (shape, axes) = text.rsplit_once(' ').unwrap_or(("", text));
-        let shape: Option<Vec<usize>> = shape.split_whitespace().map(|dim| dim.parse().ok()).collect();
-        let shape = shape.ok_or_else(malformed)?;
-        if shape != dims {
-            return Err(format!("its shape is {dims:?}, not {shape:?}"));
-        }
+        let dims: Option<Vec<usize>> = shape.split_whitespace().map(|dim| dim.parse().ok()).collect();
+        let dims = dims.ok_or_else(malformed)?;
         let axis = |(axis, &dim): (&str, &usize)| match axis.split_once(',') {
             None if axis == "-" => Some((0, dim)),
             None => None,
@@ -86,8 +89,9 @@ impl Slice {
         if axes.len() != dims.len() {
             return Err(malformed());
         }
-        let axes: Option<Vec<_>> = axes.into_iter().zip(dims).map(axis).collect();
-        Slice::checked(axes.ok_or_else(malformed)?, dims)
+        let axes: Option<Vec<_>> = axes.into_iter().zip(&dims).map(axis).collect();
+        let slice = Slice::checked(axes.ok_or_else(malformed)?, &dims)?;
+        Ok((dims, slice))
     }
 
     /// The sizes of the part.
@@ -101,27 +105,26 @@ impl Slice {
     }
 }
 
-impl Slice {
-    /// The TensorSliceProto.
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut slice = Vec::new();
-        for &(start, len) in &self.0 {
-            let mut extent = Vec::new();
-            wire::push_number(&mut extent, 1, start as u64);
-            // A length that is left out is that of the whole axis.
-            wire::push_varint(&mut extent, 2 << 3);
-            wire::push_varint(&mut extent, len as u64);
-            wire::push_bytes(&mut slice, 1, &extent);
-        }
-        slice
-    }
-}
-
 impl StoredSlice {
     /// A slice whose lengths are all written.
     pub(super) fn new(slice: Slice) -> StoredSlice {
         let is_whole = vec![false; slice.0.len()];
         StoredSlice { slice, is_whole }
+    }
+
+    /// The TensorSliceProto.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut slice = Vec::new();
+        for (&(start, len), is_whole) in self.slice.0.iter().zip(&self.is_whole) {
+            let mut extent = Vec::new();
+            wire::push_number(&mut extent, 1, start as u64);
+            if !is_whole {
+                wire::push_varint(&mut extent, 2 << 3);
+                wire::push_varint(&mut extent, len as u64);
+            }
+            wire::push_bytes(&mut slice, 1, &extent);
+        }
+        slice
     }
 
     /// The key under which a slice of a tensor is stored.
@@ -176,8 +179,8 @@ fn overlap((a, n_a): (usize, usize), (b, n_b): (usize, usize)) -> Option<(usize,
     (start < end).then(|| (start, end - start))
 }
 
-/// Checks that slices cover a tensor, each element once.
-pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), String> {
+/// Checks that slices have no elements in common.
+pub(super) fn expect_disjoint(slices: &[&Slice]) -> Result<(), String> {
     if slices.len() > MAX_SLICES {
         return Err(format!("it has {} slices, more than {MAX_SLICES}", slices.len()));
     }
@@ -186,6 +189,12 @@ pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), 
             return Err(format!("its slices {other} and {slice} overlap"));
         }
     }
+    Ok(())
+}
+
+/// Checks that slices cover a tensor, each element once.
+pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), String> {
+    expect_disjoint(slices)?;
     let mut n = 0usize;
     for slice in slices {
         n = n.saturating_add(n_elements(&slice.dims())?);

@@ -129,7 +129,7 @@ fn tensors_are_read_and_share_their_shard() {
         let bias = bundle.read("layer/bias", "").unwrap();
         assert_eq!((bias.ty, &bias.dims[..]), (Type::Dense(DType::I32), &[2][..]));
         let BundleData::Dense(bytes) = &bias.data else { panic!("{bias:?}") };
-        assert_eq!(bytes.as_ptr(), bundle.shards[0].as_ptr());
+        assert!(matches!(&bundle.shards[0], Source::Memory(shard) if shard.as_ptr() == bytes.as_ptr()));
         let flags = bundle.read("layer/flags", "").unwrap();
         assert_eq!(flags.data, BundleData::Dense(Bytes::from_static(&[0, 1, 1])));
         assert_eq!(bundle.read("layer/half", "").unwrap().ty, Type::Dense(DType::BF16));
@@ -245,7 +245,7 @@ fn every_damaged_index_is_refused() {
     let data = Bytes::from(files.data.clone());
     let read = |index: Vec<u8>| {
         let bundle = Bundle::open("v", &mut |name| {
-            Ok(if name == "v.index" { index.clone().into() } else { data.clone() })
+            Ok(if name == "v.index" { index.clone().into() } else { data.clone().into() })
         })?;
         bundle.read("a", "")
     };
@@ -364,4 +364,132 @@ fn slices_that_are_not_all_of_a_tensor_are_not_written() {
     assert!(writer.add_slice("w", 0, ui8s, &[5], &[(2, 2)], Elements::Dense(&[0; 2])).is_err());
     let why = writer.finish().unwrap_err().to_string();
     assert_eq!(why, "'w': its slices are not all of it");
+}
+
+/// Tensors are read from files to where they stay, longer ones than what is read at once, and are checked.
+#[test]
+fn tensors_are_read_from_files_into_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("v").to_string_lossy().into_owned();
+    let (index_name, shard_name) = (format!("{prefix}.index"), format!("{prefix}.data-00000-of-00001"));
+    let ui8s = Type::Dense(DType::UI8);
+    let long: Vec<u8> = (0..600_001u32).map(|i| (i % 251) as u8).collect();
+    let mut writer = BundleWriter::new(vec![Vec::new()]);
+    writer.add("long", 0, ui8s, &[600_001], Elements::Dense(&long)).unwrap();
+    writer.add("bools", 0, Type::Dense(DType::I1), &[3], Elements::Dense(&[0, 1, 7])).unwrap();
+    writer.add("text", 0, Type::String, &[], Elements::Strings(&[b"abc"])).unwrap();
+    for (i, bytes) in long[..6].chunks(3).enumerate() {
+        writer.add_slice("parts", 0, ui8s, &[6], &[(3 * i, 3)], Elements::Dense(bytes)).unwrap();
+    }
+    let (shards, index) = writer.finish().unwrap();
+    std::fs::write(&index_name, index).unwrap();
+    let open = |shard: &[u8]| {
+        std::fs::write(&shard_name, shard).unwrap();
+        Bundle::open(&prefix, &mut |name| Source::open(name).map_err(|error| error.to_string())).unwrap()
+    };
+    let read = |bundle: &Bundle, name: &str, len: usize| {
+        let mut to = vec![9; len];
+        bundle.read_into(name, &mut to).map(|()| to).map_err(|error| error.to_string())
+    };
+    let bundle = open(&shards[0]);
+    assert!(read(&bundle, "long", 600_001).unwrap() == long);
+    assert_eq!(read(&bundle, "bools", 3).unwrap(), [0, 1, 1]);
+    assert_eq!(read(&bundle, "parts", 6).unwrap(), long[..6]);
+    assert_eq!(bundle.read("parts", "6 1,4").unwrap().data, BundleData::Dense(long[1..5].to_vec().into()));
+    assert_eq!(bundle.read("text", "").unwrap().data, BundleData::Strings(vec!["abc".into()]));
+    for (name, len, why) in [
+        ("long", 7, "it has 600001 bytes, not 7"),
+        ("parts", 7, "it has 6 bytes, not 7"),
+        ("text", 3, "it is of strings"),
+        ("none", 3, "there is no such tensor"),
+    ] {
+        let found = read(&bundle, name, len).unwrap_err();
+        assert!(found.ends_with(&format!("tensor '{name}': {why}")), "{found}");
+    }
+    let mut damaged = shards[0].clone();
+    damaged[500_000] ^= 1;
+    assert!(read(&open(&damaged), "long", 600_001).unwrap_err().contains("its checksum is"));
+    // A shard that is cut after it was opened.
+    let bundle = open(&shards[0]);
+    std::fs::write(&shard_name, &shards[0][..9]).unwrap();
+    assert!(read(&bundle, "long", 600_001).is_err());
+    let folder = Source::open(folder.path()).unwrap_err();
+    assert_eq!(folder.to_string(), "it is no regular file");
+}
+
+/// The shards and the index of a bundle.
+type Part = (Vec<Vec<u8>>, Vec<u8>);
+fn opened(name: &str, (shards, index): &Part) -> Bundle {
+    Bundle::open(name, &mut |file| {
+        if file.ends_with(".index") {
+            return Ok(index.clone().into());
+        }
+        let i =
+            (0..shards.len()).find(|&i| file == shard_name(name, i, shards.len())).ok_or("no such file")?;
+        Ok(shards[i].clone().into())
+    })
+    .unwrap()
+}
+
+/// Shards are counted on, slices of one tensor joined; a tensor that two bundles have is refused.
+#[test]
+fn bundles_become_one() {
+    let ui8s = Type::Dense(DType::UI8);
+    let part = |n_shards: usize, specified: &[((&str, &str), &[usize], &[u8])]| -> Part {
+        let mut writer = BundleWriter::new(vec![Vec::new(); n_shards]);
+        for &(name, dims, bytes) in specified {
+            writer.add_specified(name, n_shards - 1, ui8s, dims, Elements::Dense(bytes)).unwrap();
+        }
+        writer.finish_part().unwrap()
+    };
+    let one = part(2, &[(("w", "4 2 0,3:-"), &[3, 2], &[1, 2, 3, 4, 5, 6]), (("a", ""), &[1], &[7])]);
+    let two = part(1, &[(("w", "4 2 3,1:-"), &[1, 2], &[8, 9])]);
+    let parts = [opened("one", &one), opened("two", &two)];
+    let index = merge(&parts).unwrap();
+    let all = opened("all", &([one.0.clone(), two.0.clone()].concat(), index));
+    assert_eq!(all.n_shards(), 3);
+    assert_eq!(all.read("w", "").unwrap().data, BundleData::Dense(vec![1, 2, 3, 4, 5, 6, 8, 9].into()));
+    assert_eq!(all.read("w", "4 2 3,1:-").unwrap().data, BundleData::Dense(vec![8, 9].into()));
+    assert_eq!(all.read("a", "").unwrap().data, BundleData::Dense(vec![7].into()));
+    let why = |parts: &[Bundle]| merge(parts).unwrap_err().to_string();
+    assert!(why(&[opened("one", &one), opened("one", &one)]).contains("another bundle has it too"));
+    let third = part(1, &[(("w", "5 2 4,1:-"), &[1, 2], &[8, 9])]);
+    assert!(why(&[opened("two", &two), opened("x", &third)]).contains("its slices are of different tensors"));
+    let overlapping = part(1, &[(("w", "4 2 2,2:-"), &[2, 2], &[8, 9, 1, 2])]);
+    assert!(why(&[opened("two", &two), opened("x", &overlapping)]).contains("overlap"));
+    let mut writer = BundleWriter::new(vec![Vec::new()]);
+    let refused = |r: std::io::Result<()>| r.unwrap_err().to_string();
+    assert!(
+        refused(writer.add_specified(("w", "4 2 3,1:-"), 0, ui8s, &[2, 2], Elements::Dense(&[1; 4])))
+            .contains("slice 3,1:0,2 of a tensor of shape")
+    );
+    assert!(
+        refused(writer.add_specified(("w", "4 x"), 0, ui8s, &[2], Elements::Dense(&[1; 2])))
+            .contains("specifies no slice")
+    );
+    writer.add_specified(("w", "4 2 3,1:-"), 0, ui8s, &[1, 2], Elements::Dense(&[1; 2])).unwrap();
+    assert!(writer.finish().unwrap_err().to_string().contains("not all of it"));
+}
+
+#[test]
+fn files_appear_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    put(&path, |to| to.write_all(b"abc")).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"abc");
+    let failed = put(&path, |to| {
+        to.write_all(b"x")?;
+        Err(std::io::Error::other("no"))
+    })
+    .unwrap_err();
+    assert_eq!(failed.to_string(), "no");
+    assert_eq!(std::fs::read(&path).unwrap(), b"abc");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    // What a killed process left, here a link, is replaced and not followed.
+    std::fs::write(folder.path().join("other"), b"other").unwrap();
+    std::os::unix::fs::symlink(folder.path().join("other"), folder.path().join(".x.tmp")).unwrap();
+    put(&path, |to| to.write_all(b"new")).unwrap();
+    assert_eq!(std::fs::read(folder.path().join("other")).unwrap(), b"other");
+    assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    assert!(is_unfinished(".x.tmp") && !is_unfinished("x.tmp") && !is_unfinished(".x"));
 }

@@ -91,6 +91,42 @@ impl<W: Write> BundleWriter<W> {
         elements: Elements<'_>,
     ) -> io::Result<()> {
         let slice = Slice::checked(slice.to_vec(), dims).map_err(|why| refused(&why))?;
+        self.put_slice(name, shard, ty, dims, slice, elements)
+    }
+
+    /// Writes a tensor, or the slice of one that a slice specification of TensorFlow's names, such as
+    /// `4 3 0,2:-`. An empty one is all of it. `dims` is the shape of what is written.
+    ///
+    /// # Errors
+    /// As [`BundleWriter::add_slice`], and if the specification is malformed, or is of another shape.
+    pub fn add_specified(
+        &mut self,
+        (name, specification): (&str, &str),
+        shard: usize,
+        ty: Type,
+        dims: &[usize],
+        elements: Elements<'_>,
+    ) -> io::Result<()> {
+        if specification.is_empty() {
+            return self.add(name, shard, ty, dims, elements);
+        }
+        let (whole, slice) = Slice::parse_all(specification).map_err(|why| refused(&why))?;
+        if slice.dims() != dims {
+            let dims = format!("'{name}': slice {slice} of a tensor of shape {dims:?}");
+            return Err(refused(&dims));
+        }
+        self.put_slice(name, shard, ty, &whole, slice, elements)
+    }
+
+    fn put_slice(
+        &mut self,
+        name: &str,
+        shard: usize,
+        ty: Type,
+        dims: &[usize],
+        slice: Slice,
+        elements: Elements<'_>,
+    ) -> io::Result<()> {
         let key = name.as_bytes().to_vec();
         let whole = self.partitioned.entry(key).or_insert_with(|| Partitioned {
             ty,
@@ -121,12 +157,7 @@ impl<W: Write> BundleWriter<W> {
         let (len, crc) =
             data::encode(ty, dims, elements, &mut to.to)?.ok_or_else(|| refused("elements do not fit"))?;
         to.len += len;
-        let mut entry = described(ty, dims);
-        for (field, value) in [(3, shard as u64), (4, at), (5, len)] {
-            push_number(&mut entry, field, value);
-        }
-        push_fixed32(&mut entry, 6, crc);
-        self.entries.insert(key.to_vec(), entry);
+        self.entries.insert(key.to_vec(), placed(described(ty, dims), (shard, at, len), crc));
         Ok(())
     }
 
@@ -134,33 +165,59 @@ impl<W: Write> BundleWriter<W> {
     ///
     /// # Errors
     /// If the slices of a tensor do not cover it, or overlap, or the tensor was also written as a whole.
-    pub fn finish(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
+    pub fn finish(self) -> io::Result<(Vec<W>, Vec<u8>)> {
+        for (name, Partitioned { ty: _, dims, slices }) in &self.partitioned {
+            super::slice::expect_partition(dims, &slices.iter().collect::<Vec<_>>())
+                .map_err(|why| refused(&format!("'{}': {why}", super::shown(name))))?;
+        }
+        self.finish_part()
+    }
+
+    /// [`BundleWriter::finish`] of a part of a bundle: other parts, with which it is to be merged, may have
+    /// the other slices of its tensors.
+    ///
+    /// # Errors
+    /// If slices of a tensor overlap, or the tensor was also written as a whole.
+    pub fn finish_part(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
         for (name, Partitioned { ty, dims, slices }) in &self.partitioned {
             let problem = |why: &str| refused(&format!("'{}': {why}", super::shown(name)));
-            super::slice::expect_partition(dims, &slices.iter().collect::<Vec<_>>())
-                .map_err(|why| problem(&why))?;
+            super::slice::expect_disjoint(&slices.iter().collect::<Vec<_>>()).map_err(|why| problem(&why))?;
             let mut entry = described(*ty, dims);
             for slice in slices {
-                push_bytes(&mut entry, 7, &slice.encode());
+                push_bytes(&mut entry, 7, &StoredSlice::new(slice.clone()).encode());
             }
             if self.entries.insert(name.clone(), entry).is_some() {
                 return Err(problem("it is written whole and in slices"));
             }
         }
-        let mut header = Vec::new();
-        push_number(&mut header, 1, self.shards.len() as u64);
-        // The version of the writer.
-        let mut version = Vec::new();
-        push_number(&mut version, 1, 1);
-        push_bytes(&mut header, 3, &version);
-        self.entries.insert(HEADER.to_vec(), header);
-        let index = table::write(&self.entries);
+        let index = index(self.entries, self.shards.len());
         Ok((self.shards.into_iter().map(|shard| shard.to).collect(), index))
     }
 }
 
+/// The index with these entries of a bundle.
+pub(super) fn index(mut entries: BTreeMap<Vec<u8>, Vec<u8>>, n_shards: usize) -> Vec<u8> {
+    let mut header = Vec::new();
+    push_number(&mut header, 1, n_shards as u64);
+    // The version of the writer.
+    let mut version = Vec::new();
+    push_number(&mut version, 1, 1);
+    push_bytes(&mut header, 3, &version);
+    entries.insert(HEADER.to_vec(), header);
+    table::write(&entries)
+}
+
+/// An entry with shard, place and length of its elements, and their checksum.
+pub(super) fn placed(mut entry: Vec<u8>, (shard, at, len): (usize, u64, u64), crc: u32) -> Vec<u8> {
+    for (field, value) in [(3, shard as u64), (4, at), (5, len)] {
+        push_number(&mut entry, field, value);
+    }
+    push_fixed32(&mut entry, 6, crc);
+    entry
+}
+
 /// Type and shape of an entry.
-fn described(ty: Type, dims: &[usize]) -> Vec<u8> {
+pub(super) fn described(ty: Type, dims: &[usize]) -> Vec<u8> {
     let (mut entry, mut shape) = (Vec::new(), Vec::new());
     push_number(&mut entry, 1, u64::try_from(ty.code()).unwrap_or(0));
     for &dim in dims {

@@ -53,7 +53,7 @@ use super::content;
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, locked, text};
 use super::model::OpenModel;
-use super::options::{LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PassArgs, ReadArgs, place};
+use super::options::{FolderArgs, LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PassArgs, ReadArgs, place};
 use deadline::{Deadline, Work};
 use fixed::Fixed;
 pub use interrupt::Interrupts;
@@ -172,6 +172,9 @@ pub(super) struct ExecArgs {
     /// Refuse memory for tensors, and for the values of calls, beyond this many bytes: an error result
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<usize>,
+
+    #[command(flatten)]
+    folders: FolderArgs,
 
     /// Compare the tensors of a BEF file with their checksum, which loading does not
     #[arg(long)]
@@ -575,12 +578,12 @@ fn execute(
     let session = Session::new(args, &deadline, allocator);
     let mut resources = None;
     if let Some(name) = &args.init_function {
-        let shared = befrost::Resources::default();
+        let shared = args.folders.resources()?;
         session.initialize(&find(&program, name)?, &shared)?;
         resources = Some(shared);
     }
     if let (Some(name), None) = (&loaded.init, &args.init_function) {
-        let shared = befrost::Resources::default();
+        let shared = args.folders.resources()?;
         session.initialize_model(&find(&program, name)?, &shared)?;
         resources = Some(shared);
     }
@@ -590,7 +593,7 @@ fn execute(
     let first = chosen.iter().find(|function| !function.is_private()).or(chosen.first()).cloned();
     let nothing_runs = !chosen.iter().any(is_runnable);
     for function in chosen {
-        let resources = resources.clone().unwrap_or_default();
+        let resources = resources.clone().map_or_else(|| args.folders.resources(), Ok)?;
         match session.run(&function, &files, &resources) {
             Err(Failure::Reported) if !deadline.is_over() && !interrupt::is_set() => {
                 result = Err(Failure::Reported);

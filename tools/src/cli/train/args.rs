@@ -95,6 +95,9 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) folders: FolderArgs,
+
     /// How often to save: after a number of steps or seconds, or each epoch
     #[arg(long, value_name = "N|Ns|epoch", default_value = "epoch", value_parser = every, requires = "checkpoint")]
     pub(super) save_every: Every,

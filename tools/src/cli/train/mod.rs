@@ -75,7 +75,7 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
     let runtime = Runtime::builder().work_queue(queue).build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let program = program(args, from, &options, &runtime)?;
-    let mut trainer = Trainer::new(&program)?.options(TrainerOptions {
+    let mut trainer = Trainer::with_resources(&program, args.folders.resources()?)?.options(TrainerOptions {
         batch: args.batch(),
         drop_remainder: args.drop_remainder,
         order,

@@ -10,7 +10,7 @@ import ast
 import dataclasses
 import sys
 import types
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

@@ -12,6 +12,7 @@
 
 mod binary;
 mod control;
+mod files;
 mod fused;
 mod images;
 mod layers;
@@ -40,7 +41,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 21] = [
+static FAMILIES: [&[OpRow]; 22] = [
     &unary::ROWS,
     &binary::ROWS,
     &reductions::ROWS,
@@ -62,6 +63,7 @@ static FAMILIES: [&[OpRow]; 21] = [
     &onnx::ROWS,
     &tables::ROWS,
     &updates::ROWS,
+    &files::ROWS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

@@ -1,0 +1,116 @@
+//! The files of a bundle, in memory or on a disk.
+//!
+//! ```text
+//! Memory: shared bytes ──slice──▶ Bytes            File: an open file ──read at──▶ the memory of a tensor
+//! ```
+//!
+//! Of a file on a disk only what is asked for is read, and large tensors are read to where they stay: memory
+//! that is touched for the first time costs more than reading does.
+//!
+//! Not here: the choice of files, which is the caller's.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use crate::scratch::filled;
+
+/// The bytes of a file, which need not be in memory.
+#[derive(Debug)]
+pub enum Source {
+    /// In memory.
+    Memory(Bytes),
+    /// An open file with its length.
+    File(File, usize),
+}
+
+/// What is read at once: so much stays in a cache until its checksum is known.
+const AT_ONCE: usize = 1 << 18;
+
+impl From<Bytes> for Source {
+    fn from(bytes: Bytes) -> Source {
+        Source::Memory(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Source {
+    fn from(bytes: Vec<u8>) -> Source {
+        Source::Memory(bytes.into())
+    }
+}
+
+impl Source {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is no regular file.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Source> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        let len = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        Ok(Source::File(file, len))
+    }
+
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Source::Memory(bytes) => bytes.len(),
+            Source::File(_, len) => *len,
+        }
+    }
+
+    /// True if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads a part.
+    ///
+    /// # Errors
+    /// If it is not in the file, or cannot be read.
+    pub fn read(&self, range: Range<usize>) -> Result<Bytes, String> {
+        self.expect(&range)?;
+        match self {
+            Source::Memory(bytes) => Ok(bytes.slice(range)),
+            Source::File(..) => {
+                let mut bytes = filled(range.len(), 0).map_err(|error| error.to_string())?;
+                self.read_into(range.start, &mut bytes, &mut |_| {})?;
+                Ok(bytes.into())
+            }
+        }
+    }
+
+    /// Reads the bytes from `at` on into memory. `see` gets each part once it was read.
+    ///
+    /// # Errors
+    /// If they are not in the file, or cannot be read.
+    pub fn read_into(&self, at: usize, to: &mut [u8], see: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+        self.expect(&(at..at.saturating_add(to.len())))?;
+        let mut at = at;
+        for part in to.chunks_mut(AT_ONCE) {
+            match self {
+                Source::Memory(bytes) => part.copy_from_slice(&bytes[at..at + part.len()]),
+                Source::File(file, _) => {
+                    file.read_exact_at(part, at as u64).map_err(|error| error.to_string())?;
+                }
+            }
+            see(part);
+            at += part.len();
+        }
+        Ok(())
+    }
+
+    fn expect(&self, range: &Range<usize>) -> Result<(), String> {
+        if range.start <= range.end && range.end <= self.len() {
+            return Ok(());
+        }
+        Err(format!("bytes {} to {} are not in the file, which has {}", range.start, range.end, self.len()))
+    }
+}
