@@ -5,10 +5,12 @@ TensorFlow's answer to compare with.
     venv/bin/python tools/bench/models.py DIRECTORY [MODEL ...]
 
 For each model and batch size DIRECTORY gets NAME_bN.pb, NAME_bN.in.npy and NAME_bN.out.npy; an input that is not
-called `x` gets NAME_bN.in.INPUT.npy. `?` in place of N is an unknown batch size. Run one with
+called `x` gets NAME_bN.in.INPUT.npy. NAME_bN.json lists inputs and outputs. `?` in place of N is an unknown batch
+size. Run one with
 
     bef-exec NAME_b1.pb --input NAME_b1.in.npy --expect NAME_b1.out.npy --rtol 1e-3 --repeat 200 --warmup 20
 """
+import json
 import os
 import sys
 
@@ -146,12 +148,13 @@ def write(directory, name, batch):
     path = os.path.join(directory, f"{name}_b{'N' if batch == '?' else batch}")
     with open(path + ".pb", "wb") as file:
         file.write(frozen.graph.as_graph_def().SerializeToString())
+    with open(path + ".json", "w") as file:
+        json.dump({"inputs": [x.name for x in frozen.inputs], "outputs": [y.name for y in frozen.outputs]}, file)
     feeds = {input: RNG.standard_normal([1 if batch == "?" else batch] + shape).astype("f") for input, shape in inputs.items()}
     for input, x in feeds.items():
         np.save(path + (".in.npy" if input == "x" else f".in.{input}.npy"), x)
     np.save(path + ".out.npy", np.asarray(frozen(*map(tf.constant, feeds.values()))[0]))
     print(path, flush=True)
-    return path + ".pb", frozen
 
 
 if __name__ == "__main__":

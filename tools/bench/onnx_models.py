@@ -16,7 +16,7 @@ def save(path, nodes, inputs, outputs, weights, domains=()):
 
 def lstm(path):
     """The layer of `models.lstm`, with the same weights in ONNX's order of gates: i, o, f, c."""
-    inputs, units = models.MODELS["lstm"][1]["x"][-1], models.LSTM_UNITS
+    (steps, inputs), units = models.MODELS["lstm"][1]["x"], models.LSTM_UNITS
     order = lambda x: np.concatenate([np.split(x, 4, -1)[gate] for gate in (0, 3, 1, 2)], -1)
     w, r, b = (order(x) for x in models.lstm_weights(inputs, units))
     weights = {"w": w.T[None].copy(), "r": r.T[None].copy(), "b": np.concatenate([b, np.zeros_like(b)])[None],
@@ -25,7 +25,7 @@ def lstm(path):
              helper.make_node("LSTM", ["steps", "w", "r", "b"], ["all"], hidden_size=units),
              helper.make_node("Squeeze", ["all", "axes"], ["states"]),
              helper.make_node("Transpose", ["states"], ["y"], perm=[1, 0, 2])]
-    save(path, nodes, [("x", ["n", None, inputs])], [("y", ["n", None, units])], weights)
+    save(path, nodes, [("x", ["n", steps, inputs])], [("y", ["n", steps, units])], weights)
 
 
 def trees(path, features=64, n_trees=200, depth=6):
@@ -52,3 +52,6 @@ def trees(path, features=64, n_trees=200, depth=6):
     }
     node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **attrs)
     save(path, [node], [("x", ["n", features])], [("y", ["n", 1])], {}, [("ai.onnx.ml", 3)])
+
+
+MODELS = {"lstm": lstm, "trees": trees}

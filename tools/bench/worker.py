@@ -61,15 +61,12 @@ class TensorFlow:
         graph = tf.compat.v1.GraphDef()
         with open(path, "rb") as file:
             graph.ParseFromString(file.read())
-        nodes = [node for node in graph.node if node.op == "Placeholder"]
-        used = {input.split(":")[0].lstrip("^") for node in graph.node for input in node.input}
-        results = [node.name + ":0" for node in graph.node if node.name not in used and node.op not in ("NoOp", "Placeholder")]
+        with open(path.removesuffix(".pb") + ".json") as file:
+            ports = json.load(file)
         wrap = tf.compat.v1.wrap_function(lambda: tf.import_graph_def(graph, name=""), [])
-        names = [node.name for node in nodes]
-        get = wrap.graph.as_graph_element
-        self.function = wrap.prune([get(name + ":0") for name in names], [get(name) for name in sorted(results)])
-        shape = lambda node: [dim.size if dim.size >= 0 else None for dim in node.attr["shape"].shape.dim]
-        self.inputs = [(node.name, shape(node), "float32") for node in nodes]
+        inputs, outputs = ([wrap.graph.as_graph_element(name) for name in ports[kind]] for kind in ("inputs", "outputs"))
+        self.function = wrap.prune(inputs, outputs)
+        self.inputs = [(x.op.name, x.shape.as_list(), x.dtype.as_numpy_dtype.__name__) for x in inputs]
         self.constant = tf.constant
         self.size = os.path.getsize(path)
 
