@@ -1,14 +1,16 @@
-"""Writes the models that speed is measured on: frozen GraphDefs with random seeded weights, one input each,
-and TensorFlow's answer to compare with.
+"""Writes the models that speed is measured on: frozen GraphDefs with random seeded weights, inputs, and
+TensorFlow's answer to compare with.
 
     python3 -m venv venv && venv/bin/pip install tensorflow-cpu
     venv/bin/python tools/bench/models.py DIRECTORY [MODEL ...]
 
-For each model and batch size DIRECTORY gets NAME_bN.pb, NAME_bN.in.npy and NAME_bN.out.npy. `?` in place of N
-is an unknown batch size. Run one with
+For each model and batch size DIRECTORY gets NAME_bN.pb, NAME_bN.in.npy and NAME_bN.out.npy; an input that is not
+called `x` gets NAME_bN.in.INPUT.npy. NAME_bN.json lists inputs and outputs. `?` in place of N is an unknown batch
+size. Run one with
 
     bef-exec NAME_b1.pb --input NAME_b1.in.npy --expect NAME_b1.out.npy --rtol 1e-3 --repeat 200 --warmup 20
 """
+import json
 import os
 import sys
 
@@ -70,34 +72,88 @@ def bert(x, layers=6, heads=12):
     return x
 
 
+def attend(q, k, v):
+    a = tf.nn.softmax(tf.linalg.matmul(q, k, transpose_b=True) * int(q.shape[-1]) ** -0.5)
+    return tf.linalg.matmul(a, v)
+
+
+def decoder(x, cache, heads=12):
+    """One token of each sequence: its hidden state, and its keys and values, to be added to the cache."""
+    hidden, layers, made = int(x.shape[-1]), int(cache.shape[1]), []
+    split = lambda t: tf.transpose(tf.reshape(t, [-1, 1, heads, hidden // heads]), [0, 2, 1, 3])
+    for layer in range(layers):
+        n = norm(x)
+        q, k, v = (split(dense(n, hidden, scale=hidden**-0.5)) for _ in range(3))
+        made.append(tf.stack([k, v], 1))
+        k, v = (tf.concat([cache[:, layer, i], new], 2) for i, new in enumerate((k, v)))
+        a = tf.reshape(tf.transpose(attend(q, k, v), [0, 2, 1, 3]), [-1, 1, hidden])
+        x = x + dense(a, hidden, scale=hidden**-0.5)
+        f = dense(norm(x), 4 * hidden, lambda t: 0.5 * t * (1 + tf.math.tanh(0.7978846 * (t + 0.044715 * t * t * t))))
+        x = x + dense(f, hidden, scale=(4 * hidden) ** -0.5)
+    return norm(x), tf.stack(made, 1)
+
+
+def lstm_weights(inputs, units):
+    """Kernel, recurrent kernel and bias, the gates in the order of Keras: i, f, c, o."""
+    rng = np.random.default_rng(SEED)
+    return [(rng.standard_normal(shape) * scale).astype("f")
+            for shape, scale in [((inputs, 4 * units), inputs**-0.5), ((units, 4 * units), units**-0.5), (4 * units, 0.1)]]
+
+
+LSTM_UNITS = 256
+
+
+def lstm(x):
+    return LSTM(x)
+
+
+def lstm_layer(inputs):
+    """The layer, whose variables must be made outside of a trace."""
+    layer = tf.keras.layers.LSTM(LSTM_UNITS, return_sequences=True)
+    layer.build((None, None, inputs))
+    layer.set_weights(lstm_weights(inputs, LSTM_UNITS))
+    return layer
+
+
+# The inputs by name, without the batch, which is their first axis.
 MODELS = {
-    "mlp": (mlp, [784], [1, 64]),
-    "lenet": (lenet, [28, 28, 1], [1, 32]),
-    "bert": (bert, [128, 384], [1]),
-    "mobilenetv2": ("MobileNetV2", [224, 224, 3], [1, "?"]),
-    "efficientnetv2b0": ("EfficientNetV2B0", [224, 224, 3], [1, "?"]),
-    "resnet50": ("ResNet50", [224, 224, 3], [1]),
-    "vgg19": ("VGG19", [224, 224, 3], [1]),
+    "mlp": (mlp, {"x": [784]}, [1, 64]),
+    "lenet": (lenet, {"x": [28, 28, 1]}, [1, 32]),
+    "bert": (bert, {"x": [128, 384]}, [1]),
+    "mobilenetv2": ("MobileNetV2", {"x": [224, 224, 3]}, [1, "?"]),
+    "efficientnetb0": ("EfficientNetB0", {"x": [224, 224, 3]}, [1, "?"]),
+    "efficientnetv2b0": ("EfficientNetV2B0", {"x": [224, 224, 3]}, [1, "?"]),
+    "resnet50": ("ResNet50", {"x": [224, 224, 3]}, [1]),
+    "vgg19": ("VGG19", {"x": [224, 224, 3]}, [1]),
+    "lstm": (lstm, {"x": [64, 128]}, [1, "?"]),
+    "decoder": (decoder, {"x": [1, 384], "cache": [6, 2, 12, 127, 32]}, [1, "?"]),
 }
 
 
-def write(directory, name, make, shape, batch):
-    global RNG
+def write(directory, name, batch):
+    global RNG, LSTM
+    make, inputs, _ = MODELS[name]
     RNG = np.random.default_rng(SEED)
-    spec = tf.TensorSpec([None if batch == "?" else batch] + shape, tf.float32, name="x")
+    size = None if batch == "?" else batch
+    specs = [tf.TensorSpec([size] + shape, tf.float32, name=input) for input, shape in inputs.items()]
+    # The layers make their variables here, outside of the trace.
     if isinstance(make, str):
-        # The layers make their variables here, outside of the trace.
         tf.keras.utils.set_random_seed(SEED)
         model = getattr(tf.keras.applications, make)(weights=None)
         make = lambda x: model(x, training=False)
-    function = tf.function(make, input_signature=[spec])
+    elif make is lstm:
+        LSTM = lstm_layer(inputs["x"][-1])
+    function = tf.function(make, input_signature=specs)
     frozen = convert_variables_to_constants_v2(function.get_concrete_function())
     path = os.path.join(directory, f"{name}_b{'N' if batch == '?' else batch}")
     with open(path + ".pb", "wb") as file:
         file.write(frozen.graph.as_graph_def().SerializeToString())
-    x = RNG.standard_normal([1 if batch == "?" else batch] + shape).astype("f")
-    np.save(path + ".in.npy", x)
-    np.save(path + ".out.npy", np.asarray(frozen(tf.constant(x))[0]))
+    with open(path + ".json", "w") as file:
+        json.dump({"inputs": [x.name for x in frozen.inputs], "outputs": [y.name for y in frozen.outputs]}, file)
+    feeds = {input: RNG.standard_normal([1 if batch == "?" else batch] + shape).astype("f") for input, shape in inputs.items()}
+    for input, x in feeds.items():
+        np.save(path + (".in.npy" if input == "x" else f".in.{input}.npy"), x)
+    np.save(path + ".out.npy", np.asarray(frozen(*map(tf.constant, feeds.values()))[0]))
     print(path, flush=True)
 
 
@@ -105,6 +161,5 @@ if __name__ == "__main__":
     directory, wanted = sys.argv[1], sys.argv[2:] or MODELS
     os.makedirs(directory, exist_ok=True)
     for name in wanted:
-        make, shape, batches = MODELS[name]
-        for batch in batches:
-            write(directory, name, make, shape, batch)
+        for batch in MODELS[name][2]:
+            write(directory, name, batch)

@@ -21,13 +21,14 @@ use prost::Message;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attr::{code_of, shape_proto, value};
+use super::walk::{UniqueNames, Walk};
 use crate::diag::Diagnostic;
 use crate::dialects::{Access, tf};
-use crate::graph::effects::{callees, effectful, functions};
+use crate::graph::effects::{callees, effectful};
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, OpDef};
-use crate::ir::{BlockId, LocKind, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{BlockId, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::rewrite::state_access;
 
 /// The function `entry` of a module as a GraphDef, with all functions that it needs.
@@ -35,36 +36,24 @@ use crate::rewrite::state_access;
 /// # Errors
 /// The ops without a form in a GraphDef, by name and count; attributes, types and functions without one.
 pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let functions = functions(m);
-    let find = |name: StrId| functions.get(&name).copied();
-    let Some(main) = functions.iter().find(|&(&name, _)| m.cx.str(name) == entry).map(|(_, &op)| op) else {
-        return Err(vec![Diagnostic::error("E1101", format!("there is no function '{entry}' to export"))]);
-    };
-    let effectful = effectful(m, &functions);
-    let mut export = Export { m, effectful, refused: BTreeMap::new(), wrong: Vec::new() };
+    let (walk, main) = Walk::from(m, entry)?;
+    let effectful = effectful(m, &walk.functions);
+    let mut export = Export { m, effectful, walk };
     let node = export.graph(main);
     let mut library = FunctionDefLibrary::default();
     let (mut seen, mut todo) = (FxHashSet::from_iter([main]), vec![main]);
     while let Some(function) = todo.pop() {
         for op in m.walk(function).skip(1) {
             for name in callees(m, op) {
-                if let Some(callee) = find(name).filter(|&callee| seen.insert(callee)) {
+                let callee = export.walk.functions.get(&name).copied();
+                if let Some(callee) = callee.filter(|&callee| seen.insert(callee)) {
                     todo.push(callee);
                     library.function.extend(export.function(callee));
                 }
             }
         }
     }
-    let Export { refused, mut wrong, .. } = export;
-    if !refused.is_empty() {
-        let list: Vec<String> = refused.iter().map(|(name, n)| format!("{name} ({n})")).collect();
-        let message = format!("operations that a GraphDef does not have: {}", list.join(", "));
-        let help = "an export optimizes by itself: give it the model, or text before the passes for kernels";
-        wrong.push(Diagnostic::error("E1102", message).help(help));
-    }
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
+    export.walk.conclude("a GraphDef")?;
     let library = (!library.function.is_empty()).then_some(library);
     Ok(GraphDef { node, library }.encode_to_vec())
 }
@@ -73,9 +62,7 @@ struct Export<'m> {
     m: &'m Module,
     /// The functions with effects.
     effectful: FxHashSet<StrId>,
-    /// Ops without a form in a GraphDef, and how many.
-    refused: BTreeMap<String, usize>,
-    wrong: Vec<Diagnostic>,
+    walk: Walk<'m>,
 }
 
 /// The names of the values and completions of a body.
@@ -85,7 +72,7 @@ struct ExportedBody {
     inputs: FxHashMap<ValueId, String>,
     /// By chain: the nodes that it waits for.
     waits: FxHashMap<ValueId, Vec<String>>,
-    taken: FxHashSet<String>,
+    names: UniqueNames,
     nodes: Vec<NodeDef>,
     /// The last node that changed state, and those that read it since.
     written: Option<String>,
@@ -93,7 +80,7 @@ struct ExportedBody {
 }
 
 impl ExportedBody {
-    /// The name, or one like it that is not taken.
+    /// The name in TensorFlow's letters, or one like it that is not taken.
     fn name(&mut self, wanted: &str) -> String {
         let is_first = |c: char| c.is_ascii_alphanumeric() || c == '.';
         let is_other = |c: char| is_first(c) || matches!(c, '_' | '-' | '/' | '>');
@@ -101,13 +88,7 @@ impl ExportedBody {
         if !name.starts_with(is_first) {
             name.insert_str(0, "node");
         }
-        let stem = name.clone();
-        let mut n = 0;
-        while !self.taken.insert(name.clone()) {
-            n += 1;
-            name = format!("{stem}_{n}");
-        }
-        name
+        self.names.unique(name)
     }
 }
 
@@ -136,11 +117,9 @@ impl Export<'_> {
     fn graph(&mut self, function: OpId) -> Vec<NodeDef> {
         let m = self.m;
         let mut body = ExportedBody::default();
-        let Some(block) = self.block(function) else { return Vec::new() };
+        let Some(block) = self.walk.block(function) else { return Vec::new() };
         for (i, &arg) in m.args(block).iter().enumerate() {
-            let name =
-                m.port_name(function, names::ARG_ATTRS, i).map_or_else(|| format!("arg{i}"), str::to_owned);
-            let name = body.name(&name);
+            let name = body.name(&self.walk.arg_name(function, i));
             let ty = m.value_type(arg);
             let mut attr = BTreeMap::new();
             attr.insert("dtype".to_owned(), self.dtype(function, ty));
@@ -155,12 +134,10 @@ impl Export<'_> {
             });
             body.inputs.insert(arg, name);
         }
-        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
+        let returned = self.walk.returned(block);
         let mut results = Vec::with_capacity(returned.len());
         for (i, value) in returned.into_iter().enumerate() {
-            let name = m
-                .port_name(function, names::RES_ATTRS, i)
-                .map_or_else(|| format!("result{i}"), str::to_owned);
+            let name = self.walk.result_name(function, i);
             // An argument may be a result, under its name.
             if body.inputs.get(&value) != Some(&name) {
                 results.push((value, body.name(&name)));
@@ -181,7 +158,7 @@ impl Export<'_> {
     /// A function of the library.
     fn function(&mut self, function: OpId) -> Option<FunctionDef> {
         let m = self.m;
-        let block = self.block(function)?;
+        let block = self.walk.block(function)?;
         let name = m.symbol_name(function).map_or("", |name| m.cx.str(name)).to_owned();
         let mut body = ExportedBody::default();
         let mut signature = OpDef { name, ..OpDef::default() };
@@ -192,7 +169,7 @@ impl Export<'_> {
         }
         self.ops(block, &mut body, &|name, output, i| format!("{name}:{output}:{i}"));
         let mut ret = BTreeMap::new();
-        let returned: Vec<ValueId> = m.last_op(block).into_iter().flat_map(|end| m.operands(end)).collect();
+        let returned = self.walk.returned(block);
         for (i, value) in returned.into_iter().enumerate() {
             let out = format!("result{i}");
             signature.output_arg.push(self.port(function, &out, m.value_type(value)));
@@ -209,28 +186,10 @@ impl Export<'_> {
         ArgDef { name: name.to_owned(), r#type, ..ArgDef::default() }
     }
 
-    /// The only block of a function.
-    fn block(&mut self, function: OpId) -> Option<BlockId> {
-        let m = self.m;
-        let block = m.only_block(function);
-        if block.is_none() {
-            self.refuse(
-                function,
-                "a function without a body, or with several blocks, has no form in a GraphDef",
-            );
-        }
-        block
-    }
-
-    fn refuse(&mut self, op: OpId, why: &str) {
-        let span = self.m.op_spans.at(op).copied();
-        self.wrong.push(Diagnostic::error("E1103", why.to_owned()).at(span));
-    }
-
     fn dtype(&mut self, op: OpId, ty: TypeId) -> AttrValue {
         let code = code_of(&self.m.cx, ty);
         if code.is_none() {
-            self.refuse(op, "an argument or result is no tensor of a type that TensorFlow has");
+            self.walk.refuse(op, "an argument or result is no tensor of a type that TensorFlow has");
         }
         AttrValue { value: Some(Value::Type(code.unwrap_or_default())) }
     }
@@ -240,10 +199,7 @@ impl Export<'_> {
     fn ops(&mut self, block: BlockId, body: &mut ExportedBody, text: &dyn Fn(&str, &str, usize) -> String) {
         let m = self.m;
         let in_graph = text("", "", 1).starts_with(":1");
-        for op in m.ops_in(block) {
-            if m.last_op(block) == Some(op) {
-                continue;
-            }
+        for op in self.walk.ops(block) {
             if m.op_name_str(op) == "tfrt.merge.chains" {
                 let all =
                     m.operands(op).flat_map(|chain| body.waits.get(&chain).cloned().unwrap_or_default());
@@ -255,14 +211,10 @@ impl Export<'_> {
             let is_read = m.op_name_str(op) == tf::READ_REF;
             let row = if is_read { Some(Op::Identity.row()) } else { tf::row(m, op) };
             let Some(row) = row.filter(|row| is_of_tensorflow(row)) else {
-                *self.refused.entry(m.op_name_str(op).to_owned()).or_default() += 1;
+                self.walk.unsupported(op, m.op_name_str(op).to_owned());
                 continue;
             };
-            let name = match &*m.cx.loc(m.loc(op)) {
-                LocKind::Name { name, .. } => m.cx.str(*name).to_owned(),
-                _ => row.signature().name.to_owned(),
-            };
-            let name = body.name(&name);
+            let name = body.name(m.node_name(op).unwrap_or(row.signature().name));
             let mut node = self.node(op, row, &name, body);
             let waits = self.access(op).map(|access| body.order(access, &name)).unwrap_or_default();
             for edge in waits.into_iter().map(|node| format!("^{node}")) {
@@ -304,7 +256,7 @@ impl Export<'_> {
         for declared in &signature.attrs {
             match value(m, op, signature, declared.name, declared.kind) {
                 Ok(found) => attr.extend(found.map(|found| (declared.name.to_owned(), found))),
-                Err(why) => self.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name)),
+                Err(why) => self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name)),
             }
         }
         let device = m.attr(op, names::DEVICE).and_then(|device| m.cx.as_str(device)).unwrap_or_default();

@@ -2,17 +2,29 @@
 //!
 //! ```text
 //! func.func @main and its callees ──graphdef──▶ GraphDef: nodes, and a library of functions
+//!                                 ──onnx──────▶ ONNX: graph, initializers, functions
 //! ```
 //!
 //! With it, other systems can check the optimized program. Dataflow control flow and regions are made
-//! functional first. Operators that TensorFlow does not have are refused by name; [`pipeline`] creates none.
+//! functional first. Operators that the format does not have are refused by name, all in one error;
+//! [`pipeline`] creates none that TensorFlow does not have. ONNX's nodes depend on the shapes of values, which
+//! [`onnx_pipeline`] therefore infers at every level.
 
 mod attr;
 mod graphdef;
+mod onnx;
+mod walk;
 
 pub use graphdef::graphdef;
+pub use onnx::onnx;
 
-/// The passes before an export. At level 0: those that make the graph functional. At higher levels: all that
+use crate::diag::Diagnostic;
+use crate::ir::Module;
+
+/// Writes a function of a module, and its callees, as a model.
+pub type WriteModel = fn(&Module, &str) -> Result<Vec<u8>, Vec<Diagnostic>>;
+
+/// The passes before an export as a GraphDef. At level 0: those that make the graph functional. At higher levels: all that
 /// create no operators of our own.
 pub fn pipeline(level: u8) -> &'static str {
     match level {
@@ -22,5 +34,16 @@ pub fn pipeline(level: u8) -> &'static str {
              tf-prune-control-edges,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
              tf-shape-inference,tf-constant-fold,tf-arithmetic,tf-shape-inference,tf-constant-fold,cse,symbol-dce)"
         }
+    }
+}
+
+/// The passes before an export as an ONNX model: those before a GraphDef, and at level 0 the inference of shapes.
+pub fn onnx_pipeline(level: u8) -> &'static str {
+    match level {
+        0 => {
+            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-shape-inference,\
+             tf-constant-fold)"
+        }
+        _ => pipeline(level),
     }
 }

@@ -20,7 +20,7 @@ mod input;
 pub mod onnx;
 #[allow(missing_docs, clippy::all, unreachable_pub, clippy::pedantic, reason = "generated, see onnx.proto")]
 #[path = "proto/onnx.rs"]
-mod onnx_proto;
+pub(crate) mod onnx_proto;
 #[allow(
     missing_docs,
     clippy::all,

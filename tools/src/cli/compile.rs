@@ -13,7 +13,7 @@ use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts, tfrt_limits};
-use befrost_compiler::export::graphdef;
+use befrost_compiler::export::WriteModel;
 use befrost_compiler::import::ImportOptions;
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
@@ -158,10 +158,15 @@ impl Unit {
         }
     }
 
-    /// A function of the op graph as a GraphDef.
-    pub(super) fn export(&mut self, function: &str, clock: &mut Clock) -> Option<Vec<u8>> {
+    /// A function of the op graph as a model that `write` writes.
+    pub(super) fn export(
+        &mut self,
+        write: WriteModel,
+        function: &str,
+        clock: &mut Clock,
+    ) -> Option<Vec<u8>> {
         let module = self.module.as_ref()?;
-        match timed(&mut clock.output, || graphdef(module, function)) {
+        match timed(&mut clock.output, || write(module, function)) {
             Ok(bytes) => Some(bytes),
             Err(said) => {
                 self.say(said);

@@ -44,6 +44,8 @@ Examples:
       a .bef for each device, and parts.json, which says what each takes and gives
   ir-translate model.onnx -o model.pb
       as a GraphDef, to check elsewhere what was optimized here (-O0: as it was imported)
+  ir-translate model.pb -o model.onnx
+      as an ONNX model, for other runtimes
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
   ir-translate saved_model_folder --signature serving_default --freeze -o model.bef
@@ -135,6 +137,19 @@ enum Target {
     /// A TensorFlow graph
     #[value(name = "graphdef")]
     GraphDef,
+    /// An ONNX model
+    Onnx,
+}
+
+impl Target {
+    /// For models: the function that writes one.
+    fn writer(self) -> Option<export::WriteModel> {
+        match self {
+            Target::GraphDef => Some(export::graphdef),
+            Target::Onnx => Some(export::onnx),
+            Target::Mlir | Target::Bef | Target::Dump => None,
+        }
+    }
 }
 
 /// The program `ir-translate`.
@@ -183,8 +198,9 @@ impl TranslateArgs {
             (None, Some(Format::Mlir)) => Ok(Target::Mlir),
             (None, Some(Format::Bef)) => Ok(Target::Bef),
             (None, Some(Format::GraphDef)) if !self.output.name().ends_with("txt") => Ok(Target::GraphDef),
-            (None, Some(Format::GraphDef | Format::MetaGraph | Format::SavedModel | Format::Onnx)) => {
-                let formats = "mlir, bef, dump or graphdef (a binary .pb)";
+            (None, Some(Format::Onnx)) => Ok(Target::Onnx),
+            (None, Some(Format::GraphDef | Format::MetaGraph | Format::SavedModel)) => {
+                let formats = "mlir, bef, dump, graphdef (a binary .pb) or onnx";
                 Err(Failure::Usage(format!("such models are read, not written: --to is {formats}")))
             }
             (None, None) if from == Format::Bef => Ok(Target::Mlir),
@@ -213,7 +229,7 @@ impl TranslateArgs {
             ("--elide-large-constants", elide_large_constants.is_some()),
         ];
         let useless = match to {
-            Target::Bef | Target::Dump | Target::GraphDef => {
+            Target::Bef | Target::Dump | Target::GraphDef | Target::Onnx => {
                 text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
             }
             Target::Mlir => {
@@ -298,6 +314,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     }
     let mut passes = match (to, &args.passes.pass_pipeline) {
         (Target::GraphDef, None) => Passes::new(export::pipeline(args.level.level), &args.passes)?,
+        (Target::Onnx, None) => Passes::new(export::onnx_pipeline(args.level.level), &args.passes)?,
         // A file has kernels, whatever their dialect.
         (_, None) if from == Format::Bef => Passes::new("", &args.passes)?,
         _ => pipeline(&args.level, &args.passes)?,
@@ -349,8 +366,8 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     let mut result = Ok(());
     for unit in &mut units {
         unit.run(&mut passes);
-        if to == Target::GraphDef {
-            graphs.extend(unit.export(&args.model.function, &mut passes.clock));
+        if let Some(write) = to.writer() {
+            graphs.extend(unit.export(write, &args.model.function, &mut passes.clock));
         } else if to != Target::Mlir {
             if args.tfrt_limits {
                 unit.limit();
@@ -366,10 +383,10 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         let options = args.text.print_options();
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
-    if let (Ok(()), Target::GraphDef) = (&result, to) {
+    if let (Ok(()), Some(_)) = (&result, to.writer()) {
         result = match &graphs[..] {
             [graph] => args.output.write_bytes(graph),
-            graphs => Err(Failure::Refused(format!("{} parts cannot become one GraphDef", graphs.len()))),
+            graphs => Err(Failure::Refused(format!("{} parts cannot become one model", graphs.len()))),
         };
     } else if result.is_ok() && to != Target::Mlir {
         result = timed(&mut passes.clock.output, || write(args, &files, units.len()));

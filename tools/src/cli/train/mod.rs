@@ -282,7 +282,7 @@ fn write_trained(
     unit.freeze(options, frozen);
     unit.run(&mut passes);
     if is_graph {
-        let graph = unit.export("main", &mut passes.clock);
+        let graph = unit.export(export::graphdef, "main", &mut passes.clock);
         unit.conclude(None)?;
         return output.write_bytes(&graph.ok_or(Failure::Reported)?);
     }

@@ -1,0 +1,175 @@
+//! Operators on elements.
+
+use befrost_tensor::tf::op::Op;
+
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::node::TfNode;
+
+pub(super) fn same(_: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    Ok(n.inputs.clone())
+}
+
+pub(super) fn nothing(_: &mut NodeWriter<'_>, _: &TfNode<'_>) -> Written {
+    Ok(Vec::new())
+}
+
+pub(super) fn cast(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (from, to) = (n.dtype(0)?, n.result_dtype(0)?);
+    Ok(vec![w.cast(n.input(0)?, from, to)])
+}
+
+/// A scalar with the element type of operand 0.
+fn scalar(w: &mut NodeWriter<'_>, n: &TfNode<'_>, number: f64) -> Result<Name, Why> {
+    w.scalar(number, n.dtype(0)?)
+}
+
+/// `Div`: ONNX's truncates integers, as `TruncateDiv` does.
+pub(super) fn div(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if n.is_float(0) || n.operator == Op::TruncateDiv {
+        return Ok(vec![w.op("Div", &n.all())]);
+    }
+    floor_div(w, n)
+}
+
+/// The quotient of operands 0 and 1, but 0 where operand `by` is 0.
+fn zero_if_zero(w: &mut NodeWriter<'_>, n: &TfNode<'_>, value: &str, by: usize) -> Written {
+    let zero = scalar(w, n, 0.0)?;
+    let is_zero = w.op("Equal", &[n.input(by)?, &zero]);
+    Ok(vec![w.op("Where", &[&is_zero, &zero, value])])
+}
+
+pub(super) fn div_no_nan(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let quotient = w.op("Div", &n.all());
+    zero_if_zero(w, n, &quotient, 1)
+}
+
+pub(super) fn mul_no_nan(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let product = w.op("Mul", &n.all());
+    zero_if_zero(w, n, &product, 1)
+}
+
+pub(super) fn xdivy(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let quotient = w.op("Div", &n.all());
+    zero_if_zero(w, n, &quotient, 0)
+}
+
+pub(super) fn xlogy(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let log = w.op("Log", &[n.input(1)?]);
+    let product = w.op("Mul", &[n.input(0)?, &log]);
+    zero_if_zero(w, n, &product, 0)
+}
+
+pub(super) fn erfc(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (erf, top) = (w.op("Erf", &[n.input(0)?]), scalar(w, n, 1.0)?);
+    Ok(vec![w.op("Sub", &[&top, &erf])])
+}
+
+pub(super) fn expm1(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (power, unit) = (w.op("Exp", &[n.input(0)?]), scalar(w, n, 1.0)?);
+    Ok(vec![w.op("Sub", &[&power, &unit])])
+}
+
+pub(super) fn log1p(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let unit = scalar(w, n, 1.0)?;
+    let more = w.op("Add", &[n.input(0)?, &unit]);
+    Ok(vec![w.op("Log", &[&more])])
+}
+
+/// The quotient, rounded down. That of integers is exact once the rest is taken away.
+pub(super) fn floor_div(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if n.is_float(0) {
+        let quotient = w.op("Div", &n.all());
+        return Ok(vec![w.op("Floor", &[&quotient])]);
+    }
+    let rest = w.op("Mod", &n.all());
+    let whole = w.op("Sub", &[n.input(0)?, &rest]);
+    Ok(vec![w.op("Div", &[&whole, n.input(1)?])])
+}
+
+/// The rest with the sign of the divisor, which ONNX has for integers only.
+pub(super) fn floor_mod(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if !n.is_float(0) {
+        return Ok(vec![w.op("Mod", &n.all())]);
+    }
+    let by = n.input(1)?;
+    let rest = w.with("Mod", &n.all(), vec![("fmod", AttrValue::Int(1))]);
+    let zero = scalar(w, n, 0.0)?;
+    let (rest_below, by_below) = (w.op("Less", &[&rest, &zero]), w.op("Less", &[by, &zero]));
+    let differ = w.op("Xor", &[&rest_below, &by_below]);
+    let is_whole = w.op("Equal", &[&rest, &zero]);
+    let is_rest = w.op("Not", &[&is_whole]);
+    let moves = w.op("And", &[&differ, &is_rest]);
+    let moved = w.op("Add", &[&rest, by]);
+    Ok(vec![w.op("Where", &[&moves, &moved, &rest])])
+}
+
+pub(super) fn truncate_mod(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    Ok(vec![w.with("Mod", &n.all(), vec![("fmod", AttrValue::Int(1))])])
+}
+
+pub(super) fn is_finite(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let x = n.input(0)?;
+    let (is_inf, is_nan) = (w.op("IsInf", &[x]), w.op("IsNaN", &[x]));
+    let is_neither = w.op("Or", &[&is_inf, &is_nan]);
+    Ok(vec![w.op("Not", &[&is_neither])])
+}
+
+pub(super) fn leaky_relu(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let alpha = n.float("alpha")?;
+    Ok(vec![w.with("LeakyRelu", &[n.input(0)?], vec![("alpha", AttrValue::Float(alpha))])])
+}
+
+pub(super) fn not_equal(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let equal = w.op("Equal", &n.all());
+    Ok(vec![w.op("Not", &[&equal])])
+}
+
+pub(super) fn relu6(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (zero, six) = (scalar(w, n, 0.0)?, scalar(w, n, 6.0)?);
+    Ok(vec![w.op("Clip", &[n.input(0)?, &zero, &six])])
+}
+
+pub(super) fn rsqrt(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let root = w.op("Sqrt", &[n.input(0)?]);
+    Ok(vec![w.op("Reciprocal", &[&root])])
+}
+
+/// `Select`, whose condition may be a scalar or choose whole rows.
+pub(super) fn select(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (condition, rank) = (n.rank(0)?, n.rank(1)?);
+    let mut given = n.input(0)?.to_owned();
+    if condition == 1 && rank > 1 {
+        let behind: Vec<i64> = (1..rank as i64).collect();
+        given = w.unsqueeze(&given, &behind);
+    }
+    Ok(vec![w.op("Where", &[&given, n.input(1)?, n.input(2)?])])
+}
+
+pub(super) fn square(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let x = n.input(0)?;
+    Ok(vec![w.op("Mul", &[x, x])])
+}
+
+pub(super) fn squared_difference(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let difference = w.op("Sub", &n.all());
+    Ok(vec![w.op("Mul", &[&difference, &difference])])
+}
+
+pub(super) fn string_join(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let separator = n.word("separator")?;
+    let mut parts = n.inputs.iter();
+    let mut joined = parts.next().ok_or("it joins nothing")?.clone();
+    for part in parts {
+        if !separator.is_empty() {
+            let between = w.strings(&[&separator]);
+            joined = w.op("StringConcat", &[&joined, &between]);
+        }
+        joined = w.op("StringConcat", &[&joined, part]);
+    }
+    Ok(vec![joined])
+}
+
+pub(super) fn regex_full_match(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let pattern = n.word("pattern")?;
+    Ok(vec![w.with("RegexFullMatch", &[n.input(0)?], vec![("pattern", AttrValue::Str(&pattern))])])
+}

@@ -1,0 +1,216 @@
+"""Befrost beside ONNX Runtime and TensorFlow, on models with random seeded weights, in one command:
+
+    python3 tools/bench/compare.py [--out target/bench] [--models mlp,lenet] [--threads 1,2] [--batches 1,8,32]
+
+makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them), writes the
+models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
+engines on all rows, and stops if two differ by more than 1e-3 of the norm. Only then it measures: the engines run in
+turns, each in a process of its own, so that what slows the machine down slows all of them.
+
+Writes `report.md`, `report.csv` and `report.svg`: latency (p50, p99), CPU time per call, calls per second of several
+callers at once, load time, peak of the resident memory up to this batch, and the size of the program. The load time
+of Befrost contains its compilation.
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+import report
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MODELS = ["mlp", "lenet", "trees", "lstm", "decoder", "bert", "mobilenetv2", "efficientnetb0", "resnet50", "vgg19"]
+# Those that `onnx_models.py` writes, with operators that TensorFlow lacks, for all engines that read ONNX models.
+ONNX_MODELS = ["lstm", "trees"]
+ENGINES = ["befrost", "onnxruntime", "tensorflow"]
+PEERS = ["numpy", "onnx", "onnxruntime", "tensorflow-cpu"]
+TOLERANCE = 1e-3
+
+
+def make_venv(path):
+    """The interpreter of a venv with the peers and with Befrost as this checkout has it."""
+    python = os.path.join(path, "bin", "python")
+    if not os.path.exists(python):
+        subprocess.run([sys.executable, "-m", "venv", path], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "maturin>=1.9,<2", *PEERS], check=True)
+    environment = os.environ | {"VIRTUAL_ENV": path, "PATH": os.path.join(path, "bin") + os.pathsep + os.environ["PATH"]}
+    subprocess.run([python, "-m", "maturin", "develop", "--release", "--quiet"], check=True, env=environment,
+                   cwd=os.path.join(ROOT, "runtime", "python"))
+    return python
+
+
+WRITE_MODELS = """
+import os, sys
+folder, names = sys.argv[1], sys.argv[2:]
+import models, onnx_models
+for name in names:
+    if name in onnx_models.MODELS:
+        onnx_models.MODELS[name](os.path.join(folder, name + ".onnx"))
+    if name in models.MODELS:
+        models.write(folder, name, "?")
+"""
+
+
+def write_models(python, tool, folder, names):
+    """By model: the file of each engine."""
+    os.makedirs(folder, exist_ok=True)
+    graph = lambda name: os.path.join(folder, f"{name}_bN.pb")
+    onnx = lambda name: os.path.join(folder, f"{name}.onnx")
+    absent = [name for name in names if not os.path.exists(onnx(name))]
+    if absent:
+        environment = os.environ | {"PYTHONPATH": HERE + os.pathsep + os.environ.get("PYTHONPATH", "")}
+        subprocess.run([python, "-c", WRITE_MODELS, folder, *absent], check=True, env=environment)
+    files = {}
+    for name in names:
+        if not os.path.exists(onnx(name)):
+            with open(graph(name).removesuffix(".pb") + ".json") as file:
+                ports = json.load(file)
+            options = [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
+            subprocess.run([tool, graph(name), "-O0", "-o", onnx(name), *options], check=True)
+        files[name] = {"befrost": onnx(name), "onnxruntime": onnx(name)}
+        if os.path.exists(graph(name)):
+            files[name]["tensorflow"] = graph(name)
+            if name not in ONNX_MODELS:
+                files[name]["befrost"] = graph(name)
+    return files
+
+
+class Process:
+    """A worker with a loaded model."""
+
+    def __init__(self, python, engine, path, threads):
+        self.engine = engine
+        # Libraries that have threads of their own take the number from the environment.
+        environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
+        self.process = subprocess.Popen([python, os.path.join(HERE, "worker.py"), engine], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        self.loaded = self.ask(do="load", path=path, threads=threads)
+
+    def ask(self, **command):
+        try:
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        answer = json.loads(line) if line else {"error": f"the process ended with {self.process.wait()}"}
+        if "error" in answer:
+            sys.exit(f"{self.engine}, {command}: {answer['error']}")
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(numpy, processes, model, batch, folder):
+    """Stops if results differ."""
+    results = {}
+    for process in processes:
+        path = os.path.join(folder, process.engine + ".npz")
+        process.ask(do="feed", batch=batch)
+        process.ask(do="results", to=path)
+        with numpy.load(path) as arrays:
+            results[process.engine] = [arrays[name] for name in arrays.files]
+    reference = processes[-1].engine
+    for engine, found in results.items():
+        wanted = results[reference]
+        if len(found) != len(wanted):
+            sys.exit(f"{model}, batch {batch}: {engine} has {len(found)} results, {reference} {len(wanted)}")
+        for i, (a, b) in enumerate(zip(found, wanted)):
+            error = float(numpy.linalg.norm((a - b).ravel()) / max(numpy.linalg.norm(b.ravel()), 1e-30)) if a.shape == b.shape else None
+            if error is None or not error <= TOLERANCE:
+                what = f"shape {a.shape} for {b.shape}" if error is None else f"{error:.2e} of the norm"
+                sys.exit(f"{model}, batch {batch}: result {i} of {engine} differs from {reference}'s: {what}")
+
+
+def measure(processes, args):
+    """The figures of one row, by engine."""
+    times = {process.engine: [] for process in processes}
+    cpu = dict.fromkeys(times, 0.0)
+    for _ in range(args.rounds):
+        for process in processes:
+            answer = process.ask(do="calls", seconds=args.seconds / args.rounds, most=args.most)
+            times[process.engine] += answer["times"]
+            cpu[process.engine] += answer["cpu"]
+    figures = {}
+    for process in processes:
+        ordered = sorted(times[process.engine])
+        at = lambda share: ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+        rate = process.ask(do="concurrent", seconds=args.seconds / args.rounds, callers=args.callers)["rate"]
+        figures[process.engine] = {
+            "p50": at(0.5), "p99": at(0.99), "cpu": cpu[process.engine] / len(ordered), "rate": rate,
+            "load": process.loaded["seconds"], "memory": process.ask(do="memory")["bytes"], "size": process.loaded["bytes"],
+        }
+    return figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    list_of = lambda kind: lambda text: [kind(item) for item in text.split(",")]
+    parser.add_argument("--out", default=os.path.join(ROOT, "target", "bench"), help="folder of venv, models and report")
+    parser.add_argument("--python", help="an interpreter with the peers and befrost, in place of a venv")
+    parser.add_argument("--tool", default=os.path.join(ROOT, "target", "release", "ir-translate"), help="built if it is not there")
+    parser.add_argument("--models", type=list_of(str), default=MODELS)
+    parser.add_argument("--engines", type=list_of(str), default=ENGINES)
+    parser.add_argument("--threads", type=list_of(int), default=[1, 2])
+    parser.add_argument("--batches", type=list_of(int), default=[1, 8, 32])
+    parser.add_argument("--seconds", type=float, default=5, help="for each engine and row")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each engine")
+    parser.add_argument("--most", type=int, default=2000, help="calls in a turn")
+    parser.add_argument("--callers", type=int, default=4, help="threads that call at once")
+    args = parser.parse_args()
+    os.makedirs(args.out, exist_ok=True)
+    python = args.python or make_venv(os.path.join(args.out, "venv"))
+    if not os.path.exists(args.tool):
+        subprocess.run(["cargo", "build", "--release", "-p", "befrost-tools", "--bin", "ir-translate"], check=True, cwd=ROOT)
+    if os.path.realpath(python) != os.path.realpath(sys.executable) and not os.environ.get("BEFROST_BENCH_CHILD"):
+        # The comparison needs NumPy, which the venv has.
+        os.environ["BEFROST_BENCH_CHILD"] = "1"
+        os.execv(python, [python, os.path.abspath(__file__), *sys.argv[1:], "--python", python])
+    import numpy
+
+    files = write_models(python, args.tool, os.path.join(args.out, "models"), args.models)
+
+    def processes_of(model, threads):
+        engines = [engine for engine in args.engines if engine in files[model]]
+        return [Process(python, engine, files[model][engine], threads) for engine in engines]
+
+    with tempfile.TemporaryDirectory() as folder:
+        for threads in args.threads:
+            for model in args.models:
+                processes = processes_of(model, threads)
+                for batch in args.batches:
+                    compare(numpy, processes, model, batch, folder)
+                for process in processes:
+                    process.close()
+                print(f"{model}, {threads} threads: all results agree", file=sys.stderr, flush=True)
+    rows = []
+    for model in args.models:
+        for threads in args.threads:
+            processes = processes_of(model, threads)
+            for batch in args.batches:
+                for process in processes:
+                    process.ask(do="feed", batch=batch)
+                for engine, figures in measure(processes, args).items():
+                    rows.append({"model": model, "threads": threads, "batch": batch, "engine": engine, **figures})
+                print(f"{model}, {threads} threads, batch {batch}: measured", file=sys.stderr, flush=True)
+            for process in processes:
+                process.close()
+    about = f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, {time.strftime('%Y-%m-%d')}"
+    text = report.markdown(rows, about)
+    print(text)
+    with open(os.path.join(args.out, "report.md"), "w") as file:
+        file.write(text)
+    with open(os.path.join(args.out, "report.svg"), "w") as file:
+        file.write(report.svg(rows))
+    report.write_csv(os.path.join(args.out, "report.csv"), rows)
+
+
+if __name__ == "__main__":
+    main()
