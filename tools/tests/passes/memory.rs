@@ -90,3 +90,37 @@ fn a_run_takes_what_was_planned() {
         }
     }
 }
+
+/// A chain of blocks with an unknown number of images.
+fn unknown_images(blocks: usize) -> String {
+    residual(blocks).replace("tensor<1x16x16x8xf32>", "tensor<?x16x16x8xf32>")
+}
+
+/// After the first call with the largest number of images, a call with any number allocates nothing but its
+/// result, whatever the order of the numbers is.
+#[test]
+fn calls_with_any_number_of_images_share_one_arena() {
+    let (program, planned) = planned(&unknown_images(4));
+    assert!(planned > 0, "something is planned");
+    let bytes = |images: usize| images * bytes_of_an_image();
+    for queue in ["s", "mstd:4"] {
+        let most = 5;
+        let limited = Arc::new(Limited::new(Malloc::shared(), most * planned + bytes(most)));
+        let runtime =
+            Runtime::builder().work_queue(queue).allocator(limited.clone()).build().expect("a few threads");
+        let program = runtime.load_bytes(&program).expect("it was emitted");
+        let main = program.function("main").expect("it is there");
+        for n in [5, 1, 2, 5, 3] {
+            let [_, height, width, channels] = IMAGE;
+            let shape = Shape::new(&[n, height, width, channels]).expect("small");
+            let numbers = vec![0.5_f32; shape.num_elements()];
+            let plain = Malloc::shared() as Arc<dyn Allocator>;
+            let images = HostTensor::from_slice(shape, &numbers, &plain).expect("memory for a small tensor");
+            let results = main.call([Datum::from(images)]).expect("the function takes images");
+            assert!(results.iter().all(|result| result.tensor().is_ok()), "{queue}: {n} images");
+            drop(results);
+            let kept = limited.used();
+            assert!(kept <= most * planned, "{queue}: {kept} bytes are kept after {n} images");
+        }
+    }
+}
