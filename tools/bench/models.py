@@ -71,12 +71,12 @@ def bert(x, layers=6, heads=12):
 
 
 MODELS = {
-    "mlp": (mlp, [784], [1, 64]),
-    "lenet": (lenet, [28, 28, 1], [1, 32]),
-    "bert": (bert, [128, 384], [1]),
+    "mlp": (mlp, [784], [1, 64, "?"]),
+    "lenet": (lenet, [28, 28, 1], [1, 32, "?"]),
+    "bert": (bert, [128, 384], [1, "?"]),
     "mobilenetv2": ("MobileNetV2", [224, 224, 3], [1, "?"]),
     "efficientnetv2b0": ("EfficientNetV2B0", [224, 224, 3], [1, "?"]),
-    "resnet50": ("ResNet50", [224, 224, 3], [1]),
+    "resnet50": ("ResNet50", [224, 224, 3], [1, "?"]),
     "vgg19": ("VGG19", [224, 224, 3], [1]),
 }
 
