@@ -22,7 +22,7 @@
 //! Not here: shapes in types, which `tf-shape-inference` finds; and relations other than equality.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, Traits};
@@ -52,7 +52,7 @@ impl Size {
 /// The sizes that were asked for, of a module.
 #[derive(Debug, Default)]
 pub(crate) struct KnownSizes {
-    of: FxHashMap<ValueId, Rc<[Size]>>,
+    of: FxHashMap<ValueId, Arc<[Size]>>,
     /// For each symbol the dimension that it was made for.
     anchors: Vec<(ValueId, usize)>,
 }
@@ -80,13 +80,17 @@ const LARGE: [[u64; 4]; 2] = [
 const LIMITED: [Op; 5] =
     [Op::StridedSlice, Op::Qr, Op::Svd, Op::MatrixDiagPart, Op::CombinedNonMaxSuppression];
 
+fn table(m: &Module) -> MutexGuard<'_, KnownSizes> {
+    m.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Forgets all sizes: a pass may change what a value is.
 pub fn forget(m: &Module) {
-    *m.sizes.borrow_mut() = KnownSizes::default();
+    *table(m) = KnownSizes::default();
 }
 
 /// The sizes of a value of known rank.
-pub fn sizes(m: &Module, value: ValueId) -> Option<Rc<[Size]>> {
+pub fn sizes(m: &Module, value: ValueId) -> Option<Arc<[Size]>> {
     let dims = shape(m, value)?;
     if !dims.contains(&DYNAMIC) {
         return Some(dims.iter().map(|&dim| Size::known(dim)).collect());
@@ -94,7 +98,7 @@ pub fn sizes(m: &Module, value: ValueId) -> Option<Rc<[Size]>> {
     let mut todo = vec![value];
     let mut begun = FxHashSet::default();
     while let Some(&value) = todo.last() {
-        if m.sizes.borrow().of.contains_key(&value) {
+        if table(m).of.contains_key(&value) {
             todo.pop();
             continue;
         }
@@ -115,7 +119,7 @@ pub fn sizes(m: &Module, value: ValueId) -> Option<Rc<[Size]>> {
         remember(m, value, found);
         todo.pop();
     }
-    m.sizes.borrow().of.get(&value).cloned()
+    table(m).of.get(&value).cloned()
 }
 
 /// The number of elements of a value of known rank: a number times symbols. `None` if it is too large.
@@ -129,7 +133,7 @@ pub fn n_elements(m: &Module, value: ValueId) -> Option<(u64, Symbols)> {
 
 /// The dimension that a symbol was made for: a value, and an axis.
 pub fn anchor(m: &Module, symbol: u32) -> Option<(ValueId, usize)> {
-    m.sizes.borrow().anchors.get(symbol as usize).copied()
+    table(m).anchors.get(symbol as usize).copied()
 }
 
 /// True if two values have the same element type and, in every execution, the same shape.
@@ -156,14 +160,14 @@ pub fn same_shape(m: &Module, a: ValueId, b: ValueId) -> bool {
 fn remember(m: &Module, value: ValueId, found: Option<Vec<Option<Size>>>) {
     let Some(dims) = shape(m, value) else { return };
     let mut found = found.unwrap_or_default().into_iter();
-    let mut table = m.sizes.borrow_mut();
+    let mut known = table(m);
     let sizes = dims.iter().enumerate().map(|(axis, &dim)| match found.next().flatten() {
         _ if dim != DYNAMIC => Size::known(dim),
         Some(size) => size,
-        None => table.symbol(value, axis),
+        None => known.symbol(value, axis),
     });
-    let sizes: Rc<[Size]> = sizes.collect();
-    table.of.insert(value, sizes);
+    let sizes: Arc<[Size]> = sizes.collect();
+    known.of.insert(value, sizes);
 }
 
 /// The sizes of an op's result, as far as they follow from those of other values; `Err` has values whose
@@ -219,7 +223,7 @@ impl Sample<'_> {
         if written.rank().is_none() || written.shape().is_some() {
             return written;
         }
-        match self.m.sizes.borrow().of.get(&value) {
+        match table(self.m).of.get(&value) {
             Some(sizes) => {
                 let dims: Vec<Option<usize>> = sizes.iter().map(|size| self.number(size)).collect();
                 // A rule would take an unknown dimension beside a prime for an equal one, but it may be

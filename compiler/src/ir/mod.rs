@@ -165,7 +165,7 @@ pub struct Module {
     /// The work spent on folding.
     pub(crate) folding: FoldingWork,
     /// The symbolic sizes of values that a pass has asked for.
-    pub(crate) sizes: std::cell::RefCell<KnownSizes>,
+    pub(crate) sizes: std::sync::Mutex<KnownSizes>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,
@@ -196,7 +196,7 @@ impl Module {
             block_names: SideTable::default(),
             resources: None,
             folding: FoldingWork::default(),
-            sizes: std::cell::RefCell::default(),
+            sizes: std::sync::Mutex::default(),
             ops: Arena::default(),
             blocks: Arena::default(),
             regions: Arena::default(),

@@ -123,6 +123,8 @@ struct ArenaPlan {
     /// The storages in it.
     members: Vec<usize>,
     plan: Plan,
+    /// True if the plan holds only if ops wait for others.
+    waits: bool,
     /// The peak of live bytes if ops run in program order.
     lower_bound: usize,
 }
@@ -155,23 +157,27 @@ impl Planned {
                 return None;
             }
             let lower_bound = place::lower_bound(&placed);
-            let mut plan = Plan::new(&placed, is_free);
+            let (mut plan, mut waits) = (Plan::new(&placed, is_free), false);
             // The strict order, if it saves much.
             if plan.peak > lower_bound + lower_bound / 10 {
                 let strict = Plan::new(&placed, is_strict);
                 if strict.peak + strict.peak / 10 <= plan.peak {
-                    plan = strict;
+                    (plan, waits) = (strict, true);
                 }
             }
-            Some(ArenaPlan { scale: (*scale).clone(), members, plan, lower_bound })
+            Some(ArenaPlan { scale: (*scale).clone(), members, plan, waits, lower_bound })
         };
         let arenas: Vec<ArenaPlan> = scales.iter().filter_map(arena).take(MAX_ARENAS).collect();
         if arenas.is_empty() {
             return None;
         }
-        // A plan in a free order needs none.
-        let edges = place::edges(&places(&storages, &arenas), before);
-        Some(Planned { ops, storages, arenas, edges })
+        let mut strict: Vec<Place<'_>> = Vec::new();
+        for (arena, plan) in arenas.iter().enumerate().filter(|(_, plan)| plan.waits) {
+            let place = |(member, bytes)| Place { storage: storages.get(member), arena, bytes };
+            strict.extend(plan.places(&storages).map(place));
+        }
+        let edges = if strict.is_empty() { FxHashMap::default() } else { place::edges(&strict, before) };
+        Some(Planned { edges, ops, arenas, storages })
     }
 
     /// The values of the arenas, made in front of the ops that may need them.
@@ -271,16 +277,4 @@ impl ArenaPlan {
         let range = |(&member, &at): (&usize, &usize)| (member, at..at + storages.get(member).bytes);
         self.members.iter().zip(&self.plan.offsets).map(range)
     }
-}
-
-/// All places.
-fn places<'s>(storages: &'s Storages, arenas: &'s [ArenaPlan]) -> Vec<Place<'s>> {
-    let of = |(arena, plan): (usize, &'s ArenaPlan)| {
-        plan.places(storages).map(move |(member, bytes)| Place {
-            storage: storages.get(member),
-            arena,
-            bytes,
-        })
-    };
-    arenas.iter().enumerate().flat_map(of).collect()
 }
