@@ -117,13 +117,13 @@ def lstm_layer(inputs):
 
 # The inputs by name, without the batch, which is their first axis.
 MODELS = {
-    "mlp": (mlp, {"x": [784]}, [1, 64]),
-    "lenet": (lenet, {"x": [28, 28, 1]}, [1, 32]),
-    "bert": (bert, {"x": [128, 384]}, [1]),
+    "mlp": (mlp, {"x": [784]}, [1, 64, "?"]),
+    "lenet": (lenet, {"x": [28, 28, 1]}, [1, 32, "?"]),
+    "bert": (bert, {"x": [128, 384]}, [1, "?"]),
     "mobilenetv2": ("MobileNetV2", {"x": [224, 224, 3]}, [1, "?"]),
     "efficientnetb0": ("EfficientNetB0", {"x": [224, 224, 3]}, [1, "?"]),
     "efficientnetv2b0": ("EfficientNetV2B0", {"x": [224, 224, 3]}, [1, "?"]),
-    "resnet50": ("ResNet50", {"x": [224, 224, 3]}, [1]),
+    "resnet50": ("ResNet50", {"x": [224, 224, 3]}, [1, "?"]),
     "vgg19": ("VGG19", {"x": [224, 224, 3]}, [1]),
     "lstm": (lstm, {"x": [64, 128]}, [1, "?"]),
     "decoder": (decoder, {"x": [1, 384], "cache": [6, 2, 12, 127, 32]}, [1, "?"]),

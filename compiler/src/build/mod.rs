@@ -23,6 +23,7 @@
 
 pub mod function;
 pub mod query;
+pub mod sizes;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@
 //! the chain that orders the computation. An input may be the same tensor as `out`.
 
 use super::short::*;
-use super::{Access, AttrConstraint as A, EffectResource, OpDef, Registry};
+use super::{Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry};
 use crate::ir::KnownType as K;
 
 pub(super) fn ops(r: &mut Registry) {
@@ -24,6 +24,18 @@ pub(super) fn ops(r: &mut Registry) {
             .small()
             .format("attr-dict")
             .kernel(),
+    );
+    r.add(
+        OpDef::new(
+            "cpu.scaled_arena",
+            "the memory of a frame, times one dimension of each operand: so many times as large are the places too",
+        )
+        .attr("axes", A::IntArray(K::I64))
+        .attr("bytes", A::Int(K::I64))
+        .operand_with("tensors", super::TypeConstraint::AnyTensor, Arity::Variadic, OperandMode::Required)
+        .result("arena", super::TypeConstraint::Is(K::Arena))
+        .effect(Access::Alloc, EffectResource::Result(0))
+        .kernel(),
     );
     for k in TENSOR_TYPES {
         r.add(

@@ -2,6 +2,7 @@
 
 use super::patterns::{self, Family};
 use super::{constant_fold, signatures};
+use crate::build::sizes;
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::{GreedyConfig, greedy};
 
@@ -41,6 +42,7 @@ pub(crate) const REMAP: Pass = Pass {
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &GreedyConfig) -> Change {
     let config =
         GreedyConfig { fold: constant_fold::fold, materialize: constant_fold::materialize, ..*config };
+    sizes::forget(r.ir());
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
     signatures::refresh(r);

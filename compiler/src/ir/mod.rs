@@ -53,6 +53,7 @@ pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
+use crate::build::sizes::KnownSizes;
 use crate::diag::Span;
 use entity::{Arena, PackedOption, SideTable};
 use smallvec::SmallVec;
@@ -163,6 +164,8 @@ pub struct Module {
     pub resources: Option<resources::Resources>,
     /// The work spent on folding.
     pub(crate) folding: FoldingWork,
+    /// The symbolic sizes of values that a pass has asked for.
+    pub(crate) sizes: std::sync::Mutex<KnownSizes>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,
@@ -193,6 +196,7 @@ impl Module {
             block_names: SideTable::default(),
             resources: None,
             folding: FoldingWork::default(),
+            sizes: std::sync::Mutex::default(),
             ops: Arena::default(),
             blocks: Arena::default(),
             regions: Arena::default(),

@@ -3,13 +3,14 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use befrost::{Datum, HostTensor, Runtime};
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::graph::pipeline;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_tensor::Shape;
-use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::mem::{AllocError, Allocator, Block, Limited, Malloc};
 
 /// An image's sides and channels.
 const IMAGE: [usize; 4] = [1, 16, 16, 8];
@@ -88,5 +89,57 @@ fn a_run_takes_what_was_planned() {
                 "{queue}, {blocks} blocks: less than planned"
             );
         }
+    }
+}
+
+/// An allocator that counts what is asked of it.
+struct Counted {
+    below: Arc<dyn Allocator>,
+    n: AtomicUsize,
+}
+
+impl Allocator for Counted {
+    fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
+        self.n.fetch_add(1, Relaxed);
+        self.below.allocate(size, align)
+    }
+
+    fn release(&self, block: Block) {
+        self.below.release(block);
+    }
+}
+
+/// The number of allocations in each of several calls, with these numbers of images.
+fn allocations(queue: &str, text: &str, images: &[usize]) -> Vec<usize> {
+    let (program, planned) = planned(text);
+    assert!(planned > 0, "something is planned");
+    let counted = Arc::new(Counted { below: Malloc::shared(), n: AtomicUsize::new(0) });
+    let runtime =
+        Runtime::builder().work_queue(queue).allocator(counted.clone()).build().expect("a few threads");
+    let program = runtime.load_bytes(&program).expect("it was emitted");
+    let main = program.function("main").expect("it is there");
+    let call = |&n: &usize| {
+        let [_, height, width, channels] = IMAGE;
+        let shape = Shape::new(&[n, height, width, channels]).expect("small");
+        let numbers = vec![0.5_f32; shape.num_elements()];
+        let plain = Malloc::shared() as Arc<dyn Allocator>;
+        let images = HostTensor::from_slice(shape, &numbers, &plain).expect("memory for a small tensor");
+        let before = counted.n.load(Relaxed);
+        let results = main.call([Datum::from(images)]).expect("the function takes images");
+        assert!(results.iter().all(|result| result.tensor().is_ok()), "{queue}: {n} images");
+        counted.n.load(Relaxed) - before
+    };
+    images.iter().map(call).collect()
+}
+
+/// After a call with the largest number of images, a call with any number allocates as little as one of a
+/// program with a fixed number: its result.
+#[test]
+fn calls_with_any_number_of_images_share_one_arena() {
+    let unknown = residual(4).replace("tensor<1x16x16x8xf32>", "tensor<?x16x16x8xf32>");
+    for queue in ["s", "mstd:4"] {
+        let fixed = allocations(queue, &residual(4), &[1, 1]);
+        let each = allocations(queue, &unknown, &[5, 1, 2, 5, 3]);
+        assert!(each[1..].iter().all(|&n| n == fixed[1]), "{queue}: {each:?}, fixed {fixed:?}");
     }
 }

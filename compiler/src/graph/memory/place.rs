@@ -1,8 +1,10 @@
-//! Assignment of offsets in the arena.
+//! Assignment of offsets in an arena.
 //!
 //! Storages are placed one by one, largest first, each into the smallest gap between the storages that it
 //! must not overlap (best fit). The same is done in program order, and the smaller arena wins. Each start
 //! order is refined for some rounds: storages at the peak are moved to the front of the order.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -89,36 +91,44 @@ impl Plan {
         }
         Plan { offsets: offsets.into_iter().map(Option::unwrap_or_default).collect(), peak }
     }
+}
 
-    /// The dependencies, beyond the existing ones, that keep ops from overwriting storages that are earlier
-    /// in the program and still needed.
-    pub(super) fn edges(&self, storages: &[&Storage], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
-        let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-        for (i, storage) in storages.iter().enumerate() {
-            made.entry(storage.maker).or_default().push(i);
-        }
-        let range = |i: usize| (self.offsets[i], self.offsets[i] + storages[i].bytes);
-        let mut edges: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-        before.extend(|op, is_before| {
-            let mut waits = Vec::new();
-            for &i in made.get(&op).into_iter().flatten() {
-                let (from, to) = range(i);
-                for (j, other) in storages.iter().enumerate() {
-                    let (other_from, other_to) = range(j);
-                    if other_from < to && from < other_to && other.last() < op {
-                        waits.extend(other.events().filter(|&event| !is_before(event)));
-                    }
-                }
-            }
-            waits.sort_unstable();
-            waits.dedup();
-            if !waits.is_empty() {
-                edges.insert(op, waits.clone());
-            }
-            waits
-        });
-        edges
+/// A storage at its place: the arena, and the first and the last byte there if all unknown dimensions are 1.
+pub(super) struct Place<'s> {
+    pub(super) storage: &'s Storage,
+    pub(super) arena: usize,
+    pub(super) bytes: Range<usize>,
+}
+
+impl Place<'_> {
+    fn overlaps(&self, other: &Place<'_>) -> bool {
+        self.arena == other.arena && self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
+}
+
+/// The dependencies, beyond the existing ones, that keep ops from overwriting storages that are earlier
+/// in the program and still needed.
+pub(super) fn edges(places: &[Place<'_>], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
+    let mut made: FxHashMap<usize, Vec<&Place<'_>>> = FxHashMap::default();
+    for place in places {
+        made.entry(place.storage.maker).or_default().push(place);
+    }
+    let mut edges: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    before.extend(|op, is_before| {
+        let mut waits = Vec::new();
+        for place in made.get(&op).into_iter().flatten() {
+            for other in places.iter().filter(|other| other.storage.last() < op && other.overlaps(place)) {
+                waits.extend(other.storage.events().filter(|&event| !is_before(event)));
+            }
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        if !waits.is_empty() {
+            edges.insert(op, waits.clone());
+        }
+        waits
+    });
+    edges
 }
 
 /// The peak of live bytes if ops run in program order.
@@ -144,7 +154,7 @@ mod tests {
     use super::*;
 
     fn storage(maker: usize, readers: &[usize], bytes: usize) -> Storage {
-        Storage { maker, readers: readers.to_vec(), bytes, escapes: false }
+        Storage { maker, readers: readers.to_vec(), bytes, scale: Default::default(), escapes: false }
     }
 
     fn serial(a: &Storage, b: &Storage) -> bool {

@@ -5,7 +5,8 @@ use befrost_tensor::tf::op::{OpRow, Traits};
 use rustc_hash::FxHashMap;
 
 use super::order::Ancestors;
-use crate::build::query::{bytes_of, dtype};
+use crate::build::query::dtype;
+use crate::build::sizes::{self, Symbols, same_type};
 use crate::device::is_in_other_memory;
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
@@ -25,8 +26,10 @@ pub(super) struct Storage {
     pub(super) maker: usize,
     /// The ops that read or overwrite it.
     pub(super) readers: Vec<usize>,
-    /// Size with the buffer's header; 0 if unknown.
+    /// Size with the buffer's header if all unknown dimensions are 1; 0 if it is not known even so.
     pub(super) bytes: usize,
+    /// The unknown dimensions by which the size is multiplied.
+    pub(super) scale: Symbols,
     /// True if the value may leave the function or be retained.
     pub(super) escapes: bool,
 }
@@ -69,6 +72,7 @@ impl Storages {
         let mut all: Vec<Storage> = Vec::new();
         let mut of: FxHashMap<ValueId, usize> = FxHashMap::default();
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        let number: FxHashMap<OpId, usize> = ops.iter().enumerate().map(|(i, &op)| (op, i)).collect();
         for (i, &op) in ops.iter().enumerate() {
             let passes = tf::is_passing(m, op);
             let allocates_results = allocates_results(m, op);
@@ -88,12 +92,17 @@ impl Storages {
                 }
             } else if allocates_results {
                 for result in m.results(op).take(tf::n_data_results(m, op)) {
-                    let bytes =
-                        bytes_of(m, m.value_type(result)).filter(|bytes| (1..=MAX_BYTES).contains(bytes));
-                    let bytes = bytes.map_or(0, |bytes| bytes + HEADER);
+                    // The arena of a scale is made when the dimensions are known.
+                    let is_early = |&symbol: &u32| {
+                        let anchor = sizes::anchor(m, symbol).and_then(|(value, _)| m.defining_op(value));
+                        anchor.is_none_or(|anchor| number.get(&anchor).is_some_and(|&at| at < i))
+                    };
+                    let (bytes, scale) = size_of(m, result)
+                        .filter(|(_, scale)| scale.iter().all(is_early))
+                        .map_or((0, Symbols::new()), |(bytes, scale)| (bytes + HEADER, scale));
                     made.entry(i).or_default().push(all.len());
                     of.insert(result, all.len());
-                    all.push(Storage { maker: i, readers: Vec::new(), bytes, escapes: false });
+                    all.push(Storage { maker: i, readers: Vec::new(), bytes, scale, escapes: false });
                 }
             }
         }
@@ -109,8 +118,8 @@ impl Storages {
         for (i, &op) in ops.iter().enumerate() {
             let Some(&[result]) = self.made.get(&i).map(Vec::as_slice) else { continue };
             let may = |at| tf::row(m, op).is_some_and(|row: &OpRow| row.overwrites(at));
-            let ty = m.value_type(m.result(op, 0));
-            if self.all[result].bytes == 0 || dtype(m, m.result(op, 0)) != Some(DType::F32) {
+            let contents = m.result(op, 0);
+            if self.all[result].bytes == 0 || dtype(m, contents) != Some(DType::F32) {
                 continue;
             }
             let place = |value: &ValueId| {
@@ -121,7 +130,7 @@ impl Storages {
                 let storage = place(&value)?;
                 let is_last = |&reader: &usize| reader == i || before.is_before(reader, i);
                 let once = m.operands(op).filter(|other| place(other) == Some(storage)).count() == 1;
-                let fits = may(at) && m.value_type(value) == ty && once && !self.all[storage].escapes;
+                let fits = may(at) && once && !self.all[storage].escapes && same_type(m, value, contents);
                 (fits && self.all[storage].readers.iter().all(is_last)).then_some(storage)
             });
             let Some(storage) = found else { continue };
@@ -136,12 +145,12 @@ impl Storages {
         }
     }
 
-    /// The storages in the arena, in order of creation.
-    pub(super) fn placed(&self) -> impl Iterator<Item = &Storage> {
-        self.all.iter().filter(|storage| storage.is_placed())
+    /// The storages with a known size that do not escape, in order of creation, with their indices.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (usize, &Storage)> {
+        self.all.iter().enumerate().filter(|(_, storage)| storage.is_placed())
     }
 
-    /// Indices of the storages that an op writes first; see [`Storages::get`].
+    /// Indices of the storages that an op writes first.
     pub(super) fn producer_if(&self, op: usize) -> impl Iterator<Item = usize> {
         self.made.get(&op).into_iter().flatten().copied()
     }
@@ -150,14 +159,15 @@ impl Storages {
         &self.all[storage]
     }
 
-    /// The index among the storages in the arena.
-    pub(super) fn number(&self, storage: usize) -> Option<usize> {
-        let is_placed = self.all[storage].is_placed();
-        is_placed.then(|| self.all[..storage].iter().filter(|other| other.is_placed()).count())
-    }
-
     /// True if the op overwrites an operand.
     pub(super) fn is_in_place(&self, op: usize) -> bool {
         self.in_place[op]
     }
+}
+
+/// The number of bytes of a value if all unknown dimensions are 1, and these dimensions.
+fn size_of(m: &Module, value: ValueId) -> Option<(usize, Symbols)> {
+    let (n, scale) = sizes::n_elements(m, value)?;
+    let bytes = dtype(m, value)?.size().checked_mul(usize::try_from(n).ok()?)?;
+    (1..=MAX_BYTES).contains(&bytes).then_some((bytes, scale))
 }

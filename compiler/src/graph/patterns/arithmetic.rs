@@ -3,10 +3,11 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
-use super::rule::{apply, is_float, patterns, replacement, same_type};
+use super::rule::{apply, is_float, patterns, replacement};
 use super::weights::{pad_of_convolution, pad_of_max_pool, scale_weights};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, n_elements, producer_if, splat};
+use crate::build::sizes::same_type;
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};

@@ -7,6 +7,7 @@ use super::rule::{apply, is_float, patterns, permutation, replacement};
 use super::{branches, passing};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, has_no_edges, producer_if, splat};
+use crate::build::sizes::same_shape;
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -73,8 +74,7 @@ fn pass_all(r: &mut Rewriter<'_>, op: OpId) -> Change {
 
 /// `x` if it has the shape of the op's result.
 fn if_same_shape(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
-    let found = dims(m, x);
-    (found.is_some() && found == dims(m, m.result(op, 0))).then_some(x)
+    same_shape(m, x, m.result(op, 0)).then_some(x)
 }
 
 /// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0`.

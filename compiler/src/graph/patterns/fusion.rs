@@ -14,9 +14,10 @@ use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, log_softmax, scale_layer_norm,
     shift_layer_norm, softmax,
 };
-use super::rule::{apply, operand_orders, patterns, same_type};
+use super::rule::{apply, operand_orders, patterns};
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, flag, is_used_once, producer_if, shape};
+use crate::build::sizes::same_type;
 use crate::dialects::tf::{operator, row};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};

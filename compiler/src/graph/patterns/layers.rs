@@ -20,6 +20,7 @@ use befrost_tensor::tf::op::Op;
 use super::rule::{operand_orders, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, has_no_edges, ints, is_used_once, producer_if, shape, splat};
+use crate::build::sizes::{same_shape, sizes};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, Module, OpId, ValueId};
@@ -334,7 +335,7 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let mut mask = None;
     if let Some(sum) = once(scores, &[Op::Add, Op::AddV2]) {
         let (inner, other) = operand_orders(m, sum).into_iter().find(|&(inner, other)| {
-            ty(m, inner) == ty(m, scores)
+            same_shape(m, inner, scores)
                 && once(inner, &[Op::Mul, Op::RealDiv, products[0], products[1]]).is_some()
                 && rank_4(other)
         })?;
@@ -356,9 +357,8 @@ pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     // No operand but the mask broadcasts.
-    let known = [q, k, v].map(|value| dims(m, value));
-    let [Some(q_dims), Some(k_dims), Some(v_dims)] = known else { return None };
-    if q_dims[..2] != k_dims[..2] || q_dims[..2] != v_dims[..2] {
+    let batches = [q, k, v].map(|value| sizes(m, value).map(|sizes| sizes[..2].to_vec()));
+    if batches[0] != batches[1] || batches[0] != batches[2] {
         return None;
     }
     let untransposed = |value: ValueId| {
@@ -387,12 +387,12 @@ pub(super) fn flatten(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let reshape = producer_if(m, m.operand(op, 0), &[Op::Reshape])?;
     let x = m.operand(reshape, 0);
     let (from, to) = (shape(m, x)?, shape(m, m.operand(op, 0))?);
-    let (rows, inner) = from.split_at_checked(to.len().checked_sub(1)?)?;
+    let n_rows = to.len().checked_sub(1)?;
+    let inner = from.get(n_rows..)?;
     let is_one = m.attr_named(op, "contracted").is_none_or(|attr| m.cx.as_int(attr) == Some(1));
-    let AttrKind::Array(sizes) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
-    let columns = sizes.get(1..)?.iter().map(|&size| m.cx.as_int(size));
-    // An unknown dimension is the same in both shapes only if it is the only one and the first.
-    let is_same = rows == &to[..rows.len()] && rows.iter().skip(1).all(|&dim| dim >= 0);
+    let AttrKind::Array(weights) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
+    let columns = weights.get(1..)?.iter().map(|&size| m.cx.as_int(size));
+    let is_same = sizes(m, x)?.get(..n_rows) == sizes(m, m.operand(op, 0))?.get(..n_rows);
     if !is_one || !is_same || inner.len() < 2 || inner.iter().any(|&dim| dim <= 0) {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use super::rule::permutation;
 use crate::build::query::{dims, flag, ints, shape};
+use crate::build::sizes::same_shape;
 use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};
 use befrost_tensor::tf::op::Op;
@@ -10,10 +11,7 @@ use befrost_tensor::tf::op::Op;
 pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
     let x = |i: usize| Some(m.operand(op, i));
     let n = m.n_operands(op);
-    let same_shape = |i: usize| {
-        let found = dims(m, m.operand(op, i));
-        found.is_some() && found == dims(m, m.result(op, 0))
-    };
+    let same_shape = |i: usize| same_shape(m, m.operand(op, i), m.result(op, 0));
     match operator(m, op)? {
         Op::Identity | Op::StopGradient | Op::PreventGradient | Op::Snapshot => x(0),
         Op::Reshape | Op::BroadcastTo | Op::Squeeze | Op::ExpandDims if same_shape(0) => x(0),

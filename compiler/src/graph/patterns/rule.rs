@@ -4,7 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use crate::build::Builder;
-use crate::build::query::{dims, dtype, has_no_edges, ints};
+use crate::build::query::{dtype, has_no_edges, ints};
 use crate::ir::{Module, OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Rewriter};
 
@@ -59,11 +59,6 @@ pub(super) fn ty(m: &Module, value: ValueId) -> TypeId {
 
 pub(super) fn is_float(m: &Module, value: ValueId) -> bool {
     dtype(m, value).is_some_and(DType::is_inexact)
-}
-
-/// True if two values are known to have the same shape and element type.
-pub(super) fn same_type(m: &Module, a: ValueId, b: ValueId) -> bool {
-    a == b || (ty(m, a) == ty(m, b) && dims(m, a).is_some())
 }
 
 /// The elements of a constant that is a permutation of axes.

@@ -4,38 +4,62 @@
 //! %arena = cpu.arena {bytes = 4096}
 //! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 0, 1088]}   result at 0, 1,088 bytes; not in place
 //! %2 = tf.Relu(%1) {memory = [1]}                          in place
+//!
+//! %arena = cpu.scaled_arena(%x) {axes = [0], bytes = 4096}  times the rows of %x, S:
+//! %1 = tf.Conv2D(%x, %w, %arena) {memory = [0, 64, 1088]}  result at 64*S, 1,024*S + 64 bytes
 //! ```
+//!
+//! The memory of a scaled arena is kept too, for the largest scale since it was last allocated, so calls with
+//! different numbers of rows share it. The places of an operator are remembered for one scale.
 //!
 //! A plan cannot cause errors (`befrost_mem::Arena`): a result that does not fit its place is allocated
 //! elsewhere.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use befrost_kernel_api::kernel::{Attr, KernelUse, Prepare, Prepared};
+use bef_format::AttrView;
+use befrost_kernel_api::kernel::{Attr, KernelUse, Prepare, Prepared, RawAttr, Rest};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, ArenaCache, Placed};
 use smallvec::SmallVec;
 
 use super::attrs::{MEMORY, ints};
+use super::operands::dense;
 use crate::objects::refused;
 
 /// The type of an arena.
 pub(super) const ARENA: &str = "!cpu.arena";
 
+/// An arena, and the factor of places in it.
 #[derive(Debug)]
-struct ArenaValue(Arc<Arena>);
+struct ArenaValue {
+    arena: Arc<Arena>,
+    scale: usize,
+}
 
 impl Object for ArenaValue {
     const TYPES: &'static [&'static str] = &[ARENA];
 
     fn display(&self) -> String {
-        format!("Arena<{} bytes>", self.0.size())
+        format!("Arena<{} bytes>", self.arena.size())
     }
 }
 
-/// The memory that a use of `cpu.arena` keeps from call to call.
+impl ArenaValue {
+    /// An arena of `bytes` times `scale` bytes.
+    fn new(bytes: i64, scale: usize, kept: &KeptMemory, cx: &ExecContext) -> Result<ArenaValue, KernelError> {
+        let size =
+            usize::try_from(bytes).map_err(|_| KernelError::invalid(format!("an arena of {bytes} bytes")))?;
+        // Without memory for a plan, results are allocated one by one.
+        let size = size.checked_mul(scale).unwrap_or(0);
+        let arena = kept.0.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
+        Ok(ArenaValue { arena, scale })
+    }
+}
+
+/// The memory that a use of an arena's kernel keeps from call to call.
 #[derive(Default)]
 struct KeptMemory(Arc<ArenaCache>);
 
@@ -47,24 +71,73 @@ impl Prepare for KeptMemory {
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("cpu.arena", |bytes: Attr<i64>, kept: Prepared<KeptMemory>, cx: &ExecContext| {
-        let size = usize::try_from(bytes.0)
-            .map_err(|_| KernelError::invalid(format!("an arena of {} bytes", bytes.0)))?;
-        let arena = kept.0.0.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
-        Ok::<_, KernelError>(ArenaValue(arena))
+        ArenaValue::new(bytes.0, 1, kept.0, cx)
     }));
+    registry.add(kernel!(
+        "cpu.scaled_arena",
+        |axes: RawAttr<'_>,
+         bytes: Attr<i64>,
+         kept: Prepared<KeptMemory>,
+         cx: &ExecContext,
+         tensors: Rest<'_, Value>| {
+            // A tensor without this axis or in another memory, or a product out of range, leaves the arena empty.
+            ArenaValue::new(bytes.0, scale(&axes, &tensors).unwrap_or(0), kept.0, cx)
+        }
+    ));
+}
+
+/// The product of one dimension of each tensor.
+fn scale(axes: &RawAttr<'_>, tensors: &Rest<'_, Value>) -> Option<usize> {
+    axes.elements().zip(tensors.iter()).try_fold(1usize, |product, (axis, tensor)| {
+        let AttrView::Int { value, .. } = axis.view else { return None };
+        let dims = dense(tensor).ok()?.shape().dims();
+        product.checked_mul(*dims.get(usize::try_from(value).ok()?)?)
+    })
 }
 
 /// The decoded attribute `memory` of a use.
 pub(super) struct Memory {
     /// True if an unshared operand may be overwritten by the result.
     pub(super) may_overwrite: bool,
-    places: Arc<[Range<usize>]>,
+    places: Places,
+    /// The places for the scale of the last call.
+    scaled: Mutex<(usize, Places)>,
 }
+
+/// Places in an arena.
+type Places = Arc<[Range<usize>]>;
+
+/// The size of a buffer's header, which a scale does not multiply.
+const HEADER: usize = 64;
 
 impl Memory {
     /// No plan: results are allocated, or overwrite an operand.
     pub(super) fn unplanned() -> Memory {
-        Memory { may_overwrite: true, places: Arc::default() }
+        Memory::with(true, Arc::default())
+    }
+
+    fn with(may_overwrite: bool, places: Places) -> Memory {
+        Memory { may_overwrite, scaled: Mutex::new((1, places.clone())), places }
+    }
+
+    /// The places times `scale`.
+    fn places(&self, scale: usize) -> Places {
+        // Another call may be here with another scale: then each makes its own.
+        let Ok(mut scaled) = self.scaled.try_lock() else { return self.scaled_by(scale) };
+        if scaled.0 != scale {
+            *scaled = (scale, self.scaled_by(scale));
+        }
+        scaled.1.clone()
+    }
+
+    fn scaled_by(&self, scale: usize) -> Places {
+        // What is out of range is no place in any arena.
+        let times = |bytes: usize| bytes.checked_mul(scale).unwrap_or(usize::MAX);
+        let place = |place: &Range<usize>| {
+            let (start, len) = (times(place.start), times(place.len().saturating_sub(HEADER)));
+            start..start.saturating_add(len).saturating_add(HEADER)
+        };
+        self.places.iter().map(place).collect()
     }
 
     pub(super) fn of(site: &KernelUse<'_>) -> Result<Memory, String> {
@@ -80,7 +153,7 @@ impl Memory {
             })
             .collect();
         match places {
-            Some(places) if rest.is_empty() => Ok(Memory { may_overwrite: may_overwrite != 0, places }),
+            Some(places) if rest.is_empty() => Ok(Memory::with(may_overwrite != 0, places)),
             _ => Err(format!("the attribute 'memory' is {list:?}")),
         }
     }
@@ -98,6 +171,7 @@ impl Memory {
         let arena = last.as_ref().and_then(|value| value.downcast_ref::<ArenaValue>()).ok_or_else(|| {
             KernelError::invalid("the last operand of an operator with planned memory is no arena")
         })?;
-        Ok(Some(Arc::new(Placed::new(arena.0.clone(), self.places.clone(), cx.allocator().clone()))))
+        let places = if arena.scale == 1 { self.places.clone() } else { self.places(arena.scale) };
+        Ok(Some(Arc::new(Placed::new(arena.arena.clone(), places, cx.allocator().clone()))))
     }
 }
