@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use super::every;
 use crate::cli::failure::Failure;
 use crate::cli::files::{Format, Place};
-use crate::cli::options::{LevelArgs, PassArgs, place};
+use crate::cli::options::{FolderArgs, LevelArgs, PassArgs, place};
 use crate::cli::training::TrainArgs;
 
 const EXAMPLES: &str = "\
