@@ -6,10 +6,10 @@
 //! ```
 //!
 //! Caller and helpers take several blocks at once, fewer as they become few, until none are left. The caller
-//! begins at one end and the helpers at the other, so a loop over the results of the loop before finds most of
-//! them in the cache of the core that wrote them. The caller waits only for blocks that are being worked on. So
-//! calls may be nested, on any queue, from any thread: the caller neither waits for an absent worker nor starts
-//! threads. A helper that starts too late finds no blocks.
+//! begins at one end and the helpers at the other, so a loop over the results of the loop before finds most
+//! of them in the cache of the core that wrote them. The caller waits only for blocks that are being worked
+//! on. So calls may be nested, on any queue, from any thread: the caller neither waits for an absent worker
+//! nor starts threads. A helper that starts too late finds no blocks.
 //!
 //! After an error of the caller's no more blocks are taken: the others have higher numbers. After one of a
 //! helper's the others, of lower numbers, are. So the returned error, that of the lowest-numbered block that
@@ -95,8 +95,8 @@ impl Shared {
     /// A helper's work.
     fn help(&self) {
         while let Some(some) = self.take() {
-            // Relaxed: `take` gives no more than `n` blocks in all, so these are neither the caller's nor another
-            // helper's.
+            // Relaxed: `take` gives no more than `n` blocks in all, so these are neither the caller's nor
+            // another helper's.
             let end = self.n - self.helped.fetch_add(some, Ordering::Relaxed);
             self.run(end - some..end);
             self.finish(some);
@@ -104,8 +104,8 @@ impl Shared {
     }
 
     fn finish(&self, blocks: usize) {
-        // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the thread
-        // that wakes the caller.
+        // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the
+        // thread that wakes the caller.
         if self.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.n {
             self.caller.unpark();
         }

@@ -70,8 +70,8 @@ pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) 
     linux::ensure(is_long);
     runs().push(cancellation.clone());
     let watched = Watched(true);
-    // A later signal cancels the registered run; an earlier one is handled here. Acquire pairs with the Release
-    // in `on_signal`.
+    // A later signal cancels the registered run; an earlier one is handled here. Acquire pairs with the
+    // Release in `on_signal`.
     if PENDING.load(Ordering::Acquire) {
         seen(py)?;
     }
@@ -133,8 +133,8 @@ mod linux {
         unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         let thread = std::thread::Builder::new().name("befrost-interrupts".to_owned());
         thread.spawn(move || serve(reader))?;
-        // Open for the life of the process, since a handler may write to it at any time. Release pairs with the
-        // Acquire in `on_signal`.
+        // Open for the life of the process, since a handler may write to it at any time. Release pairs with
+        // the Acquire in `on_signal`.
         WRITE_END.store(writer.into_raw_fd(), Ordering::Release);
         Ok(())
     }

@@ -53,8 +53,8 @@ pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
     (operations / per_ns) as u64
 }
 
-/// The number of parts of `units` units that take one thread `work` nanoseconds: four per worker, so that a slow one
-/// does not delay the others; 1 for one worker.
+/// The number of parts of `units` units that take one thread `work` nanoseconds: four per worker, so that a
+/// slow one does not delay the others; 1 for one worker.
 pub(crate) fn parts(units: usize, work: u64, parallel: &dyn Parallel) -> usize {
     parts_of(units, work, (parallel.workers(work), 4))
 }
@@ -84,8 +84,8 @@ pub(crate) type PartFn<'a, T> = &'a (dyn Fn(usize, &mut [T]) + Sync);
 /// The work on some units. Behind a pointer, as [`PartFn`].
 pub(crate) type UnitsFn<'a, T> = &'a (dyn Fn(Range<usize>, &mut [T]) + Sync);
 
-/// Splits `out`, units of `len` elements of which the last may be shorter, into this number of parts, and calls
-/// `block(units, part)` for each: on the calling thread if there is only one.
+/// Splits `out`, units of `len` elements of which the last may be shorter, into this number of parts, and
+/// calls `block(units, part)` for each: on the calling thread if there is only one.
 pub(crate) fn in_parts<T: Send>(
     out: &mut [T],
     len: usize,

@@ -204,8 +204,8 @@ pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<Va
     with_pads(b, op, &operands, &pads)
 }
 
-/// The same for the maximum of an image without negative numbers, where zeros are as good as no pixel: as long as each
-/// window has one.
+/// The same for the maximum of an image without negative numbers: a zero changes no maximum, as long as each
+/// window has a pixel.
 pub(super) fn pad_of_max_pool(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (image, pads) = padded_image(m, op)?;

@@ -458,7 +458,9 @@ impl Lines {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let cell = |column: Column, ty: Type| match column {
                 Column::Line => Ok(cell(ty, line)),
-                Column::Number => Ok(cell(ty, (number as i64).wrapping_add(self.offset).to_string().as_bytes())),
+                Column::Number => {
+                    Ok(cell(ty, (number as i64).wrapping_add(self.offset).to_string().as_bytes()))
+                }
                 Column::At(at) => {
                     let part = line.split(|&byte| byte == self.delimiter).nth(at);
                     part.map(|part| cell(ty, part)).ok_or_else(|| {

@@ -18,9 +18,9 @@
 //! * A few tiles of rows read a row-major `b` where it is: packing it would cost as much as the product. A
 //!   transposed one is packed by transposition in registers.
 //! * A single row is not packed: reading `b` dominates.
-//! * Several workers divide the rows. If `b` does not stay in the L2 cache from part to part, or the rows are few, and
-//!   there are more columns than rows, they divide the columns: then each reads its part of `b` only, and repeats
-//!   the packing of the rows.
+//! * Several workers divide the rows. If `b` does not stay in the L2 cache from part to part, or the rows are
+//!   few, and there are more columns than rows, they divide the columns: then each reads its part of `b`
+//!   only, and repeats the packing of the rows.
 //! * The order of an element's sum depends on k and the instruction set only, neither on the number of
 //!   workers nor, for m > 1, on m.
 //!
@@ -212,8 +212,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         }
     }
 
-    /// Computes all `m` rows in parts of the columns. False, and nothing done, if there is no memory for the list of
-    /// the parts' rows.
+    /// Computes all `m` rows in parts of the columns. False, and nothing done, if there is no memory for the
+    /// list of the parts' rows.
     fn in_columns(&self, m: usize, parts: usize, out: &mut [f32], parallel: &dyn Parallel) -> bool {
         let panels = self.n.div_ceil(PANEL);
         // Row i of part p is number p * m + i.
@@ -404,8 +404,8 @@ pub(crate) fn tile(
     }
 }
 
-/// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part. The residual has
-/// row stride `stride`.
+/// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part. The
+/// residual has row stride `stride`.
 pub(crate) fn finish(
     isa: Isa,
     epilogue: &Epilogue<'_>,
