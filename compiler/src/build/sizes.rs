@@ -238,7 +238,8 @@ impl Sample<'_> {
         }
     }
 
-    /// A size with its symbols replaced; `None` if it is too large, or has more symbols than there are primes.
+    /// A size with its symbols replaced; `None` if it is too large, or has more symbols than there are
+    /// primes.
     fn number(&self, size: &Size) -> Option<usize> {
         let mut seen = self.seen.borrow_mut();
         let prime = |&symbol: &u32| {

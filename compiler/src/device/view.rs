@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! ┌ main.CPU_0 ──────────────────────┐
-//! │ arguments ── Sin ── Mul ── return │     a frame per function, or part of one; a box per op, in the colour
-//! └──────────────╲────────────────────┘     of its device; a column for each step from the arguments;
+//! │ arguments ── Sin ── Mul ── return │     a frame per function or part of one; a box per op, in the
+//! └──────────────╲────────────────────┘     colour of its device; a column per step from the arguments;
 //! ┌ main.CPU_1 ───╲───────────────────┐     thin lines for values, dashed ones for control edges,
 //! │               recv ── Neg          │     bold ones for what crosses
 //! └────────────────────────────────────┘

@@ -1,5 +1,5 @@
-//! What the writers of all formats share: the functions of the op graph in the order in which they are needed,
-//! the names of their ports and nodes, and the list of what the format does not have.
+//! The common part of the writers of all formats: the functions of the op graph in the order in which they
+//! are needed, the names of their ports and nodes, and the list of what the format does not have.
 
 use std::collections::BTreeMap;
 

@@ -11,8 +11,8 @@
 //! elements or describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the
 //! fewest ops.
 //!
-//! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none` repeats
-//! constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
+//! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none`
+//! repeats constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
 
 use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,12 +25,12 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 /// The attribute of functions and of ops that call them, which says what backward functions compute again.
 pub(crate) const RECOMPUTE: &str = "bef.recompute";
 
-/// What a backward function computes again, rather than being given it.
+/// The extent to which a backward function computes values again, rather than being given them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Recompute {
     /// Constants.
     None,
-    /// What is cheap to repeat.
+    /// Values that are cheap to repeat.
     Cheap,
     /// Everything without effects.
     All,

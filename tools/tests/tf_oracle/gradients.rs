@@ -1,5 +1,5 @@
-//! Gradients of random graphs with calls, branches, loops, lists and gathers: the oracle's, and the executor's
-//! at every level of optimization, differentiated before and after optimization.
+//! Gradients of random graphs with calls, branches, loops, lists and gathers: the oracle's, and the
+//! executor's at every level of optimization, differentiated before and after optimization.
 
 use befrost::{Datum, Runtime};
 use befrost_compiler::graph::pipeline;
@@ -24,7 +24,7 @@ const LARGEST: f32 = 1e6;
 /// Differentiates, and nothing else.
 const DIFFERENTIATED: &str = "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients)";
 
-/// What comes before differentiation, when the forward graph is optimized first.
+/// The passes before differentiation, when the forward graph is optimized first.
 const OPTIMIZED: &str = "tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
                          tf-arithmetic,tf-shape-inference,tf-constant-fold,\
                          tf-loop-invariant-code-motion,tf-gradients";
@@ -92,7 +92,7 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What backward functions compute again has the same bits as what they are given.
+/// Values that backward functions compute again have the same bits as those that they are given.
 fn recomputed(program: &Program) -> Result<(), String> {
     let runtime = Runtime::builder().work_queue("s").build().map_err(|error| error.to_string())?;
     let mut first: Option<Vec<Vec<u8>>> = None;

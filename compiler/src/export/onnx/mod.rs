@@ -7,12 +7,13 @@
 //! func private @shared            ──▶   FunctionProto, called by nodes of the domain `befrost`
 //! ```
 //!
-//! An operator has a writer (`ops/`), a function from the names of its operands to those of its results, which
-//! is the reverse of a lowering of the importer. Where ONNX has the operator with another meaning, the writer
-//! adds the nodes that make up for it: axes in another order, divisions that round down, indices of i32.
+//! An operator has a writer (`ops/`), a function from the names of its operands to those of its results,
+//! which is the reverse of a lowering of the importer. Where ONNX has the operator with another meaning, the
+//! writer adds the nodes that make up for it: axes in another order, divisions that round down, indices of
+//! i32.
 //!
-//! A function that is called once becomes part of the graph that calls it, and so do small ones; others become
-//! functions of the model. ONNX has no order of effects: operators with effects are not in the table.
+//! A function that is called once becomes part of the graph that calls it, and so do small ones; others
+//! become functions of the model. ONNX has no order of effects: operators with effects are not in the table.
 
 mod control;
 mod emit;
@@ -298,7 +299,7 @@ impl<'m> ModelWriter<'m> {
         Ok(self.w.node_of(DOMAIN, m.cx.str(callee), &inputs, AttrList::new(), n_results))
     }
 
-    /// What `act` writes, in a scope of its own.
+    /// The nodes that `act` writes, in a scope of its own.
     fn within<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> (R, Vec<NodeProto>) {
         self.w.scopes.push(emit::Scope::default());
         let result = act(self);

@@ -1,4 +1,5 @@
-//! Constants and types of the op graph as TensorProto and ValueInfoProto, the reverse of `import/onnx/tensor.rs`.
+//! Constants and types of the op graph as TensorProto and ValueInfoProto, the reverse of
+//! `import/onnx/tensor.rs`.
 
 use std::sync::Arc;
 

@@ -80,7 +80,8 @@ pub(super) fn add(registry: &mut Registry) {
          kept: Prepared<KeptMemory>,
          cx: &ExecContext,
          tensors: Rest<'_, Value>| {
-            // A tensor without this axis or in another memory, or a product out of range, leaves the arena empty.
+            // A tensor without this axis or in another memory, or a product out of range, leaves the arena
+            // empty.
             ArenaValue::new(bytes.0, scale(&axes, &tensors).unwrap_or(0), kept.0, cx)
         }
     ));

@@ -14,7 +14,7 @@ use super::{BundleData, Bytes, Source};
 use crate::DType;
 use crate::tf::op::Type;
 
-/// What is written at once: it is in a cache since its checksum was computed.
+/// Bytes written at once: they are in a cache since their checksum was computed.
 const AT_ONCE: usize = 1 << 18;
 
 /// The number of elements.
@@ -46,8 +46,8 @@ pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Resul
     }
 }
 
-/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it is
-/// in a cache.
+/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it
+/// is in a cache.
 pub(super) fn decode_into(
     dtype: DType,
     dims: &[usize],

@@ -28,7 +28,7 @@ pub enum Source {
     File(File, usize),
 }
 
-/// What is read at once: so much stays in a cache until its checksum is known.
+/// Bytes read at once: they stay in a cache until their checksum is known.
 const AT_ONCE: usize = 1 << 18;
 
 impl From<Bytes> for Source {

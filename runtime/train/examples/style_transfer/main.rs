@@ -159,7 +159,7 @@ fn fetched(program: &Program, trainer: &Trainer) -> Result<HostTensor, Failure> 
     Ok(result.tensor()?.clone())
 }
 
-/// What the picture is compared with.
+/// The features that the picture is compared with.
 struct Targets {
     content: HostTensor,
     /// The Gram matrices of the layers.

@@ -155,8 +155,8 @@ pub(super) fn depthwise(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![y])
 }
 
-/// `Conv2DBackpropInput` and its like for volumes: a transposed convolution of the gradients, cut to the sizes
-/// of the images.
+/// `Conv2DBackpropInput` and its like for volumes: a transposed convolution of the gradients, cut to the
+/// sizes of the images.
 pub(super) fn conv_transpose(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let rank = if n.operator == Op::Conv2DBackpropInput { 4 } else { 5 };
     let windows = Spatial::of(n, rank)?;

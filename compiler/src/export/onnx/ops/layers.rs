@@ -23,7 +23,7 @@ pub(super) fn moves(rank: usize) -> (Vec<i64>, Vec<i64>) {
 }
 
 impl NodeWriter<'_> {
-    /// What `act` makes of images with the channels as axis 1, in the layout of the op.
+    /// The result of `act` for images with the channels as axis 1, in the layout of the op.
     pub(super) fn channels_first(
         &mut self,
         n: &TfNode<'_>,
