@@ -355,7 +355,8 @@ impl Case {
         Ok(())
     }
 
-    /// There are no more sends than TensorFlow's; without control flow, none more from any device to any other.
+    /// There are no more sends than TensorFlow's; without control flow, none more from any device to any
+    /// other.
     fn compare_crossings(&self, run: &Json) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let partition = &self.description["partitions"][partition as usize];

@@ -15,8 +15,8 @@ use befrost_testing::graphs::{Program, mode_of};
 
 use crate::random::{Executor, compare_with_oracle, parsed, said};
 
-/// Programs of an ordinary test run; `BEFROST_DEVICE_CASES` says another number, and `BEFROST_DEVICE_FIRST` the
-/// first one (`cargo run -p xtask -- random-devices`).
+/// Programs of an ordinary test run; `BEFROST_DEVICE_CASES` says another number, and `BEFROST_DEVICE_FIRST`
+/// the first one (`cargo run -p xtask -- random-devices`).
 const CASES: u64 = 30;
 
 /// Steps of `@main`.

@@ -5,9 +5,9 @@
 //! B                            ╰──▶ dev.recv ─▶ dev.fence ─▶ print
 //! ```
 //!
-//! In the function of a part the lowering orders effects. Between parts, an effect waits for a signal from each
-//! other part that had the effect before it. At the end of a loop's condition and of its body, all parts that
-//! have effects in the loop wait for the last ones, hence so do the next iteration's.
+//! In the function of a part the lowering orders effects. Between parts, an effect waits for a signal from
+//! each other part that had the effect before it. At the end of a loop's condition and of its body, all parts
+//! that have effects in the loop wait for the last ones, hence so do the next iteration's.
 //!
 //! Only effects outside of the program count, such as prints: a resource belongs to one device.
 
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::reach::{PartIndex, Reach};
 use crate::device::homes::function_attr;
-use crate::device::transfers::is_handle;
+use crate::device::is_handle;
 use crate::dialects::tf::Control;
 use crate::graph::effects::{body, callees};
 use crate::ir::{Module, OpId, StrId, ValueId};

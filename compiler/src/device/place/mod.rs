@@ -8,8 +8,8 @@
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
 //! or forward a value are placed with their operand. Ops without operands, and ops that forward an argument,
 //! are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
-//! estimated times ([`costs`], [`schedule`]), or by those that were measured ([`measured`]). A program that does not fit into the memory of its devices is
-//! refused.
+//! estimated times ([`costs`], [`schedule`]), or by those that were measured ([`measured`]). A program that
+//! does not fit into the memory of its devices is refused.
 
 mod costs;
 mod groups;
