@@ -374,8 +374,7 @@ impl Case {
         }
         // Feeds and fetches are on our first device.
         let client = self.description["client"].as_str().map(short);
-        let is_control =
-            |line: &str| ["\"tf.If\"", "\"tf.Case\"", "\"tf.While\""].iter().any(|op| line.contains(op));
+        let is_control = |line: &str| ["If\"(", "Case\"(", "While\"("].iter().any(|op| line.contains(op));
         if text.lines().any(is_control) || client != self.names().first().map(|name| short(name)) {
             return Ok(());
         }

@@ -20,8 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sets::Sets;
 use super::specs::{CLIENT, DeviceIndex, Devices};
-use super::transfers::is_handle;
-use super::{is_constant, is_placed};
+use super::{is_constant, is_handle, is_placed};
 use crate::dialects::tf::Control;
 use crate::dialects::{dev, tf};
 use crate::graph::effects::{body, callees, functions};

@@ -35,10 +35,10 @@ pub use options::{DeviceOptions, Partition};
 pub use place::CostProfile;
 
 use bef_format::device::DeviceSpec;
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Op, Type};
 
 use crate::dialects::{dev, tf};
-use crate::ir::{Module, OpId, names};
+use crate::ir::{Module, OpId, ValueId, names};
 
 /// True if an op runs on one device: an operator, but no constant.
 pub(crate) fn is_placed(m: &Module, op: OpId) -> bool {
@@ -51,6 +51,12 @@ pub(crate) fn is_in_other_memory(m: &Module, op: OpId) -> bool {
     let device = m.attr(op, names::DEVICE).or_else(|| m.attr(op, names::BEF_DEVICE));
     let name = dev::destination(m, op).or_else(|| m.cx.as_str(device?));
     name.and_then(|name| name.parse::<DeviceSpec>().ok()).is_some_and(|spec| !specs::may_be_host(&spec))
+}
+
+/// True if a value is a handle or a reference, which stays where its resource is.
+pub(crate) fn is_handle(m: &Module, value: ValueId) -> bool {
+    let ty = tf::type_of(&m.cx, m.value_type(value));
+    ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
 }
 
 /// True for a constant, which every device has.

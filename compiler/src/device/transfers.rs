@@ -14,12 +14,11 @@
 //! optimizations created, the device of their operands. With `last` it removes what costs nothing: transfers
 //! between devices that share the host's memory, and the name of the client's device.
 
-use befrost_tensor::tf::op::Type;
 use rustc_hash::FxHashMap;
 
 use super::homes::{Homes, block_of};
-use super::is_placed;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
+use super::{is_handle, is_placed};
 use crate::dialects::{dev, tf};
 use crate::graph::effects::functions;
 use crate::ir::{LocId, Module, OpId, ValueId, names};
@@ -94,12 +93,6 @@ pub(super) fn remove(r: &mut Rewriter<'_>) {
         let value = r.ir().operand(op, 0);
         r.replace_op(op, &[value]);
     }
-}
-
-/// True if a value is a handle, which stays where it is.
-pub(super) fn is_handle(m: &Module, value: ValueId) -> bool {
-    let ty = tf::type_of(&m.cx, m.value_type(value));
-    ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
 }
 
 /// The functions of a module in its order.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! ┌ main.CPU_0 ──────────────────────┐
-//! │ arguments ── Sin ── Mul ── return │     a frame per function or part of one; a box per op, in the
-//! └──────────────╲────────────────────┘     colour of its device; a column per step from the arguments;
-//! ┌ main.CPU_1 ───╲───────────────────┐     thin lines for values, dashed ones for control edges,
-//! │               recv ── Neg          │     bold ones for what crosses
-//! └────────────────────────────────────┘
+//! │ arguments ── Sin ── Mul ── return│   a frame per function, or part of one; a box per op, in the colour
+//! └──────────────╲───────────────────┘   of its device; a column for each step from the arguments;
+//! ┌ main.CPU_1 ───╲──────────────────┐   thin lines for values, dashed ones for control edges,
+//! │               recv ── Neg        │   bold ones for what crosses
+//! └──────────────────────────────────┘
 //! ```
 //!
 //! Constants, which are on every device, are left out.

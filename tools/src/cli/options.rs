@@ -319,7 +319,7 @@ pub(super) struct DeviceArgs {
     #[arg(long, value_name = "POLICY", requires = "devices", value_parser = ["first", "greedy", "list"])]
     pub(super) place: Option<String>,
 
-    /// How many placements `list` simulates at most; default 1000
+    /// How many placements `list` simulates at most, fewer for more than 4000 operators; default 1000
     #[arg(long, value_name = "N", requires = "devices")]
     pub(super) place_budget: Option<u32>,
 

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::reach::{PartIndex, Reach};
 use crate::device::homes::function_attr;
-use crate::device::transfers::is_handle;
+use crate::device::is_handle;
 use crate::dialects::tf::Control;
 use crate::graph::effects::{body, callees};
 use crate::ir::{Module, OpId, StrId, ValueId};

@@ -6,12 +6,12 @@
 //! contradiction is an error.
 
 use bef_format::device::DeviceSpec;
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::device::sets::Sets;
 use crate::device::specs::{Specs, groups_of};
-use crate::device::{errors, is_placed};
+use crate::device::{errors, is_handle, is_placed};
 use crate::dialects::tf::{self, Control};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
@@ -36,12 +36,6 @@ pub(super) struct DeviceGroup {
 pub(super) struct Groups {
     pub(super) all: Vec<DeviceGroup>,
     pub(super) of: FxHashMap<OpId, GroupId>,
-}
-
-/// True for a handle or reference, which ties ops to a resource.
-fn is_tied(m: &Module, value: ValueId) -> bool {
-    let ty = tf::type_of(&m.cx, m.value_type(value));
-    ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
 }
 
 /// A node of the sets.
@@ -102,7 +96,7 @@ impl Groups {
 
 /// Ties an op to the resources among its operands and results.
 fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
-    for value in m.operands(op).chain(m.results(op)).filter(|&value| is_tied(m, value)) {
+    for value in m.operands(op).chain(m.results(op)).filter(|&value| is_handle(m, value)) {
         sets.join(Tied::Op(op), Tied::Value(value));
     }
     let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
@@ -118,7 +112,7 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
 
 /// True if an op's resource comes from nowhere else.
 fn makes_resource(m: &Module, op: OpId) -> bool {
-    m.results(op).any(|value| is_tied(m, value)) && !m.operands(op).any(|value| is_tied(m, value))
+    m.results(op).any(|value| is_handle(m, value)) && !m.operands(op).any(|value| is_handle(m, value))
 }
 
 /// Ties the resources that an op passes to functions to those inside.
@@ -133,7 +127,7 @@ fn pass_through(
     let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
     let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
     let mut join = |a: &[ValueId], b: &[ValueId]| {
-        for (&a, &b) in a.iter().zip(b).filter(|&(&a, &b)| is_tied(m, a) && is_tied(m, b)) {
+        for (&a, &b) in a.iter().zip(b).filter(|&(&a, &b)| is_handle(m, a) && is_handle(m, b)) {
             sets.join(Tied::Value(a), Tied::Value(b));
         }
     };
@@ -161,7 +155,8 @@ impl DeviceGroup {
     /// Merges the specs of the ops.
     fn merge(&mut self, m: &Module, specs: &mut Specs, cx: &PassCx<'_>, soft: bool) {
         let is_tied_op = |&op: &OpId| {
-            Control::of(m, op).is_none() && m.operands(op).chain(m.results(op)).any(|value| is_tied(m, value))
+            Control::of(m, op).is_none()
+                && m.operands(op).chain(m.results(op)).any(|value| is_handle(m, value))
         };
         self.is_resource = self.ops.iter().any(is_tied_op);
         let mut order = self.ops.clone();

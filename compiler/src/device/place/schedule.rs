@@ -200,8 +200,8 @@ impl Problem {
     }
 
     /// Each group, by upward rank, on the device where its first task ends earliest; then moves and swaps of
-    /// groups while the makespan falls, in at most `budget` simulations. Never worse than
-    /// [`Problem::greedy`], nor than all groups on one device as far as they may be there.
+    /// groups while the makespan falls, in at most `budget` simulations, fewer for large programs. Never
+    /// worse than [`Problem::greedy`], nor than all groups on one device as far as they may be there.
     pub(super) fn list(&self, budget: usize) -> Vec<usize> {
         let order = self.by_rank();
         let mut starts = vec![self.earliest(&order), self.greedy()];
@@ -253,7 +253,7 @@ impl Problem {
     ) -> Vec<usize> {
         let free: Vec<usize> =
             (0..self.candidates.len()).filter(|&group| self.candidates[group].len() > 1).collect();
-        let mut left = budget;
+        let mut left = budget.min(MAX_SIMULATED_TASKS / self.tasks.len().max(1));
         let mut try_out = |devices: &mut Vec<usize>, changes: &[(usize, usize)]| {
             if left == 0 {
                 return None;
@@ -303,6 +303,10 @@ impl Problem {
 
 /// Maximum number of devices that are tried alone.
 const MAX_ALONE: usize = 64;
+
+/// Maximum number of tasks that the local search simulates in all: large programs get fewer placements, so
+/// that the time grows with their size, not with its square.
+const MAX_SIMULATED_TASKS: usize = 4_000_000;
 
 /// The constants on each device.
 struct KeptConstants {
