@@ -33,6 +33,7 @@ mod cache;
 #[cfg(feature = "compile")]
 mod compile;
 mod datum;
+pub mod dlpack;
 pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
