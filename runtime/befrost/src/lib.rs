@@ -39,7 +39,7 @@ mod error;
 #[cfg(feature = "compile")]
 mod folder;
 #[cfg(feature = "libraries")]
-mod library;
+pub mod library;
 #[cfg(feature = "compile")]
 mod model;
 mod pending;
