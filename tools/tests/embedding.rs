@@ -202,3 +202,28 @@ fn errors_name_the_file_and_convert() {
     let error = befrost::compile("model.h5").expect_err("it is refused");
     assert!(error.to_string().contains("model.h5"), "{error}");
 }
+
+/// `UPDATE=1` writes the model anew.
+#[test]
+fn the_model_in_the_small_program_is_current() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let model = format!("{root}/runtime/befrost/examples/digits_mlp.bef");
+    let bef =
+        befrost::compile(format!("{root}/testdata/digits/digits_mlp.pb").as_str()).expect("it compiles");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&model, &bef).expect("the file can be written");
+    }
+    assert!(
+        std::fs::read(&model).expect("the model") == bef,
+        "run UPDATE=1 cargo test -p befrost-tools --test embedding"
+    );
+    // The features of the kernels are those that the program asks for.
+    let bytes = bef_format::AlignedBytes::copy_of(&bef);
+    let image = bef_format::validate(&bytes).expect("it is valid");
+    let features: std::collections::BTreeSet<&str> =
+        image.kernel_names().filter_map(befrost_kernels::feature).collect();
+    let features: Vec<&str> = features.into_iter().collect();
+    let program =
+        std::fs::read_to_string(format!("{root}/runtime/befrost/examples/tiny.rs")).expect("the program");
+    assert!(program.contains(&format!("--features {}`", features.join(","))), "{features:?}");
+}

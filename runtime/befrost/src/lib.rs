@@ -33,12 +33,13 @@ mod cache;
 #[cfg(feature = "compile")]
 mod compile;
 mod datum;
+pub mod dlpack;
 pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
 mod folder;
 #[cfg(feature = "libraries")]
-mod library;
+pub mod library;
 #[cfg(feature = "compile")]
 mod model;
 mod pending;

@@ -8,11 +8,14 @@
 //! The interface is `befrost_library.h`. Loading adds the names to the process's tables: to that of
 //! operators, and with the feature `compile` to that of ops, so that text, GraphDefs and ONNX files with such
 //! ops compile. A runtime that is built with the library has its kernels. A library is never unloaded.
+//!
+//! [`library!`](crate::library!) makes a library of Rust's; [`LibraryKernel`] is a kernel of one.
 
 #![allow(unsafe_code, reason = "loads code, which the caller trusts, and calls it")]
 
 mod abi;
 mod call;
+mod guest;
 mod kernel;
 mod operator;
 mod signature;
@@ -31,6 +34,8 @@ use befrost_tensor::tf::op::row::{function, impure};
 use befrost_tensor::tf::op::{self, Cost, OpRow, Type};
 use befrost_tensor::{HostTensor, TensorError};
 
+pub use self::guest::{Frame, Kernels, LibraryKernel, Operand, UseAttrs, UseShapes};
+
 use self::abi::{AttrSource, Attrs, EntryFn, HOST, LibraryMessage, RawKernel, RawLibrary, VERSION};
 use self::call::LibraryCall;
 use self::signature::{KernelSignature, OperatorSignature};
@@ -45,6 +50,7 @@ const BLOCKING: u32 = 2;
 /// The answers of `run`.
 const DONE: i32 = 0;
 const LATER: i32 = 1;
+const FAILED: i32 = 2;
 
 /// A loaded kernel library.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +60,7 @@ pub struct Library(&'static Loaded);
 struct Loaded {
     path: PathBuf,
     name: String,
-    kernels: Vec<&'static LibraryKernel>,
+    kernels: Vec<&'static LoadedKernel>,
 }
 
 /// The reason why a library is refused.
@@ -79,7 +85,7 @@ impl From<LibraryError> for Error {
 }
 
 /// A kernel of a library.
-struct LibraryKernel {
+struct LoadedKernel {
     name: &'static str,
     raw: RawKernel,
     kind: Kind,
@@ -91,11 +97,11 @@ enum Kind {
 }
 
 // SAFETY: by the header's contract any thread may call the functions, and the texts never change.
-unsafe impl Send for LibraryKernel {}
+unsafe impl Send for LoadedKernel {}
 // SAFETY: as for Send: the functions may run on several threads at once.
-unsafe impl Sync for LibraryKernel {}
+unsafe impl Sync for LoadedKernel {}
 
-impl fmt::Debug for LibraryKernel {
+impl fmt::Debug for LoadedKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
@@ -182,7 +188,7 @@ impl Library {
 }
 
 /// The kernels that a library describes.
-fn described(raw: &RawLibrary) -> Result<Vec<LibraryKernel>, String> {
+fn described(raw: &RawLibrary) -> Result<Vec<LoadedKernel>, String> {
     let RawLibrary { size, version, kernels, n_kernels, .. } = *raw;
     let expected = size_of::<RawLibrary>();
     if version != VERSION || size as usize != expected {
@@ -193,7 +199,7 @@ fn described(raw: &RawLibrary) -> Result<Vec<LibraryKernel>, String> {
     if n_kernels > 1 << 16 || kernels.is_null() && n_kernels > 0 {
         return Err(format!("it says that it has {n_kernels} kernels"));
     }
-    let mut all: Vec<LibraryKernel> = Vec::new();
+    let mut all: Vec<LoadedKernel> = Vec::new();
     for i in 0..n_kernels {
         // SAFETY: `kernels` points to `n_kernels` kernels, by the header's contract.
         let raw = unsafe { kernels.add(i) };
@@ -208,7 +214,7 @@ fn described(raw: &RawLibrary) -> Result<Vec<LibraryKernel>, String> {
     Ok(all)
 }
 
-fn one(raw: RawKernel) -> Result<LibraryKernel, String> {
+fn one(raw: RawKernel) -> Result<LoadedKernel, String> {
     let expected = size_of::<RawKernel>();
     if raw.size as usize != expected {
         return Err(format!("its table has {} bytes, expected {expected}", raw.size));
@@ -228,26 +234,26 @@ fn one(raw: RawKernel) -> Result<LibraryKernel, String> {
         let KernelSignature { operands, results, attrs } = KernelSignature::parse(&signature)?;
         let leak = |texts: Vec<String>| texts.into_iter().map(leaked).collect();
         let kind = Kind::Kernel { operands: leak(operands), results: leak(results), attrs: leak(attrs) };
-        return Ok(LibraryKernel { name, raw, kind });
+        return Ok(LoadedKernel { name, raw, kind });
     }
     let OperatorSignature { text, sets } = OperatorSignature::parse(&signature)?;
     let made = if raw.flags & PURE != 0 { function } else { impure };
     let columns = made(operator::prepare, operator::infer, Cost::PerResult(16)).no_gradient().foreign();
     let row = OpRow::parsed(name, summary, leaked(text), columns);
     let row = row.ok_or_else(|| format!("its signature is malformed: {signature}"))?;
-    Ok(LibraryKernel { name, raw, kind: Kind::Operator { row: Box::leak(Box::new(row)), sets } })
+    Ok(LoadedKernel { name, raw, kind: Kind::Operator { row: Box::leak(Box::new(row)), sets } })
 }
 
 /// Adds the names to the process's tables: all, or none if one is taken.
-fn added(kernels: Vec<LibraryKernel>) -> Result<Vec<&'static LibraryKernel>, String> {
-    let taken = |kernel: &&LibraryKernel| match &kernel.kind {
+fn added(kernels: Vec<LoadedKernel>) -> Result<Vec<&'static LoadedKernel>, String> {
+    let taken = |kernel: &&LoadedKernel| match &kernel.kind {
         Kind::Operator { row, .. } => op::row(row.name).is_some() || is_op(row.op_name),
         Kind::Kernel { .. } => crate::registry().find(kernel.name).is_some() || is_op(kernel.name),
     };
     if let Some(kernel) = kernels.iter().find(taken) {
         return Err(format!("there is a kernel '{}' already", kernel.name));
     }
-    let kernels: Vec<&'static LibraryKernel> =
+    let kernels: Vec<&'static LoadedKernel> =
         kernels.into_iter().map(|kernel| &*Box::leak(Box::new(kernel))).collect();
     for &kernel in &kernels {
         if let Kind::Operator { row, .. } = kernel.kind {
@@ -274,7 +280,7 @@ fn is_op(name: &str) -> bool {
 
 /// Adds the op to the compiler's tables.
 #[cfg(feature = "compile")]
-fn add_op(kernel: &'static LibraryKernel) -> Result<(), String> {
+fn add_op(kernel: &'static LoadedKernel) -> Result<(), String> {
     use befrost_compiler::dialects::libraries::{ForeignKernel, add_kernel, add_operator};
     match &kernel.kind {
         Kind::Operator { row, .. } => add_operator(row),
@@ -291,7 +297,7 @@ fn add_op(kernel: &'static LibraryKernel) -> Result<(), String> {
 
 /// A use of a kernel with its state, which `prepare` made.
 struct UseState {
-    kernel: &'static LibraryKernel,
+    kernel: &'static LoadedKernel,
     state: *mut c_void,
 }
 
@@ -308,7 +314,7 @@ impl Drop for UseState {
     }
 }
 
-impl LibraryKernel {
+impl LoadedKernel {
     /// The state of a use with these attributes.
     fn prepare(&'static self, attrs: &dyn AttrSource) -> Result<UseState, KernelError> {
         let mut state = UseState { kernel: self, state: null_mut() };

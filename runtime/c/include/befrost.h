@@ -85,6 +85,13 @@ size_t bf_tensor_bytes(const bf_tensor *tensor);
 void bf_tensor_retain(bf_tensor *tensor);
 void bf_tensor_release(bf_tensor *tensor);
 
+/* DLPack, the structure of dlpack.h 1.0 and later versions, without a copy. from: the tensor is taken over, also after
+ * an error, and its deleter called when its memory is used no more, by any thread; until then nobody writes to it. to:
+ * over the tensor's memory, read-only; the deleter frees it. */
+struct DLManagedTensorVersioned;
+bf_error *bf_tensor_from_dlpack(struct DLManagedTensorVersioned *managed, bf_tensor **out);
+bf_error *bf_tensor_to_dlpack(const bf_tensor *tensor, struct DLManagedTensorVersioned **out);
+
 /* A tensor with copies of texts. lengths are their numbers of bytes; NULL: each ends with a zero. */
 bf_error *bf_tensor_create_strings(int32_t rank, const int64_t *dims, const char *const *texts,
                                    const size_t *lengths, bf_tensor **out);

@@ -94,6 +94,20 @@ class Tensor : public Handle<bf_tensor, bf_tensor_retain, bf_tensor_release> {
     return Tensor(raw);
   }
 
+  // Takes over another library's tensor, also after an error.
+  static Tensor from_dlpack(DLManagedTensorVersioned *managed) {
+    bf_tensor *raw = nullptr;
+    check(bf_tensor_from_dlpack(managed, &raw));
+    return Tensor(raw);
+  }
+
+  // For other libraries, over its memory, read-only; to be freed by its deleter.
+  DLManagedTensorVersioned *to_dlpack() const {
+    DLManagedTensorVersioned *made = nullptr;
+    check(bf_tensor_to_dlpack(get(), &made));
+    return made;
+  }
+
   int dtype() const { return bf_tensor_dtype(get()); }
 
   std::vector<std::int64_t> shape() const {

@@ -180,6 +180,14 @@ fn structures_have_the_layout_of_abi_1() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn tensors_are_exchanged_by_dlpack_without_a_copy() {
+    if let Some(printed) = run("tests/dlpack.c", &[]) {
+        assert_eq!(printed, "exchanged\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn random_sequences_of_calls_end_in_errors_at_worst() {
     if let Some(printed) = run("tests/sequences.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
         assert!(printed.starts_with("20000 calls"), "{printed}");

@@ -30,6 +30,7 @@ mod upstream;
 mod workers;
 
 use befrost_kernel_api::Registry;
+use befrost_tensor::tf::op;
 
 pub use coo::coo;
 pub use cpu::cpu;
@@ -51,22 +52,51 @@ pub use ts::ts;
 pub use upstream::upstream;
 pub use workers::{compute, run};
 
-/// All standard kernels. With the feature `test-kernels` also those of `tfrt_test`, `vt` and `tfrt_tutorial`,
-/// such as readers of pictures and Protobuf.
+/// The standard kernels, as far as Cargo features include them. With the feature `test-kernels` also those of
+/// `tfrt_test`, `vt` and `tfrt_tutorial`, such as readers of pictures and Protobuf.
 pub fn registry() -> Registry {
+    let registry = Registry::new().with(tfrt).with(upstream).with(dev).with(tf);
+    #[cfg(feature = "kernels-tfrt")]
+    let registry = registry.with(tfrt_dht).with(ts).with(coo).with(cpu).with(eigen).with(tf_sync);
     #[cfg(feature = "test-kernels")]
-    let registry = Registry::new().with(tfrt_test);
-    #[cfg(not(feature = "test-kernels"))]
-    let registry = Registry::new();
+    let registry = registry.with(tfrt_test);
     registry
-        .with(tfrt)
-        .with(tfrt_dht)
-        .with(ts)
-        .with(coo)
-        .with(cpu)
-        .with(dev)
-        .with(eigen)
-        .with(upstream)
-        .with(tf_sync)
-        .with(tf)
+}
+
+/// The Cargo feature that includes a standard kernel; none for those that are always included, and for names
+/// of others.
+pub fn feature(kernel: &str) -> Option<&'static str> {
+    let (dialect, name) = kernel.split_once('.')?;
+    match dialect {
+        "tf" => Some(op::row(name)?.op?.feature()),
+        "tfrt_test" | "vt" | "tfrt_tutorial" => Some("test-kernels"),
+        "cpu" if name == "arena" => None,
+        "tfrt_dht" | "tfrt_dht_sync" | "ts" | "coo" | "cpu" | "eigen" | "tf_sync" => Some("kernels-tfrt"),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, feature = "kernels-tfrt", feature = "test-kernels"))]
+mod tests {
+    use super::*;
+
+    fn check(groups: &[fn(&mut Registry)], expected: impl Fn(&str) -> Option<&'static str>) {
+        let registry = groups.iter().fold(Registry::new(), |registry, group| registry.with(group));
+        assert!(registry.iter().count() > 0);
+        for kernel in registry.iter() {
+            assert_eq!(feature(kernel.name), expected(kernel.name), "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn each_kernel_names_the_feature_that_includes_it() {
+        check(&[tfrt, upstream, dev], |_| None);
+        check(&[tfrt_dht, ts, coo, cpu, eigen, tf_sync], |_| Some("kernels-tfrt"));
+        check(&[tfrt_test], |_| Some("test-kernels"));
+        let rows = |name: &str| op::row(name.strip_prefix("tf.")?)?.op.map(op::Op::feature);
+        check(&[tf], rows);
+        assert_eq!(feature("tf.Conv2D"), Some("tf-nn"));
+        assert_eq!(feature("tf.ResourceApplyAdam"), Some("tf-train"));
+        assert_eq!((feature("tf._Switch"), feature("geo.area"), feature("")), (None, None, None));
+    }
 }

@@ -24,6 +24,7 @@ mod expect;
 mod failure;
 mod files;
 mod inspect;
+mod kernels;
 mod model;
 pub mod opt;
 mod options;

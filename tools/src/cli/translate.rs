@@ -22,7 +22,7 @@ use super::options::{
 };
 use super::passes::{Passes, pipeline, timed};
 use super::training::TrainArgs;
-use super::{divided, inspect, report};
+use super::{divided, inspect, kernels, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +48,8 @@ Examples:
       as an ONNX model, for other runtimes
   ir-translate saved_model_folder --inspect
       signatures, variables, operations and sizes of a model
+  ir-translate model.onnx --print-kernels
+      the kernels that the program uses, for a small program of one's own
   ir-translate saved_model_folder --signature serving_default --freeze -o model.bef
       one signature of a SavedModel, with its variables as constants
 
@@ -96,6 +98,11 @@ struct TranslateArgs {
     #[arg(long)]
     verify_checksums: bool,
 
+    /// Show which kernels the program uses, and which Cargo features of the crate befrost include them; short
+    /// for --to kernels
+    #[arg(long, conflicts_with_all = ["to", "mlir_to_bef", "bef_to_mlir", "inspect"])]
+    print_kernels: bool,
+
     /// Show what a model has: signatures with inputs and outputs, variables, operations, sizes
     #[arg(long, conflicts_with_all = ["to", "mlir_to_bef", "bef_to_mlir"])]
     inspect: bool,
@@ -134,6 +141,8 @@ enum Target {
     Bef,
     /// All of a BEF file as text that people read
     Dump,
+    /// The kernels of a BEF file, with the Cargo features that include them
+    Kernels,
     /// A TensorFlow graph
     #[value(name = "graphdef")]
     GraphDef,
@@ -147,7 +156,7 @@ impl Target {
         match self {
             Target::GraphDef => Some(export::graphdef),
             Target::Onnx => Some(export::onnx),
-            Target::Mlir | Target::Bef | Target::Dump => None,
+            Target::Mlir | Target::Bef | Target::Dump | Target::Kernels => None,
         }
     }
 }
@@ -187,6 +196,9 @@ impl TranslateArgs {
     }
 
     fn to(&self, from: Format) -> Result<Target, Failure> {
+        if self.print_kernels {
+            return Ok(Target::Kernels);
+        }
         if self.mlir_to_bef {
             return Ok(Target::Bef);
         }
@@ -200,7 +212,7 @@ impl TranslateArgs {
             (None, Some(Format::GraphDef)) if !self.output.name().ends_with("txt") => Ok(Target::GraphDef),
             (None, Some(Format::Onnx)) => Ok(Target::Onnx),
             (None, Some(Format::GraphDef | Format::MetaGraph | Format::SavedModel)) => {
-                let formats = "mlir, bef, dump, graphdef (a binary .pb) or onnx";
+                let formats = "mlir, bef, dump, kernels, graphdef (a binary .pb) or onnx";
                 Err(Failure::Usage(format!("such models are read, not written: --to is {formats}")))
             }
             (None, None) if from == Format::Bef => Ok(Target::Mlir),
@@ -229,7 +241,7 @@ impl TranslateArgs {
             ("--elide-large-constants", elide_large_constants.is_some()),
         ];
         let useless = match to {
-            Target::Bef | Target::Dump | Target::GraphDef | Target::Onnx => {
+            Target::Bef | Target::Dump | Target::Kernels | Target::GraphDef | Target::Onnx => {
                 text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
             }
             Target::Mlir => {
@@ -327,8 +339,8 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
     let name = args.input.name();
     let mut units = if from == Format::Bef {
         let bytes = args.input.read_aligned()?;
-        if to == Target::Dump {
-            return dump(args, &name, &bytes);
+        if let Target::Dump | Target::Kernels = to {
+            return show(args, to, &name, &bytes);
         }
         let unit =
             Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?;
@@ -389,7 +401,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
             graphs => Err(Failure::Refused(format!("{} parts cannot become one model", graphs.len()))),
         };
     } else if result.is_ok() && to != Target::Mlir {
-        result = timed(&mut passes.clock.output, || write(args, &files, units.len()));
+        result = timed(&mut passes.clock.output, || write(args, to, &files, units.len()));
     }
     passes.report();
     // The process ends soon: destroying large programs would waste time.
@@ -413,23 +425,26 @@ fn inspect(args: &TranslateArgs, from: Format, map: MapFile) -> Result<(), Failu
     }
 }
 
-/// Prints the contents of a BEF file, or the readable parts of a broken one, which is then refused.
-fn dump(args: &TranslateArgs, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
+/// Prints the contents or the kernels of a BEF file. A broken file is refused; a dump has its readable parts.
+fn show(args: &TranslateArgs, to: Target, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
     match compile::checked(bytes, args.verify_checksums) {
+        Ok(image) if to == Target::Kernels => args.output.write_text(&kernels::text(&image)),
         Ok(image) => args.output.write_text(&bef_format::dump::dump(&image)),
         Err(error) => {
-            args.output.write_text(&bef_format::dump::container(bytes))?;
+            if to == Target::Dump {
+                args.output.write_text(&bef_format::dump::container(bytes))?;
+            }
             tell(&format!("{name}: error: {error}\n"));
             Err(Failure::Reported)
         }
     }
 }
 
-fn write(args: &TranslateArgs, files: &[Parts], n_units: usize) -> Result<(), Failure> {
+fn write(args: &TranslateArgs, to: Target, files: &[Parts], n_units: usize) -> Result<(), Failure> {
     match files {
         [] => Ok(()),
-        [file] if n_units == 1 && args.to == Some(Target::Dump) => {
-            dump(args, &args.input.name(), &AlignedBytes::copy_of(&file.to_vec()))
+        [file] if n_units == 1 && to != Target::Bef => {
+            show(args, to, &args.input.name(), &AlignedBytes::copy_of(&file.to_vec()))
         }
         [file] if n_units == 1 => args.output.write_bef(file),
         // Several parts are checked, not kept.

@@ -22,11 +22,11 @@ pub(super) const VERSION: u32 = 1;
 /// An operand as a library sees it.
 #[repr(C)]
 pub(super) struct View {
-    dtype: i32,
-    rank: i32,
-    dims: *const i64,
-    data: *const c_void,
-    bytes: usize,
+    pub(super) dtype: i32,
+    pub(super) rank: i32,
+    pub(super) dims: *const i64,
+    pub(super) data: *const c_void,
+    pub(super) bytes: usize,
 }
 
 /// An error that a library gives.
@@ -38,30 +38,31 @@ pub(super) struct LibraryMessage {
 /// `bf_host`.
 #[repr(C)]
 pub(super) struct Host {
-    size: u32,
-    version: u32,
-    error: extern "C" fn(i32, *const c_char) -> *mut LibraryMessage,
-    attr_int: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i64) -> i32,
-    attr_float: extern "C" fn(*const Attrs<'_>, *const c_char, *mut f64) -> i32,
-    attr_bool: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i32) -> i32,
-    attr_type: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i32) -> i32,
-    attr_string: extern "C" fn(*const Attrs<'_>, *const c_char, *mut *const c_char, *mut usize) -> i32,
-    attr_ints: extern "C" fn(*const Attrs<'_>, *const c_char, *mut *const i64, *mut usize) -> i32,
-    n_operands: extern "C" fn(*const LibraryCall) -> u32,
-    n_results: extern "C" fn(*const LibraryCall) -> u32,
-    operand: extern "C" fn(*const LibraryCall, u32, *mut View) -> i32,
-    result: extern "C" fn(*mut LibraryCall, u32, i32, i32, *const i64) -> *mut c_void,
-    forward: extern "C" fn(*mut LibraryCall, u32, u32) -> i32,
-    fail: extern "C" fn(*mut LibraryCall, i32, *const c_char),
-    defer: extern "C" fn(*mut LibraryCall) -> u64,
-    later_operand: extern "C" fn(u64, u32, *mut View) -> i32,
-    later_result: extern "C" fn(u64, u32, i32, i32, *const i64) -> *mut c_void,
-    later_fail: extern "C" fn(u64, i32, *const c_char) -> i32,
-    finish: extern "C" fn(u64) -> i32,
-    drop: extern "C" fn(u64) -> i32,
-    shape: extern "C" fn(*const PortShapes, u32, *mut i32, *mut *const i64) -> i32,
-    set_shape: extern "C" fn(*mut PortShapes, u32, i32, *const i64) -> i32,
-    refuse: extern "C" fn(*mut PortShapes, *const c_char),
+    pub(super) size: u32,
+    pub(super) version: u32,
+    pub(super) error: extern "C" fn(i32, *const c_char) -> *mut LibraryMessage,
+    pub(super) attr_int: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i64) -> i32,
+    pub(super) attr_float: extern "C" fn(*const Attrs<'_>, *const c_char, *mut f64) -> i32,
+    pub(super) attr_bool: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i32) -> i32,
+    pub(super) attr_type: extern "C" fn(*const Attrs<'_>, *const c_char, *mut i32) -> i32,
+    pub(super) attr_string:
+        extern "C" fn(*const Attrs<'_>, *const c_char, *mut *const c_char, *mut usize) -> i32,
+    pub(super) attr_ints: extern "C" fn(*const Attrs<'_>, *const c_char, *mut *const i64, *mut usize) -> i32,
+    pub(super) n_operands: extern "C" fn(*const LibraryCall) -> u32,
+    pub(super) n_results: extern "C" fn(*const LibraryCall) -> u32,
+    pub(super) operand: extern "C" fn(*const LibraryCall, u32, *mut View) -> i32,
+    pub(super) result: extern "C" fn(*mut LibraryCall, u32, i32, i32, *const i64) -> *mut c_void,
+    pub(super) forward: extern "C" fn(*mut LibraryCall, u32, u32) -> i32,
+    pub(super) fail: extern "C" fn(*mut LibraryCall, i32, *const c_char),
+    pub(super) defer: extern "C" fn(*mut LibraryCall) -> u64,
+    pub(super) later_operand: extern "C" fn(u64, u32, *mut View) -> i32,
+    pub(super) later_result: extern "C" fn(u64, u32, i32, i32, *const i64) -> *mut c_void,
+    pub(super) later_fail: extern "C" fn(u64, i32, *const c_char) -> i32,
+    pub(super) finish: extern "C" fn(u64) -> i32,
+    pub(super) drop: extern "C" fn(u64) -> i32,
+    pub(super) shape: extern "C" fn(*const PortShapes, u32, *mut i32, *mut *const i64) -> i32,
+    pub(super) set_shape: extern "C" fn(*mut PortShapes, u32, i32, *const i64) -> i32,
+    pub(super) refuse: extern "C" fn(*mut PortShapes, *const c_char),
 }
 
 /// `bf_kernel`.
@@ -122,7 +123,7 @@ pub(super) static HOST: Host = Host {
 };
 
 /// The codes of errors, by the numbers in the header.
-const CODES: [(i32, ErrorCode); 11] = [
+pub(super) const CODES: [(i32, ErrorCode); 11] = [
     (1, ErrorCode::Cancelled),
     (2, ErrorCode::Unknown),
     (3, ErrorCode::InvalidArgument),
@@ -136,7 +137,7 @@ const CODES: [(i32, ErrorCode); 11] = [
     (14, ErrorCode::Unavailable),
 ];
 
-const OK: i32 = 0;
+pub(super) const OK: i32 = 0;
 const INVALID: i32 = 3;
 const NOT_FOUND: i32 = 5;
 

@@ -20,7 +20,7 @@ use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 use super::abi::AttrSource;
 use super::call::{CallOperand, LibraryCall};
-use super::{BLOCKING, Kind, LibraryKernel, Ran, UseState};
+use super::{BLOCKING, Kind, LoadedKernel, Ran, UseState};
 
 /// The types of values that an operand or result of a declared type may have.
 pub(super) fn types_of(ty: &&'static str) -> Types {
@@ -32,7 +32,7 @@ pub(super) fn types_of(ty: &&'static str) -> Types {
 }
 
 /// The state of a use in a program.
-pub(super) fn prepare(kernel: &'static LibraryKernel, site: &KernelUse<'_>) -> Result<Arc<UseState>, String> {
+pub(super) fn prepare(kernel: &'static LoadedKernel, site: &KernelUse<'_>) -> Result<Arc<UseState>, String> {
     let state = kernel.prepare(&UseSource(site));
     state.map(Arc::new).map_err(|error| error.message().to_owned())
 }
@@ -149,7 +149,7 @@ fn as_value(kernel: &'static str, ty: &str, result: HostTensor) -> Result<Value,
 
 /// The values of all results. A library sets no chains: they are added here.
 fn as_values(
-    kernel: &'static LibraryKernel,
+    kernel: &'static LoadedKernel,
     results: Result<Vec<HostTensor>, KernelError>,
 ) -> Result<Vec<Value>, KernelError> {
     let Kind::Kernel { results: types, .. } = &kernel.kind else { return Ok(Vec::new()) };

@@ -12,18 +12,18 @@ use befrost_tensor::tf::op::{self, Attributes, Made, Node, OpRow, Shapes as Node
 
 use super::abi::{AttrSource, Attrs, HOST, PortShapes};
 use super::call::{CallOperand, LibraryCall};
-use super::{Kind, LibraryKernel, Ran};
+use super::{Kind, LoadedKernel, Ran};
 
 /// The operators of libraries, by TensorFlow's name.
-static OPERATORS: RwLock<BTreeMap<&'static str, &'static LibraryKernel>> = RwLock::new(BTreeMap::new());
+static OPERATORS: RwLock<BTreeMap<&'static str, &'static LoadedKernel>> = RwLock::new(BTreeMap::new());
 
 /// Adds an operator with its row.
-pub(super) fn add(kernel: &'static LibraryKernel, row: &'static OpRow) {
+pub(super) fn add(kernel: &'static LoadedKernel, row: &'static OpRow) {
     OPERATORS.write().unwrap_or_else(PoisonError::into_inner).insert(row.name, kernel);
     op::add_row(row);
 }
 
-fn operator(name: &str) -> Option<&'static LibraryKernel> {
+fn operator(name: &str) -> Option<&'static LoadedKernel> {
     OPERATORS.read().unwrap_or_else(PoisonError::into_inner).get(name).copied()
 }
 
@@ -32,7 +32,7 @@ fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
 }
 
 /// Checks that the types of an operator's attributes are in the sets of its signature.
-fn check_sets(kernel: &LibraryKernel, attrs: &Attributes<'_>) -> Result<(), TensorError> {
+fn check_sets(kernel: &LoadedKernel, attrs: &Attributes<'_>) -> Result<(), TensorError> {
     let Kind::Operator { sets, .. } = &kernel.kind else { return Ok(()) };
     for (name, allowed) in sets {
         // Where the type is not known, it is checked later.

@@ -1,7 +1,9 @@
 //! Tensors of numbers and of strings.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
 
+use befrost::dlpack::{self, DlManagedTensorVersioned, Foreign};
 use befrost::mem::Malloc;
 use befrost::{Error, HostTensor, Shape, StringTensor, TensorError};
 
@@ -167,6 +169,38 @@ pub(crate) extern "C" fn bf_tensor_string(
         unsafe { *data = text.as_ptr().cast() };
         // SAFETY: by the contract it points to a number.
         unsafe { *length = text.len() };
+        Ok(())
+    })
+}
+
+/// A tensor over the memory of another library's tensor, which is taken over, whatever happens: its deleter
+/// is called when the memory is used no more, by any thread.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_from_dlpack(
+    managed: *mut DlManagedTensorVersioned,
+    out: *mut *mut bf_tensor,
+) -> *mut bf_error {
+    guard(|| {
+        // SAFETY: by the contract it is a structure of DLPack's that the caller gives up.
+        let foreign = NonNull::new(managed).map(|managed| unsafe { Foreign::versioned(managed) });
+        let out = Out::new("the tensor", out)?;
+        let foreign = foreign.ok_or_else(|| invalid("the DLPack tensor is null"))?;
+        out.set(give(TensorValue::new(dlpack::import(foreign, None)?.into())?));
+        Ok(())
+    })
+}
+
+/// A tensor for other libraries, over its memory, which nobody may write to. Its deleter frees it.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_tensor_to_dlpack(
+    tensor: *const bf_tensor,
+    out: *mut *mut DlManagedTensorVersioned,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the DLPack tensor", out)?;
+        let numbers =
+            value_of(tensor)?.numbers().ok_or_else(|| invalid("DLPack has no tensors of strings"))?;
+        out.set(dlpack::export(numbers.clone())?.as_ptr());
         Ok(())
     })
 }

@@ -12,20 +12,28 @@ use super::{
     variables,
 };
 
-const TABLES: [&[ActionRow]; 12] = [
-    arrays::OPS,
-    checks::OPS,
-    files::OPS,
-    lists::OPS,
-    lookups::OPS,
-    optionals::OPS,
-    scatters::OPS,
-    stacks::OPS,
-    strings::OPS,
-    texts::OPS,
-    updates::OPS,
-    variables::OPS,
-];
+/// The entries of a file, unless the Cargo feature of their rows leaves them out.
+macro_rules! tables {
+    ($($module:ident $feature:literal,)+) => {
+        const TABLES: [&[ActionRow]; [$($feature),+].len()] =
+            [$(if cfg!(feature = $feature) { $module::OPS } else { &[] }),+];
+    };
+}
+
+tables! {
+    arrays "tf-state",
+    checks "tf-state",
+    files "tf-state",
+    lists "tf-state",
+    lookups "tf-state",
+    optionals "tf-state",
+    scatters "tf-state",
+    stacks "tf-state",
+    strings "tf-strings",
+    texts "tf-strings",
+    updates "tf-train",
+    variables "tf-state",
+}
 
 pub(super) fn add(registry: &mut Registry) {
     for (operators, _) in TABLES.iter().copied().flatten() {

@@ -111,7 +111,10 @@ def dtype_name(value: Any) -> Any:
 
 
 def __getattr__(name: str) -> Operator:
-    if name.startswith("__") or name not in summaries():
+    if name.startswith("__"):
+        # Python's own questions: each `from ..tf import` asks for `__path__`.
+        raise AttributeError(name)
+    if name not in summaries():
         import difflib
 
         near = difflib.get_close_matches(name, summaries(), 3)

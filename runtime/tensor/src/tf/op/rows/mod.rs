@@ -9,6 +9,9 @@
 //!
 //! The position in the family's table is the value of the constant `Op::Name`, which the rest of the project
 //! uses to refer to the operator. So a reference to an operator that does not exist does not compile.
+//!
+//! A family whose Cargo feature is off has no rows: nobody finds its operators, and the linker leaves their
+//! functions out. The compiler has all families.
 
 mod binary;
 mod control;
@@ -41,38 +44,59 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::row::{Op, OpRow};
 
-static FAMILIES: [&[OpRow]; 22] = [
-    &unary::ROWS,
-    &binary::ROWS,
-    &reductions::ROWS,
-    &shaping::ROWS,
-    &movement::ROWS,
-    &layers::ROWS,
-    &fused::ROWS,
-    &values::ROWS,
-    &state::ROWS,
-    &control::ROWS,
-    &others::ROWS,
-    &images::ROWS,
-    &random::ROWS,
-    &volumes::ROWS,
-    &linear::ROWS,
-    &quantize::ROWS,
-    &sparse::ROWS,
-    &strings::ROWS,
-    &onnx::ROWS,
-    &tables::ROWS,
-    &updates::ROWS,
-    &files::ROWS,
-];
+/// The operators of a file, which the Cargo feature of this name includes.
+struct Family {
+    feature: &'static str,
+    rows: &'static [OpRow],
+}
+
+/// Defines the table of the families, in the order of their numbers.
+macro_rules! families {
+    ($($module:ident $feature:literal,)+) => {
+        static FAMILIES: [Family; [$($feature),+].len()] = [$(Family {
+            feature: $feature,
+            rows: if cfg!(feature = $feature) { &$module::ROWS } else { &[] },
+        }),+];
+    };
+}
+
+families! {
+    unary "tf-basic",
+    binary "tf-basic",
+    reductions "tf-basic",
+    shaping "tf-basic",
+    movement "tf-basic",
+    layers "tf-nn",
+    fused "tf-nn",
+    values "tf-state",
+    state "tf-state",
+    control "tf-basic",
+    others "tf-basic",
+    images "tf-nn",
+    random "tf-basic",
+    volumes "tf-nn",
+    linear "tf-linalg",
+    quantize "tf-nn",
+    sparse "tf-linalg",
+    strings "tf-strings",
+    onnx "tf-nn",
+    tables "tf-state",
+    updates "tf-train",
+    files "tf-state",
+}
+
+/// All rows, in the order of the tables.
+fn in_order() -> impl Iterator<Item = &'static OpRow> {
+    FAMILIES.iter().flat_map(|family| family.rows)
+}
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
-    LazyLock::new(|| FAMILIES.iter().copied().flatten().map(|row| (row.name, row)).collect());
+    LazyLock::new(|| in_order().map(|row| (row.name, row)).collect());
 
 /// All rows, sorted by name.
 pub fn rows() -> impl Iterator<Item = &'static OpRow> {
     static SORTED: LazyLock<Vec<&'static OpRow>> = LazyLock::new(|| {
-        let mut rows: Vec<&OpRow> = FAMILIES.iter().copied().flatten().collect();
+        let mut rows: Vec<&OpRow> = in_order().collect();
         rows.sort_unstable_by_key(|row| row.name);
         rows
     });
@@ -119,8 +143,20 @@ pub fn added_rows() -> Vec<&'static OpRow> {
 
 impl Op {
     /// The operator's row.
+    ///
+    /// # Panics
+    /// If the operator's family is left out; see [`Op::feature`].
     pub fn row(self) -> &'static OpRow {
-        &FAMILIES[usize::from(self.0 >> 8)][usize::from(self.0 & 0xff)]
+        &self.family().rows[usize::from(self.0 & 0xff)]
+    }
+
+    /// The Cargo feature that includes the operator.
+    pub fn feature(self) -> &'static str {
+        self.family().feature
+    }
+
+    fn family(self) -> &'static Family {
+        &FAMILIES[usize::from(self.0 >> 8)]
     }
 
     /// The name of the op and of the kernel.

@@ -1,0 +1,74 @@
+//! The example `library`, a kernel library that is made with `library!`: its kernels run, and its mistakes
+//! are errors.
+#![cfg(feature = "libraries")]
+#![allow(unsafe_code, reason = "loads the library that is built beside this test")]
+
+use befrost::eager::{OpAttrs, TensorHandle};
+use befrost::{HostTensor, Library, Runtime};
+
+/// A runtime with the library.
+fn runtime() -> Runtime {
+    let test = std::env::current_exe().expect("a path");
+    let folder = test.parent().and_then(std::path::Path::parent).expect("the folder of what was built");
+    let library = folder.join("examples/liblibrary.so");
+    assert!(library.exists(), "{} is not there: cargo test -p befrost builds it", library.display());
+    // SAFETY: it is the example of this crate.
+    let loaded = unsafe { Library::load(&library) }.expect("it is accepted");
+    assert_eq!(loaded.name(), "plane");
+    assert_eq!(loaded.kernels().collect::<Vec<_>>(), ["plane.length", "tf.PlaneScale", "tf.PlaneWrong"]);
+    // SAFETY: as above.
+    let builder = unsafe { Runtime::builder().work_queue("s").library(&library) }.expect("it is accepted");
+    builder.build().expect("a runtime")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn operators_of_the_library_are_executed() {
+    let core = runtime().eager();
+    let x = TensorHandle::from(HostTensor::from_vec([3], vec![1.0f32, 2.0, 3.0]).expect("a tensor"));
+    let scale = core.op("PlaneScale", OpAttrs::new().set("by", 2.5f32)).expect("an operator");
+    let y = scale.call(std::slice::from_ref(&x)).expect("it is called").remove(0);
+    assert_eq!(y.shape().expect("inferred").dims(), [3]);
+    assert_eq!(y.wait().expect("it runs").to_vec::<f32>().expect("floats"), [2.5, 5.0, 7.5]);
+    let negative = core.op("PlaneScale", OpAttrs::new().set("by", -1.0f32));
+    let refused = negative.and_then(|op| op.call(&[x])).and_then(|made| made[0].wait());
+    assert!(refused.expect_err("refused").to_string().contains("'by' is -1, which is negative"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn mistakes_of_the_library_are_errors() {
+    let core = runtime().eager();
+    let fails = |how: i32| {
+        let how = TensorHandle::from(HostTensor::from_vec([1], vec![how]).expect("a tensor"));
+        let made = core.execute("PlaneWrong", &[how], OpAttrs::new()).and_then(|made| made[0].wait());
+        made.expect_err("it fails")
+    };
+    let expected = [
+        (0, "as it was told"),
+        (1, "the kernel library has panicked"),
+        (2, "the operand has elements of i32, expected f32"),
+        (3, "there is no operand #1"),
+        (4, "result #1 of 1 is set"),
+        (5, "result #0 is set twice"),
+        (6, "result #0 of sizes [-1] cannot be made"),
+        (7, "operand #1 cannot be result #0"),
+        (8, "result #0 is not set"),
+    ];
+    for (how, message) in expected {
+        let error = fails(how);
+        assert!(error.message().contains(message), "{how}: {error}");
+    }
+}
+
+#[test]
+#[cfg(all(target_os = "linux", feature = "compile"))]
+fn text_with_ops_of_the_library_is_compiled() {
+    let runtime = runtime();
+    let text = "func.func @main(%x: f64, %y: f64) -> f64 {\n  %l = \"plane.length\"(%x, %y) : (f64, f64) -> f64\n  \
+                tfrt.return %l : f64\n}\n";
+    let bef = befrost::compile(befrost::Source::Text(text.to_owned())).expect("it compiles");
+    let program = runtime.load_bytes(&bef).expect("it loads");
+    let made = program.function("main").expect("it is there").call_ok([3.0f64.into(), 4.0f64.into()]);
+    assert!(matches!(made.expect("it runs")[0].value(), befrost::Value::F64(5.0)));
+}
