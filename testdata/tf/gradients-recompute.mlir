@@ -3,6 +3,10 @@
 // RUN: ir-opt %s --tf-gradients 2>%t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID --input-file=%t.err
 // RUN: ir-opt %s --tf-gradients --inline 2>%t.err | FileCheck %s --check-prefix=APART
+// RUN: bef-exec %s -O0 --functions all --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --output %t.npy
+// RUN: bef-exec %s -O0 --functions usual --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --expect %t.npy --rtol 0 --atol 0
+// RUN: bef-exec %s -O2 --functions all --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --output %t.npy
+// RUN: bef-exec %s -O2 --functions usual --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --expect %t.npy --rtol 0 --atol 0
 
 // The product is computed again: nothing but arguments is handed over, and the function is not inlined.
 // CHECK-LABEL: func.func @all(
