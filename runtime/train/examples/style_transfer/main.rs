@@ -155,7 +155,7 @@ fn fetched(runtime: &Runtime, graph: Vec<u8>, variables: &Resources) -> Result<H
     Ok(results.get("pool5").ok_or("the network has no 'pool5'")?.tensor()?.clone())
 }
 
-/// What the picture is compared with.
+/// The features with which those of the picture are compared.
 struct Targets {
     content: HostTensor,
     /// The Gram matrices of the layers.
