@@ -11,8 +11,8 @@
 //! elements or describe shapes. Of equal cuts the one nearest to the readers is taken, which repeats the
 //! fewest ops.
 //!
-//! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none` repeats
-//! constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
+//! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none`
+//! repeats constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
 
 use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Each file is [put] whole: written under another name, synced and renamed. A bundle without an index is no
-//! checkpoint. The state file `checkpoint` names only complete checkpoints; it is replaced before old ones are
-//! removed. A process that saves holds a lock on the file `.lock`; another process that would save into the
-//! folder is refused.
+//! checkpoint. The state file `checkpoint` names only complete checkpoints; it is replaced before old ones
+//! are removed. A process that saves holds a lock on the file `.lock`; another process that would save into
+//! the folder is refused.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;

@@ -8,10 +8,10 @@
 //! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect`
 //! selects the calls of one dialect. Callees are finished before their callers, so each call is decided once.
 //! Not inlined are calls with control edges, which order the whole callee, and calls of functions that are
-//! recursive (directly or not), have no body, are native (`tfrt.native`), are to stay apart (`bef.no_inline`),
-//! differ from the caller in `tfrt.sync`, or contain unregistered ops. A body with several blocks is only inlined where the parent may
-//! have several. Calls that run as kernels skip a callee whose arguments are errors; they are inlined where
-//! that makes no difference (`exact.rs`).
+//! recursive (directly or not), have no body, are native (`tfrt.native`), are to stay apart
+//! (`bef.no_inline`), differ from the caller in `tfrt.sync`, or contain unregistered ops. A body with several
+//! blocks is only inlined where the parent may have several. Calls that run as kernels skip a callee whose
+//! arguments are errors; they are inlined where that makes no difference (`exact.rs`).
 //!
 //! The types of a call with the trait `CALL` are those of the function. The types of other calls
 //! (`tf.PartitionedCall`) may be more or less exact; the types of the functions are then updated.

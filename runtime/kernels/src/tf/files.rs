@@ -4,9 +4,9 @@
 //! SaveV2 ──▶ PREFIX_temp/part-0.data-.., .index ──MergeV2Checkpoints──▶ PREFIX.data-.., .index ──▶ RestoreV2
 //! ```
 //!
-//! A program names files as it likes, so it may touch only the folders that the caller [allows](allow_folder),
-//! by default none. Links are followed before folders are compared: a link out of a folder is refused.
-//! Files appear whole. They are read and written on the thread that runs the kernel.
+//! A program names files as it likes, so it may touch only the folders that the caller
+//! [allows](allow_folder), by default none. Links are followed before folders are compared: a link out of a
+//! folder is refused. Files appear whole. They are read and written on the thread that runs the kernel.
 
 use std::fs;
 use std::io;

@@ -46,8 +46,8 @@ pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Resul
     }
 }
 
-/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it is
-/// in a cache.
+/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it
+/// is in a cache.
 pub(super) fn decode_into(
     dtype: DType,
     dims: &[usize],
