@@ -3,11 +3,15 @@
 // RUN: ir-opt %s --tf-gradients 2>%t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID --input-file=%t.err
 // RUN: ir-opt %s --tf-gradients --inline 2>%t.err | FileCheck %s --check-prefix=APART
+// RUN: bef-exec %s -O0 --functions all --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --output %t.npy
+// RUN: bef-exec %s -O0 --functions usual --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --expect %t.npy --rtol 0 --atol 0
+// RUN: bef-exec %s -O2 --functions all --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --output %t.npy
+// RUN: bef-exec %s -O2 --functions usual --input f32[2x2]:1,2,0.5,-1 --input f32[2x2]:0.25,0.5,-0.5,1 --expect %t.npy --rtol 0 --atol 0
 
 // The product is computed again: nothing but arguments is handed over, and the function is not inlined.
 // CHECK-LABEL: func.func @all(
 // CHECK:         "tf.PartitionedCall"(%arg0, %arg1) <{f = @f.fwd}>{{.*}} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-// CHECK:         "tf.PartitionedCall"(%arg0, %arg1, %{{.*}}) <{f = @f.bwd}>
+// CHECK:         "tf.PartitionedCall"(%arg1, %arg0, %{{.*}}) <{f = @f.bwd}>
 // APART-LABEL: func.func @all(
 // APART-NOT:     @f.fwd
 // APART:         @f.bwd
@@ -24,6 +28,7 @@ func.func @all(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
 // CHECK:         "tf.PartitionedCall"(%arg1, %[[Y]]#1, %{{.*}}) <{f = @f.bwd_1}>
 // APART-LABEL: func.func @usual(
 // APART-NOT:     @f.bwd
+// APART:         return
 func.func @usual(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %y = "tf.PartitionedCall"(%x, %w) {f = @f} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %d = "tf._Gradients"(%y, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -55,7 +55,7 @@ pub(super) struct Engine<'e, 'm> {
     /// The functions that this pass created.
     pub made: Vec<OpId>,
     pub errors: Vec<Diagnostic>,
-    /// Remarks on the values that are computed again on request.
+    /// Remarks on what was computed again on request.
     pub remarks: Vec<Diagnostic>,
     /// Ops without a gradient.
     without: Vec<OpId>,

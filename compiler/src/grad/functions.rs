@@ -240,7 +240,7 @@ impl Engine<'_, '_> {
         self.r.erase(draft.function);
     }
 
-    /// The values computed again in the backward function of a function that an op calls.
+    /// The choice of what the backward function of a function that an op calls computes again.
     pub(super) fn recompute(&mut self, op: OpId, function: OpId) -> Result<Recompute, Undifferentiable> {
         let m = self.m();
         let asked = [op, function].iter().find_map(|&of| Some((of, m.attr_named(of, keep::RECOMPUTE)?)));

@@ -25,12 +25,12 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 /// The attribute of functions and of ops that call them, which says what backward functions compute again.
 pub(crate) const RECOMPUTE: &str = "bef.recompute";
 
-/// The extent to which a backward function computes values again, rather than being given them.
+/// The ops that a backward function computes again, rather than being given their results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Recompute {
     /// Constants.
     None,
-    /// Values that are cheap to repeat.
+    /// Those that are cheap to repeat.
     Cheap,
     /// Everything without effects.
     All,

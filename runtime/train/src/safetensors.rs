@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use befrost::bundle::Source;
+use befrost::bundle::BundleFile;
 use befrost::{DType, HostTensor};
 use serde_json::{Map, Value as Json, json};
 
@@ -49,7 +49,7 @@ pub(crate) struct SafeTensors {
     /// Type, shape, and place in the file.
     pub(crate) tensors: BTreeMap<String, (DType, Vec<usize>, Range<usize>)>,
     pub(crate) notes: BTreeMap<String, String>,
-    source: Source,
+    source: BundleFile,
 }
 
 impl SafeTensors {
@@ -61,7 +61,7 @@ impl SafeTensors {
 }
 
 /// Reads a file.
-pub(crate) fn read(source: Source) -> Result<SafeTensors, String> {
+pub(crate) fn read(source: BundleFile) -> Result<SafeTensors, String> {
     let mut len = [0; LENGTH];
     source.read_into(0, &mut len, &mut |_| {}).map_err(|_| "it is truncated")?;
     let rest = source.len() - LENGTH;
@@ -142,7 +142,7 @@ pub(crate) fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn file(header: &str, data: &[u8]) -> Source {
+    fn file(header: &str, data: &[u8]) -> BundleFile {
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat().into()
     }
 

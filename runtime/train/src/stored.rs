@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use befrost::bundle::{Bundle, BundleData, CheckpointState, Source, Type, objects};
+use befrost::bundle::{Bundle, BundleData, BundleFile, CheckpointState, Type, objects};
 use befrost::mem::Malloc;
 use befrost::{DType, HostTensor, ResourceName, Resources, Shape, assign_variable_values, variable_values};
 
@@ -76,12 +76,13 @@ impl Checkpoint {
         let is_safe = text.ends_with(SAFE) || Path::new(&safe).is_file();
         if is_safe {
             let path = PathBuf::from(&safe);
-            let source = Source::open(&path).map_err(|error| TrainError::file(&path, error))?;
+            let source = BundleFile::open(&path).map_err(|error| TrainError::file(&path, error))?;
             let tensors = safetensors::read(source).map_err(|why| TrainError::file(&path, why))?;
             return Ok(Checkpoint { path, kind: Kind::Tensors(tensors) });
         }
         let prefix = text.strip_suffix(INDEX).unwrap_or(&text);
-        let bundle = Bundle::open(prefix, &mut |name| Source::open(name).map_err(|error| error.to_string()));
+        let bundle =
+            Bundle::open(prefix, &mut |name| BundleFile::open(name).map_err(|error| error.to_string()));
         let bundle = bundle.map_err(|error| TrainError::new(error.to_string()))?;
         let names = objects::names(&bundle).map_err(|why| TrainError::file(Path::new(prefix), why))?;
         let kind = Kind::Bundle(bundle, names.unwrap_or_default());

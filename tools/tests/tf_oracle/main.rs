@@ -3,6 +3,5 @@
 
 mod compare;
 mod devices;
-mod gradients;
 mod models;
 mod random;

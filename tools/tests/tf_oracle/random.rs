@@ -93,14 +93,10 @@ pub(crate) fn parsed(text: &str) -> Result<Verified, String> {
     verify(module).map_err(|wrong| format!("the program: {}", said(&wrong)))
 }
 
-pub(crate) fn passed(module: Verified, pipeline: &str) -> Result<Verified, String> {
+fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
+    let module = parsed(text)?;
     let mut passes = PassManager::parse(pipeline).map_err(|error| format!("{error:?}"))?;
     let (module, _) = passes.run(module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
-    Ok(module)
-}
-
-pub(crate) fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
-    let module = passed(parsed(text)?, pipeline)?;
     let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
     Ok(bytes)
 }
@@ -141,7 +137,7 @@ impl Executor {
         Ok(all)
     }
 
-    pub(crate) fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
+    fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
         let function = self.program.function("main").map_err(|error| error.to_string())?;
         let arguments = program.arguments.iter().map(|tensor| tensor.clone().into());
         let results = function.call_with(arguments, &self.options).map_err(|error| error.to_string())?;

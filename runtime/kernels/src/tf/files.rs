@@ -17,7 +17,7 @@ use befrost_kernel_api::context::{Resource, ResourceName, Resources};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::bundle::{
-    Bundle, BundleData, BundleError, BundleWriter, Elements, Source, merge, put, shard_name,
+    Bundle, BundleData, BundleError, BundleFile, BundleWriter, Elements, merge, put, shard_name,
 };
 use befrost_tensor::tf::op::{Op, Type};
 use befrost_tensor::{HostTensor, Shape};
@@ -132,7 +132,7 @@ impl Folders {
     fn open(&self, prefix: &str) -> Result<Bundle, KernelError> {
         let mut open = |name: &str| {
             let place = self.place(name).map_err(|error| error.message().to_owned())?;
-            Source::open(place).map_err(|error| error.to_string())
+            BundleFile::open(place).map_err(|error| error.to_string())
         };
         // A refused folder has the code of one.
         self.place(&index_name(prefix))?;

@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use super::table::masked;
 use super::wire::{fixed32, take, varint};
 use super::write::{Elements, lengths};
-use super::{BundleData, Bytes, Source};
+use super::{BundleData, BundleFile, Bytes};
 use crate::DType;
 use crate::tf::op::Type;
 
-/// Bytes written at once: they are in a cache since their checksum was computed.
+/// The number of bytes that are written at once: they are in a cache since their checksum was computed.
 const AT_ONCE: usize = 1 << 18;
 
 /// The number of elements.
@@ -51,7 +51,7 @@ pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Resul
 pub(super) fn decode_into(
     dtype: DType,
     dims: &[usize],
-    (shard, at, len): (&Source, usize, usize),
+    (shard, at, len): (&BundleFile, usize, usize),
     crc: u32,
     to: &mut [u8],
 ) -> Result<(), String> {

@@ -15,7 +15,7 @@
 //! [`objects`] finds the names of variables in a checkpoint of objects.
 //! [`CheckpointState`] is the text file that names the latest checkpoint of a folder.
 //!
-//! Not here: the choice of files; a function of the caller opens a [`Source`] by its name.
+//! Not here: the choice of files; a function of the caller opens a [`BundleFile`] by its name.
 
 mod data;
 mod merge;
@@ -37,7 +37,7 @@ pub use bytes::Bytes;
 
 pub use self::merge::merge;
 pub use self::put::{is_unfinished, put};
-pub use self::source::Source;
+pub use self::source::BundleFile;
 pub use self::state::CheckpointState;
 pub use self::write::{BundleWriter, Elements};
 
@@ -96,7 +96,7 @@ pub enum BundleData {
 pub struct Bundle {
     prefix: String,
     entries: BTreeMap<Vec<u8>, Entry>,
-    shards: Vec<Source>,
+    shards: Vec<BundleFile>,
 }
 
 /// The description of a tensor in the index.
@@ -128,7 +128,7 @@ impl Bundle {
     /// If a file cannot be opened, or the index is malformed.
     pub fn open(
         prefix: &str,
-        open: &mut dyn FnMut(&str) -> Result<Source, String>,
+        open: &mut dyn FnMut(&str) -> Result<BundleFile, String>,
     ) -> Result<Bundle, BundleError> {
         let index_name = format!("{prefix}.index");
         let refuse =
@@ -261,7 +261,7 @@ impl Bundle {
         Ok(BundleTensor { ty: entry.ty, dims: entry.dims.clone(), data })
     }
 
-    fn shard(&self, entry: &Entry) -> Result<&Source, String> {
+    fn shard(&self, entry: &Entry) -> Result<&BundleFile, String> {
         self.shards.get(entry.shard).ok_or_else(|| "its shard is missing".to_owned())
     }
 

@@ -21,48 +21,48 @@ use crate::scratch::filled;
 
 /// The bytes of a file, which need not be in memory.
 #[derive(Debug)]
-pub enum Source {
+pub enum BundleFile {
     /// In memory.
     Memory(Bytes),
     /// An open file with its length.
     File(File, usize),
 }
 
-/// Bytes read at once: they stay in a cache until their checksum is known.
+/// The number of bytes that are read at once: so many stay in a cache until their checksum is known.
 const AT_ONCE: usize = 1 << 18;
 
-impl From<Bytes> for Source {
-    fn from(bytes: Bytes) -> Source {
-        Source::Memory(bytes)
+impl From<Bytes> for BundleFile {
+    fn from(bytes: Bytes) -> BundleFile {
+        BundleFile::Memory(bytes)
     }
 }
 
-impl From<Vec<u8>> for Source {
-    fn from(bytes: Vec<u8>) -> Source {
-        Source::Memory(bytes.into())
+impl From<Vec<u8>> for BundleFile {
+    fn from(bytes: Vec<u8>) -> BundleFile {
+        BundleFile::Memory(bytes.into())
     }
 }
 
-impl Source {
+impl BundleFile {
     /// Opens a file.
     ///
     /// # Errors
     /// If it cannot be opened, or is no regular file.
-    pub fn open(path: impl AsRef<Path>) -> io::Result<Source> {
+    pub fn open(path: impl AsRef<Path>) -> io::Result<BundleFile> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
         }
         let len = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        Ok(Source::File(file, len))
+        Ok(BundleFile::File(file, len))
     }
 
     /// The number of bytes.
     pub fn len(&self) -> usize {
         match self {
-            Source::Memory(bytes) => bytes.len(),
-            Source::File(_, len) => *len,
+            BundleFile::Memory(bytes) => bytes.len(),
+            BundleFile::File(_, len) => *len,
         }
     }
 
@@ -78,8 +78,8 @@ impl Source {
     pub fn read(&self, range: Range<usize>) -> Result<Bytes, String> {
         self.expect(&range)?;
         match self {
-            Source::Memory(bytes) => Ok(bytes.slice(range)),
-            Source::File(..) => {
+            BundleFile::Memory(bytes) => Ok(bytes.slice(range)),
+            BundleFile::File(..) => {
                 let mut bytes = filled(range.len(), 0).map_err(|error| error.to_string())?;
                 self.read_into(range.start, &mut bytes, &mut |_| {})?;
                 Ok(bytes.into())
@@ -96,8 +96,8 @@ impl Source {
         let mut at = at;
         for part in to.chunks_mut(AT_ONCE) {
             match self {
-                Source::Memory(bytes) => part.copy_from_slice(&bytes[at..at + part.len()]),
-                Source::File(file, _) => {
+                BundleFile::Memory(bytes) => part.copy_from_slice(&bytes[at..at + part.len()]),
+                BundleFile::File(file, _) => {
                     file.read_exact_at(part, at as u64).map_err(|error| error.to_string())?;
                 }
             }

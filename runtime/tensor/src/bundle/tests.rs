@@ -129,7 +129,7 @@ fn tensors_are_read_and_share_their_shard() {
         let bias = bundle.read("layer/bias", "").unwrap();
         assert_eq!((bias.ty, &bias.dims[..]), (Type::Dense(DType::I32), &[2][..]));
         let BundleData::Dense(bytes) = &bias.data else { panic!("{bias:?}") };
-        assert!(matches!(&bundle.shards[0], Source::Memory(shard) if shard.as_ptr() == bytes.as_ptr()));
+        assert!(matches!(&bundle.shards[0], BundleFile::Memory(shard) if shard.as_ptr() == bytes.as_ptr()));
         let flags = bundle.read("layer/flags", "").unwrap();
         assert_eq!(flags.data, BundleData::Dense(Bytes::from_static(&[0, 1, 1])));
         assert_eq!(bundle.read("layer/half", "").unwrap().ty, Type::Dense(DType::BF16));
@@ -385,7 +385,7 @@ fn tensors_are_read_from_files_into_memory() {
     std::fs::write(&index_name, index).unwrap();
     let open = |shard: &[u8]| {
         std::fs::write(&shard_name, shard).unwrap();
-        Bundle::open(&prefix, &mut |name| Source::open(name).map_err(|error| error.to_string())).unwrap()
+        Bundle::open(&prefix, &mut |name| BundleFile::open(name).map_err(|error| error.to_string())).unwrap()
     };
     let read = |bundle: &Bundle, name: &str, len: usize| {
         let mut to = vec![9; len];
@@ -413,7 +413,7 @@ fn tensors_are_read_from_files_into_memory() {
     let bundle = open(&shards[0]);
     std::fs::write(&shard_name, &shards[0][..9]).unwrap();
     assert!(read(&bundle, "long", 600_001).is_err());
-    let folder = Source::open(folder.path()).unwrap_err();
+    let folder = BundleFile::open(folder.path()).unwrap_err();
     assert_eq!(folder.to_string(), "it is no regular file");
 }
 

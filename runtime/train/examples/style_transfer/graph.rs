@@ -5,7 +5,7 @@
 //! ```
 
 /// An attribute of a node.
-pub enum Attr<'a> {
+pub(crate) enum Attr<'a> {
     Bool(bool),
     Int(i64),
     Text(&'a str),
@@ -18,18 +18,24 @@ pub enum Attr<'a> {
 
 /// An element type, by its number in TensorFlow.
 #[derive(Clone, Copy)]
-pub enum DataType {
+pub(crate) enum DataType {
     Float = 1,
     Int32 = 3,
 }
 
 /// A graph that is being written.
 #[derive(Default)]
-pub struct GraphDef(Vec<u8>);
+pub(crate) struct GraphDef(Vec<u8>);
 
 impl GraphDef {
     /// Appends a node, and returns its name.
-    pub fn node(&mut self, name: &str, op: &str, inputs: &[&str], attrs: &[(&str, Attr<'_>)]) -> String {
+    pub(crate) fn node(
+        &mut self,
+        name: &str,
+        op: &str,
+        inputs: &[&str],
+        attrs: &[(&str, Attr<'_>)],
+    ) -> String {
         let mut node = Vec::new();
         bytes(&mut node, 1, name.as_bytes());
         bytes(&mut node, 2, op.as_bytes());
@@ -45,26 +51,32 @@ impl GraphDef {
     }
 
     /// A node of floats whose only attributes besides the element type are these.
-    pub fn float(&mut self, name: &str, op: &str, inputs: &[&str], attrs: &[(&str, Attr<'_>)]) -> String {
+    pub(crate) fn float(
+        &mut self,
+        name: &str,
+        op: &str,
+        inputs: &[&str],
+        attrs: &[(&str, Attr<'_>)],
+    ) -> String {
         let mut all = vec![("T", Attr::Type(DataType::Float))];
         all.extend(attrs.iter().map(|(key, value)| (*key, value.again())));
         self.node(name, op, inputs, &all)
     }
 
     /// A constant of floats.
-    pub fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
+    pub(crate) fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
         let value = Attr::Floats(dims, values);
         self.node(name, "Const", &[], &[("dtype", Attr::Type(DataType::Float)), ("value", value)])
     }
 
     /// A constant vector of integers.
-    pub fn ints(&mut self, name: &str, values: &[i32]) -> String {
+    pub(crate) fn ints(&mut self, name: &str, values: &[i32]) -> String {
         let value = Attr::Indices(values);
         self.node(name, "Const", &[], &[("dtype", Attr::Type(DataType::Int32)), ("value", value)])
     }
 
     /// The bytes.
-    pub fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.0
     }
 }

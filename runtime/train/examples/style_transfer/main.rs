@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use befrost::{
-    CallOptions, CompileOptions, Datum, HostTensor, Program, ResourceName, Runtime, Source, Training,
+    CompileOptions, Datum, HostTensor, ResourceName, Resources, Runtime, Session, Source, Training,
     assign_variable_values, compile_with, variable_values,
 };
 use befrost_train::{Checkpoint, Checkpoints, Dataset, Event, Every, Trainer, TrainerOptions, Until};
@@ -119,10 +119,9 @@ fn run(args: &Args) -> Result<String, Failure> {
     let noise = vgg::uniform(1, u64::MAX).map(|x| 40.0 * x - 20.0);
     let first: Vec<f32> =
         content.iter().zip(noise).map(|(x, noise)| NOISE * noise + (1.0 - NOISE) * x).collect();
-    let bef = Training::of("loss")
-        .optimizer("adam:lr=2")
-        .init("init")
-        .compile(Source::GraphDef(loss_graph(&weights, size, &first, &targets)))?;
+    let graph = loss_graph(&weights, size, &first, &targets);
+    let training = Training::of("loss").optimizer("adam:lr=2").init("init");
+    let bef = training.compile(Source::GraphDef(graph.clone()))?;
     let program = runtime.load_bytes(&bef)?;
     let checkpoints = Checkpoints::new(&args.checkpoint).named("vgg19.ckpt").keep(KEPT);
     let options = TrainerOptions {
@@ -143,23 +142,20 @@ fn run(args: &Args) -> Result<String, Failure> {
     let made = variable_values(trainer.resources())?.into_iter().find(|(name, _)| *name == image());
     picture::write(&args.output, size, &made.ok_or("there is no variable 'image'")?.1.to_vec::<f32>()?)?;
     assign_variable_values(trainer.resources(), vec![(image(), vgg::image(size, content)?)])?;
-    let pool5 = fetched(&program, &trainer)?;
+    let pool5 = fetched(&runtime, graph, trainer.resources())?;
     let mean = pool5.to_vec::<f32>()?.iter().sum::<f32>() / pool5.num_elements() as f32;
     let (from, to) = (latest.display(), args.output.display());
     Ok(format!("{from} is restored, {to} written; pool5 of the content: {}, mean {mean:.4}", pool5.shape()))
 }
 
-/// The value of `pool5` for the variable as it is.
-fn fetched(program: &Program, trainer: &Trainer) -> Result<HostTensor, Failure> {
-    let predict = program.function("predict")?;
-    let options = CallOptions { resources: trainer.resources().clone(), ..CallOptions::default() };
-    let results = predict.call_with([], &options)?;
-    let at = predict.results().iter().position(|port| port.name() == "pool5");
-    let result = at.and_then(|at| results.get(at)).ok_or("the network has no output 'pool5'")?;
-    Ok(result.tensor()?.clone())
+/// The value of `pool5` for the variables as they are.
+fn fetched(runtime: &Runtime, graph: Vec<u8>, variables: &Resources) -> Result<HostTensor, Failure> {
+    let session = Session::builder().runtime(runtime).variables(variables).graphdef(graph)?;
+    let results = session.run(&[], &["pool5"])?;
+    Ok(results.get("pool5").ok_or("the network has no 'pool5'")?.tensor()?.clone())
 }
 
-/// The features that the picture is compared with.
+/// The features with which those of the picture are compared.
 struct Targets {
     content: HostTensor,
     /// The Gram matrices of the layers.

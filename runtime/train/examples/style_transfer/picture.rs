@@ -12,7 +12,7 @@ use crate::vgg::MEAN;
 
 /// Reads a picture of `size` times `size` pixels: the middle square of a PNG, or the numbers 0 to 255 of an
 /// npy file of this size.
-pub fn read(path: &Path, size: usize) -> Result<Vec<f32>, Failure> {
+pub(crate) fn read(path: &Path, size: usize) -> Result<Vec<f32>, Failure> {
     let shown = path.display();
     let mut numbers = if path.extension().is_some_and(|end| end == "npy") {
         let array = npy::read_file(path, &Malloc::shared()).map_err(|error| format!("{shown}: {error}"))?;
@@ -58,7 +58,7 @@ fn png_numbers(path: &Path, size: usize) -> Result<Vec<f32>, Failure> {
 }
 
 /// Writes a picture as PNG, or as npy.
-pub fn write(path: &Path, size: usize, numbers: &[f32]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, size: usize, numbers: &[f32]) -> Result<(), Failure> {
     let colors: Vec<f32> =
         numbers.iter().zip(MEAN.iter().cycle()).map(|(number, mean)| number + mean).collect();
     if path.extension().is_some_and(|end| end == "npy") {

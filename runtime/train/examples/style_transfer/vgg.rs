@@ -12,16 +12,16 @@ use crate::graph::{Attr, DataType, GraphDef};
 const BLOCKS: [(usize, usize); 5] = [(64, 2), (128, 2), (256, 4), (512, 4), (512, 4)];
 
 /// The mean of the pictures with which VGG19 was trained.
-pub const MEAN: [f32; 3] = [123.68, 116.779, 103.939];
+pub(crate) const MEAN: [f32; 3] = [123.68, 116.779, 103.939];
 
 /// Where the content of a picture is compared.
-pub const CONTENT: &str = "conv4_2";
+pub(crate) const CONTENT: &str = "conv4_2";
 
 /// Where its style is compared.
-pub const STYLE: [&str; 5] = ["conv1_1", "conv2_1", "conv3_1", "conv4_1", "conv5_1"];
+pub(crate) const STYLE: [&str; 5] = ["conv1_1", "conv2_1", "conv3_1", "conv4_1", "conv5_1"];
 
 /// The parameters of a convolution: its name, the sizes and values of its filter, its bias.
-pub struct Convolution {
+pub(crate) struct Convolution {
     name: String,
     dims: [usize; 4],
     filter: Vec<f32>,
@@ -41,7 +41,7 @@ fn convolutions() -> Vec<(String, [usize; 4])> {
 }
 
 /// The weights of a file with the arrays `conv1_1_W`, `conv1_1_b`, ..., or random ones: `random:SEED`.
-pub fn weights(from: &str) -> Result<Vec<Convolution>, Failure> {
+pub(crate) fn weights(from: &str) -> Result<Vec<Convolution>, Failure> {
     if let Some(seed) = from.strip_prefix("random:") {
         let seed = seed.parse().map_err(|_| format!("--weights {from}: expected random:SEED"))?;
         return Ok(random(seed));
@@ -82,7 +82,7 @@ fn random(seed: u64) -> Vec<Convolution> {
 }
 
 /// Random numbers in [0, 1).
-pub fn uniform(seed: u64, stream: u64) -> impl Iterator<Item = f32> {
+pub(crate) fn uniform(seed: u64, stream: u64) -> impl Iterator<Item = f32> {
     (0..).map(move |i| (Philox::at([i, stream], seed).bits() >> 40) as f32 / (1 << 24) as f32)
 }
 
@@ -96,7 +96,7 @@ fn normal(seed: u64, stream: u64) -> impl Iterator<Item = f32> {
 }
 
 /// Appends the network to a graph: each layer has its usual name, `conv1_1` to `pool5`.
-pub fn append(graph: &mut GraphDef, weights: &[Convolution], image: &str) {
+pub(crate) fn append(graph: &mut GraphDef, weights: &[Convolution], image: &str) {
     let mut x = image.to_owned();
     for (i, Convolution { name, dims, filter, bias }) in weights.iter().enumerate() {
         let filter = graph.floats(&format!("{name}/filter"), dims, filter);
@@ -118,7 +118,7 @@ pub fn append(graph: &mut GraphDef, weights: &[Convolution], image: &str) {
 }
 
 /// Appends the matrix of the products of a layer's channels, `LAYER/gram`.
-pub fn gram(graph: &mut GraphDef, layer: &str, channels: usize) -> String {
+pub(crate) fn gram(graph: &mut GraphDef, layer: &str, channels: usize) -> String {
     let sizes = graph.ints(&format!("{layer}/sizes"), &[-1, channels as i32]);
     let tshape = [("Tshape", Attr::Type(DataType::Int32))];
     let flat = graph.float(&format!("{layer}/flat"), "Reshape", &[layer, &sizes], &tshape);
@@ -127,6 +127,6 @@ pub fn gram(graph: &mut GraphDef, layer: &str, channels: usize) -> String {
 }
 
 /// A tensor of a picture's numbers, with one example.
-pub fn image(size: usize, values: Vec<f32>) -> Result<HostTensor, Failure> {
+pub(crate) fn image(size: usize, values: Vec<f32>) -> Result<HostTensor, Failure> {
     Ok(HostTensor::from_vec([1, size, size, 3], values)?)
 }

@@ -25,8 +25,6 @@ pub enum GraphMode {
     Integers,
     /// Images in both layouts.
     Images,
-    /// [`GraphMode::Floats`], and only operators that have a derivative everywhere.
-    Smooth,
     /// Floats with infinities and NaN, and only operators whose rewrites preserve these.
     Specials,
 }
@@ -72,10 +70,7 @@ const UNARY: &[&str] = &[
     "Neg",
 ];
 const SAFE_UNARY: &[&str] = &["Neg", "Abs", "Relu", "Identity", "Square", "Neg", "Relu6"];
-const SMOOTH_UNARY: &[&str] =
-    &["Neg", "Tanh", "Sigmoid", "Square", "Softplus", "Erf", "Sin", "Identity", "Neg", "Tanh"];
 const INT_UNARY: &[&str] = &["Neg", "Abs", "Square", "Identity", "Neg"];
-const SMOOTH_BINARY: &[&str] = &["AddV2", "Sub", "Mul", "SquaredDifference", "AddV2", "Mul"];
 const BINARY: &[&str] = &["AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "AddV2", "Mul"];
 
 impl Graph {
@@ -136,8 +131,6 @@ impl Graph {
                  %z = \"tf.AddV2\"(%y, %x) : ({any}, {any}) -> {any}\n  return %z : {any}\n}}\n"
             )
         };
-        let (folded, joined) =
-            if self.mode == GraphMode::Smooth { ("Tanh", "Mul") } else { ("Abs", "Maximum") };
         let count = "%n: tensor<i32>";
         let one = "  %one = \"tf.Const\"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>\n";
         let both = "(tensor<i32>, tensor<i32>)";
@@ -147,10 +140,10 @@ impl Graph {
              func.func private @step({count}, %x: {any}) -> (tensor<i32>, {any}) {{\n{one}  \
              %m = \"tf.AddV2\"(%n, %one) : {both} -> tensor<i32>\n  \
              %y = \"tf.PartitionedCall\"(%x) {{f = @negated}} : ({any}) -> {any}\n  \
-             %z = \"tf.{joined}\"(%y, %x) : ({any}, {any}) -> {any}\n  \
+             %z = \"tf.Maximum\"(%y, %x) : ({any}, {any}) -> {any}\n  \
              return %m, %z : tensor<i32>, {any}\n}}\n",
             function("negated", "Neg"),
-            function("folded", folded),
+            function("folded", "Abs"),
         )
     }
 
@@ -336,11 +329,7 @@ impl Graph {
         // Products do not grow beyond what a float holds.
         let grows = matches!(
             self.mode,
-            GraphMode::Floats
-                | GraphMode::Dynamic
-                | GraphMode::Partial
-                | GraphMode::Smooth
-                | GraphMode::Images
+            GraphMode::Floats | GraphMode::Dynamic | GraphMode::Partial | GraphMode::Images
         );
         let y = if grows && self.chance(25) { self.op("Tanh", &[&y], "", &y.dims.clone()) } else { y };
         self.values.push(y);
@@ -353,7 +342,6 @@ impl Graph {
             0..3 => {
                 let table = match self.mode {
                     GraphMode::Integers => INT_UNARY,
-                    GraphMode::Smooth => SMOOTH_UNARY,
                     GraphMode::Specials => SAFE_UNARY,
                     _ => UNARY,
                 };
@@ -392,8 +380,7 @@ impl Graph {
     }
 
     fn binary(&mut self, x: &GraphValue) -> GraphValue {
-        let table = if self.mode == GraphMode::Smooth { SMOOTH_BINARY } else { BINARY };
-        let (y, op) = (self.partner(x), self.dice.pick(table));
+        let (y, op) = (self.partner(x), self.dice.pick(BINARY));
         if self.mode == GraphMode::Specials {
             let op = self.dice.pick(&["Maximum", "Minimum", "AddV2"]);
             return self.op(op, &[x, &y], "", &x.dims.clone());
@@ -417,7 +404,6 @@ impl Graph {
             GraphMode::Integers => &["AddV2", "Sub", "Mul", "Maximum"],
             // TensorFlow's own optimizer drops x * 0.
             GraphMode::Specials => &["AddV2", "Sub", "Maximum"],
-            GraphMode::Smooth if choice == 0 => &["AddV2", "Sub", "Mul"],
             _ if choice == 0 => &["AddV2", "Sub", "Mul", "Maximum"],
             _ => &["AddV2", "Sub", "Mul", "RealDiv", "AddV2", "Mul"],
         };
@@ -447,8 +433,6 @@ impl Graph {
             .collect();
         let ops: &[&str] = if self.mode == GraphMode::Integers {
             &["Sum", "Max", "Min"]
-        } else if self.mode == GraphMode::Smooth {
-            &["Sum", "Mean"]
         } else {
             &["Sum", "Mean", "Max", "Min"]
         };
@@ -515,11 +499,7 @@ impl Graph {
             );
         }
         let op = self.dice.pick(&["Neg", "Relu", "Abs"]);
-        let op = match self.mode {
-            GraphMode::Integers => "Neg",
-            GraphMode::Smooth => "Tanh",
-            _ => op,
-        };
+        let op = if self.mode == GraphMode::Integers { "Neg" } else { op };
         let (a, b) = (self.op(op, &[x], "", &dims.clone()), self.op(op, &[x], "", &dims.clone()));
         dims[axis] *= 2;
         let at = self.ints(&[], &[axis as i64 - x.dims.len() as i64]);
@@ -602,11 +582,7 @@ impl Graph {
             Some(residual) => self.op("AddV2", &[&y, &residual], "", &[rows, 5]),
             None => y,
         };
-        let ops: &[&str] = match self.mode {
-            GraphMode::Smooth => &["Tanh", "Sigmoid", "Identity"],
-            _ => &["Relu", "Tanh", "Sigmoid", "Relu6", "Elu", "LeakyRelu", "Identity"],
-        };
-        let op = self.dice.pick(ops);
+        let op = self.dice.pick(&["Relu", "Tanh", "Sigmoid", "Relu6", "Elu", "LeakyRelu", "Identity"]);
         self.op(op, &[&y], "", &[rows, 5])
     }
 
@@ -681,21 +657,6 @@ impl Graph {
                 self.op("AddV2", &[x, &y], "", &x.dims.clone())
             }
         }
-    }
-
-    /// Rows along an axis, some of them several times.
-    fn gathered(&mut self, x: &GraphValue) -> GraphValue {
-        if x.dims.is_empty() {
-            return x.clone();
-        }
-        let axis = self.dice.below(x.dims.len());
-        let rows: Vec<i64> =
-            (0..1 + self.dice.below(4)).map(|_| self.dice.below(x.dims[axis]) as i64).collect();
-        let mut dims = x.dims.clone();
-        dims[axis] = rows.len();
-        let (rows, axis, element) =
-            (self.ints(&[rows.len()], &rows), self.ints(&[], &[axis as i64]), self.element());
-        self.op_of("GatherV2", &[(x, element), (&rows, "i32"), (&axis, "i32")], "", &dims)
     }
 
     fn norm(&mut self, x: &GraphValue, vectors: [&GraphValue; 4], format: &str) -> GraphValue {
