@@ -7,8 +7,8 @@
 //!
 //! With it, other systems can check the optimized program. Dataflow control flow and regions are made
 //! functional first. Operators that the format does not have are refused by name, all in one error;
-//! [`pipeline`] creates none that TensorFlow does not have. ONNX's nodes depend on the shapes of values, which
-//! [`onnx_pipeline`] therefore infers at every level.
+//! [`pipeline`] creates none that TensorFlow does not have. ONNX's nodes depend on the shapes of values, so that
+//! [`onnx_pipeline`] infers them at every level.
 
 mod attr;
 mod graphdef;
@@ -24,8 +24,8 @@ use crate::ir::Module;
 /// Writes a function of a module, and its callees, as a model.
 pub type WriteModel = fn(&Module, &str) -> Result<Vec<u8>, Vec<Diagnostic>>;
 
-/// The passes before an export as a GraphDef. At level 0: those that make the graph functional. At higher levels: all that
-/// create no operators of our own.
+/// The passes before an export as a GraphDef. At level 0: those that make the graph functional. At higher
+/// levels: all that create no operators of our own.
 pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients)",
@@ -37,7 +37,8 @@ pub fn pipeline(level: u8) -> &'static str {
     }
 }
 
-/// The passes before an export as an ONNX model: those before a GraphDef, and at level 0 the inference of shapes.
+/// The passes before an export as an ONNX model: those before a GraphDef, and at level 0 the inference of
+/// shapes.
 pub fn onnx_pipeline(level: u8) -> &'static str {
     match level {
         0 => {
