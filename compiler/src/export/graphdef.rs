@@ -257,7 +257,7 @@ impl Export<'_> {
             match value(m, op, signature, declared.name, declared.kind) {
                 Ok(found) => attr.extend(found.map(|found| (declared.name.to_owned(), found))),
                 Err(why) => {
-                    self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name))
+                    self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name));
                 }
             }
         }
