@@ -39,7 +39,7 @@ def make_venv(path):
         subprocess.run([sys.executable, "-m", "venv", path], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "maturin>=1.9,<2", *PEERS], check=True)
     environment = os.environ | {"VIRTUAL_ENV": path, "PATH": os.path.join(path, "bin") + os.pathsep + os.environ["PATH"]}
-    subprocess.run([python, "-m", "maturin", "develop", "--release", "--quiet"], check=True, env=environment,
+    subprocess.run([python, "-m", "maturin", "develop", "--profile", "dist", "--quiet"], check=True, env=environment,
                    cwd=os.path.join(ROOT, "runtime", "python"))
     return python
 

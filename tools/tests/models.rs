@@ -1,13 +1,15 @@
 //! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
 //! one thread and on two; so do those of graphs with dataflow control flow that run natively, in any order;
-//! the same graph gives them when it was exported; and our optimizer leaves no more operators than
-//! TensorFlow's own.
+//! the same graph gives them when it was exported, as a GraphDef and as an ONNX model; and our optimizer
+//! leaves no more operators than TensorFlow's own.
 //!
 //! A case is a folder of `testdata/graphdefs`, and of `$BEFROST_GRAPHDEFS` if that is set: `graph.pb`, and
 //! `feeds.json` with the runs, whose tensors are `.npy` files.
 #![forbid(unsafe_code)]
 
 mod cases;
+#[path = "cases/exported.rs"]
+mod exported;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,6 +69,14 @@ fn check(case: &Path) -> Result<(), Failed> {
         let exported = Graph { path, fetches: Vec::new(), rename: node_of };
         runs(case, &description, &exported, &[level, "--work-queue", "s"])
             .map_err(|error| format!("exported with {level}: {}", error.message().unwrap_or_default()))?;
+        let path = folder.path().join("exported.onnx");
+        let options = selection(&description, &fetches);
+        let options: Vec<&str> = [level].into_iter().chain(options.iter().map(String::as_str)).collect();
+        if exported::as_onnx(case, "graph.pb", &options, &path)? {
+            let exported = Graph { path, fetches: Vec::new(), rename: port_of };
+            runs(case, &without_errors(&description), &exported, &[level, "--work-queue", "s"])
+                .map_err(|error| format!("as ONNX with {level}: {}", error.message().unwrap_or_default()))?;
+        }
     }
     compare_with_grappler(case, &description, &fetches)
 }
@@ -81,6 +91,27 @@ struct Graph<'d> {
 /// The node of an exported graph that is a tensor: `x` for `x:0`, `x_1` for `x:1`.
 fn node_of(tensor: &str) -> String {
     tensor.strip_suffix(":0").unwrap_or(tensor).replace(':', "_")
+}
+
+/// The port of an exported ONNX model that is a tensor: `x` for `x:0`.
+fn port_of(tensor: &str) -> String {
+    tensor.strip_suffix(":0").unwrap_or(tensor).to_owned()
+}
+
+/// The case without the runs that fail: ONNX does not say what is an error.
+fn without_errors(description: &Json) -> Json {
+    let mut description = description.clone();
+    if let Some(runs) = description["runs"].as_array_mut() {
+        runs.retain(|run| run.get("expect_error").is_none());
+    }
+    description
+}
+
+/// The options that name a case's fetches and feeds.
+fn selection(description: &Json, fetches: &[&str]) -> Vec<String> {
+    let feeds = items(&description["runs"][0]["feeds"]);
+    let fetches = fetches.iter().map(|fetch| format!("--fetch={fetch}"));
+    fetches.chain(feeds.iter().map(|feed| format!("--feed={}", text(&feed["tensor"])))).collect()
 }
 
 /// Checks all runs of a case.
@@ -124,13 +155,7 @@ fn has_dataflow_control_flow(module: &Module) -> bool {
 fn export(case: &Path, description: &Json, fetches: &[&str], level: &str, to: &Path) -> Result<(), Failed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ir-translate"));
     command.arg(case.join("graph.pb")).arg(level).arg("-o").arg(to);
-    for fetch in fetches {
-        command.args(["--fetch", fetch]);
-    }
-    for feed in items(&description["runs"][0]["feeds"]) {
-        command.args(["--feed", text(&feed["tensor"])]);
-    }
-    let output = command.output()?;
+    let output = command.args(selection(description, fetches)).output()?;
     match output.status.success() {
         true => Ok(()),
         false => Err(format!("export with {level}: {}", String::from_utf8_lossy(&output.stderr)).into()),

@@ -1,5 +1,5 @@
 //! ONNX models: the numbers that ONNX, PyTorch or ONNX Runtime computed with them, at -O0 and -O2, on one
-//! thread and on two.
+//! thread and on two; and so when the model was exported again.
 //!
 //! A case is a folder of `testdata/onnx`: `model.onnx`, and `case.json` with the `.npy` file of each input
 //! and output. Most are node tests of the `onnx` package, written by `tools/onnx/node_tests.py --keep`. More
@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod cases;
+#[path = "cases/exported.rs"]
+mod exported;
 
 use std::path::Path;
 use std::process::Command;
@@ -20,20 +22,32 @@ fn main() {
 
 fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&std::fs::read_to_string(case.join("case.json"))?)?;
+    let folder = tempfile::tempdir()?;
     for (level, queue) in [("-O0", "s"), ("-O2", "mstd:2")] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
-        command.arg(case.join("model.onnx")).args([level, "--work-queue", queue, "--rtol", "1e-3"]);
-        for (key, option) in [("inputs", "--input"), ("outputs", "--expect")] {
-            for (name, file) in description[key].as_object().into_iter().flatten() {
-                let file = case.join(file.as_str().unwrap_or_default());
-                command.arg(option).arg(format!("{name}={}", file.display()));
-            }
+        run(case, &description, &case.join("model.onnx"), &[level, "--work-queue", queue])?;
+        let again = folder.path().join("exported.onnx");
+        if exported::as_onnx(case, "model.onnx", &[level], &again)? {
+            run(case, &description, &again, &[level, "--work-queue", queue])
+                .map_err(|error| format!("exported: {}", error.message().unwrap_or_default()))?;
         }
-        let output = command.output()?;
-        if !output.status.success() {
-            let said = [output.stdout, output.stderr].concat();
-            return Err(format!("{level} on {queue}: {}", String::from_utf8_lossy(&said)).into());
+    }
+    Ok(())
+}
+
+/// Runs a model, and compares its results with those of the case.
+fn run(case: &Path, description: &Json, model: &Path, options: &[&str]) -> Result<(), Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
+    command.arg(model).args(options).args(["--rtol", "1e-3"]);
+    for (key, option) in [("inputs", "--input"), ("outputs", "--expect")] {
+        for (name, file) in description[key].as_object().into_iter().flatten() {
+            let file = case.join(file.as_str().unwrap_or_default());
+            command.arg(option).arg(format!("{name}={}", file.display()));
         }
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        return Err(format!("{}: {}", options.join(" "), String::from_utf8_lossy(&said)).into());
     }
     Ok(())
 }

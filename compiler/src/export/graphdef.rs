@@ -21,7 +21,7 @@ use prost::Message;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attr::{code_of, shape_proto, value};
-use super::walk::{UniqueNames, Walk};
+use super::walk::{ExportWalk, UniqueNames};
 use crate::diag::Diagnostic;
 use crate::dialects::{Access, tf};
 use crate::graph::effects::{callees, effectful};
@@ -36,7 +36,7 @@ use crate::rewrite::state_access;
 /// # Errors
 /// The ops without a form in a GraphDef, by name and count; attributes, types and functions without one.
 pub fn graphdef(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let (walk, main) = Walk::from(m, entry)?;
+    let (walk, main) = ExportWalk::from(m, entry)?;
     let effectful = effectful(m, &walk.functions);
     let mut export = Export { m, effectful, walk };
     let node = export.graph(main);
@@ -62,7 +62,7 @@ struct Export<'m> {
     m: &'m Module,
     /// The functions with effects.
     effectful: FxHashSet<StrId>,
-    walk: Walk<'m>,
+    walk: ExportWalk<'m>,
 }
 
 /// The names of the values and completions of a body.
@@ -256,7 +256,9 @@ impl Export<'_> {
         for declared in &signature.attrs {
             match value(m, op, signature, declared.name, declared.kind) {
                 Ok(found) => attr.extend(found.map(|found| (declared.name.to_owned(), found))),
-                Err(why) => self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name)),
+                Err(why) => {
+                    self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name));
+                }
             }
         }
         let device = m.attr(op, names::DEVICE).and_then(|device| m.cx.as_str(device)).unwrap_or_default();

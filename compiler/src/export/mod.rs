@@ -7,8 +7,8 @@
 //!
 //! With it, other systems can check the optimized program. Dataflow control flow and regions are made
 //! functional first. Operators that the format does not have are refused by name, all in one error;
-//! [`pipeline`] creates none that TensorFlow does not have. ONNX's nodes depend on the shapes of values,
-//! which [`onnx_pipeline`] therefore infers at every level.
+//! [`pipeline`] creates none that TensorFlow does not have. ONNX's nodes depend on shapes, so that
+//! [`onnx_pipeline`] infers them at every level.
 
 mod attr;
 mod graphdef;

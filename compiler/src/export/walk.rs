@@ -1,5 +1,5 @@
-//! The common part of the writers of all formats: the functions of the op graph in the order in which they
-//! are needed, the names of their ports and nodes, and the list of what the format does not have.
+//! The parts that the writers of all formats share: functions and their ops, the names of ports and nodes,
+//! and the list of operations that the format does not have.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::graph::effects::functions;
 use crate::ir::{BlockId, Module, OpId, StrId, ValueId, names};
 
 /// An export in progress.
-pub(super) struct Walk<'m> {
+pub(super) struct ExportWalk<'m> {
     pub(super) m: &'m Module,
     pub(super) functions: FxHashMap<StrId, OpId>,
     /// By operation that the format does not have: the names of its nodes, where they have one.
@@ -18,25 +18,31 @@ pub(super) struct Walk<'m> {
     wrong: Vec<Diagnostic>,
 }
 
-impl<'m> Walk<'m> {
+impl<'m> ExportWalk<'m> {
     /// The walk from the function `entry`.
     ///
     /// # Errors
     /// If there is no such function.
-    pub(super) fn from(m: &'m Module, entry: &str) -> Result<(Walk<'m>, OpId), Vec<Diagnostic>> {
+    pub(super) fn from(m: &'m Module, entry: &str) -> Result<(ExportWalk<'m>, OpId), Vec<Diagnostic>> {
         let functions = functions(m);
         let main = functions.iter().find(|&(&name, _)| m.cx.str(name) == entry).map(|(_, &op)| op);
         let Some(main) = main else {
-            return Err(vec![Diagnostic::error("E1101", format!("there is no function '{entry}' to export"))]);
+            return Err(vec![Diagnostic::error(
+                "E1101",
+                format!("there is no function '{entry}' to export"),
+            )]);
         };
-        Ok((Walk { m, functions, refused: BTreeMap::new(), wrong: Vec::new() }, main))
+        Ok((ExportWalk { m, functions, refused: BTreeMap::new(), wrong: Vec::new() }, main))
     }
 
     /// The only block of a function, which other formats cannot do without.
     pub(super) fn block(&mut self, function: OpId) -> Option<BlockId> {
         let block = self.m.only_block(function);
         if block.is_none() {
-            self.refuse(function, "a function without a body, or with several blocks, is no graph of operators");
+            self.refuse(
+                function,
+                "a function without a body, or with several blocks, is no graph of operators",
+            );
         }
         block
     }
@@ -80,11 +86,12 @@ impl<'m> Walk<'m> {
     /// One error for all operations without a form in the format, with counts and names of nodes; others for
     /// attributes, types and functions without one.
     pub(super) fn conclude(self, format: &str) -> Result<(), Vec<Diagnostic>> {
-        let Walk { m: _, functions: _, refused, mut wrong } = self;
+        let ExportWalk { m: _, functions: _, refused, mut wrong } = self;
         if !refused.is_empty() {
             let list: Vec<String> = refused.iter().map(|(what, nodes)| listed(what, nodes)).collect();
             let message = format!("operations that {format} does not have: {}", list.join(", "));
-            let help = "an export optimizes by itself: give it the model, or text before the passes for kernels";
+            let help =
+                "an export optimizes by itself: give it the model, or text before the passes for kernels";
             wrong.push(Diagnostic::error("E1102", message).help(help));
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }

@@ -10,11 +10,11 @@
 
 use befrost_tensor::DType;
 
-use super::emit::{AttrValue, Name, Why};
+use super::emit::{AttrValue, Name, WhyNot};
 use super::node::TfNode;
 use super::{ModelWriter, tensor};
-use crate::ir::{AttrKind, StrId, TypeId, ValueId};
 use crate::import::onnx_proto::{GraphProto, TensorShapeProto, ValueInfoProto};
+use crate::ir::{AttrKind, StrId, TypeId, ValueId};
 
 impl ModelWriter<'_> {
     /// The outputs of a subgraph, or its inputs: names with the element types of these types.
@@ -36,21 +36,26 @@ impl ModelWriter<'_> {
         &mut self,
         name: &str,
         types: &[TypeId],
-        act: impl FnOnce(&mut Self) -> Result<Vec<Name>, Why>,
-    ) -> Result<GraphProto, Why> {
+        act: impl FnOnce(&mut Self) -> Result<Vec<Name>, WhyNot>,
+    ) -> Result<GraphProto, WhyNot> {
         let (output, node) = self.within(|s| {
             let results = act(s)?;
-            Ok::<_, Why>(s.outputs(&results))
+            Ok::<_, WhyNot>(s.outputs(&results))
         });
         let output = self.ports(&output?, types);
         Ok(GraphProto { node, name: name.to_owned(), output, ..GraphProto::default() })
     }
 
-    pub(super) fn if_(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, Why> {
+    pub(super) fn if_(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, WhyNot> {
         let (then, otherwise) = (n.callee("then_branch")?, n.callee("else_branch")?);
         let condition = self.truth(n.input(0)?, n.value(0)?)?;
         let types = self.types(n.m.results(n.op).take(n.n_results()));
-        self.selected(&condition, &types, |s| s.call(then, &n.inputs[1..]), |s| s.call(otherwise, &n.inputs[1..]))
+        self.selected(
+            &condition,
+            &types,
+            |s| s.call(then, &n.inputs[1..]),
+            |s| s.call(otherwise, &n.inputs[1..]),
+        )
     }
 
     /// The results of one of two branches.
@@ -58,17 +63,15 @@ impl ModelWriter<'_> {
         &mut self,
         condition: &str,
         types: &[TypeId],
-        then: impl FnOnce(&mut Self) -> Result<Vec<Name>, Why>,
-        otherwise: impl FnOnce(&mut Self) -> Result<Vec<Name>, Why>,
-    ) -> Result<Vec<Name>, Why> {
+        then: impl FnOnce(&mut Self) -> Result<Vec<Name>, WhyNot>,
+        otherwise: impl FnOnce(&mut Self) -> Result<Vec<Name>, WhyNot>,
+    ) -> Result<Vec<Name>, WhyNot> {
         let stem = self.w.stem.clone();
         let then = self.branch("then", types, then);
         let otherwise = self.branch("else", types, otherwise);
         self.w.stem = stem;
-        let attrs = vec![
-            ("then_branch", AttrValue::Graph(then?)),
-            ("else_branch", AttrValue::Graph(otherwise?)),
-        ];
+        let attrs =
+            vec![("then_branch", AttrValue::Graph(then?)), ("else_branch", AttrValue::Graph(otherwise?))];
         if types.is_empty() {
             // Without results and effects there is nothing to run.
             return Ok(Vec::new());
@@ -77,7 +80,7 @@ impl ModelWriter<'_> {
     }
 
     /// `Case`: the branch of a number, the last one for a number out of range.
-    pub(super) fn case(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, Why> {
+    pub(super) fn case(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, WhyNot> {
         let attr = n.m.attr_named(n.op, "branches").map(|attr| n.m.cx.attr(attr));
         let Some(AttrKind::Array(items)) = attr else { return Err("it has no branches".to_owned()) };
         let mut branches = Vec::new();
@@ -91,7 +94,13 @@ impl ModelWriter<'_> {
         self.one_of(n, &branches, 0, &types)
     }
 
-    fn one_of(&mut self, n: &TfNode<'_>, branches: &[StrId], at: usize, types: &[TypeId]) -> Result<Vec<Name>, Why> {
+    fn one_of(
+        &mut self,
+        n: &TfNode<'_>,
+        branches: &[StrId],
+        at: usize,
+        types: &[TypeId],
+    ) -> Result<Vec<Name>, WhyNot> {
         match branches {
             [] => Err("it has no branches".to_owned()),
             [last] => self.call(*last, &n.inputs[1..]),
@@ -111,7 +120,7 @@ impl ModelWriter<'_> {
         }
     }
 
-    pub(super) fn while_(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, Why> {
+    pub(super) fn while_(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, WhyNot> {
         let (cond, body) = (n.callee("cond")?, n.callee("body")?);
         let m = self.m();
         let function = self.w.walk.functions.get(&cond).copied().ok_or("its condition is no function")?;
@@ -120,7 +129,7 @@ impl ModelWriter<'_> {
             return Err("its condition has not one result".to_owned());
         };
         let stem = self.w.stem.clone();
-        let go = |s: &mut Self, args: &[Name]| -> Result<Name, Why> {
+        let go = |s: &mut Self, args: &[Name]| -> Result<Name, WhyNot> {
             let found = s.call(cond, args)?;
             s.truth(found.first().ok_or("its condition has no result")?, predicate)
         };
@@ -135,18 +144,23 @@ impl ModelWriter<'_> {
             let next = s.call(body, &variables)?;
             let mut results = vec![go(s, &next)?];
             results.extend(next);
-            Ok::<_, Why>(s.outputs(&results))
+            Ok::<_, WhyNot>(s.outputs(&results))
         });
         let output = output?;
         self.w.stem = stem;
-        let scalar = |name: &str, dtype| {
-            tensor::of_type(name, tensor::code(dtype), Some(TensorShapeProto::default()))
-        };
+        let scalar =
+            |name: &str, dtype| tensor::of_type(name, tensor::code(dtype), Some(TensorShapeProto::default()));
         let mut inputs = vec![scalar(&at, DType::I64), scalar(&before, DType::I1)];
         inputs.extend(self.ports(&variables, &types));
         let mut outputs = vec![scalar(&output[0], DType::I1)];
         outputs.extend(self.ports(&output[1..], &types));
-        let body = GraphProto { node, name: "body".to_owned(), input: inputs, output: outputs, ..Default::default() };
+        let body = GraphProto {
+            node,
+            name: "body".to_owned(),
+            input: inputs,
+            output: outputs,
+            ..Default::default()
+        };
         let operands: Vec<&str> = ["", &first].into_iter().chain(n.all()).collect();
         if types.is_empty() {
             return Ok(Vec::new());

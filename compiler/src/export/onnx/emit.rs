@@ -12,12 +12,12 @@
 
 use std::sync::Arc;
 
+use befrost_tensor::DType;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast;
-use befrost_tensor::DType;
 use rustc_hash::FxHashMap;
 
-use super::super::walk::{UniqueNames, Walk};
+use super::super::walk::{ExportWalk, UniqueNames};
 use super::tensor;
 use crate::dialects::tf;
 use crate::fold::constant_of;
@@ -28,10 +28,10 @@ use crate::ir::ValueId;
 pub(super) type Name = String;
 
 /// The reason why an op is refused.
-pub(super) type Why = String;
+pub(super) type WhyNot = String;
 
 /// The values of an op's results.
-pub(super) type Written = Result<Vec<Name>, Why>;
+pub(super) type Written = Result<Vec<Name>, WhyNot>;
 
 /// The value of an attribute.
 pub(super) enum AttrValue<'a> {
@@ -54,7 +54,7 @@ pub(super) type AttrList<'a> = Vec<(&'a str, AttrValue<'a>)>;
 
 /// The nodes of a graph or of a function.
 #[derive(Default)]
-pub(super) struct Scope {
+pub(super) struct NodeScope {
     pub(super) nodes: Vec<NodeProto>,
     /// By type, shape and bytes: a constant that this scope and those inside see.
     constants: FxHashMap<(i32, Vec<i64>, Vec<u8>), Name>,
@@ -64,10 +64,10 @@ pub(super) struct Scope {
 
 /// Writes nodes.
 pub(super) struct NodeWriter<'m> {
-    pub(super) walk: Walk<'m>,
+    pub(super) walk: ExportWalk<'m>,
     pub(super) names: UniqueNames,
     /// The scopes of the graph or function that is written, the innermost last.
-    pub(super) scopes: Vec<Scope>,
+    pub(super) scopes: Vec<NodeScope>,
     /// True outside of functions, where constants are initializers.
     pub(super) in_graph: bool,
     pub(super) initializers: Vec<TensorProto>,
@@ -83,11 +83,11 @@ const MAX_SHARED: usize = 256;
 const MAX_TURNED: usize = 1 << 28;
 
 impl<'m> NodeWriter<'m> {
-    pub(super) fn new(walk: Walk<'m>) -> NodeWriter<'m> {
+    pub(super) fn new(walk: ExportWalk<'m>) -> NodeWriter<'m> {
         NodeWriter {
             walk,
             names: UniqueNames::default(),
-            scopes: vec![Scope::default()],
+            scopes: vec![NodeScope::default()],
             in_graph: true,
             initializers: Vec::new(),
             values: FxHashMap::default(),
@@ -95,9 +95,9 @@ impl<'m> NodeWriter<'m> {
         }
     }
 
-    fn scope(&mut self) -> &mut Scope {
+    fn scope(&mut self) -> &mut NodeScope {
         if self.scopes.is_empty() {
-            self.scopes.push(Scope::default());
+            self.scopes.push(NodeScope::default());
         }
         let last = self.scopes.len() - 1;
         &mut self.scopes[last]
@@ -197,7 +197,7 @@ impl<'m> NodeWriter<'m> {
     }
 
     /// A scalar of an element type.
-    pub(super) fn scalar(&mut self, number: f64, dtype: DType) -> Result<Name, Why> {
+    pub(super) fn scalar(&mut self, number: f64, dtype: DType) -> Result<Name, WhyNot> {
         tensor::number(number, dtype).map(|proto| self.constant(proto))
     }
 

@@ -7,13 +7,12 @@
 //! func private @shared            ──▶   FunctionProto, called by nodes of the domain `befrost`
 //! ```
 //!
-//! An operator has a writer (`ops/`), a function from the names of its operands to those of its results,
-//! which is the reverse of a lowering of the importer. Where ONNX has the operator with another meaning, the
-//! writer adds the nodes that make up for it: axes in another order, divisions that round down, indices of
-//! i32.
+//! An operator has a writer (`ops/`), a function from the names of its operands to those of its results. It
+//! is the reverse of a lowering of the importer. Where ONNX has the operator with another meaning, the writer
+//! adds the nodes that make up for it: axes in another order, divisions that round down, indices of i32.
 //!
-//! A function that is called once becomes part of the graph that calls it, and so do small ones; others
-//! become functions of the model. ONNX has no order of effects: operators with effects are not in the table.
+//! A function that is called once becomes part of the graph that calls it, and so do small ones. Others are
+//! functions of the model. ONNX has no order of effects: operators with effects are not in the table.
 
 mod control;
 mod emit;
@@ -28,9 +27,9 @@ use befrost_tensor::tf::op::{Attributes, Op};
 use prost::Message;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::emit::{AttrList, Name, NodeWriter, Why};
+use self::emit::{AttrList, Name, NodeWriter, WhyNot};
 use self::node::TfNode;
-use super::walk::Walk;
+use super::walk::ExportWalk;
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::fold::constant_of;
@@ -67,7 +66,7 @@ const MAX_BYTES: usize = i32::MAX as usize;
 /// # Errors
 /// The operators without a form in ONNX, by name, with counts and nodes; types and functions without one.
 pub fn onnx(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let (walk, main) = Walk::from(m, entry)?;
+    let (walk, main) = ExportWalk::from(m, entry)?;
     let mut uses = FxHashMap::default();
     for function in walk.functions.values() {
         for op in body(m, *function) {
@@ -76,7 +75,7 @@ pub fn onnx(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
             }
         }
     }
-    let functions = Functions { uses, ..Functions::default() };
+    let functions = ExportedFunctions { uses, ..ExportedFunctions::default() };
     let mut model = ModelWriter { w: NodeWriter::new(walk), functions };
     let graph = model.graph(main);
     let ModelWriter { w, functions } = model;
@@ -124,7 +123,7 @@ fn opsets<'a>(
 
 /// The functions of a model.
 #[derive(Default)]
-struct Functions {
+struct ExportedFunctions {
     /// By function: in how many attributes it occurs.
     uses: FxHashMap<StrId, usize>,
     written: Vec<FunctionProto>,
@@ -137,7 +136,7 @@ struct Functions {
 /// Writes a model.
 struct ModelWriter<'m> {
     w: NodeWriter<'m>,
-    functions: Functions,
+    functions: ExportedFunctions,
 }
 
 impl<'m> ModelWriter<'m> {
@@ -216,7 +215,7 @@ impl<'m> ModelWriter<'m> {
         }
     }
 
-    fn operator(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, Why> {
+    fn operator(&mut self, n: &TfNode<'_>) -> Result<Vec<Name>, WhyNot> {
         let values = n.m.operands(n.op).take(n.inputs.len()).chain(n.m.results(n.op));
         let is_complex = |dtype| matches!(dtype, DType::Complex64 | DType::Complex128);
         if values.into_iter().any(|value| node::dtype_of(n.m, value).is_ok_and(is_complex)) {
@@ -239,7 +238,7 @@ impl<'m> ModelWriter<'m> {
     // ---- functions ----
 
     /// The results of a call.
-    fn call(&mut self, callee: StrId, args: &[Name]) -> Result<Vec<Name>, Why> {
+    fn call(&mut self, callee: StrId, args: &[Name]) -> Result<Vec<Name>, WhyNot> {
         let m = self.m();
         let function = *self.w.walk.functions.get(&callee).ok_or("it calls no function of the module")?;
         if self.functions.open.contains(&callee) {
@@ -262,7 +261,7 @@ impl<'m> ModelWriter<'m> {
     }
 
     /// The results of a function whose nodes are written here.
-    fn copied(&mut self, function: OpId, args: &[Name]) -> Result<Vec<Name>, Why> {
+    fn copied(&mut self, function: OpId, args: &[Name]) -> Result<Vec<Name>, WhyNot> {
         let m = self.m();
         let block = m.only_block(function).ok_or("it calls a function without operators")?;
         self.w.values.extend(m.args(block).iter().copied().zip(args.iter().cloned()));
@@ -273,7 +272,7 @@ impl<'m> ModelWriter<'m> {
     }
 
     /// The results of a function of the model, which is written if it is not yet.
-    fn called(&mut self, callee: StrId, function: OpId, args: &[Name]) -> Result<Vec<Name>, Why> {
+    fn called(&mut self, callee: StrId, function: OpId, args: &[Name]) -> Result<Vec<Name>, WhyNot> {
         let m = self.m();
         let block = m.only_block(function).ok_or("it calls a function without operators")?;
         let stem = self.w.stem.clone();
@@ -283,14 +282,15 @@ impl<'m> ModelWriter<'m> {
             let input: Vec<Name> = m.args(block).iter().map(|_| self.w.names.unique("arg".into())).collect();
             let (output, node) = self.within(|s| {
                 let results = s.copied(function, &input)?;
-                Ok::<_, Why>(s.outputs(&results))
+                Ok::<_, WhyNot>(s.outputs(&results))
             });
             self.w.scopes = around;
             self.w.in_graph = was_in_graph;
             let (name, output) = (m.cx.str(callee).to_owned(), output?);
             let opset_import = opsets(node.iter(), [].iter());
             let domain = DOMAIN.to_owned();
-            let proto = FunctionProto { name, input, output, node, opset_import, domain, ..Default::default() };
+            let proto =
+                FunctionProto { name, input, output, node, opset_import, domain, ..Default::default() };
             self.functions.written.push(proto);
             self.w.stem = stem;
         }
@@ -299,9 +299,9 @@ impl<'m> ModelWriter<'m> {
         Ok(self.w.node_of(DOMAIN, m.cx.str(callee), &inputs, AttrList::new(), n_results))
     }
 
-    /// The nodes that `act` writes, in a scope of its own.
+    /// The result of `act`, and the nodes that it writes in a scope of its own.
     fn within<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> (R, Vec<NodeProto>) {
-        self.w.scopes.push(emit::Scope::default());
+        self.w.scopes.push(emit::NodeScope::default());
         let result = act(self);
         (result, self.w.scopes.pop().unwrap_or_default().nodes)
     }
@@ -318,7 +318,7 @@ impl<'m> ModelWriter<'m> {
     }
 
     /// A value that selects a branch, as a truth.
-    fn truth(&mut self, value: &str, of: ValueId) -> Result<Name, Why> {
+    fn truth(&mut self, value: &str, of: ValueId) -> Result<Name, WhyNot> {
         let m = self.m();
         let dtype = node::dtype_of(m, of)?;
         let scalar = match node::dims_of(m, of) {

@@ -3,7 +3,7 @@
 use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::{DType, TensorError};
 
-use super::emit::{Name, Why};
+use super::emit::{Name, WhyNot};
 use crate::build::query;
 use crate::dialects::tf;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, StrId, ValueId};
@@ -18,7 +18,7 @@ pub(super) struct TfNode<'a> {
 }
 
 impl TfNode<'_> {
-    pub(super) fn input(&self, i: usize) -> Result<&str, Why> {
+    pub(super) fn input(&self, i: usize) -> Result<&str, WhyNot> {
         self.inputs.get(i).map(String::as_str).ok_or_else(|| format!("no operand {i}"))
     }
 
@@ -26,7 +26,7 @@ impl TfNode<'_> {
         self.inputs.iter().map(String::as_str).collect()
     }
 
-    pub(super) fn value(&self, i: usize) -> Result<ValueId, Why> {
+    pub(super) fn value(&self, i: usize) -> Result<ValueId, WhyNot> {
         if i < self.inputs.len() { Ok(self.m.operand(self.op, i)) } else { Err(format!("no operand {i}")) }
     }
 
@@ -42,11 +42,11 @@ impl TfNode<'_> {
 
     // ---- types ----
 
-    pub(super) fn dtype(&self, i: usize) -> Result<DType, Why> {
+    pub(super) fn dtype(&self, i: usize) -> Result<DType, WhyNot> {
         dtype_of(self.m, self.value(i)?)
     }
 
-    pub(super) fn result_dtype(&self, i: usize) -> Result<DType, Why> {
+    pub(super) fn result_dtype(&self, i: usize) -> Result<DType, WhyNot> {
         if i >= self.n_results() {
             return Err(format!("no result {i}"));
         }
@@ -55,28 +55,26 @@ impl TfNode<'_> {
 
     /// True if operand `i` is a tensor of floating point numbers.
     pub(super) fn is_float(&self, i: usize) -> bool {
-        self.dtype(i).is_ok_and(|dtype| {
-            matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
-        })
+        self.dtype(i).is_ok_and(|dtype| matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64))
     }
 
     /// The dimensions, -1 for unknown ones.
-    pub(super) fn dims(&self, i: usize) -> Result<Vec<i64>, Why> {
+    pub(super) fn dims(&self, i: usize) -> Result<Vec<i64>, WhyNot> {
         dims_of(self.m, self.value(i)?)
     }
 
-    pub(super) fn rank(&self, i: usize) -> Result<usize, Why> {
+    pub(super) fn rank(&self, i: usize) -> Result<usize, WhyNot> {
         self.dims(i).map(|dims| dims.len())
     }
 
     /// The dimensions, which must be known.
-    pub(super) fn known_dims(&self, i: usize) -> Result<Vec<i64>, Why> {
+    pub(super) fn known_dims(&self, i: usize) -> Result<Vec<i64>, WhyNot> {
         let dims = self.dims(i)?;
         if dims.iter().all(|&dim| dim >= 0) { Ok(dims) } else { Err("operands of unknown size".to_owned()) }
     }
 
     /// The dimensions of the first result, -1 for unknown ones.
-    pub(super) fn result_dims(&self) -> Result<Vec<i64>, Why> {
+    pub(super) fn result_dims(&self) -> Result<Vec<i64>, WhyNot> {
         if self.n_results() == 0 {
             return Err("no results".to_owned());
         }
@@ -84,7 +82,7 @@ impl TfNode<'_> {
     }
 
     /// An axis of a rank, counted from the start.
-    pub(super) fn axis(axis: i64, rank: usize) -> Result<usize, Why> {
+    pub(super) fn axis(axis: i64, rank: usize) -> Result<usize, WhyNot> {
         let at = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
         let at = at.and_then(|at| usize::try_from(at).ok()).filter(|&at| at < rank);
         at.ok_or_else(|| format!("axis {axis} of {rank}"))
@@ -98,12 +96,12 @@ impl TfNode<'_> {
     }
 
     /// The integers of an operand that ONNX needs as an attribute.
-    pub(super) fn known_ints(&self, i: usize) -> Result<Vec<i64>, Why> {
+    pub(super) fn known_ints(&self, i: usize) -> Result<Vec<i64>, WhyNot> {
         self.ints(i).ok_or_else(|| format!("operand {i} is not constant"))
     }
 
     /// The integer of an operand that ONNX needs as an attribute.
-    pub(super) fn known_int(&self, i: usize) -> Result<i64, Why> {
+    pub(super) fn known_int(&self, i: usize) -> Result<i64, WhyNot> {
         match self.known_ints(i)?[..] {
             [int] => Ok(int),
             _ => Err(format!("operand {i} is no scalar")),
@@ -112,42 +110,42 @@ impl TfNode<'_> {
 
     // ---- attributes ----
 
-    pub(super) fn int(&self, name: &str) -> Result<i64, Why> {
+    pub(super) fn int(&self, name: &str) -> Result<i64, WhyNot> {
         self.attrs.int(name).map_err(said)
     }
 
-    pub(super) fn int_list(&self, name: &str) -> Result<Vec<i64>, Why> {
+    pub(super) fn int_list(&self, name: &str) -> Result<Vec<i64>, WhyNot> {
         self.attrs.ints(name).map_err(said)
     }
 
-    pub(super) fn float(&self, name: &str) -> Result<f32, Why> {
+    pub(super) fn float(&self, name: &str) -> Result<f32, WhyNot> {
         self.attrs.float(name).map(|float| float as f32).map_err(said)
     }
 
-    pub(super) fn float_list(&self, name: &str) -> Result<Vec<f32>, Why> {
+    pub(super) fn float_list(&self, name: &str) -> Result<Vec<f32>, WhyNot> {
         let floats = self.attrs.floats(name).map_err(said)?;
         Ok(floats.into_iter().map(|float| float as f32).collect())
     }
 
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Why> {
+    pub(super) fn flag(&self, name: &str) -> Result<bool, WhyNot> {
         self.attrs.bool(name).map_err(said)
     }
 
-    pub(super) fn word(&self, name: &str) -> Result<String, Why> {
+    pub(super) fn word(&self, name: &str) -> Result<String, WhyNot> {
         self.attrs.string(name).map_err(said)
     }
 
-    pub(super) fn words(&self, name: &str) -> Result<Vec<String>, Why> {
+    pub(super) fn words(&self, name: &str) -> Result<Vec<String>, WhyNot> {
         self.attrs.strings(name).map_err(said)
     }
 
     /// The element type that an attribute is.
-    pub(super) fn dtype_attr(&self, name: &str) -> Result<DType, Why> {
+    pub(super) fn dtype_attr(&self, name: &str) -> Result<DType, WhyNot> {
         self.attrs.dtype(name).map_err(said)
     }
 
     /// The name of the function that an attribute refers to.
-    pub(super) fn callee(&self, name: &str) -> Result<StrId, Why> {
+    pub(super) fn callee(&self, name: &str) -> Result<StrId, WhyNot> {
         let attr = self.m.attr_named(self.op, name);
         match attr.map(|attr| self.m.cx.attr(attr)) {
             Some(AttrKind::Symbol { root, nested }) if nested.is_empty() => Ok(*root),
@@ -156,12 +154,12 @@ impl TfNode<'_> {
     }
 }
 
-fn said(error: TensorError) -> Why {
+fn said(error: TensorError) -> WhyNot {
     error.to_string()
 }
 
 /// The element type of a value.
-pub(super) fn dtype_of(m: &Module, value: ValueId) -> Result<DType, Why> {
+pub(super) fn dtype_of(m: &Module, value: ValueId) -> Result<DType, WhyNot> {
     match tf::type_of(&m.cx, m.value_type(value)) {
         Some((Type::Dense(dtype), false)) => Ok(dtype),
         _ => Err("an operand is no tensor of numbers".to_owned()),
@@ -169,7 +167,7 @@ pub(super) fn dtype_of(m: &Module, value: ValueId) -> Result<DType, Why> {
 }
 
 /// The dimensions of a value of known rank, -1 for unknown ones.
-pub(super) fn dims_of(m: &Module, value: ValueId) -> Result<Vec<i64>, Why> {
+pub(super) fn dims_of(m: &Module, value: ValueId) -> Result<Vec<i64>, WhyNot> {
     let dims = query::shape(m, value).ok_or("operands of unknown rank")?;
     Ok(dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect())
 }

@@ -1,5 +1,5 @@
-//! Constants and types of the op graph as TensorProto and ValueInfoProto, the reverse of
-//! `import/onnx/tensor.rs`.
+//! Constants and types of the op graph as TensorProto and ValueInfoProto, the reverse of the importer's
+//! `tensor.rs`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use befrost_tensor::tf::cast;
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, HostTensor, Shape};
 
-use super::emit::Why;
+use super::emit::WhyNot;
 use crate::build::query;
 use crate::dialects::tf;
 use crate::import::onnx_proto::tensor_shape_proto::{Dimension, dimension};
@@ -72,14 +72,14 @@ pub(super) fn of_host(x: &HostTensor) -> Option<TensorProto> {
 }
 
 /// A number as a scalar in memory.
-pub(super) fn host_scalar(number: f64, dtype: DType) -> Result<HostTensor, Why> {
+pub(super) fn host_scalar(number: f64, dtype: DType) -> Result<HostTensor, WhyNot> {
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let wide = HostTensor::from_slice(Shape::scalar(), &[number], &plain);
     wide.and_then(|wide| cast(&wide, dtype, &plain)).map_err(|error| error.to_string())
 }
 
 /// A number as a scalar.
-pub(super) fn number(number: f64, dtype: DType) -> Result<TensorProto, Why> {
+pub(super) fn number(number: f64, dtype: DType) -> Result<TensorProto, WhyNot> {
     of_host(&host_scalar(number, dtype)?).ok_or_else(|| format!("no constant of {dtype}"))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn number(number: f64, dtype: DType) -> Result<TensorProto, Why> {
 const MAX_SPLAT: usize = 1 << 28;
 
 /// A constant of the op graph.
-pub(super) fn constant(cx: &Context, attr: AttrId) -> Result<TensorProto, Why> {
+pub(super) fn constant(cx: &Context, attr: AttrId) -> Result<TensorProto, WhyNot> {
     let refused = || "a constant of a type that ONNX does not have".to_owned();
     let ty = cx.attr_type(attr).ok_or_else(refused)?;
     let (Some(dims), _) = cx.ty(ty).shaped().ok_or_else(refused)? else { return Err(refused()) };

@@ -1,8 +1,9 @@
 //! Operators on elements.
 
+use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 pub(super) fn same(_: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
@@ -19,7 +20,7 @@ pub(super) fn cast(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 }
 
 /// A scalar with the element type of operand 0.
-fn scalar(w: &mut NodeWriter<'_>, n: &TfNode<'_>, number: f64) -> Result<Name, Why> {
+fn scalar(w: &mut NodeWriter<'_>, n: &TfNode<'_>, number: f64) -> Result<Name, WhyNot> {
     w.scalar(number, n.dtype(0)?)
 }
 
@@ -119,9 +120,53 @@ pub(super) fn leaky_relu(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![w.with("LeakyRelu", &[n.input(0)?], vec![("alpha", AttrValue::Float(alpha))])])
 }
 
+/// `Equal`, which may be false for shapes that do not match.
+pub(super) fn equal(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if !n.flag("incompatible_shape_error")? {
+        return Err("of shapes that need not match".to_owned());
+    }
+    Ok(vec![w.op("Equal", &n.all())])
+}
+
+/// `LeftShift` and `RightShift`, which ONNX has for unsigned numbers.
+pub(super) fn shift(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let dtype = n.dtype(0)?;
+    if !matches!(dtype, DType::UI8 | DType::UI16 | DType::UI32 | DType::UI64) {
+        return Err(format!("of {dtype}"));
+    }
+    let direction = if n.operator == Op::LeftShift { "LEFT" } else { "RIGHT" };
+    Ok(vec![w.with("BitShift", &n.all(), vec![("direction", AttrValue::Str(direction))])])
+}
+
+/// `Atan2`: the angle of the quotient, turned by half a circle where `x` is negative. The sign of `y`
+/// decides, that of a zero as well.
+pub(super) fn atan2(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let (y, x) = (n.input(0)?, n.input(1)?);
+    let (zero, half_circle) = (scalar(w, n, 0.0)?, scalar(w, n, std::f64::consts::PI)?);
+    let (unit, least) = (scalar(w, n, 1.0)?, scalar(w, n, f64::NEG_INFINITY)?);
+    // 1/-0 is the smallest of all numbers.
+    let (y_inverse, x_inverse) = (w.op("Div", &[&unit, y]), w.op("Div", &[&unit, x]));
+    let below = |w: &mut NodeWriter<'_>, value: &str, inverse: &str| {
+        let (less, is_least) = (w.op("Less", &[value, &zero]), w.op("Equal", &[inverse, &least]));
+        w.op("Or", &[&less, &is_least])
+    };
+    let (y_below, x_below) = (below(w, y, &y_inverse), below(w, x, &x_inverse));
+    let back = w.op("Neg", &[&half_circle]);
+    let turn = w.op("Where", &[&y_below, &back, &half_circle]);
+    let turn = w.op("Where", &[&x_below, &turn, &zero]);
+    let quotient = w.op("Div", &[y, x]);
+    let angle = w.op("Atan", &[&quotient]);
+    let turned = w.op("Add", &[&angle, &turn]);
+    // 0/0 has no quotient: the angle is that of the signs alone.
+    let (y_zero, x_zero) = (w.op("Equal", &[y, &zero]), w.op("Equal", &[x, &zero]));
+    let is_origin = w.op("And", &[&y_zero, &x_zero]);
+    let flat = w.op("Where", &[&x_below, &turn, y]);
+    Ok(vec![w.op("Where", &[&is_origin, &flat, &turned])])
+}
+
 pub(super) fn not_equal(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
-    let equal = w.op("Equal", &n.all());
-    Ok(vec![w.op("Not", &[&equal])])
+    let equal = equal(w, n)?;
+    Ok(vec![w.op("Not", &[&equal[0]])])
 }
 
 pub(super) fn relu6(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {

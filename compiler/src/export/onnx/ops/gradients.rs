@@ -1,5 +1,4 @@
-//! Gradients of operators on elements, by the formulas of TensorFlow: of results `y` and their gradients
-//! `dy`.
+//! Gradients of operators on elements, by TensorFlow's formulas: of results `y` and their gradients `dy`.
 
 use crate::export::onnx::emit::{NodeWriter, Written};
 use crate::export::onnx::node::TfNode;

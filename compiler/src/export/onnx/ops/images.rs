@@ -4,7 +4,7 @@
 use befrost_tensor::tf::op::Op;
 
 use super::layers::channels_last;
-use crate::export::onnx::emit::{AttrList, AttrValue, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrList, AttrValue, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 /// The windows of an operator on images, one entry per axis of space.
@@ -22,13 +22,13 @@ enum Padding {
 }
 
 /// The entries of the axes of space in a list with one entry per axis.
-fn spatial<T: Copy>(list: &[T], last: bool) -> Result<Vec<T>, Why> {
+fn spatial<T: Copy>(list: &[T], last: bool) -> Result<Vec<T>, WhyNot> {
     let entries = if last { list.get(1..list.len().saturating_sub(1)) } else { list.get(2..) };
     entries.map(<[T]>::to_vec).ok_or_else(|| "a list that is too short".to_owned())
 }
 
 impl Spatial {
-    fn of(n: &TfNode<'_>, rank: usize) -> Result<Spatial, Why> {
+    fn of(n: &TfNode<'_>, rank: usize) -> Result<Spatial, WhyNot> {
         let last = channels_last(n)?;
         let all = n.int_list("strides")?;
         let strides = spatial(&all, last)?;
@@ -49,7 +49,8 @@ impl Spatial {
                 Padding::Explicit(spatial(&pairs, last)?)
             }
         };
-        if dilations.len() != strides.len() {
+        let n_pads = if let Padding::Explicit(pads) = &padding { pads.len() } else { strides.len() };
+        if dilations.len() != strides.len() || n_pads != strides.len() {
             return Err("lists of different lengths".to_owned());
         }
         Ok(Spatial { strides, dilations, padding })
@@ -60,7 +61,9 @@ impl Spatial {
         match &self.padding {
             Padding::Valid => Some(vec![(0, 0); self.strides.len()]),
             Padding::Explicit(pads) => Some(pads.clone()),
-            Padding::Same => (0..self.strides.len()).map(|i| self.same(i, *sizes.get(i)?, *kernel.get(i)?)).collect(),
+            Padding::Same => {
+                (0..self.strides.len()).map(|i| self.same(i, *sizes.get(i)?, *kernel.get(i)?)).collect()
+            }
         }
     }
 
@@ -77,12 +80,13 @@ impl Spatial {
 
     /// The extent of a dilated window.
     fn extent(&self, i: usize, kernel: i64) -> Option<i64> {
-        (kernel - 1).checked_mul(self.dilations[i])?.checked_add(1)
+        kernel.checked_sub(1)?.checked_mul(self.dilations[i])?.checked_add(1)
     }
 
     /// The attributes of a convolution or pool with images of these sizes.
     fn write<'a>(&'a self, sizes: &[i64], kernel: &'a [i64], flat: &'a mut Vec<i64>) -> AttrList<'a> {
-        let mut attrs = vec![("kernel_shape", AttrValue::Ints(kernel)), ("strides", AttrValue::Ints(&self.strides))];
+        let mut attrs =
+            vec![("kernel_shape", AttrValue::Ints(kernel)), ("strides", AttrValue::Ints(&self.strides))];
         if self.dilations.iter().any(|&dilation| dilation != 1) {
             attrs.push(("dilations", AttrValue::Ints(&self.dilations)));
         }
@@ -100,22 +104,29 @@ impl Spatial {
 }
 
 /// The sizes of the axes of space of operand `i`, -1 for unknown ones.
-fn sizes(n: &TfNode<'_>, i: usize, rank: usize) -> Result<Vec<i64>, Why> {
+fn sizes(n: &TfNode<'_>, i: usize, rank: usize) -> Result<Vec<i64>, WhyNot> {
     n.dims(i).map_or_else(|_| Ok(vec![-1; rank - 2]), |dims| spatial(&dims, channels_last(n)?))
+}
+
+/// The dimensions of the filters, operand 1, and their sizes in space.
+fn filters_of(n: &TfNode<'_>, rank: usize) -> Result<(Vec<i64>, Vec<i64>), WhyNot> {
+    let filters = n.dims(1)?;
+    let kernel = filters.get(..rank - 2).unwrap_or_default().to_vec();
+    if filters.len() != rank || kernel.iter().any(|&size| size < 0) {
+        return Err("filters of unknown size".to_owned());
+    }
+    Ok((filters, kernel))
 }
 
 /// `Conv2D` and `Conv3D`. Fewer channels in the filters than in the images make groups.
 pub(super) fn conv(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let rank = if n.operator == Op::Conv2D { 4 } else { 5 };
     let windows = Spatial::of(n, rank)?;
-    let filters = n.dims(1)?;
-    let kernel = filters[..rank - 2].to_vec();
-    if filters.len() != rank || kernel.iter().any(|&size| size < 0) {
-        return Err("filters of unknown size".to_owned());
-    }
-    let channels = n.dims(0).ok().and_then(|dims| {
-        dims.get(if channels_last(n) == Ok(true) { rank - 1 } else { 1 }).copied()
-    });
+    let (filters, kernel) = filters_of(n, rank)?;
+    let channels = n
+        .dims(0)
+        .ok()
+        .and_then(|dims| dims.get(if channels_last(n) == Ok(true) { rank - 1 } else { 1 }).copied());
     let group = match (channels, filters[rank - 2]) {
         (Some(all @ 1..), per_group @ 1..) => all / per_group,
         _ => 1,
@@ -140,7 +151,9 @@ pub(super) fn conv(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 pub(super) fn depthwise(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let windows = Spatial::of(n, 4)?;
     let filters = n.known_dims(1)?;
-    let [height, width, channels, multiplier] = filters[..] else { return Err("filters of another rank".into()) };
+    let [height, width, channels, multiplier] = filters[..] else {
+        return Err("filters of another rank".into());
+    };
     let kernel = [height, width];
     let turned = w.transpose_value(n.value(1)?, n.input(1)?, &[2, 3, 0, 1]);
     let outputs = channels.checked_mul(multiplier).ok_or("too many channels")?;
@@ -161,8 +174,7 @@ pub(super) fn conv_transpose(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written 
     let rank = if n.operator == Op::Conv2DBackpropInput { 4 } else { 5 };
     let windows = Spatial::of(n, rank)?;
     let last = channels_last(n)?;
-    let filters = n.known_dims(1)?;
-    let kernel = filters.get(..rank - 2).ok_or("filters of another rank")?.to_vec();
+    let (filters, kernel) = filters_of(n, rank)?;
     let wanted = match n.ints(0) {
         // Sizes may lack the batch and the channels.
         Some(sizes) if sizes.len() == rank => spatial(&sizes, last)?,
@@ -170,7 +182,7 @@ pub(super) fn conv_transpose(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written 
         _ => spatial(&n.result_dims()?, last)?,
     };
     let given = sizes(n, 2, rank)?;
-    if given.iter().chain(&wanted).any(|&size| size < 0) {
+    if [&given, &wanted].iter().any(|sizes| sizes.len() != rank - 2 || sizes.iter().any(|&size| size < 0)) {
         return Err("images of unknown size".to_owned());
     }
     let channels = |dims: &[i64]| dims.get(if last { rank - 1 } else { 1 }).copied();
@@ -183,10 +195,11 @@ pub(super) fn conv_transpose(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written 
     for i in 0..rank - 2 {
         let reach = (given[i] - 1).checked_mul(windows.strides[i]);
         let full = reach.and_then(|reach| reach.checked_add(windows.extent(i, kernel[i])?));
-        let left = full.and_then(|full| full.checked_sub(wanted[i])).ok_or("sizes that overflow")? - pads[i].0;
+        let left = full.and_then(|full| full.checked_sub(wanted[i])?.checked_sub(pads[i].0));
+        let left = left.ok_or("sizes that overflow")?;
         flat.push(pads[i].0);
         behind.push(left.max(0));
-        more.push((-left).max(0));
+        more.push(left.saturating_neg().max(0));
     }
     flat.extend(behind);
     // Filters HWIO become OIHW, where O are the channels of the gradients.

@@ -4,12 +4,12 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::export::onnx::emit::{AttrList, AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrList, AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 impl NodeWriter<'_> {
     /// Operand `i` with elements of i64.
-    pub(super) fn indices(&mut self, n: &TfNode<'_>, i: usize) -> Result<Name, Why> {
+    pub(super) fn indices(&mut self, n: &TfNode<'_>, i: usize) -> Result<Name, WhyNot> {
         Ok(self.cast(n.input(i)?, n.dtype(i)?, DType::I64))
     }
 }

@@ -2,11 +2,11 @@
 
 use befrost_tensor::DType;
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 /// True if the channels of images are the last axis, false if they are axis 1.
-pub(super) fn channels_last(n: &TfNode<'_>) -> Result<bool, Why> {
+pub(super) fn channels_last(n: &TfNode<'_>) -> Result<bool, WhyNot> {
     match n.word("data_format")?.as_str() {
         "NHWC" | "NDHWC" => Ok(true),
         "NCHW" | "NCDHW" => Ok(false),
@@ -23,14 +23,14 @@ pub(super) fn moves(rank: usize) -> (Vec<i64>, Vec<i64>) {
 }
 
 impl NodeWriter<'_> {
-    /// The result of `act` for images with the channels as axis 1, in the layout of the op.
+    /// The images that `act` makes of those with the channels as axis 1, in the layout of the op.
     pub(super) fn channels_first(
         &mut self,
         n: &TfNode<'_>,
         operand: usize,
         rank: usize,
-        act: impl FnOnce(&mut Self, &str) -> Result<Name, Why>,
-    ) -> Result<Name, Why> {
+        act: impl FnOnce(&mut Self, &str) -> Result<Name, WhyNot>,
+    ) -> Result<Name, WhyNot> {
         if !channels_last(n)? {
             return act(self, n.input(operand)?);
         }
@@ -63,7 +63,7 @@ pub(super) fn batch_norm(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let epsilon = n.float("epsilon")?;
     let params = n.all();
     let [_, scale, offset, mean, variance] = params[..] else { return Err("it lacks operands".to_owned()) };
-    let y = w.channels_first(n, 0, 4, |w, x| {
+    let y = w.channels_first(n, 0, n.rank(0).unwrap_or(4), |w, x| {
         let attrs = vec![("epsilon", AttrValue::Float(epsilon))];
         Ok(w.with("BatchNormalization", &[x, scale, offset, mean, variance], attrs))
     })?;

@@ -1,10 +1,10 @@
 //! Products of matrices.
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 /// Operand `i`, its last two axes exchanged if wanted.
-fn turned(w: &mut NodeWriter<'_>, n: &TfNode<'_>, i: usize, wanted: bool) -> Result<Name, Why> {
+fn turned(w: &mut NodeWriter<'_>, n: &TfNode<'_>, i: usize, wanted: bool) -> Result<Name, WhyNot> {
     if !wanted {
         return Ok(n.input(i)?.to_owned());
     }

@@ -5,12 +5,12 @@
 
 use befrost_tensor::DType;
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 use crate::export::onnx::tensor;
 
 /// Operand `i`, a number, as a scalar of i64.
-fn position(w: &mut NodeWriter<'_>, n: &TfNode<'_>, i: usize) -> Result<Name, Why> {
+fn position(w: &mut NodeWriter<'_>, n: &TfNode<'_>, i: usize) -> Result<Name, WhyNot> {
     let at = w.cast(n.input(i)?, n.dtype(i)?, DType::I64);
     Ok(if n.rank(i) == Ok(0) { at } else { w.reshape(&at, &[]) })
 }

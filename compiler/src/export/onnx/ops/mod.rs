@@ -58,7 +58,6 @@ fn direct(op: Op) -> Option<&'static str> {
         Op::Cos => "Cos",
         Op::Cosh => "Cosh",
         Op::Elu => "Elu",
-        Op::Equal => "Equal",
         Op::Erf => "Erf",
         Op::Exp => "Exp",
         Op::Floor => "Floor",
@@ -111,6 +110,9 @@ fn writer(op: Op) -> Option<WriteOp> {
         Op::Div | Op::TruncateDiv => elementwise::div,
         Op::DivNoNan => elementwise::div_no_nan,
         Op::MulNoNan => elementwise::mul_no_nan,
+        Op::Atan2 => elementwise::atan2,
+        Op::Equal => elementwise::equal,
+        Op::LeftShift | Op::RightShift => elementwise::shift,
         Op::Erfc => elementwise::erfc,
         Op::Expm1 => elementwise::expm1,
         Op::FloorDiv => elementwise::floor_div,
@@ -150,11 +152,16 @@ fn writer(op: Op) -> Option<WriteOp> {
         Op::GatherNd => indexing::gather_nd,
         Op::OneHot => indexing::one_hot,
         Op::ScatterNd => indexing::scatter_nd,
-        Op::TensorScatterAdd | Op::TensorScatterMax | Op::TensorScatterMin | Op::TensorScatterSub
+        Op::TensorScatterAdd
+        | Op::TensorScatterMax
+        | Op::TensorScatterMin
+        | Op::TensorScatterSub
         | Op::TensorScatterUpdate => indexing::tensor_scatter,
         Op::TopKV2 => indexing::top_k,
         Op::Unique | Op::UniqueV2 => indexing::unique,
-        Op::UnsortedSegmentMax | Op::UnsortedSegmentMin | Op::UnsortedSegmentProd
+        Op::UnsortedSegmentMax
+        | Op::UnsortedSegmentMin
+        | Op::UnsortedSegmentProd
         | Op::UnsortedSegmentSum => indexing::segments,
         Op::Where => indexing::where_,
 
@@ -193,6 +200,9 @@ fn writer(op: Op) -> Option<WriteOp> {
         Op::_RoiAlign => own::roi_align,
         Op::_ScatterElements => own::scatter_elements,
         Op::_ScatterNdReduce => own::scatter_nd,
+        Op::_StringNormalizer => own::string_normalizer,
+        Op::_StringSplit => own::string_split,
+        Op::_TfIdfVectorizer => own::tf_idf_vectorizer,
         Op::_TreeEnsemble => own::tree_ensemble,
         Op::_UniqueSorted => own::unique,
 

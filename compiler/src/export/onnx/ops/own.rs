@@ -3,7 +3,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::export::onnx::emit::{AttrList, AttrValue, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrList, AttrValue, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 /// The attributes of an op that its node has under the same name and of the same kind, copied from the op.
@@ -48,49 +48,49 @@ struct CopyAttrs<'a> {
 }
 
 impl CopyAttrs<'_> {
-    fn ints(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn ints(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.ints.push((name, self.n.int(name)?));
         }
         Ok(self)
     }
 
-    fn flags(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn flags(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.ints.push((name, i64::from(self.n.flag(name)?)));
         }
         Ok(self)
     }
 
-    fn floats(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn floats(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.floats.push((name, self.n.float(name)?));
         }
         Ok(self)
     }
 
-    fn words(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn words(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.words.push((name, self.n.word(name)?));
         }
         Ok(self)
     }
 
-    fn int_lists(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn int_lists(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.int_lists.push((name, self.n.int_list(name)?));
         }
         Ok(self)
     }
 
-    fn float_lists(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn float_lists(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.float_lists.push((name, self.n.float_list(name)?));
         }
         Ok(self)
     }
 
-    fn word_lists(mut self, names: &[&'static str]) -> Result<Self, Why> {
+    fn word_lists(mut self, names: &[&'static str]) -> Result<Self, WhyNot> {
         for &name in names {
             self.copied.word_lists.push((name, self.n.words(name)?));
         }
@@ -193,6 +193,35 @@ pub(super) fn col2im(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 pub(super) fn non_max_suppression(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let copied = Copied::of(n).ints(&["center_point_box"])?.copied;
     Ok(vec![w.with("NonMaxSuppression", &n.all(), copied.list())])
+}
+
+// ---- text ----
+
+pub(super) fn string_normalizer(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let copied = Copied::of(n)
+        .flags(&["is_case_sensitive"])?
+        .words(&["case_change_action"])?
+        .word_lists(&["stopwords"])?
+        .copied;
+    Ok(vec![w.with("StringNormalizer", &n.all(), copied.list())])
+}
+
+pub(super) fn string_split(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let mut copied = Copied::of(n).words(&["delimiter"])?.copied;
+    // Without a limit, the attribute is absent.
+    copied.ints.extend(Some(n.int("maxsplit")?).filter(|&most| most >= 0).map(|most| ("maxsplit", most)));
+    Ok(w.node_of("", "StringSplit", &n.all(), copied.list(), 2))
+}
+
+pub(super) fn tf_idf_vectorizer(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let copied = Copied::of(n)
+        .ints(&["max_gram_length", "max_skip_count", "min_gram_length"])?
+        .words(&["mode"])?
+        .word_lists(&["pool_strings"])?
+        .float_lists(&["weights"])?
+        .int_lists(&["ngram_counts", "ngram_indexes", "pool_int64s"])?
+        .copied;
+    Ok(vec![w.with("TfIdfVectorizer", &n.all(), copied.list())])
 }
 
 // ---- layers ----

@@ -3,7 +3,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 impl NodeWriter<'_> {
@@ -15,15 +15,13 @@ impl NodeWriter<'_> {
 
     /// A reduction over the axes in a vector of i64, of which there may be none.
     fn reduced_by(&mut self, op_type: &str, x: &str, axes: &str, keep: bool) -> Name {
-        let attrs = vec![
-            ("keepdims", AttrValue::Int(i64::from(keep))),
-            ("noop_with_empty_axes", AttrValue::Int(1)),
-        ];
+        let attrs =
+            vec![("keepdims", AttrValue::Int(i64::from(keep))), ("noop_with_empty_axes", AttrValue::Int(1))];
         self.with(op_type, &[x, axes], attrs)
     }
 
     /// Operand `i` as a vector of i64: axes or sizes, which may be one scalar.
-    pub(super) fn int_vector(&mut self, n: &TfNode<'_>, i: usize) -> Result<Name, Why> {
+    pub(super) fn int_vector(&mut self, n: &TfNode<'_>, i: usize) -> Result<Name, WhyNot> {
         if let Some(known) = n.ints(i) {
             return Ok(self.ints(&known));
         }

@@ -121,7 +121,8 @@ pub(super) fn split(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
         // At most one size is what the others leave.
         let dims = n.dims(0)?;
         let all = dims[TfNode::axis(axis, dims.len())?];
-        let others: i64 = sizes.iter().filter(|&&size| size >= 0).fold(0, |sum, &size| sum.saturating_add(size));
+        let others: i64 =
+            sizes.iter().filter(|&&size| size >= 0).fold(0, |sum, &size| sum.saturating_add(size));
         sizes[rest] = all.checked_sub(others).filter(|&size| size >= 0).ok_or("parts of unknown size")?;
     }
     let sizes = w.ints(&sizes);

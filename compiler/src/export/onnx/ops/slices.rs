@@ -11,7 +11,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, Why, Written};
+use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
 
 /// The end behind all elements, and the one before all.
@@ -29,7 +29,7 @@ struct SliceAxes {
 
 impl SliceAxes {
     /// The axes of `n_bounds` bounds of a tensor; its rank matters behind an ellipsis only.
-    fn of(n: &TfNode<'_>, n_bounds: usize) -> Result<SliceAxes, Why> {
+    fn of(n: &TfNode<'_>, n_bounds: usize) -> Result<SliceAxes, WhyNot> {
         let mask = |name: &str| n.int(name);
         let (ellipsis, new_axis, shrink) =
             (mask("ellipsis_mask")?, mask("new_axis_mask")?, mask("shrink_axis_mask")?);
@@ -59,6 +59,9 @@ impl SliceAxes {
 }
 
 pub(super) fn strided_slice(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if n.ints(3).is_none() {
+        return computed_steps(w, n);
+    }
     let strides = n.known_ints(3)?;
     let (begins, ends) = (n.ints(1), n.ints(2));
     let axes = SliceAxes::of(n, strides.len())?;
@@ -79,7 +82,7 @@ pub(super) fn strided_slice(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
         along.push(axis as i64);
         steps.push(strides[i]);
     }
-    // What is picked at a known position is sliced as well, and its axis squeezed.
+    // An element at a known position is sliced as well, and its axis squeezed.
     let mut squeezed = Vec::new();
     for &(axis, i) in &axes.picked {
         if let Some(known) = begins.as_ref().and_then(|begins| begins.get(i)) {
@@ -110,6 +113,20 @@ pub(super) fn strided_slice(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![w.unsqueeze(&x, &axes.new)])
 }
 
+/// `StridedSlice` with steps that are computed: without masks its bounds are those of the first axes.
+fn computed_steps(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    for mask in ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"] {
+        if n.int(mask)? != 0 {
+            return Err("with masks and computed steps".to_owned());
+        }
+    }
+    let count = n.dims(3)?.first().copied().filter(|&count| count >= 0).ok_or("steps of unknown number")?;
+    let (starts, ends, steps) = (w.int_vector(n, 1)?, w.int_vector(n, 2)?, w.int_vector(n, 3)?);
+    let axes: Vec<i64> = (0..count).collect();
+    let axes = w.ints(&axes);
+    Ok(vec![w.op("Slice", &[n.input(0)?, &starts, &ends, &axes, &steps])])
+}
+
 /// Number `i` of the bounds in an operand, as a vector of one.
 fn bound(
     w: &mut NodeWriter<'_>,
@@ -117,7 +134,7 @@ fn bound(
     operand: usize,
     known: &Option<Vec<i64>>,
     i: usize,
-) -> Result<Name, Why> {
+) -> Result<Name, WhyNot> {
     match known {
         Some(known) => Ok(w.ints(&[*known.get(i).ok_or("bounds of different lengths")?])),
         None => {
@@ -142,7 +159,8 @@ pub(super) fn slice(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let starts = w.int_vector(n, 1)?;
     let ends = match (&begin, &size) {
         (Some(begin), Some(size)) => {
-            let end = |(&begin, &size): (&i64, &i64)| if size < 0 { ENDS.0 } else { begin.saturating_add(size) };
+            let end =
+                |(&begin, &size): (&i64, &i64)| if size < 0 { ENDS.0 } else { begin.saturating_add(size) };
             let ends: Vec<i64> = begin.iter().zip(size).map(end).collect();
             w.ints(&ends)
         }

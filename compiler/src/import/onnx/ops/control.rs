@@ -508,6 +508,9 @@ pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
 pub(super) fn concat_from_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     let of = of_sequence(g, list)?;
+    if n.flag("new_axis", false) && n.int_or("axis", 0) == 0 {
+        return one(g.stacked(list, &of));
+    }
     let rank = of.dims.as_ref().ok_or("the rank of its elements is not known")?.len();
     if n.flag("new_axis", false) {
         let axis = axis_of(n.int_or("axis", 0), rank + 1)?;

@@ -105,7 +105,9 @@ pub(super) fn unsqueeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     };
     let mut axes = axes(g, n, 1, g.rank(x)? + count)?.ok_or("it has no axes")?;
     axes.sort_unstable();
-    if let (&[0], Some(elements), 0) = (&axes[..], g.elements_of(x), g.rank(x)?) {
+    if let (&[0], Some(elements), 0) = (&axes[..], g.elements_of(x), g.rank(x)?)
+        && g.dtype(x) == Ok(DType::I64)
+    {
         return one(g.vector(elements));
     }
     one(axes.into_iter().try_fold(x, |x, axis| g.expand(x, axis)))
