@@ -18,7 +18,6 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use bef_format::AttrView;
 use befrost_kernel_api::kernel::{Attr, KernelUse, Prepare, Prepared, RawAttr, Rest};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
@@ -54,18 +53,25 @@ impl ArenaValue {
             usize::try_from(bytes).map_err(|_| KernelError::invalid(format!("an arena of {bytes} bytes")))?;
         // Without memory for a plan, results are allocated one by one.
         let size = size.checked_mul(scale).unwrap_or(0);
-        let arena = kept.0.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
+        let arena = kept.cache.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
         Ok(ArenaValue { arena, scale })
     }
 }
 
-/// The memory that a use of an arena's kernel keeps from call to call.
-#[derive(Default)]
-struct KeptMemory(Arc<ArenaCache>);
+/// A use of an arena's kernel.
+struct KeptMemory {
+    /// The memory that it keeps from call to call.
+    cache: Arc<ArenaCache>,
+    /// For each operand the axis that is a factor of its size.
+    axes: Vec<usize>,
+}
 
 impl Prepare for KeptMemory {
-    fn prepare(_: &KernelUse<'_>) -> Result<KeptMemory, String> {
-        Ok(KeptMemory::default())
+    fn prepare(site: &KernelUse<'_>) -> Result<KeptMemory, String> {
+        let axes = site.attr_named("axes").map_or(Some(Vec::new()), |attr| ints(&attr));
+        let axes = axes.and_then(|axes| axes.into_iter().map(|axis| usize::try_from(axis).ok()).collect());
+        let axes = axes.ok_or("the attribute 'axes' is no list of axes")?;
+        Ok(KeptMemory { cache: Arc::default(), axes })
     }
 }
 
@@ -75,23 +81,21 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!(
         "cpu.scaled_arena",
-        |axes: RawAttr<'_>,
+        |_axes: RawAttr<'_>,
          bytes: Attr<i64>,
          kept: Prepared<KeptMemory>,
          cx: &ExecContext,
          tensors: Rest<'_, Value>| {
             // A tensor without this axis or in another memory, or a product out of range, leaves the arena empty.
-            ArenaValue::new(bytes.0, scale(&axes, &tensors).unwrap_or(0), kept.0, cx)
+            ArenaValue::new(bytes.0, scale(&kept.0.axes, &tensors).unwrap_or(0), kept.0, cx)
         }
     ));
 }
 
 /// The product of one dimension of each tensor.
-fn scale(axes: &RawAttr<'_>, tensors: &Rest<'_, Value>) -> Option<usize> {
-    axes.elements().zip(tensors.iter()).try_fold(1usize, |product, (axis, tensor)| {
-        let AttrView::Int { value, .. } = axis.view else { return None };
-        let dims = dense(tensor).ok()?.shape().dims();
-        product.checked_mul(*dims.get(usize::try_from(value).ok()?)?)
+fn scale(axes: &[usize], tensors: &Rest<'_, Value>) -> Option<usize> {
+    axes.iter().zip(tensors.iter()).try_fold(1usize, |product, (&axis, tensor)| {
+        product.checked_mul(*dense(tensor).ok()?.shape().dims().get(axis)?)
     })
 }
 
