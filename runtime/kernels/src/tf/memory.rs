@@ -53,25 +53,34 @@ impl ArenaValue {
             usize::try_from(bytes).map_err(|_| KernelError::invalid(format!("an arena of {bytes} bytes")))?;
         // Without memory for a plan, results are allocated one by one.
         let size = size.checked_mul(scale).unwrap_or(0);
-        let arena = kept.cache.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
+        let arena = kept.0.arena(size, cx.allocator()).map_err(|error| refused(error.into()))?;
         Ok(ArenaValue { arena, scale })
     }
 }
 
-/// A use of an arena's kernel.
-struct KeptMemory {
-    /// The memory that it keeps from call to call.
-    cache: Arc<ArenaCache>,
-    /// For each operand the axis that is a factor of its size.
+/// The memory that a use of an arena's kernel keeps from call to call.
+#[derive(Default)]
+struct KeptMemory(Arc<ArenaCache>);
+
+impl Prepare for KeptMemory {
+    fn prepare(_: &KernelUse<'_>) -> Result<KeptMemory, String> {
+        Ok(KeptMemory::default())
+    }
+}
+
+/// The same for an arena whose size depends on tensors.
+struct ScaledMemory {
+    kept: KeptMemory,
+    /// For each tensor the axis that is a factor of the size.
     axes: Vec<usize>,
 }
 
-impl Prepare for KeptMemory {
-    fn prepare(site: &KernelUse<'_>) -> Result<KeptMemory, String> {
-        let axes = site.attr_named("axes").map_or(Some(Vec::new()), |attr| ints(&attr));
+impl Prepare for ScaledMemory {
+    fn prepare(site: &KernelUse<'_>) -> Result<ScaledMemory, String> {
+        let axes = site.attr(0).and_then(|axes| ints(&axes));
         let axes = axes.and_then(|axes| axes.into_iter().map(|axis| usize::try_from(axis).ok()).collect());
         let axes = axes.ok_or("the attribute 'axes' is no list of axes")?;
-        Ok(KeptMemory { cache: Arc::default(), axes })
+        Ok(ScaledMemory { kept: KeptMemory::default(), axes })
     }
 }
 
@@ -83,11 +92,13 @@ pub(super) fn add(registry: &mut Registry) {
         "cpu.scaled_arena",
         |_axes: RawAttr<'_>,
          bytes: Attr<i64>,
-         kept: Prepared<KeptMemory>,
+         scaled: Prepared<ScaledMemory>,
          cx: &ExecContext,
          tensors: Rest<'_, Value>| {
-            // A tensor without this axis or in another memory, or a product out of range, leaves the arena empty.
-            ArenaValue::new(bytes.0, scale(&kept.0.axes, &tensors).unwrap_or(0), kept.0, cx)
+            // A tensor without this axis or in another memory, or a product out of range, leaves the arena
+            // empty.
+            let ScaledMemory { kept, axes } = scaled.0;
+            ArenaValue::new(bytes.0, scale(axes, &tensors).unwrap_or(0), kept, cx)
         }
     ));
 }
