@@ -147,7 +147,7 @@ impl Memory {
 
     fn scaled_by(&self, scale: usize) -> Places {
         // What is out of range is no place in any arena.
-        let times = |bytes: usize| bytes.checked_mul(scale).unwrap_or(usize::MAX);
+        let times = |bytes: usize| bytes.saturating_mul(scale);
         let place = |place: &Range<usize>| {
             let (start, len) = (times(place.start), times(place.len().saturating_sub(HEADER)));
             start..start.saturating_add(len).saturating_add(HEADER)
