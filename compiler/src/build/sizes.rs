@@ -26,44 +26,14 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, Traits};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::query::{infer, partial_shape, shape};
 use crate::dialects::tf::{self, operator};
+use crate::ir::sizes::KnownSizes;
+pub use crate::ir::sizes::{SymbolicSize, Symbols};
 use crate::ir::{DYNAMIC, Module, OpId, ValueId};
-
-/// A size: a number times symbols, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
-    factor: u64,
-    symbols: Symbols,
-}
-
-/// Symbols that are multiplied, in order. A symbol is a dimension that was found first: [`anchor`].
-pub type Symbols = SmallVec<[u32; 2]>;
-
-impl Size {
-    fn known(n: i64) -> Size {
-        Size { factor: n.unsigned_abs(), symbols: Symbols::new() }
-    }
-}
-
-/// The sizes that were asked for, of a module.
-#[derive(Debug, Default)]
-pub(crate) struct KnownSizes {
-    of: FxHashMap<ValueId, Arc<[Size]>>,
-    /// For each symbol the dimension that it was made for.
-    anchors: Vec<(ValueId, usize)>,
-}
-
-impl KnownSizes {
-    /// A new symbol, for a dimension of a value.
-    fn symbol(&mut self, value: ValueId, axis: usize) -> Size {
-        self.anchors.push((value, axis));
-        Size { factor: 1, symbols: Symbols::from_slice(&[self.anchors.len() as u32 - 1]) }
-    }
-}
 
 /// The primes that stand for the symbols of an op, in two rounds. The order is reversed, so that a minimum is
 /// not the same symbol both times.
@@ -90,10 +60,10 @@ pub fn forget(m: &Module) {
 }
 
 /// The sizes of a value of known rank.
-pub fn sizes(m: &Module, value: ValueId) -> Option<Arc<[Size]>> {
+pub fn sizes(m: &Module, value: ValueId) -> Option<Arc<[SymbolicSize]>> {
     let dims = shape(m, value)?;
     if !dims.contains(&DYNAMIC) {
-        return Some(dims.iter().map(|&dim| Size::known(dim)).collect());
+        return Some(dims.iter().map(|&dim| SymbolicSize::known(dim)).collect());
     }
     let mut todo = vec![value];
     let mut begun = FxHashSet::default();
@@ -156,26 +126,29 @@ pub fn same_shape(m: &Module, a: ValueId, b: ValueId) -> bool {
     dims.len() == others.len() && dims.iter().zip(others).all(fits) && sizes(m, a) == sizes(m, b)
 }
 
+/// The sizes of a value, as far as they are found; `None` if nothing is.
+type FoundSizes = Option<Vec<Option<SymbolicSize>>>;
+
 /// Records the sizes of a value: its known dimensions, those that were found, and new symbols for the others.
-fn remember(m: &Module, value: ValueId, found: Option<Vec<Option<Size>>>) {
+fn remember(m: &Module, value: ValueId, found: FoundSizes) {
     let Some(dims) = shape(m, value) else { return };
     let mut found = found.unwrap_or_default().into_iter();
     let mut known = table(m);
     let sizes = dims.iter().enumerate().map(|(axis, &dim)| match found.next().flatten() {
-        _ if dim != DYNAMIC => Size::known(dim),
+        _ if dim != DYNAMIC => SymbolicSize::known(dim),
         Some(size) => size,
         None => known.symbol(value, axis),
     });
-    let sizes: Arc<[Size]> = sizes.collect();
+    let sizes: Arc<[SymbolicSize]> = sizes.collect();
     known.of.insert(value, sizes);
 }
 
 /// The sizes of an op's result, as far as they follow from those of other values; `Err` has values whose
 /// sizes must be known first.
-fn of_result(m: &Module, op: OpId, value: ValueId) -> Result<Option<Vec<Option<Size>>>, Vec<ValueId>> {
+fn of_result(m: &Module, op: OpId, value: ValueId) -> Result<FoundSizes, Vec<ValueId>> {
     let Some(at) = m.results(op).position(|result| result == value) else { return Ok(None) };
     let Some(row) = tf::row(m, op).filter(|row| !row.has(Traits::LOWERED)) else { return Ok(None) };
-    let round = |primes: &[u64; 4]| -> Result<Option<Vec<Option<Size>>>, Vec<ValueId>> {
+    let round = |primes: &[u64; 4]| -> Result<FoundSizes, Vec<ValueId>> {
         let sample = Sample {
             m,
             primes,
@@ -238,9 +211,8 @@ impl Sample<'_> {
         }
     }
 
-    /// A size with its symbols replaced; `None` if it is too large, or has more symbols than there are
-    /// primes.
-    fn number(&self, size: &Size) -> Option<usize> {
+    /// A size with its symbols replaced; `None` if it is too large, or there are not enough primes.
+    fn number(&self, size: &SymbolicSize) -> Option<usize> {
         let mut seen = self.seen.borrow_mut();
         let prime = |&symbol: &u32| {
             let at = seen.iter().position(|&other| other == symbol).unwrap_or_else(|| {
@@ -255,7 +227,7 @@ impl Sample<'_> {
     }
 
     /// The sizes that have these numbers, of at least one symbol each.
-    fn sizes(&self, shape: &PartialShape) -> Option<Vec<Option<Size>>> {
+    fn sizes(&self, shape: &PartialShape) -> FoundSizes {
         let seen = self.seen.borrow();
         let size = |dim: &Option<usize>| {
             let mut factor = u64::try_from((*dim)?).ok().filter(|&number| number > 0)?;
@@ -267,7 +239,7 @@ impl Sample<'_> {
                 }
             }
             symbols.sort_unstable();
-            (!symbols.is_empty()).then_some(Size { factor, symbols })
+            (!symbols.is_empty()).then_some(SymbolicSize { factor, symbols })
         };
         Some(shape.as_slice()?.iter().map(size).collect())
     }

@@ -33,6 +33,7 @@ pub mod locs;
 pub mod names;
 pub mod resources;
 mod shaped;
+pub(crate) mod sizes;
 pub mod symbols;
 #[cfg(test)]
 mod tests;
@@ -53,7 +54,6 @@ pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
-use crate::build::sizes::KnownSizes;
 use crate::diag::Span;
 use entity::{Arena, PackedOption, SideTable};
 use smallvec::SmallVec;
@@ -165,7 +165,7 @@ pub struct Module {
     /// The work spent on folding.
     pub(crate) folding: FoldingWork,
     /// The symbolic sizes of values that a pass has asked for.
-    pub(crate) sizes: std::sync::Mutex<KnownSizes>,
+    pub(crate) sizes: std::sync::Mutex<sizes::KnownSizes>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,

@@ -146,15 +146,15 @@ impl Idle {
 /// The maximal number of idle blocks in a cache: calls of one function that run side by side.
 const MAX_IDLE: usize = 16;
 
-/// The memory of arenas of one size between their uses.
+/// The memory of one function's arenas between their uses.
 ///
-/// A block goes back to its allocator when the cache is dropped, when there are more than 16, or when an
-/// arena of another allocator is asked for. Until then it counts against that allocator's budget.
+/// A block goes back to its allocator when the cache is dropped, when there are more than 16, or when a
+/// larger arena or one of another allocator is asked for. Until then it counts against that allocator's budget.
 #[derive(Default)]
 pub struct ArenaCache(Mutex<Vec<Idle>>);
 
 impl ArenaCache {
-    /// An arena of `size` bytes of `below`, the same size in each call. Its contents are unspecified.
+    /// An arena of `size` bytes of `below`. Its contents are unspecified.
     ///
     /// # Errors
     /// If `below` refuses the memory.

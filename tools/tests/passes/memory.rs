@@ -39,10 +39,8 @@ fn residual(blocks: usize) -> String {
 fn planned(text: &str) -> (Vec<u8>, usize) {
     let module = super::compiled(text, &pipeline(2)).expect("nothing is wrong with it");
     let printed = print(&module, &PrintOptions::default());
-    let arenas = printed.split("cpu.arena").skip(1).filter_map(|rest| {
-        let (_, rest) = rest.split_once("bytes = ")?;
-        rest.split(' ').next()?.parse::<usize>().ok()
-    });
+    let arenas = printed.split("bytes = ").skip(1);
+    let arenas = arenas.filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
     (emit(&module, &EmitOptions::default()).expect("it can be emitted"), arenas.sum())
 }
 

@@ -17,9 +17,9 @@
 //!
 //! A plan holds for all schedules that the graph allows. If a stricter order needs much less memory, ops that
 //! reuse memory wait for the readers of its previous contents: `after` edges, which do not propagate errors.
-//! Results that leave the function or may be retained, and results of a size that only their values tell,
-//! are not in an arena but allocated from the pool. `befrost_mem::Arena` guarantees that a wrong plan only
-//! wastes memory.
+//! Results that leave the function or may be retained, and results of a size that only their values tell, are
+//! not in an arena but allocated from the pool. `befrost_mem::Arena` guarantees that a wrong plan only wastes
+//! memory.
 //!
 //! `print-memory-plan` prints the plan of each function.
 
@@ -33,7 +33,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::order::Ancestors;
-use self::place::{Place, Plan};
+use self::place::{Plan, PlannedPlace};
 use self::storage::{Storage, Storages};
 use super::effects::functions;
 use crate::build::sizes::{self, Symbols};
@@ -172,9 +172,9 @@ impl Planned {
         if arenas.is_empty() {
             return None;
         }
-        let mut strict: Vec<Place<'_>> = Vec::new();
+        let mut strict: Vec<PlannedPlace<'_>> = Vec::new();
         for (arena, plan) in arenas.iter().enumerate().filter(|(_, plan)| plan.waits) {
-            let place = |(member, bytes)| Place { storage: storages.get(member), arena, bytes };
+            let place = |(member, bytes)| PlannedPlace { storage: storages.get(member), arena, bytes };
             strict.extend(plan.places(&storages).map(place));
         }
         let edges = if strict.is_empty() { FxHashMap::default() } else { place::edges(&strict, before) };

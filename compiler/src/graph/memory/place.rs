@@ -94,22 +94,22 @@ impl Plan {
 }
 
 /// A storage at its place: the arena, and the first and the last byte there if all unknown dimensions are 1.
-pub(super) struct Place<'s> {
+pub(super) struct PlannedPlace<'s> {
     pub(super) storage: &'s Storage,
     pub(super) arena: usize,
     pub(super) bytes: Range<usize>,
 }
 
-impl Place<'_> {
-    fn overlaps(&self, other: &Place<'_>) -> bool {
+impl PlannedPlace<'_> {
+    fn overlaps(&self, other: &PlannedPlace<'_>) -> bool {
         self.arena == other.arena && self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
 }
 
 /// The dependencies, beyond the existing ones, that keep ops from overwriting storages that are earlier
 /// in the program and still needed.
-pub(super) fn edges(places: &[Place<'_>], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
-    let mut made: FxHashMap<usize, Vec<&Place<'_>>> = FxHashMap::default();
+pub(super) fn edges(places: &[PlannedPlace<'_>], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
+    let mut made: FxHashMap<usize, Vec<&PlannedPlace<'_>>> = FxHashMap::default();
     for place in places {
         made.entry(place.storage.maker).or_default().push(place);
     }

@@ -18,7 +18,6 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use bef_format::AttrView;
 use befrost_kernel_api::kernel::{Attr, KernelUse, Prepare, Prepared, RawAttr, Rest};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
@@ -69,30 +68,45 @@ impl Prepare for KeptMemory {
     }
 }
 
+/// The same for an arena whose size depends on tensors.
+struct ScaledMemory {
+    kept: KeptMemory,
+    /// For each tensor the axis that is a factor of the size.
+    axes: Vec<usize>,
+}
+
+impl Prepare for ScaledMemory {
+    fn prepare(site: &KernelUse<'_>) -> Result<ScaledMemory, String> {
+        let axes = site.attr(0).and_then(|axes| ints(&axes));
+        let axes = axes.and_then(|axes| axes.into_iter().map(|axis| usize::try_from(axis).ok()).collect());
+        let axes = axes.ok_or("the attribute 'axes' is no list of axes")?;
+        Ok(ScaledMemory { kept: KeptMemory::default(), axes })
+    }
+}
+
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("cpu.arena", |bytes: Attr<i64>, kept: Prepared<KeptMemory>, cx: &ExecContext| {
         ArenaValue::new(bytes.0, 1, kept.0, cx)
     }));
     registry.add(kernel!(
         "cpu.scaled_arena",
-        |axes: RawAttr<'_>,
+        |_axes: RawAttr<'_>,
          bytes: Attr<i64>,
-         kept: Prepared<KeptMemory>,
+         scaled: Prepared<ScaledMemory>,
          cx: &ExecContext,
          tensors: Rest<'_, Value>| {
             // A tensor without this axis or in another memory, or a product out of range, leaves the arena
             // empty.
-            ArenaValue::new(bytes.0, scale(&axes, &tensors).unwrap_or(0), kept.0, cx)
+            let ScaledMemory { kept, axes } = scaled.0;
+            ArenaValue::new(bytes.0, scale(axes, &tensors).unwrap_or(0), kept, cx)
         }
     ));
 }
 
 /// The product of one dimension of each tensor.
-fn scale(axes: &RawAttr<'_>, tensors: &Rest<'_, Value>) -> Option<usize> {
-    axes.elements().zip(tensors.iter()).try_fold(1usize, |product, (axis, tensor)| {
-        let AttrView::Int { value, .. } = axis.view else { return None };
-        let dims = dense(tensor).ok()?.shape().dims();
-        product.checked_mul(*dims.get(usize::try_from(value).ok()?)?)
+fn scale(axes: &[usize], tensors: &Rest<'_, Value>) -> Option<usize> {
+    axes.iter().zip(tensors.iter()).try_fold(1usize, |product, (&axis, tensor)| {
+        product.checked_mul(*dense(tensor).ok()?.shape().dims().get(axis)?)
     })
 }
 
