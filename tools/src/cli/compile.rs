@@ -159,12 +159,7 @@ impl Unit {
     }
 
     /// A function of the op graph as a model that `write` writes.
-    pub(super) fn export(
-        &mut self,
-        write: WriteModel,
-        function: &str,
-        clock: &mut Clock,
-    ) -> Option<Vec<u8>> {
+    pub(super) fn export(&mut self, write: WriteModel, function: &str, clock: &mut Clock) -> Option<Vec<u8>> {
         let module = self.module.as_ref()?;
         match timed(&mut clock.output, || write(module, function)) {
             Ok(bytes) => Some(bytes),
