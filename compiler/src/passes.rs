@@ -38,6 +38,7 @@ pub fn passes() -> &'static [Pass] {
         graph::layout::PASS,
         graph::licm::PASS,
         graph::dataflow::LOWER,
+        graph::lower_precision::PASS,
         graph::outline_regions::PASS,
         graph::pack_weights::PASS,
         device::partition::PASS,

@@ -17,6 +17,7 @@ pub(crate) mod fuse_elementwise;
 pub(crate) mod layout;
 pub(crate) mod licm;
 pub(crate) mod lower;
+pub mod lower_precision;
 pub(crate) mod memory;
 pub(crate) mod outline_regions;
 pub(crate) mod pack_weights;
@@ -44,6 +45,14 @@ pub fn is_op_graph(m: &Module) -> bool {
 /// The default pass pipeline of an optimization level.
 pub fn pipeline(level: u8) -> String {
     pipeline_for(level, &DeviceOptions::default())
+}
+
+/// A pipeline that lowers the precision of products, by the options of `tf-lower-precision`, before it packs
+/// weights; `None` if it packs none.
+pub fn with_precision(pipeline: &str, options: &str) -> Option<String> {
+    let (before, after) = pipeline.split_once(pack_weights::PASS.name)?;
+    let (lower, pack) = (lower_precision::PASS.name, pack_weights::PASS.name);
+    Some(format!("{before}{lower}{{{options}}},{pack}{after}"))
 }
 
 /// The default pass pipeline of an optimization level, for these devices.

@@ -7,19 +7,22 @@
 //!     with weights: tensor<nxui8>, in the file
 //! ```
 //!
-//! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads it
-//! is chosen at run time. Large weights are packed while the file is written, so that they are in memory
-//! once. Filters are transformed for Winograd's convolution where that is faster. `winograd=false` and the op
-//! attribute `_no_winograd` disable the transform.
+//! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads
+//! it is chosen at run time. Large weights are packed while the file is written, so that they are in
+//! memory once. Weights of products with the attribute `_precision` are packed in that precision
+//! (`tf-lower-precision`). Filters are transformed for Winograd's convolution where that is faster.
+//! `winograd=false` and the op attribute `_no_winograd` disable the transform.
 
 use befrost_tensor::tf::op::{Fusion, Op, ProductForm, ProductOps};
 use std::sync::Arc;
 
 use bef_format::write::Pieces;
+use befrost_tensor::narrow::Precision;
 use befrost_tensor::tf::fused::{Algorithm, Packing};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
+use super::lower_precision::{INPUT_RANGE, PRECISION};
 use super::signatures;
 use crate::build::Builder;
 use crate::build::query::{bytes_of, data_format, dims, dtype, flag, n_elements, shape};
@@ -127,6 +130,8 @@ impl Packed {
             }
             _ => matrix(m, op)?,
         };
+        let packing = precision(m, op).and_then(|to| packing.with_precision(to).ok()).unwrap_or(packing);
+        let input_range = m.attr_named(op, INPUT_RANGE).filter(|_| product != ProductOps::DEPTHWISE);
         let packed = self.weights(r, weights, packing)?;
         let m = r.ir();
         let n_args = (tf::n_data_operands(m, op) - 2) as i64;
@@ -139,6 +144,7 @@ impl Packed {
             .op(product.packed, &operands)
             .attrs_of(op, |name| kept.contains(&name))
             .ints(attr_of_shape, &shape)
+            .maybe_attr("input_range", input_range)
             .int("num_args", n_args)
             .results(&types);
         if let Some(n) = contracted {
@@ -188,12 +194,22 @@ impl Packed {
         let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
         let size = |n: i64| usize::try_from(n).ok();
         let sizes = [size(height)?, size(width)?, size(from)?, size(to)?];
-        let may_transform = self.may_transform && m.attr_named(op, "_no_winograd").is_none();
+        let may_transform =
+            self.may_transform && m.attr_named(op, "_no_winograd").is_none() && precision(m, op).is_none();
         let algorithm = match planes.plane(m, m.result(op, 0)).filter(|_| may_transform) {
             Some(plane) => Algorithm::fastest(sizes, strides?, dilations?, plane),
             None => Algorithm::Direct,
         };
         Packing::filters(&Shape::from_i64(filter).ok()?, algorithm).ok()
+    }
+}
+
+/// The lower precision that an op asks for.
+fn precision(m: &Module, op: OpId) -> Option<Precision> {
+    match m.attr_named(op, PRECISION).and_then(|attr| m.cx.as_str(attr))? {
+        "bf16" => Some(Precision::Bf16),
+        "int8" => Some(Precision::Int8),
+        _ => None,
     }
 }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use befrost_tensor::conv::{Conv2d, Patch, Window};
 use befrost_tensor::matmul::{self, Epilogue, PackedMatrix, matmul_packed};
-use befrost_tensor::mem::Malloc;
+use befrost_tensor::mem::{Allocator, Malloc, Pooled};
+use befrost_tensor::narrow::Precision;
 use befrost_tensor::parallel::Serial;
 use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
 use befrost_tensor::tf::fast::{self, Cx};
-use befrost_tensor::tf::fused::{Program, Step, Value};
+use befrost_tensor::tf::fused::{self, After, Algorithm, Packing, Program, Step, Value, Weights};
 use befrost_tensor::tf::{self, Binary};
 use befrost_tensor::{HostTensor, Shape, TensorError, math};
 
@@ -312,6 +313,121 @@ fn gradients(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
+/// The time of the products of a model with weights of f32, bf16 and bytes (with ranges of rows or images
+/// found on the way, and known ahead of time): rows, steps, columns and how many of them.
+fn lower_precision(_peak: f64) -> Result<(), TensorError> {
+    let bert = [(128, 384, 384, 24), (128, 384, 1536, 6), (128, 1536, 384, 6)];
+    let large = [(1024, 1024, 1024, 1), (1, 4096, 4096, 1)];
+    for (name, products) in [("BERT-like, 6 layers of 384", &bert[..]), ("large, and a row", &large[..])] {
+        let mut all = [0.0; 4];
+        for &(m, k, n, count) in products {
+            let b = tensor(&[k, n])?;
+            let a = tensor(&[m, k])?;
+            let times = precisions(Packing::matrix(b.shape(), false)?, &b, |weights, after, cx| {
+                fused::matmul(&a, weights, after, cx)
+            })?;
+            println!("{m} x {k} x {n}: {}", ratios(times));
+            all.iter_mut().zip(times).for_each(|(all, time)| *all += time * f64::from(count));
+        }
+        println!("{name}: {}", ratios(all));
+    }
+    // ResNet50, without the residuals: channels, out channels, image, filter, stride, how many.
+    let layers = [
+        (3, 64, 224, 7, 2, 1),
+        (64, 64, 56, 1, 1, 1),
+        (64, 64, 56, 3, 1, 3),
+        (64, 256, 56, 1, 1, 4),
+        (256, 64, 56, 1, 1, 2),
+        (256, 128, 56, 1, 1, 1),
+        (128, 128, 56, 3, 2, 1),
+        (256, 512, 56, 1, 2, 1),
+        (128, 512, 28, 1, 1, 4),
+        (512, 128, 28, 1, 1, 3),
+        (128, 128, 28, 3, 1, 3),
+        (512, 256, 28, 1, 1, 1),
+        (256, 256, 28, 3, 2, 1),
+        (512, 1024, 28, 1, 2, 1),
+        (256, 1024, 14, 1, 1, 6),
+        (1024, 256, 14, 1, 1, 5),
+        (256, 256, 14, 3, 1, 5),
+        (1024, 512, 14, 1, 1, 1),
+        (512, 512, 14, 3, 2, 1),
+        (1024, 2048, 14, 1, 2, 1),
+        (512, 2048, 7, 1, 1, 3),
+        (2048, 512, 7, 1, 1, 2),
+        (512, 512, 7, 3, 1, 2),
+    ];
+    let mut all = [0.0; 4];
+    for (from, to, size, filter, stride, count) in layers {
+        let (x, w) = (tensor(&[1, size, size, from])?, tensor(&[filter, filter, from, to])?);
+        let attrs = tf::Conv2dAttrs {
+            strides: (stride, stride),
+            padding: tf::Padding::Same,
+            ..tf::Conv2dAttrs::default()
+        };
+        let plane = (size.div_ceil(stride), size.div_ceil(stride));
+        let algorithm = Algorithm::fastest([filter, filter, from, to], attrs.strides, (1, 1), plane);
+        let run =
+            |weights: &Weights, after: &After<'_>, cx: &Cx<'_>| fused::conv2d(&x, weights, &attrs, after, cx);
+        let [f32, ..] = precisions(Packing::filters(w.shape(), algorithm)?, &w, run)?;
+        let [_, bf16, found, known] = precisions(Packing::filters(w.shape(), Algorithm::Direct)?, &w, run)?;
+        let times = [f32, bf16, found, known];
+        println!("conv {}, {from} -> {to}: {}", show(side(size, filter, stride)), ratios(times));
+        all.iter_mut().zip(times).for_each(|(all, time)| *all += time * f64::from(count));
+    }
+    println!("convolutions of ResNet50: {}", ratios(all));
+    Ok(())
+}
+
+/// A tensor of numbers from -1 to 1.
+fn tensor(dims: &[usize]) -> Result<HostTensor, TensorError> {
+    HostTensor::from_vec(dims, numbers(dims.iter().product()))
+}
+
+fn ratios([f32, bf16, found, known]: [f64; 4]) -> String {
+    let ratio = |time| format!("{:.1} us, {:.2} times as fast", time * 1e6, f32 / time);
+    format!(
+        "f32 {:.1} us; bf16 {}; int8 {}, with known ranges {}",
+        f32 * 1e6,
+        ratio(bf16),
+        ratio(found),
+        ratio(known)
+    )
+}
+
+/// The times of a product with weights of f32, bf16 and bytes; 0 where there is no such packing.
+fn precisions(
+    packing: Packing,
+    weights: &HostTensor,
+    run: impl Fn(&Weights, &After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>,
+) -> Result<[f64; 4], TensorError> {
+    let allocator: std::sync::Arc<dyn Allocator> = std::sync::Arc::new(Pooled::new(Malloc::shared()));
+    let cx = Cx::serial(&allocator);
+    let range = Some((-1.0, 1.0));
+    let mut times = [0.0; 4];
+    for (time, (precision, range)) in times.iter_mut().zip([
+        (None, None),
+        (Some(Precision::Bf16), None),
+        (Some(Precision::Int8), None),
+        (Some(Precision::Int8), range),
+    ]) {
+        let Ok(packing) = precision.map_or(Ok(packing), |precision| packing.with_precision(precision)) else {
+            continue;
+        };
+        let mut bytes = vec![0u8; packing.n_bytes() + 128];
+        let from = bytes.as_ptr().align_offset(128);
+        packing.fill(&weights.read_bytes()?, 0, &mut bytes[from..][..packing.n_bytes()]);
+        let packed = Weights::from_tensor(HostTensor::from_vec(
+            [packing.n_bytes()],
+            bytes[from..][..packing.n_bytes()].to_vec(),
+        )?)?;
+        let after = After { range, ..After::default() };
+        run(&packed, &after, &cx)?;
+        *time = best(|| drop(black_box(run(&packed, &after, &cx))));
+    }
+    Ok(times)
+}
+
 fn elementwise(_peak: f64) -> Result<(), TensorError> {
     for n in [128, 1024] {
         let mut x = numbers(16 * 1024);
@@ -374,13 +490,14 @@ fn main() -> Result<(), TensorError> {
     let peak = 1e-9 * done as f64 / time;
     println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
     let word = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let sections: [Section; 8] = [
+    let sections: [Section; 9] = [
         ("products", products),
         ("row", row),
         ("conv", convs),
         ("channels", channels),
         ("gradients", gradients),
         ("elementwise", elementwise),
+        ("precision", lower_precision),
         ("mlp", mlps),
         ("functions", functions),
     ];

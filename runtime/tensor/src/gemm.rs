@@ -147,6 +147,14 @@ impl<'a, T> Matrix<'a, T> {
         self.data.get(i.checked_mul(self.row_stride.unsigned_abs())?..)?.get(..self.cols)
     }
 
+    /// Element (i, j), which is inside.
+    pub(crate) fn at(&self, i: usize, j: usize) -> T
+    where
+        T: Copy,
+    {
+        self.data[i * self.row_stride.unsigned_abs() + j * self.col_stride.unsigned_abs()]
+    }
+
     /// True if the farthest element is inside the slice, or the matrix is empty.
     fn is_inside(&self) -> bool {
         let (Some(last_row), Some(last_col)) = (self.rows.checked_sub(1), self.cols.checked_sub(1)) else {

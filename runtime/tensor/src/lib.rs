@@ -49,6 +49,7 @@ pub mod interrupt;
 pub mod literal;
 pub mod math;
 pub mod matmul;
+pub mod narrow;
 pub mod npy;
 pub mod ops;
 pub mod parallel;

@@ -6,7 +6,7 @@
 //! options   options of several tools  parts    --split-input-file        expect   --verify-diagnostics
 //! model     TensorFlow's models, with their files    inspect   --inspect
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
-//! training  options of training programs
+//! training  options of training programs            precision  --precision, and files of ranges
 //! dialect_help   --help-dialects      translate, opt, exec, train   the tools
 //! ```
 //!
@@ -30,6 +30,7 @@ pub mod opt;
 mod options;
 mod parts;
 mod passes;
+mod precision;
 mod progress;
 mod report;
 mod spelling;

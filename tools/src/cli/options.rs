@@ -14,6 +14,7 @@ use super::expect::Verify;
 use super::failure::Failure;
 use super::files::Place;
 use super::parts::{MARKER, split};
+use super::precision::PrecisionArgs;
 use super::{cost_profile, device_set};
 
 /// Parses a file name, or `-`.
@@ -412,6 +413,9 @@ pub(super) struct LevelArgs {
     /// Keep TensorFlow 1's dataflow control flow as it is, instead of making conditionals and loops of it
     #[arg(long)]
     pub(super) no_functionalize: bool,
+
+    #[command(flatten)]
+    pub(super) precision: PrecisionArgs,
 
     #[command(flatten)]
     pub(super) devices: DeviceArgs,

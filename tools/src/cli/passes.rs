@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::dialects::tf_executor::FUNCTIONALIZE;
+use befrost_compiler::graph::with_precision;
 use befrost_compiler::ir::{Module, OpId};
 use befrost_compiler::pass::{
     Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, timing_report,
@@ -32,6 +33,8 @@ pub(super) struct Passes {
     manager: PassManager,
     /// The level of op graphs, unless the passes are listed.
     level: Option<LevelArgs>,
+    /// The options of the pass that lowers the precision of products.
+    precision: Option<String>,
     args: PassArgs,
     pub(super) clock: Clock,
 }
@@ -46,8 +49,13 @@ pub(super) struct Clock {
 
 /// The passes requested on the command line. A kernel graph is compiled as written at every level.
 pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
+    let precision = level.precision.options()?;
+    if precision.is_some() && (level.level < 2 || args.pass_pipeline.is_some()) {
+        let message = "'--precision' and '--observe-ranges' need -O2, which packs weights";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let level = Some(level.clone()).filter(|_| args.pass_pipeline.is_none());
-    Ok(Passes { level, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
+    Ok(Passes { level, precision, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
 }
 
 /// A pipeline from its text; reports errors in it.
@@ -67,7 +75,7 @@ impl Passes {
         }
         let zero = Duration::ZERO;
         let clock = Clock { start: Instant::now(), parser: zero, verifier: zero, output: zero };
-        Ok(Passes { manager: manager(pipeline)?, level: None, args: args.clone(), clock })
+        Ok(Passes { manager: manager(pipeline)?, level: None, precision: None, args: args.clone(), clock })
     }
 
     /// Replaces the pipeline by a reproducer's.
@@ -110,6 +118,11 @@ impl Passes {
                 && let Some((before, _)) = pipeline.split_once(",tf-executor-to-kernels")
             {
                 pipeline = format!("{before})");
+            }
+            if let Some(options) = &self.precision
+                && let Some(lower) = with_precision(&pipeline, options)
+            {
+                pipeline = lower;
             }
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
@@ -168,7 +181,7 @@ impl Passes {
 
     /// Prints the requested reports on standard error: statistics, and times.
     pub(super) fn report(&self) {
-        let Passes { manager, args, clock, level: _ } = self;
+        let Passes { manager, args, clock, level: _, precision: _ } = self;
         if args.pass_statistics {
             tell(&manager.statistics());
         }

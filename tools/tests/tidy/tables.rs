@@ -74,6 +74,8 @@ pub(crate) const UNSAFE: &[Exception] = &[
         "calls functions for the instructions that the machine was found to have",
     ),
     ("runtime/tensor/src/simd/bytes.rs", "loads and stores of vector registers take pointers"),
+    ("runtime/tensor/src/simd/halves.rs", "loads and stores of vector registers take pointers"),
+    ("runtime/tensor/src/simd/matrix_unit.rs", "instructions without intrinsics, and a system call for them"),
     ("runtime/tensor/src/simd/correlate.rs", "loops over registers"),
     ("runtime/tensor/src/simd/planes.rs", "loops over registers"),
     ("runtime/tensor/src/simd/turn.rs", "loops over registers"),

@@ -13,13 +13,14 @@
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
 //! `channels` has depthwise convolutions and poolings; `gradient`, `filter_gradient` and `channels_gradient`
-//! have the gradients. Not here: NCHW, other groups.
+//! have the gradients, `narrow` has lower precision. Not here: NCHW, other groups.
 
 mod channels;
 mod channels_gradient;
 mod filter_gradient;
 mod gradient;
 mod lines;
+mod narrow;
 mod planes;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,10 @@
 //! AVX-512 VNNI: one instruction for 16 columns of a group    AVX2: i16 pairs    portable: i32
 //! ```
 //!
-//! A tile is 8 rows by two panels. Every instruction set computes the same bits. Accumulators are registers
-//! only if every index is a constant in the source, so the rows are written out by a macro.
+//! A tile is up to 32 rows by two panels; VNNI takes 8 rows at a time. Every instruction set computes the
+//! same bits. Accumulators are registers only if every index is a constant in the source, so the rows are
+//! written out by a macro. The matrix unit, which takes whole tiles, is in
+//! [`matrix_unit`](super::matrix_unit).
 
 #![allow(clippy::needless_range_loop, reason = "indices, not iterators: see `tile`")]
 
@@ -18,7 +20,9 @@ pub(crate) const LANES: usize = 16;
 /// The steps of a group.
 pub(crate) const GROUP: usize = 4;
 /// The most rows of a tile.
-pub(crate) const ROWS: usize = 8;
+pub(crate) const ROWS: usize = 32;
+/// The rows that VNNI takes at a time.
+const STRIP: usize = 8;
 
 /// A group of steps of a row.
 pub(crate) type RowGroup = [u8; GROUP];
@@ -37,8 +41,15 @@ pub(crate) struct ByteRows<'a> {
 }
 
 impl<'a> ByteRows<'a> {
-    fn row(&self, i: usize, n: usize) -> &'a [RowGroup] {
+    /// The first `n` groups of row `i`.
+    pub(super) fn row(&self, i: usize, n: usize) -> &'a [RowGroup] {
         &self.groups[i * self.stride..][..n]
+    }
+
+    /// At most `most` rows from row `from` on.
+    pub(super) fn some(&self, from: usize, most: usize) -> ByteRows<'a> {
+        let groups = self.groups.get(from * self.stride..).unwrap_or(&[]);
+        ByteRows { groups, rows: self.rows.saturating_sub(from).min(most), ..*self }
     }
 }
 
@@ -95,7 +106,7 @@ pub(super) fn avx2(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
     }
 }
 
-/// Repeats `$body` for each row below `$count`, with `$i` a constant.
+/// Repeats `$body` for each row of a strip below `$count`, with `$i` a constant.
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_row {
     ($count:ident, $i:ident, $body:block) => {
@@ -118,10 +129,14 @@ fn load(b: &PanelGroup) -> __m512i {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn vnni_rows<const R: usize>(a: ByteRows<'_>, [left, right]: [&[PanelGroup]; 2], sums: &mut Sums) {
+fn vnni_rows<const R: usize>(
+    a: ByteRows<'_>,
+    [left, right]: [&[PanelGroup]; 2],
+    sums: &mut [[[i32; LANES]; 2]],
+) {
     let n = left.len();
-    let mut acc = [[_mm512_setzero_si512(); 2]; ROWS];
-    let mut rows: [&[RowGroup]; ROWS] = [&[]; ROWS];
+    let mut acc = [[_mm512_setzero_si512(); 2]; STRIP];
+    let mut rows: [&[RowGroup]; STRIP] = [&[]; STRIP];
     each_row!(R, I, {
         rows[I] = a.row(I, n);
     });
@@ -144,15 +159,19 @@ fn vnni_rows<const R: usize>(a: ByteRows<'_>, [left, right]: [&[PanelGroup]; 2],
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) fn vnni(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
-    match a.rows {
-        1 => vnni_rows::<1>(a, b, sums),
-        2 => vnni_rows::<2>(a, b, sums),
-        3 => vnni_rows::<3>(a, b, sums),
-        4 => vnni_rows::<4>(a, b, sums),
-        5 => vnni_rows::<5>(a, b, sums),
-        6 => vnni_rows::<6>(a, b, sums),
-        7 => vnni_rows::<7>(a, b, sums),
-        _ => vnni_rows::<8>(a, b, sums),
+    for (i, sums) in sums.chunks_exact_mut(STRIP).enumerate() {
+        let a = a.some(i * STRIP, STRIP);
+        match a.rows {
+            0 => return,
+            1 => vnni_rows::<1>(a, b, sums),
+            2 => vnni_rows::<2>(a, b, sums),
+            3 => vnni_rows::<3>(a, b, sums),
+            4 => vnni_rows::<4>(a, b, sums),
+            5 => vnni_rows::<5>(a, b, sums),
+            6 => vnni_rows::<6>(a, b, sums),
+            7 => vnni_rows::<7>(a, b, sums),
+            _ => vnni_rows::<8>(a, b, sums),
+        }
     }
 }
 

@@ -119,6 +119,38 @@ impl<'o> OutRows<'_, 'o> {
     }
 }
 
+/// A precision that is lower than that of f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// 16 bits, with the exponent of f32.
+    Bf16,
+    /// 8 bits, with scales and zero points.
+    Int8,
+}
+
+impl Precision {
+    /// The steps in a group of four bytes.
+    pub(crate) fn steps(self) -> usize {
+        match self {
+            Precision::Bf16 => 2,
+            Precision::Int8 => 4,
+        }
+    }
+
+    /// The bytes of a number.
+    pub(crate) fn size(self) -> usize {
+        4 / self.steps()
+    }
+
+    /// The most steps whose sums cannot overflow.
+    pub fn max_steps(self) -> usize {
+        match self {
+            Precision::Bf16 => usize::MAX,
+            Precision::Int8 => 1 << 16,
+        }
+    }
+}
+
 /// Where a tile's sums go.
 pub(crate) struct Place<'a, 'o> {
     /// From the tile's first element on.

@@ -6,6 +6,8 @@
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ turn      transposition, while a matrix is packed             (turn.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
+//!                       ├─ narrow    products of bytes or bf16, panel by panel   (halves.rs, matrix_unit.rs)
+//!                       ├─ to_bytes, ..  f32 from and to bytes and bf16                 (convert.rs)
 //!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
 //!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
 //!                       ├─ correlate  pixels times gradients, for filters          (correlate.rs)
@@ -27,10 +29,14 @@
 
 mod binary;
 mod bytes;
+mod convert;
 mod correlate;
 mod finish;
 mod functions;
+mod halves;
 mod layout;
+#[cfg(target_arch = "x86_64")]
+mod matrix_unit;
 mod planes;
 mod reduce;
 mod rows;
@@ -50,14 +56,15 @@ use std::sync::OnceLock;
 
 pub use binary::{Arithmetic, Over};
 pub(crate) use bytes::{ByteRows, GROUP, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums};
+pub(crate) use convert::{PanelScales, Quantum, to_half};
 pub(crate) use correlate::{Runs, STEP};
 pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
-pub use layout::PANEL;
 pub(crate) use layout::{
     LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
 };
+pub use layout::{PANEL, Precision};
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
@@ -66,6 +73,35 @@ pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
+
+/// The groups of a panel are a multiple of this for [`Isa::narrow`].
+pub(crate) const GROUPS: usize = 16;
+
+/// Fewer rows do not pay for configuring the matrix unit: reading the panels dominates.
+#[cfg(target_arch = "x86_64")]
+const MATRIX_ROWS: usize = 5;
+
+/// Packed panels of 16 columns, one after another: units of 64 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Panels<'a> {
+    pub(crate) units: &'a [PanelGroup],
+    /// The units of a panel.
+    pub(crate) each: usize,
+    /// The units ahead of a panel's groups.
+    pub(crate) head: usize,
+}
+
+impl<'a> Panels<'a> {
+    /// The number of panels.
+    pub(crate) fn len(&self) -> usize {
+        self.units.len() / self.each.max(1)
+    }
+
+    /// The units ahead of a panel's groups, and its groups.
+    pub(crate) fn panel(&self, i: usize) -> (&'a [PanelGroup], &'a [PanelGroup]) {
+        self.units[i * self.each..][..self.each].split_at(self.head)
+    }
+}
 
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
@@ -246,6 +282,114 @@ impl Isa {
             return unsafe { bytes::vnni(a, b, sums) };
         }
         dispatch!(self, bytes::portable(a, b, sums), bytes::avx2(a, b, sums), bytes::avx2(a, b, sums));
+    }
+
+    /// Calls `each` with the number of every second panel and the sums of the products of the rows of `a`
+    /// with it and the next one, if there is one. Sums of bf16 are the bits of f32.
+    pub(crate) fn narrow(
+        self,
+        precision: Precision,
+        a: ByteRows<'_>,
+        b: Panels<'_>,
+        sums: &mut Sums,
+        each: &mut dyn FnMut(usize, &Sums),
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        let tiles = match self.0 {
+            IsaKind::Avx512 if a.rows >= MATRIX_ROWS => matrix_unit::Tiles::new(a.rows),
+            _ => None,
+        };
+        for i in (0..b.len()).step_by(2) {
+            let two = [b.panel(i).1, b.panel((i + 1).min(b.len() - 1)).1];
+            #[cfg(target_arch = "x86_64")]
+            if let Some(tiles) = &tiles {
+                tiles.multiply(precision, a, two, sums);
+                each(i, sums);
+                continue;
+            }
+            match precision {
+                Precision::Bf16 => self.halves(a, two, sums),
+                Precision::Int8 => self.bytes(a, two, sums),
+            }
+            each(i, sums);
+        }
+    }
+
+    /// [`Isa::bytes`] of bf16, whose sums are the bits of f32.
+    fn halves(self, a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == IsaKind::Avx512 && is_x86_feature_detected!("avx512bf16") {
+            // SAFETY: the instructions were found.
+            return unsafe { halves::paired(a, b, sums) };
+        }
+        compiled!(
+            self,
+            |a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums| halves::run::<FUSED>(a, b, sums),
+            halves::run::<true>(a, b, sums)
+        );
+    }
+
+    /// The smallest and the largest number, and 0. NaN does not count.
+    pub(crate) fn range(self, x: &[f32]) -> (f32, f32) {
+        let ends = &mut (0.0, 0.0);
+        compiled!(
+            self,
+            |x: &[f32], ends: &mut (f32, f32)| *ends = convert::range(x),
+            *ends = convert::range(x)
+        );
+        *ends
+    }
+
+    /// The bytes that stand for numbers.
+    pub(crate) fn to_bytes(self, x: &[f32], quantum: Quantum, to: &mut [u8]) {
+        compiled!(
+            self,
+            |x: &[f32], quantum: Quantum, to: &mut [u8]| convert::to_bytes(x, quantum, to),
+            convert::to_bytes(x, quantum, to)
+        );
+    }
+
+    /// The nearest bf16 of numbers, as little-endian bytes.
+    pub(crate) fn to_halves(self, x: &[f32], to: &mut [[u8; 2]]) {
+        compiled!(self, |x: &[f32], to: &mut [[u8; 2]]| convert::to_halves(x, to), convert::to_halves(x, to));
+    }
+
+    /// Writes the numbers that stand for the sums of products of bytes: `width` columns of each row, of which
+    /// there are as many as quanta.
+    pub(crate) fn bytes_to_floats(
+        self,
+        sums: &Sums,
+        quanta: &[Quantum],
+        panels: [PanelScales<'_>; 2],
+        (out, stride): (&mut [f32], usize),
+        width: usize,
+    ) {
+        compiled!(
+            self,
+            |sums: &Sums,
+             quanta: &[Quantum],
+             panels: [PanelScales<'_>; 2],
+             out: &mut [f32],
+             stride: usize,
+             width: usize| convert::from_bytes(sums, quanta, panels, (out, stride), width),
+            convert::from_bytes(sums, quanta, panels, (out, stride), width)
+        );
+    }
+
+    /// Writes the sums of products of bf16: `width` columns of some rows.
+    pub(crate) fn halves_to_floats(
+        self,
+        sums: &Sums,
+        (rows, width): (usize, usize),
+        (out, stride): (&mut [f32], usize),
+    ) {
+        compiled!(
+            self,
+            |sums: &Sums, rows: usize, width: usize, out: &mut [f32], stride: usize| {
+                convert::from_halves(sums, (rows, width), (out, stride));
+            },
+            convert::from_halves(sums, (rows, width), (out, stride))
+        );
     }
 
     /// `out = sum over p of a[p] * row p of b`, with row stride `stride`, where bytes are signed or not. The

@@ -25,8 +25,10 @@ mod interrupt;
 mod labels;
 mod picture;
 mod ports;
+mod precision;
 mod profiled;
 mod raised;
+mod ranges;
 mod scopes;
 mod session;
 mod timing;
@@ -229,6 +231,19 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     print_scopes: bool,
 
+    /// Run in f32 too, and report how far the results of --precision are from that
+    #[arg(long, conflicts_with = "repeat")]
+    compare_precision: bool,
+
+    /// Run in f32, and write the ranges of the inputs of products, for --precision int8 --ranges FILE: with
+    /// typical inputs
+    #[arg(long, value_name = "FILE", value_parser = place(), conflicts_with_all = ["output", "expect", "repeat", "labels", "compare_precision"])]
+    observe_ranges: Option<Place>,
+
+    /// Leave out the values beyond this percentile on either side of a range
+    #[arg(long, value_name = "P", default_value = "100", value_parser = percentile, requires = "observe_ranges")]
+    percentile: f64,
+
     /// List the devices that --devices names, with their properties
     #[arg(long)]
     list_devices: bool,
@@ -292,6 +307,13 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+fn percentile(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 50.0 && value <= 100.0 => Ok(value),
+        _ => Err("expected a number from 50 to 100".to_owned()),
+    }
+}
+
 fn elements(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
@@ -335,6 +357,11 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     if args.seed.is_some() && args.work_queue.as_deref().is_some_and(|queue| queue != "s") {
         let message = "--seed chooses an order for one thread: it goes with --work-queue s";
         return Err(Failure::Usage(message.to_owned()));
+    }
+    if args.compare_precision && !args.level.precision.is_lower() {
+        return Err(Failure::Usage(
+            "'--compare-precision' compares '--precision bf16|int8' with f32".to_owned(),
+        ));
     }
     if args.warmup > 0 && args.repeat.is_none() {
         return Err(Failure::Usage("--warmup is for --repeat".to_owned()));
@@ -438,7 +465,8 @@ impl ExecArgs {
 
     /// True if the command line has arguments or results.
     fn names_values(&self) -> bool {
-        !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+        let uses_values = self.compare_precision || self.observe_ranges.is_some();
+        uses_values || !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
     }
 
     /// The allocator and the queue in TFRT's words.
@@ -484,6 +512,12 @@ impl ExecArgs {
     /// The format of the program, if the command line says it.
     fn format(&self) -> Option<Format> {
         self.from.or_else(|| self.file.format())
+    }
+
+    /// The function to observe.
+    fn entry(&self) -> &str {
+        let signature = self.model.signature.as_ref().filter(|_| self.model.function == "main");
+        self.functions.first().or(signature).unwrap_or(&self.model.function)
     }
 
     /// True if the program is known to be a model.
@@ -567,7 +601,11 @@ fn execute(
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let allocator = runtime.allocator();
     let files = deadline.limit(Work::Loading, || args.files(allocator))?;
-    let loaded = deadline.limit(Work::Loading, || load(args, &deadline, &runtime, map))?;
+    let mut level = args.level.clone();
+    if args.observe_ranges.is_some() {
+        level.precision = level.precision.observing(args.entry());
+    }
+    let loaded = deadline.limit(Work::Loading, || load(args, &level, &deadline, &runtime, map))?;
     let program = match loaded.program {
         Ok(program) => program,
         Err(error) if args.verify_diagnostics && !error.kernel_uses().is_empty() => {
@@ -576,6 +614,14 @@ fn execute(
         Err(error) => return Err(refused(&args.file, &error)),
     };
     let session = Session::new(args, &deadline, allocator);
+    let in_f32 = args.compare_precision.then(|| {
+        let level = LevelArgs { precision: level.precision.in_f32(), ..level.clone() };
+        deadline.limit(Work::Loading, || load(args, &level, &deadline, &runtime, map))
+    });
+    let in_f32 = match in_f32.transpose()? {
+        Some(Loaded { program, .. }) => Some(program.map_err(|error| refused(&args.file, &error))?),
+        None => None,
+    };
     let mut resources = None;
     if let Some(name) = &args.init_function {
         let shared = args.folders.resources()?;
@@ -594,7 +640,8 @@ fn execute(
     let nothing_runs = !chosen.iter().any(is_runnable);
     for function in chosen {
         let resources = resources.clone().map_or_else(|| args.folders.resources(), Ok)?;
-        match session.run(&function, &files, &resources) {
+        let in_f32 = in_f32.as_ref().map(|program| find(program, function.name())).transpose()?;
+        match session.run(&function, in_f32.as_ref(), &files, &resources) {
             Err(Failure::Reported) if !deadline.is_over() && !interrupt::is_set() => {
                 result = Err(Failure::Reported);
             }
@@ -634,7 +681,13 @@ struct Loaded {
 }
 
 /// The program in the file.
-fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Result<Loaded, Failure> {
+fn load(
+    args: &ExecArgs,
+    level: &LevelArgs,
+    deadline: &Deadline,
+    runtime: &Runtime,
+    map: Map,
+) -> Result<Loaded, Failure> {
     let place = &args.file;
     content::expect_readable(place)?;
     // An input that is no file can be read only once, so its format is found in all of it.
@@ -652,6 +705,10 @@ fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Re
         return Err(Failure::Usage(format!("'{option}' needs a model as input")));
     }
     if format == Format::Bef {
+        if args.compare_precision || args.observe_ranges.is_some() || level.precision.is_lower() {
+            let message = "'--precision', '--compare-precision' and '--observe-ranges' need text or a model";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         let loaded = match (place, bytes) {
             (Place::File(path), None) => map(runtime, locked(path)?),
             (_, Some(bytes)) => runtime.load_bytes(&bytes),
@@ -672,7 +729,7 @@ fn load(args: &ExecArgs, deadline: &Deadline, runtime: &Runtime, map: Map) -> Re
         (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
         (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
     };
-    let compile = || compile::to_bef(&place.name(), input, &args.level, &args.passes);
+    let compile = || compile::to_bef(&place.name(), input, level, &args.passes);
     let compiled = deadline.limit(Work::Compiling, compile)?;
     Ok(Loaded { program: runtime.load_bytes(&compiled.bef), init: compiled.init })
 }

@@ -23,6 +23,7 @@ use super::ports::{ARGUMENT, InputFile, RESULT, bind, example_input, to_array, t
 use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
+use super::{precision, ranges};
 use crate::cli::failure::{Failure, not_written, print, print_with, tell};
 use crate::cli::files::{Format, Place};
 
@@ -89,10 +90,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs one of the chosen functions.
+    /// Runs one of the chosen functions, and the same in f32 if there is one.
     pub(super) fn run(
         &self,
         function: &Function,
+        in_f32: Option<&Function>,
         files: &Files,
         resources: &Resources,
     ) -> Result<(), Failure> {
@@ -124,7 +126,15 @@ impl<'a> Session<'a> {
             print(&format!("--- Running '{name}':\n"))?;
         }
         let _scope = self.scope(function);
+        if let Some(file) = &self.args.observe_ranges {
+            return self.observe(function, &arguments, resources, file);
+        }
         let called = self.call_as_often_as_asked(function, &arguments, resources)?;
+        if let Some(in_f32) = in_f32 {
+            let copies = arguments.iter().map(|argument| argument.copy(self.allocator));
+            let before = self.call(in_f32, copies.collect::<Result<_, _>>()?, resources)?;
+            tell(&precision::differences(ports, &before.results, &called.results));
+        }
         let classes = files.labels.as_ref().map_or(Ok(Vec::new()), |labels| self.classes(labels, &called))?;
         let is_classes = |at: usize| classes.iter().any(|&(class, _)| class == at);
         let is_printed =
@@ -156,6 +166,25 @@ impl<'a> Session<'a> {
             }
         }
         if ok { Ok(()) } else { Err(Failure::Reported) }
+    }
+
+    /// Writes the ranges of the inputs of products.
+    fn observe(
+        &self,
+        function: &Function,
+        arguments: &[Argument],
+        resources: &Resources,
+        file: &Place,
+    ) -> Result<(), Failure> {
+        let arguments = arguments.iter().map(|argument| argument.value.clone()).collect();
+        let called = self.call(function, arguments, resources)?;
+        if !called.has_values() {
+            self.print_results(function, &called, |_| false)?;
+            return Err(Failure::Reported);
+        }
+        let percentile = self.args.percentile;
+        let ranges = ranges::observed(function.name(), function.results(), &called.results, percentile)?;
+        file.write_text(&ranges.text())
     }
 
     /// The results that have a score for each class, with the best classes.

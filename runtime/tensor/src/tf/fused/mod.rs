@@ -8,8 +8,9 @@
 //! products, softmax, products            ──────────────────▶ attention
 //! ```
 //!
-//! Everything is f32. Results are allocated and computed through the [`Cx`]. An operand that is passed by
-//! value is overwritten if it has no other handles. Bad operands are errors with the shapes in them.
+//! Everything is f32; products may be computed in the lower precision of their weights. Results are
+//! allocated and computed through the [`Cx`]. An operand that is passed by value is overwritten if it has
+//! no other handles. Bad operands are errors with the shapes in them.
 //!
 //! Results are those of the separate operators, up to the rounding that `tf::fast` describes. For Winograd
 //! convolutions see [`Algorithm`].
@@ -32,7 +33,8 @@ use super::{Conv2dAttrs, ImageFormat};
 use crate::conv::Conv2d;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, matmul_packed};
-use crate::simd::Function;
+use crate::narrow::{self, FloatRows, RowQuanta};
+use crate::simd::{Function, Isa, Quantum};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
 /// The epilogue of a product: `function(result * scale + bias + residual)`.
@@ -49,6 +51,8 @@ pub struct After<'a> {
     pub residual: Option<&'a HostTensor>,
     /// The function applied last.
     pub function: Function,
+    /// The range of the left operand, if it is known, for weights of bytes.
+    pub range: Option<(f32, f32)>,
 }
 
 type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
@@ -91,9 +95,18 @@ pub fn matmul(
     {
         let (a, panels, mut out) = (a.read_as::<f32>("a")?, weights.numbers()?, out.write::<f32>()?);
         let m = out.len().checked_div(n).unwrap_or(0);
-        if m > 0 && (last > 0 || a.is_empty()) {
+        let epilogue = epilogue(&numbers, after.function);
+        if let Some(precision) = weights.precision() {
+            let groups = match after.range {
+                Some(range) => RowQuanta::All(Quantum::of_range(range)),
+                None => RowQuanta::Each,
+            };
+            let rows = FloatRows { numbers: &a, k, precision, groups: &groups };
+            let packed = weights.narrow(precision, &panels)?;
+            narrow::multiply(Isa::detect(), m, &rows, &packed, &epilogue, &mut out, cx.parallel)?;
+        } else if m > 0 && (last > 0 || a.is_empty()) {
             let packed = weights.packed(&panels)?;
-            matmul_packed(m, &a, &packed, &epilogue(&numbers, after.function), &mut out, cx.parallel)?;
+            matmul_packed(m, &a, &packed, &epilogue, &mut out, cx.parallel)?;
         }
     }
     Ok(out)
@@ -115,6 +128,13 @@ pub fn conv2d(
     }
     convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         let panels = weights.numbers()?;
+        if let Some(precision) = weights.precision() {
+            let space = Shape::new(&[images.narrow_bytes(precision)?])?;
+            let space = HostTensor::allocate(DType::UI8, space, cx.allocator)?;
+            let (packed, mut space) = (weights.narrow(precision, &panels)?, space.write_bytes()?);
+            let to = (out, &mut space[..]);
+            return images.run_narrow(x, after.range, &packed, epilogue, to, cx.parallel);
+        }
         let packed = weights.packed(&panels)?;
         let Some(patch) = weights.kind().patch() else {
             return images.run(x, &packed, epilogue, out, cx.parallel);

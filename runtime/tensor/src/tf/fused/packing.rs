@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! header │ step 0 │ step 1 │ ...      a step: 32 columns of one row (`matmul::PackedMatrix`)
+//!        │ unit 0 │ unit 1 │ ...      a unit: 16 columns of some rows (`narrow::NarrowMatrix`)
 //! ```
 //!
 //! Every step depends on a few elements of the weights only. So each piece of the packed form can be made by
 //! itself, on any thread, and a writer of files needs memory for a few pieces instead of all the weights.
 
-use super::weights::{Algorithm, HEADER, WeightsKind, header, n_elements};
+use super::weights::{Algorithm, HEADER, WeightsKind, header, n_bytes};
 use crate::conv::{Patch, pack_transformed};
 use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::{StoredFloat, each_panel, pack_panel};
-use crate::simd::{PANEL, PanelStep};
+use crate::narrow::{self, Precision};
+use crate::simd::{PANEL, PanelGroup, PanelStep};
 use crate::{Shape, TensorError};
 
 /// The packed form of constant weights of one shape.
@@ -23,6 +25,8 @@ pub struct Packing {
     dims: [usize; 4],
     /// The matrix is stored with rows and columns exchanged.
     is_transposed: bool,
+    /// `None`: that of f32.
+    precision: Option<Precision>,
     /// The number of bytes, header included.
     len: usize,
 }
@@ -57,8 +61,13 @@ impl Packing {
     }
 
     fn new(kind: WeightsKind, dims: [usize; 4], is_transposed: bool) -> Result<Packing, TensorError> {
-        let len = n_elements(kind, dims)?.checked_mul(size_of::<f32>()).and_then(|n| n.checked_add(HEADER));
-        Ok(Packing { kind, dims, is_transposed, len: len.ok_or(TensorError::TooLarge)? })
+        Ok(Packing { kind, dims, is_transposed, precision: None, len: n_bytes(kind, dims, None)? })
+    }
+
+    /// The same weights in a lower precision: of a matrix, or of filters that are not transformed.
+    pub fn with_precision(self, precision: Precision) -> Result<Packing, TensorError> {
+        let len = n_bytes(self.kind, self.dims, Some(precision))?;
+        Ok(Packing { precision: Some(precision), len, ..self })
     }
 
     /// The number of bytes of the packed form.
@@ -74,11 +83,24 @@ impl Packing {
             assert!(HEADER == size_of::<PanelStep>());
         }
         let (head, panels) = piece.split_at_mut(if start == 0 { HEADER.min(piece.len()) } else { 0 });
-        head.copy_from_slice(&header(self.kind, self.dims)[..head.len()]);
+        head.copy_from_slice(&header(self.kind, self.dims, self.precision)[..head.len()]);
         let numbers: &[[u8; 4]] = weights.as_chunks().0;
-        let panels: &mut [f32] = bytemuck::cast_slice_mut(panels);
-        let first = start.saturating_sub(HEADER) / size_of::<f32>();
         let [height, width, channels, outs] = self.dims;
+        let k = height * width * channels;
+        let behind = start.saturating_sub(HEADER);
+        let matrix = || {
+            if self.is_transposed {
+                Matrix::new(numbers, outs, k).transposed()
+            } else {
+                Matrix::new(numbers, k, outs)
+            }
+        };
+        if let Some(precision) = self.precision {
+            let units: &mut [PanelGroup] = bytemuck::cast_slice_mut(panels);
+            return narrow::fill(precision, &matrix(), behind / size_of::<PanelGroup>(), units);
+        }
+        let panels: &mut [f32] = bytemuck::cast_slice_mut(panels);
+        let first = behind / size_of::<f32>();
         if self.kind == WeightsKind::Depthwise {
             panels.iter_mut().zip(&numbers[first..]).for_each(|(to, x)| *to = x.float());
         } else if let Some(patch) = self.kind.patch() {
@@ -87,12 +109,7 @@ impl Packing {
                 pack_transformed(patch, numbers, (channels, outs), (panel, rows), steps);
             });
         } else {
-            let k = height * width * channels;
-            let matrix = if self.is_transposed {
-                Matrix::new(numbers, outs, k).transposed()
-            } else {
-                Matrix::new(numbers, k, outs)
-            };
+            let matrix = matrix();
             each_panel(k, first / PANEL, panels, |panel, row, steps| pack_panel(&matrix, panel, row, steps));
         }
         if cfg!(target_endian = "big") {

@@ -1,11 +1,12 @@
 //! Constant weights in packed form: a tensor of bytes that can be stored in a file and mapped.
 //!
 //! ```text
-//! 0    "BFWT"  u32 version (1)  u32 kind  u32 0
+//! 0    "BFWT"  u32 version (1)  u32 kind  u32 element: 0 f32, 1 bf16, 2 i8
 //! 16   u64 x 4 dimensions: 1, 1, k, n of a matrix; height, width, channels, out channels of filters
 //!      (depthwise: height, width, channels, multiplier)
 //! 48   zeros
 //! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); of depthwise filters the filters
+//!      bf16 or i8 ...  panels of 16 columns (narrow::NarrowMatrix)
 //! ```
 //!
 //! Header and elements are little-endian. A tensor of bytes begins at a multiple of 64, and so do the
@@ -16,6 +17,7 @@ use crate::conv::Patch;
 use crate::error::invalid;
 use crate::matmul::PackedMatrix;
 use crate::mem::ReadGuard;
+use crate::narrow::{NarrowMatrix, Precision};
 use crate::{HostTensor, Shape, TensorError};
 
 use std::ops::Deref;
@@ -112,36 +114,56 @@ impl Algorithm {
 pub struct Weights {
     kind: WeightsKind,
     dims: [usize; 4],
+    /// `None`: that of f32.
+    precision: Option<Precision>,
     bytes: HostTensor,
 }
 
+/// The precisions by their code in the header.
+const PRECISIONS: [Option<Precision>; 3] = [None, Some(Precision::Bf16), Some(Precision::Int8)];
+
 /// The header of packed weights.
-pub(super) fn header(kind: WeightsKind, dims: [usize; 4]) -> [u8; HEADER] {
+pub(super) fn header(kind: WeightsKind, dims: [usize; 4], precision: Option<Precision>) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     let code = KINDS.iter().position(|k| *k == kind).unwrap_or_default() as u32;
     header[..4].copy_from_slice(MAGIC);
     header[4..8].copy_from_slice(&VERSION.to_le_bytes());
     header[8..12].copy_from_slice(&code.to_le_bytes());
+    let element = PRECISIONS.iter().position(|p| *p == precision).unwrap_or_default() as u32;
+    header[12..16].copy_from_slice(&element.to_le_bytes());
     for (to, dim) in header[16..48].as_chunks_mut::<8>().0.iter_mut().zip(dims) {
         *to = (dim as u64).to_le_bytes();
     }
     header
 }
 
-/// The number of elements behind the header.
-pub(super) fn n_elements(kind: WeightsKind, dims: [usize; 4]) -> Result<usize, TensorError> {
+/// The number of bytes, header included.
+pub(super) fn n_bytes(
+    kind: WeightsKind,
+    dims: [usize; 4],
+    precision: Option<Precision>,
+) -> Result<usize, TensorError> {
     let [height, width, channels, outs] = dims;
     // A shape's invariant bounds every product of dimensions.
     let rows = Shape::new(&[height, width, channels])?.num_elements();
     let all = Shape::new(&dims)?.num_elements();
-    match (kind, kind.patch()) {
-        (WeightsKind::Depthwise, _) => Ok(all),
-        (_, Some(patch)) => {
-            let positions = patch.reads() * patch.reads();
-            PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
+    let floats = match (precision, kind, kind.patch()) {
+        (Some(precision), WeightsKind::Matrix | WeightsKind::Filters, _) => {
+            let len = NarrowMatrix::packed_len(precision, rows, outs)?;
+            return len.checked_add(HEADER).ok_or(TensorError::TooLarge);
         }
-        (_, None) => PackedMatrix::packed_len(rows, outs),
-    }
+        (Some(precision), ..) => {
+            return invalid(OP, format!("weights packed as {kind:?} are not of {precision:?}"));
+        }
+        (None, WeightsKind::Depthwise, _) => all,
+        (None, _, Some(patch)) => {
+            let positions = patch.reads() * patch.reads();
+            let rows = channels.checked_mul(positions).ok_or(TensorError::TooLarge)?;
+            PackedMatrix::packed_len(rows, outs)?
+        }
+        (None, _, None) => PackedMatrix::packed_len(rows, outs)?,
+    };
+    floats.checked_mul(size_of::<f32>()).and_then(|len| len.checked_add(HEADER)).ok_or(TensorError::TooLarge)
 }
 
 impl Weights {
@@ -156,20 +178,18 @@ impl Weights {
                 usize::try_from(u64::from_le_bytes(*chunk)).ok()
             };
             let kind = word(8).and_then(|code| KINDS.get(code as usize)).copied();
-            let is_ours = from.starts_with(MAGIC) && word(4) == Some(VERSION) && word(12) == Some(0);
-            let (Some(kind), [Some(a), Some(b), Some(c), Some(d)], true) =
-                (kind, [0, 1, 2, 3].map(dim), is_ours && cfg!(target_endian = "little"))
+            let precision = word(12).and_then(|code| PRECISIONS.get(code as usize)).copied();
+            let is_ours = from.starts_with(MAGIC) && word(4) == Some(VERSION);
+            let (Some(kind), Some(precision), [Some(a), Some(b), Some(c), Some(d)], true) =
+                (kind, precision, [0, 1, 2, 3].map(dim), is_ours && cfg!(target_endian = "little"))
             else {
                 return invalid(OP, format!("{} bytes that are no packed weights", from.len()));
             };
-            Weights { kind, dims: [a, b, c, d], bytes: bytes.clone() }
+            Weights { kind, dims: [a, b, c, d], precision, bytes: bytes.clone() }
         };
-        let want = n_elements(weights.kind, weights.dims)?
-            .checked_mul(size_of::<f32>())
-            .and_then(|len| len.checked_add(HEADER));
+        let want = n_bytes(weights.kind, weights.dims, weights.precision)?;
         let dims = weights.dims;
-        if want != Some(bytes.num_elements()) || !bytes.buffer()?.address().is_multiple_of(align_of::<f32>())
-        {
+        if want != bytes.num_elements() || !bytes.buffer()?.address().is_multiple_of(align_of::<f32>()) {
             let problem =
                 format!("{} bytes are not those of weights of shape {dims:?}", bytes.num_elements());
             return invalid(OP, problem);
@@ -185,6 +205,11 @@ impl Weights {
     /// The kind of the weights.
     pub fn kind(&self) -> WeightsKind {
         self.kind
+    }
+
+    /// The precision, if it is lower than that of f32.
+    pub fn precision(&self) -> Option<Precision> {
+        self.precision
     }
 
     /// Height, width, channels and out channels of filters; 1, 1, rows and columns of a matrix.
@@ -203,6 +228,16 @@ impl Weights {
     /// The elements after the header.
     pub(super) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
         Ok(Stored(self.bytes.read_bytes()?))
+    }
+
+    /// The elements after the header as panels of this precision.
+    pub(super) fn narrow<'p>(
+        &self,
+        precision: Precision,
+        stored: &'p Stored<'_>,
+    ) -> Result<NarrowMatrix<'p>, TensorError> {
+        let [height, width, channels, outs] = self.dims;
+        NarrowMatrix::new(precision, height * width * channels, outs, &stored.0[HEADER..])
     }
 
     /// The elements as panels.

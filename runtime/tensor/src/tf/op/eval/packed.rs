@@ -6,8 +6,9 @@
 //! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
-//! `weights` are the bytes of a [`Weights`]. `values` has one or two entries per step: numbers from 0 on are
-//! the operands followed by the results of steps, and -1, -2, ... are the `numbers`.
+//! `weights` are the bytes of a [`Weights`], whose precision is that of the product; `input_range` is the
+//! range of `x`, if it is known, for weights of bytes. `values` has one or two entries per step: numbers
+//! from 0 on are the operands followed by the results of steps, and -1, -2, ... are the `numbers`.
 
 use super::layers::conv;
 use super::{owning, owning_many};
@@ -115,6 +116,15 @@ impl EpilogueSpec {
     }
 }
 
+/// `input_range`: the ends of the left operand's range, or nothing.
+fn input_range(attrs: &Attributes<'_>) -> Result<Option<(f32, f32)>, TensorError> {
+    match attrs.floats("input_range")?[..] {
+        [] => Ok(None),
+        [low, high] if low <= high && high - low < f64::from(f32::MAX) => Ok(Some((low as f32, high as f32))),
+        ref other => invalid(attrs.op(), format!("`input_range` is {other:?}")),
+    }
+}
+
 /// The sizes in an attribute.
 fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> {
     let dims = attrs.ints(name)?;
@@ -135,6 +145,7 @@ fn packed(
 ) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
     let epilogue = EpilogueSpec::new(attrs, row)?;
+    let range = input_range(attrs)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
@@ -153,6 +164,7 @@ fn packed(
             bias: if epilogue.has_bias { args.next() } else { None },
             residual: args.next(),
             function: epilogue.function,
+            range,
         };
         product(x, &weights, &after, cx)
     })

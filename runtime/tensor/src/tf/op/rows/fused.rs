@@ -74,8 +74,8 @@ operators! { 6:
     _PackedConv2D
         "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
          dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
-         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
-         strides:list(int)"
+         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
+         padding:string strides:list(int)"
         => composed(
             eval::packed::packed_conv2d,
             layers::packed_conv2d,
@@ -85,8 +85,8 @@ operators! { 6:
     _PackedDepthwiseConv2dNative
         "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
          dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
-         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
-         strides:list(int)"
+         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
+         padding:string strides:list(int)"
         => composed(
             eval::packed::packed_depthwise_conv2d_native,
             layers::packed_depthwise_conv2d_native,
@@ -95,7 +95,8 @@ operators! { 6:
     /// A product with packed weights, and the operators that follow it.
     _PackedMatMul
         "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
-         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int shape:list(int)"
+         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
+         shape:list(int)"
         => composed(
             eval::packed::packed_matmul,
             layers::packed_matmul,

@@ -1,0 +1,183 @@
+//! Products of f32 matrices computed in a lower precision, with a constant right matrix packed ahead of time.
+//!
+//! ```text
+//! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
+//!
+//! rows of a, f32 ──round──▶ groups of 2 bf16 or 4 bytes ─┐
+//! panels of b, 16 columns, in the file ──────────────────┴─ 32 rows, 2 panels ─▶ sums ─▶ f32 ─▶ epilogue
+//! ```
+//!
+//! * [`Precision::Bf16`]: both matrices are rounded to bf16, sums are f32.
+//! * [`Precision::Int8`]: columns of `b` are signed bytes with a scale for each column; `a` is unsigned bytes
+//!   with a scale and a zero point, for all rows if their range is known ahead of time, else for each group
+//!   of rows that belong together: one row of a matrix, the windows of one image. Sums are exact, in i32.
+//! * Rows are converted in blocks that stay in the L2 cache, and so is a block of panels: a panel is read
+//!   from memory once for a block of rows.
+//! * The order of an element's sum depends on k and the instruction set only.
+//!
+//! `matrix` has the packed right matrix, `rows` the conversion of rows; `conv` adds the windows of images.
+//! Threads belong to the caller (`parallel`).
+
+mod matrix;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+pub use crate::simd::Precision;
+pub use matrix::NarrowMatrix;
+pub(crate) use matrix::fill;
+pub(crate) use rows::{FloatRows, NarrowRows, RowQuanta, quanta_of};
+
+use crate::TensorError;
+use crate::interrupt::is_interrupted;
+use crate::matmul::{Epilogue, expect_len, finish};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
+use crate::scratch::grow;
+use crate::simd::{
+    BYTE_ROWS, ByteRows, GROUP, Isa, LANES, OutRows, PanelGroup, Panels, Quantum, RowGroup, Sums,
+};
+
+/// The bytes of a block of rows, and of a block of panels: shares of the L2 cache.
+const BLOCK: usize = 1 << 18;
+/// The most tiles of rows in a block.
+const TILES: usize = 8;
+/// Products of the least precision that are a product of f32 in time.
+const FASTER: usize = 4;
+/// The bytes of a packed matrix that are read per nanosecond for a single row.
+const READS_PER_NS: usize = 32;
+
+/// `out = f(a * b * scale + bias + residual)`, `out` row-major with `m` rows.
+pub(crate) fn multiply(
+    isa: Isa,
+    m: usize,
+    a: &dyn NarrowRows,
+    b: &NarrowMatrix<'_>,
+    epilogue: &Epilogue<'_>,
+    out: &mut [f32],
+    parallel: &dyn Parallel,
+) -> Result<(), TensorError> {
+    let (k, n) = b.size();
+    expect_len(m, n, out.len())?;
+    epilogue.check(n, out.len())?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    let failed = OnceLock::new();
+    let job = Job { isa, a, b, epilogue, n, failed: &failed };
+    let panels = n.div_ceil(LANES);
+    if m == 1 {
+        let work = nanoseconds(b.n_bytes(), READS_PER_NS);
+        let pairs = parts(panels.div_ceil(2), work, parallel);
+        in_parts(out, 2 * LANES, pairs, parallel, &|pairs, out| {
+            job.part(0..1, pairs.start * 2..panels.min(pairs.end * 2), out);
+        });
+        return failed.into_inner().map_or(Ok(()), Err);
+    }
+    let work = nanoseconds(m.saturating_mul(k).saturating_mul(n), PRODUCTS_PER_NS * FASTER);
+    let tiles = parts(m.div_ceil(BYTE_ROWS), work, parallel);
+    in_parts(out, BYTE_ROWS.saturating_mul(n), tiles, parallel, &|tiles, out| {
+        job.part(tiles.start * BYTE_ROWS..m.min(tiles.end * BYTE_ROWS), 0..panels, out);
+    });
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+struct Job<'a> {
+    isa: Isa,
+    a: &'a dyn NarrowRows,
+    b: &'a NarrowMatrix<'a>,
+    epilogue: &'a Epilogue<'a>,
+    n: usize,
+    /// The first error of a thread: no memory.
+    failed: &'a OnceLock<TensorError>,
+}
+
+impl Job<'_> {
+    /// Computes some panels of some rows: all panels, or of a single row.
+    fn part(&self, rows: Range<usize>, panels: Range<usize>, out: &mut [f32]) {
+        let (groups, each) = (self.b.groups(), self.b.panel_units());
+        let row_bytes = groups * GROUP;
+        let tiles = (BLOCK / (row_bytes * BYTE_ROWS)).clamp(1, TILES);
+        let some = (BLOCK / (each * size_of::<PanelGroup>())).max(2).next_multiple_of(2);
+        let mut space = SCRATCH.take();
+        let block = tiles * BYTE_ROWS;
+        let lines = (block.min(rows.len()) * row_bytes).div_ceil(LINE);
+        if let Err(error) = grow(&mut space.lines, lines, || Line([0; LINE])) {
+            _ = self.failed.set(error);
+            return;
+        }
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut space.lines);
+        let mut quanta = [Quantum { scale: 1.0, zero: 0 }; TILES * BYTE_ROWS];
+        let mut sums: Sums = [[[0; LANES]; 2]; BYTE_ROWS];
+        let width = if rows.len() == 1 { out.len() } else { self.n };
+        'rows: for first in rows.clone().step_by(block) {
+            let here = first..rows.end.min(first + block);
+            let quanta = &mut quanta[..here.len()];
+            self.a.lay(self.isa, here.clone(), &mut bytes[..here.len() * row_bytes], quanta);
+            let a: &[RowGroup] = bytemuck::cast_slice(bytes);
+            for from in panels.clone().step_by(some) {
+                let b = self.b.panels(from..panels.end.min(from + some));
+                for (tile, quanta) in quanta.chunks(BYTE_ROWS).enumerate() {
+                    if is_interrupted() {
+                        break 'rows;
+                    }
+                    let at = tile * BYTE_ROWS;
+                    let row = first + at;
+                    let a = ByteRows { groups: &a[at * groups..], stride: groups, rows: quanta.len() };
+                    let out = &mut out[(row - rows.start) * width..];
+                    let from = from * LANES;
+                    let shift = panels.start * LANES;
+                    self.isa.narrow(self.b.precision(), a, b, &mut sums, &mut |panel, sums| {
+                        let col = from + panel * LANES;
+                        let out = &mut out[col - shift..];
+                        self.finish((row, col), (quanta, sums), b, panel, (out, width));
+                    });
+                }
+            }
+        }
+        SCRATCH.set(space);
+    }
+
+    /// Converts the sums of a tile, the first of which is this row and column, and applies the epilogue.
+    fn finish(
+        &self,
+        at: (usize, usize),
+        (quanta, sums): (&[Quantum], &Sums),
+        b: Panels<'_>,
+        panel: usize,
+        (out, stride): (&mut [f32], usize),
+    ) {
+        let width = (self.n - at.1).min(2 * LANES);
+        match self.b.precision() {
+            Precision::Bf16 => self.isa.halves_to_floats(sums, (quanta.len(), width), (out, stride)),
+            Precision::Int8 => {
+                let scales = [panel, (panel + 1).min(b.len() - 1)].map(|i| matrix::scales(b.panel(i).0));
+                self.isa.bytes_to_floats(sums, quanta, scales, (out, stride), width);
+            }
+        }
+        let out = &mut OutRows::Strided(out, stride);
+        finish(self.isa, self.epilogue, at, (quanta.len(), width), (out, self.n));
+    }
+}
+
+/// A cache line.
+const LINE: usize = 64;
+
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; LINE]);
+
+/// Scratch memory of a thread.
+#[derive(Default)]
+struct NarrowScratch {
+    /// The converted rows of a block.
+    lines: Vec<Line>,
+}
+
+thread_local! {
+    /// Taken while in use.
+    static SCRATCH: Cell<NarrowScratch> = Cell::default();
+}
