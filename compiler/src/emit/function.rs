@@ -284,11 +284,16 @@ impl Emitter<'_> {
             let id = self.w.declare();
             functions.push(id);
             function_names.push(StringId(0));
+            // The module's options are found once, however deep the regions nest.
+            let streams = match body.is_region {
+                true => body.streams,
+                false => self.stored_streams(StreamOptions::of_region(m, op)),
+            };
             self.bodies.push(PendingBody {
                 id,
                 owner: op,
                 block: blocks.first().copied(),
-                streams: self.stored_streams(StreamOptions::of_region(m, op)),
+                streams,
                 is_region: true,
                 ..body
             });

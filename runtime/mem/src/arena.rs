@@ -149,7 +149,8 @@ const MAX_IDLE: usize = 16;
 /// The memory of one function's arenas between their uses.
 ///
 /// A block goes back to its allocator when the cache is dropped, when there are more than 16, or when a
-/// larger arena or one of another allocator is asked for. Until then it counts against that allocator's budget.
+/// larger arena or one of another allocator is asked for. Until then it counts against that allocator's
+/// budget.
 #[derive(Default)]
 pub struct ArenaCache(Mutex<Vec<Idle>>);
 
