@@ -69,11 +69,11 @@ fn wrong_usage_is_exit_code_2() {
         2,
         "possible values: mlir, bef, graphdef, metagraph, savedmodel, onnx",
     );
-    check(TRANSLATE, &[one, "--to", "onnx"], 2, "possible values: mlir, bef, dump");
+    check(TRANSLATE, &[one, "--to", "savedmodel"], 2, "possible values: mlir, bef, dump");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--bef-to-mlir"], 2, "cannot be used with");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--to", "mlir"], 2, "cannot be used with");
     check(TRANSLATE, &["model.txt"], 2, "use --from");
-    check(TRANSLATE, &[one, "-o", "model.onnx"], 2, "models are read, not written");
+    check(TRANSLATE, &[one, "-o", "model.pbtxt"], 2, "models are read, not written");
     check(TRANSLATE, &[one, "--generic"], 2, "'--generic' needs MLIR as output");
     check(TRANSLATE, &[one, "--keep-names"], 2, "'--keep-names' needs MLIR as output");
     check(TRANSLATE, &["--bef-to-mlir", "--disable-optional-sections"], 2, "needs BEF as output");

@@ -70,8 +70,9 @@ pub fn feature(kernel: &str) -> Option<&'static str> {
     match dialect {
         "tf" => Some(op::row(name)?.op?.feature()),
         "tfrt_test" | "vt" | "tfrt_tutorial" => Some("test-kernels"),
-        "cpu" if name == "arena" => None,
-        "tfrt_dht" | "tfrt_dht_sync" | "ts" | "coo" | "cpu" | "eigen" | "tf_sync" => Some("kernels-tfrt"),
+        "cpu" if matches!(name, "arena" | "scaled_arena") => None,
+        "btf" | "tfrt_dht" | "tfrt_sht" | "tfrt_sht_sync" | "tfrt_dht_sync" | "ts" | "coo" | "cpu"
+        | "eigen" | "tf_sync" => Some("kernels-tfrt"),
         _ => None,
     }
 }
