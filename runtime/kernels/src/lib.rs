@@ -66,13 +66,16 @@ pub fn registry() -> Registry {
 /// The Cargo feature that includes a standard kernel; none for those that are always included, and for names
 /// of others.
 pub fn feature(kernel: &str) -> Option<&'static str> {
-    let (dialect, name) = kernel.split_once('.')?;
+    // TFRT's native functions for tests have no dialect.
+    let Some((dialect, name)) = kernel.split_once('.') else {
+        return kernel.starts_with("native_").then_some("test-kernels");
+    };
     match dialect {
         "tf" => Some(op::row(name)?.op?.feature()),
-        "tfrt_test" | "vt" | "tfrt_tutorial" => Some("test-kernels"),
+        "tfrt_test" | "tfrt_test_sync" | "vt" | "tfrt_tutorial" => Some("test-kernels"),
         "cpu" if matches!(name, "arena" | "scaled_arena") => None,
-        "btf" | "tfrt_dht" | "tfrt_sht" | "tfrt_sht_sync" | "tfrt_dht_sync" | "ts" | "coo" | "cpu"
-        | "eigen" | "tf_sync" => Some("kernels-tfrt"),
+        "btf" | "tfrt_dht" | "tfrt_sht" | "tfrt_sht_sync" | "tfrt_dht_sync" | "ts" | "ts_sync" | "coo"
+        | "cpu" | "eigen" | "tf_sync" => Some("kernels-tfrt"),
         _ => None,
     }
 }

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn differences_are_measured() {
-        let tensor = |numbers: &[f32]| HostTensor::from_vec(&[2, 2], numbers.to_vec()).unwrap();
+        let tensor = |numbers: &[f32]| HostTensor::from_vec([2, 2], numbers.to_vec()).unwrap();
         let want = tensor(&[3.0, 0.0, 0.0, 4.0]);
         assert_eq!(
             difference(&want, &tensor(&[3.0, 0.0, 5.0, 4.0])).unwrap(),
@@ -68,6 +68,6 @@ mod tests {
         let odd = tensor(&[f32::NAN, f32::INFINITY, 0.0, 1.0]);
         assert!(difference(&odd, &odd).unwrap().starts_with("largest difference 0.000e0"));
         assert!(difference(&want, &odd).unwrap().starts_with("largest difference NaN"));
-        assert_eq!(difference(&want, &HostTensor::from_vec(&[1], vec![1.0f32]).unwrap()), None);
+        assert_eq!(difference(&want, &HostTensor::from_vec([1], vec![1.0f32]).unwrap()), None);
     }
 }
