@@ -145,7 +145,7 @@ fn tensors_are_saved_merged_and_restored_in_allowed_folders_only() {
     };
     let (x, y) = (value("f32[3]:1,2,3"), value("f32[1]:4"));
     let refusal = |why: KernelError| (why.code(), why.message().to_owned());
-    let (code, why) = refusal(save(&path("a"), &["x"], &[""], &[x.clone()]).unwrap_err());
+    let (code, why) = refusal(save(&path("a"), &["x"], &[""], std::slice::from_ref(&x)).unwrap_err());
     assert_eq!(code, ErrorCode::FailedPrecondition);
     assert!(why.contains("may not touch this file; allowed folders: none"), "{why}");
 
@@ -181,7 +181,7 @@ fn tensors_are_saved_merged_and_restored_in_allowed_folders_only() {
         ("link/out", "may not touch this file"),
         ("dangling", "No such file"),
     ] {
-        let why = refusal(save(&path(name), &["x"], &[""], &[x.clone()]).unwrap_err()).1;
+        let why = refusal(save(&path(name), &["x"], &[""], std::slice::from_ref(&x)).unwrap_err()).1;
         assert!(why.contains(want), "{name}: {why}");
     }
     let outside: Vec<_> =

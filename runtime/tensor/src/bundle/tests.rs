@@ -432,10 +432,13 @@ fn opened(name: &str, (shards, index): &Part) -> Bundle {
 }
 
 /// Shards are counted on, slices of one tensor joined; a tensor that two bundles have is refused.
+/// A tensor with its slice's specification, its sizes and its bytes.
+type Stated<'a> = ((&'a str, &'a str), &'a [usize], &'a [u8]);
+
 #[test]
 fn bundles_become_one() {
     let ui8s = Type::Dense(DType::UI8);
-    let part = |n_shards: usize, specified: &[((&str, &str), &[usize], &[u8])]| -> Part {
+    let part = |n_shards: usize, specified: &[Stated<'_>]| -> Part {
         let mut writer = BundleWriter::new(vec![Vec::new(); n_shards]);
         for &(name, dims, bytes) in specified {
             writer.add_specified(name, n_shards - 1, ui8s, dims, Elements::Dense(bytes)).unwrap();
