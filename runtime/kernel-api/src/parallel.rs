@@ -18,7 +18,7 @@
 #![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread::Thread;
 use std::time::Duration;
@@ -198,7 +198,8 @@ pub(crate) fn share_out(queue: &Queue, n: usize, share: &Share<'_>) -> Result<()
         let shared = shared.clone();
         Task::new(move || shared.help())
     });
-    queue.local().add_helpers(&mut helpers);
+    // A queue that panics may have taken helpers before.
+    let added = catch_unwind(AssertUnwindSafe(|| queue.local().add_helpers(&mut helpers)));
     shared.work();
     let mut looks = 0;
     while !shared.is_done() {
@@ -208,6 +209,9 @@ pub(crate) fn share_out(queue: &Queue, n: usize, share: &Share<'_>) -> Result<()
         } else {
             std::thread::park();
         }
+    }
+    if let Err(panic) = added {
+        resume_unwind(panic);
     }
     let error = lock(&shared.error).take();
     error.map_or(Ok(()), |(_, error)| Err(error))

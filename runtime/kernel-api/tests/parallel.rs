@@ -2,13 +2,15 @@
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use befrost_host::queue::from_spec;
 use befrost_kernel_api::context::Cancellation;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::parallel::parallel_for;
-use befrost_kernel_api::queue::Queue;
+use befrost_kernel_api::queue::{Latch, Queue, Task, WhenFull, WorkQueue};
 
 const SPECS: [&str; 5] = ["s", "seeded:1", "mstd:1", "mstd:2", "mstd:4"];
 
@@ -85,4 +87,50 @@ fn a_cancellation_stops_it() {
         assert_eq!(error.code(), ErrorCode::Cancelled);
         assert!(n.load(Ordering::Relaxed) < 1000);
     });
+}
+
+/// A queue that takes one task, runs none, and panics when it is given another.
+struct Panicking(Arc<Mutex<Option<Task>>>);
+
+impl WorkQueue for Panicking {
+    fn name(&self) -> &'static str {
+        "panicking"
+    }
+
+    fn parallelism(&self) -> usize {
+        3
+    }
+
+    fn add_task(&self, task: Task) {
+        let before = self.0.lock().unwrap().replace(task);
+        assert!(before.is_none(), "no more tasks");
+    }
+
+    fn add_blocking_task(&self, task: Task, _: WhenFull) -> Result<(), Task> {
+        Err(task)
+    }
+
+    fn wait_after(&self, _: &Latch, first: &mut dyn FnMut()) {
+        first();
+    }
+
+    fn quiesce(&self) {}
+}
+
+#[test]
+fn a_queue_that_panics_does_so_after_the_loop() {
+    let kept = Arc::new(Mutex::new(None));
+    let queue = Queue::new(Panicking(kept.clone()));
+    let hits: Vec<_> = (0..100).map(|_| AtomicU64::new(0)).collect();
+    let body = |range: Range<usize>| {
+        range.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
+        Ok(())
+    };
+    let run = || parallel_for(&queue, &Cancellation::default(), hits.len(), 1, &body);
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    // Every block is done, so the task that was taken has nothing left to do.
+    assert!(hits.iter().all(|hit| hit.load(Ordering::Relaxed) == 1));
+    let task = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+    task.expect("a helper").run();
+    assert!(hits.iter().all(|hit| hit.load(Ordering::Relaxed) == 1));
 }
