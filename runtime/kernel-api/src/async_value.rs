@@ -131,9 +131,9 @@ impl AsyncRef {
         }
     }
 
-    /// Runs `waiter` with the value. If the value is final, it runs on this thread: now, or later if waiters
-    /// nest too deeply. Otherwise it runs on the thread that makes the value final, where a panic ends only
-    /// the waiter.
+    /// Runs `waiter` with the value. If the value is final, it runs on this thread: at once, or later if
+    /// waiters nest too deeply. Otherwise it runs on the thread that makes the value final, where a panic
+    /// ends only the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
         match self.value() {
             Some(value) => run_one(waiter, value),

@@ -139,7 +139,7 @@ impl Cancellation {
         wakers.into_values().for_each(Waker::wake);
     }
 
-    /// Registers a waker for the cancellation. It is woken now if the execution is cancelled already.
+    /// Registers a waker for the cancellation. It is woken at once if the execution is cancelled already.
     pub(crate) fn on_cancel(&self, waker: Waker) -> OnCancel {
         let mut wakers = self.0.wakers();
         let number = wakers.next;

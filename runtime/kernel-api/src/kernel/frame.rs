@@ -173,10 +173,11 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// The slot of a result, to be written without dropping its content. `owns`: the result may own
-    /// something. `None` if the use does not have the result.
+    /// something. `None` if the use does not have the result, except for a first result: if the use has no
+    /// results, that is the last slot of the frame.
     #[inline(always)]
     fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
-        // Every step has a slot for a first result, even if its use has none.
+        // Every step has a slot for a first result, so a kernel with one result needs no check.
         if i != 0 && i >= usize::from(self.step.n_results) {
             return None;
         }
@@ -198,7 +199,7 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// Stores a copy of an operand as a result, if the operand is concrete and owns nothing. Returns whether
-    /// it did. Returns true without a store if the use does not have the result.
+    /// it did. Also true if the use does not have the result.
     #[inline(always)]
     pub fn copy_operand(&mut self, operand: usize, result: usize) -> bool {
         let from = NonNull::from(self.slot(operand));
