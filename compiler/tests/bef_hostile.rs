@@ -1,4 +1,4 @@
-//! Tests with valid files of nonsense: raising them results in IR or an error, never in a panic.
+//! Hostile files that pass validation: raising them results in IR or an error, never in a panic.
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer, update_checksums};
 use bef_format::{AlignedBytes, DType, FunctionKind, StringId, validate};
@@ -50,7 +50,7 @@ fn survives(bytes: &AlignedBytes) -> u8 {
     for (generic, keep_names) in [(false, false), (false, true), (true, false)] {
         print(&module, &PrintOptions { generic, keep_names, locations: true, ..PrintOptions::default() });
     }
-    // Emission may refuse it, but must not panic either.
+    // Emission may fail, but must not panic.
     let _ = emit(&module, &EmitOptions::default());
     3
 }
@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// Checks the message with which raising a handmade file is refused.
+/// Checks that raising a handmade file is refused with a message that contains `part`.
 #[track_caller]
 fn check<T>(build: impl FnOnce(&mut Writer) -> T, part: &str) {
     let mut w = Writer::new();
@@ -99,7 +99,7 @@ fn check<T>(build: impl FnOnce(&mut Writer) -> T, part: &str) {
     }
 }
 
-/// A file of one function `f`, with one kernel and possibly a region's body.
+/// Adds a function `f` with one kernel.
 fn kernel(w: &mut Writer, name: &str, spec: impl FnOnce(&mut Writer, &mut KernelSpec<'_>)) {
     let mut f = FunctionBuilder::new(w.string("f"), FunctionKind::Async);
     let mut kernel = KernelSpec { code: w.kernel_name(name), ..KernelSpec::default() };

@@ -68,8 +68,9 @@ fn check(module: &Verified) {
     let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
     same(&dump(&bytes), &dump(&again), "the raised module, emitted");
     assert!(*again == *bytes, "the raised module emits other bytes");
-    // Without the optional sections a file still is a program, and a second round trip does not change it.
-    // But attributes that affect streams are gone then, and streams are computed anew.
+    // A file without the optional sections is still a program, and a second round trip does not change it.
+    // Modules with attributes that affect streams are excluded: the attributes are in these sections, so the
+    // streams differ.
     let stripped = emitted(module, Strip::Debug);
     assert!(stripped.len() <= bytes.len());
     if print(module, &PrintOptions::default()).contains("cost_threshold = ") {
@@ -129,7 +130,7 @@ fn scalars_and_calls() {
     assert_eq!(main.kernel(5).ready_count(), 1);
     assert_eq!(main.kernel(6).ready_count(), 3);
     assert_eq!(main.kernel(7).ready_count(), 1);
-    // A native function is one kernel of its name.
+    // A native function becomes a function with one kernel of its name.
     let native = image.function(2);
     assert_eq!(native.kind(), bef_format::FunctionKind::Async);
     assert_eq!(

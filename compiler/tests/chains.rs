@@ -1,4 +1,4 @@
-//! Canonicalization of chains preserves all orderings.
+//! Passes preserve all orderings by chains.
 //!
 //! Programs of prints and merges are generated. Each print has a number; one print comes before another if
 //! there is a path from its results to the other's operands. Each pipeline must preserve the order of every
@@ -18,11 +18,11 @@ use proptest::prelude::*;
 const PIPELINES: [&str; 4] =
     ["canonicalize", "cse", "inline,canonicalize", "canonicalize,cse,inline,sccp,symbol-dce,canonicalize"];
 
-/// The end of a function, as if it were a print.
+/// The number of the end of a function, which is treated as a print.
 const RETURN: i64 = -1;
 
-/// A program determined by the numbers: prints, merges of chains and other values, ready chains, calls of a
-/// function that prints.
+/// A program that `choices` determine: prints, merges of chains and other values, new chains, calls of
+/// functions that print.
 fn program(choices: &[(u8, u16, u16, u16)]) -> String {
     let mut text = "func.func @main(%in: !tfrt.chain, %x: i32) -> (!tfrt.chain, !tfrt.chain) {\n".to_owned();
     let mut callees = String::new();
@@ -66,7 +66,7 @@ fn read(text: &str) -> Module {
 /// The order of prints (or calls of a print) and of the end of `main`, as pairs.
 fn orders(m: &Module) -> BTreeSet<(i64, i64)> {
     let main = m.walk(m.top()).find(|op| m.op_name_str(*op) == "func.func").expect("there is a function");
-    // The transitive dependencies of an op: prints only.
+    // The prints on which an op depends, transitively.
     let mut before: BTreeMap<OpId, BTreeSet<i64>> = BTreeMap::new();
     let mut orders = BTreeSet::new();
     let id_of = |op: OpId| {

@@ -1,14 +1,15 @@
-//! Every rule against central differences in f64: first and second derivatives, with static and with unknown
-//! shapes, by the tensor library's functions alone.
+//! Gradient rules, compared with central differences in f64: first and second derivatives, with static and
+//! with unknown shapes. Programs are evaluated by the functions of the tensor library, without kernels.
 //!
 //! ```text
 //! L(x) = sum r * f(x)      dL/dx = tf._Gradients(f(x), r, x)      compared with (L(x+h) - L(x-h)) / 2h
-//! M(x) = sum q * dL/dx     dM/dx = tf._Gradients(dL/dx, q, x)     likewise: the rules of emitted ops
+//! M(x) = sum q * dL/dx     dM/dx = tf._Gradients(dL/dx, q, x)     likewise, for the ops that rules emit
 //! ```
 //!
-//! A case is a line: operator, operands, results, attributes. An operand is the shape of random numbers, with
-//! their range after `@`, or a constant after `=`. `!` before the name: there is no second derivative; `~`:
-//! the rule needs static shapes; `f`: the operator is of f32 only, so that the differences are rough.
+//! A case of one op is a line: name, operands, results, attributes. An operand is a constant after `=`, or
+//! the shape of random numbers, with their range after `@`. A prefix of the name marks an exception: `!` for
+//! no second derivative, `~` for a rule that needs static shapes, `f` for an op of f32 only, which is
+//! compared with a larger tolerance.
 #![forbid(unsafe_code)]
 
 mod gradient_cases;
@@ -193,7 +194,7 @@ fn run(m: &Module, args: &[HostTensor], plain: &Arc<dyn Allocator>) -> Result<Ve
     Err("no return".to_owned())
 }
 
-/// Numbers that are not too near to each other, always the same.
+/// Pseudorandom numbers from a fixed seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -205,7 +206,7 @@ impl Numbers {
     fn tensor(&mut self, dtype: DType, sizes: &[i64], low: f64, high: f64) -> HostTensor {
         let n: i64 = sizes.iter().product();
         let offset = self.next();
-        // No two are equal or nearly so, and matrices are not singular.
+        // No two numbers of a tensor are nearly equal, and matrices are not singular.
         let at = |i: i64| (offset + 0.618_033_988_749_894_9 * (i * i + i / 3) as f64).fract();
         let numbers: Vec<f64> = (0..n).map(|i| low + (high - low) * at(i)).collect();
         tensor(dtype, Shape::from_i64(sizes).expect("a shape"), &numbers)
@@ -258,7 +259,7 @@ fn check(case: &Case, is_dynamic: bool) -> Result<(), String> {
             let compare = |what: &str, at: usize, weights: &[HostTensor], part: std::ops::Range<usize>| {
                 let want = (sum(&high[part.clone()], weights) - sum(&low[part], weights)) / (2.0 * step);
                 let got = numbers(&found[at])[j];
-                // A difference of second derivatives loses digits.
+                // Central differences lose digits.
                 if (got - want).abs() > tolerance * (1.0 + want.abs().max(got.abs())) {
                     return Err(format!("{what} by operand {i}, element {j}: {got}, expected {want}"));
                 }
@@ -302,8 +303,8 @@ fn gradients_are_those_of_central_differences() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Operators with a rule that no case has: variables, which the graphs in `testdata` have, and those that are
-/// tested with others.
+/// Ops with a gradient rule but without a case: ops on variables, which graphs in `testdata` test, and ops
+/// whose rule is tested by the case of another op.
 const ELSEWHERE: &[&str] = &[
     "CheckNumericsV2",
     "FakeQuantWithMinMaxArgs",

@@ -1,6 +1,6 @@
-//! The cases of the test of gradients.
+//! The cases of `gradients.rs`, which describes their syntax.
 
-/// One operator each.
+/// Cases of one op.
 pub(crate) const OPERATORS: &[&str] = &[
     "Abs: 3@-1..1 -> 3",
     "Acos: 2x3 -> 2x3",
@@ -47,7 +47,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "CheckNumerics: 3 -> 3 <{message = \"\"}>",
     "LeakyRelu: 4@-1..1 -> 4 <{alpha = 0.1 : f32}>",
     "!_UnaryOpsComposition: 3 -> 3 <{op_names = [\"Sin\", \"Exp\"]}>",
-    // Two operands, broadcast either way.
+    // Several operands, with broadcasting.
     "Add: 2x3; 3 -> 2x3",
     "AddV2: 2x1; 1x3 -> 2x3",
     "Sub: 3; 2x3 -> 2x3",
@@ -77,7 +77,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "Select: =[true,false,true]:3xi1; 3; 3 -> 3",
     "SelectV2: =[true,false,true]:3xi1; 2x3; s -> 2x3",
     "NextAfter: 3; =0.5:f64 -> 3",
-    // Gradients of functions.
+    // Gradients of activation functions.
     "EluGrad: 4; 4@-0.9..0.9 -> 4",
     "SeluGrad: 4; 4@-0.9..0.9 -> 4",
     "ReluGrad: 4; 4@-1..1 -> 4",
@@ -232,7 +232,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "Softmax: 2x3 -> 2x3",
     "LogSoftmax: 2x3 -> 2x3",
     "SparseSoftmaxCrossEntropyWithLogits: 2x3; =[2,0]:2xi32 -> 2; 2x3",
-    // Of f32 only.
+    // Ops of f32 only.
     "f!LRN: 1x2x2x4 -> 1x2x2x4 <{depth_radius = 1 : i64}>",
     "f!FusedBatchNorm: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",
     "fFusedBatchNormV2: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",
@@ -266,7 +266,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "~Qr: 2x3 -> 2x2; 2x3",
 ];
 
-/// Several operators: name, arguments, ops, results.
+/// Cases of several ops: name, arguments, ops, results.
 pub(crate) const COMPOSED: &[(&str, &str, &str, &str)] = &[
     (
         "Complex",

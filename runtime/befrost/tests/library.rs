@@ -1,5 +1,5 @@
-//! The example `library`, a kernel library that is made with `library!`: its kernels run, and its mistakes
-//! are errors.
+//! The example `library`, a kernel library that `library!` defines: its kernels run, and its mistakes become
+//! errors.
 #![cfg(feature = "libraries")]
 #![allow(unsafe_code, reason = "loads the library that is built beside this test")]
 
@@ -12,7 +12,8 @@ fn runtime() -> Runtime {
     let folder = test.parent().and_then(std::path::Path::parent).expect("the folder of what was built");
     let library = folder.join("examples/liblibrary.so");
     assert!(library.exists(), "{} is not there: cargo test -p befrost builds it", library.display());
-    // SAFETY: it is the example of this crate.
+    // SAFETY: it is the example of this crate, whose macro `library!` keeps the contract of
+    // `befrost_library.h`.
     let loaded = unsafe { Library::load(&library) }.expect("it is accepted");
     assert_eq!(loaded.name(), "plane");
     assert_eq!(loaded.kernels().collect::<Vec<_>>(), ["plane.length", "tf.PlaneScale", "tf.PlaneWrong"]);

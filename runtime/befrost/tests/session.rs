@@ -1,4 +1,4 @@
-//! Sessions: variables that live between runs, interior feeds, many threads, and what is refused.
+//! Sessions: variables that live between runs, feeds of inner tensors, many threads, refused requests.
 #![cfg(feature = "compile")]
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ fn array(case: &str, file: &str) -> HostTensor {
     npy::read_file(&data(case).join(file), runtime.allocator()).expect("an array")
 }
 
-/// Stochastic gradient descent, whose variable TensorFlow updated in five runs.
+/// Stochastic gradient descent, with the results of TensorFlow's runs.
 const TRAINED: &str = "partition/sgd_on_parameter_device";
 
 #[test]
@@ -132,7 +132,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(session.stats().executables, 1);
 }
 
-/// A session on a queue without threads, whose sizes are compiled as soon as they come often.
+/// A builder of a session on a queue without threads, so a run waits for the program of a frequent size.
 fn digits(shapes: Shapes) -> befrost::SessionBuilder {
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
     Session::builder().runtime(&runtime).shapes(shapes)
@@ -163,7 +163,7 @@ fn sizes_that_come_often_get_a_program_of_their_own() {
         assert!(are_near(&logits(&auto, n), &want) && are_near(&logits(&exact, n), &want), "{n} images");
         assert_eq!(auto.stats().specializations, n_specialized, "{n} images");
     }
-    // The third size took the place of the one that was not used for the longest time, and is counted anew.
+    // The third size has replaced the least recently used one, whose runs are counted from zero again.
     assert_eq!(declared.stats().specializations, 0);
     assert_eq!(exact.stats().specializations, 3);
     assert!(exact.stats().bytes > declared.stats().bytes);
@@ -182,7 +182,7 @@ fn sizes_are_compiled_aside() {
     let runtime = Runtime::builder().work_queue("mstd:2").build().expect("a runtime");
     let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
     let want = logits(&session, 3);
-    // Whichever program runs, the values are those.
+    // The values do not depend on the program that runs.
     while session.stats().specializations == 0 {
         assert!(are_near(&logits(&session, 3), &want));
     }
@@ -266,7 +266,7 @@ fn a_cache_on_disk_saves_compilations() {
         *told.0.lock().expect("no panic"),
         ["begins logits", "ends logits", "begins logits", "ends logits"]
     );
-    // Other options make another program; a broken file is made anew.
+    // Other options have another entry. A corrupt file is replaced.
     let other = digits(Shapes::Declared).level(0).cache_dir(&folder);
     let other = other.open(data("digits/digits_mlp.pb")).expect("a session");
     assert!(are_near(&logits(&other, 2), &want));
@@ -284,14 +284,14 @@ fn a_cache_on_disk_saves_compilations() {
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
-/// Feeds and fetches of which there are 40 pairs.
+/// Forty pairs of a feed and a list of fetches.
 fn forty_keys() -> Vec<(&'static str, Vec<&'static str>)> {
     let feeds = ["images", "images:0"];
     let fetches = ["logits", "logits:0"];
     let mut keys = Vec::new();
     for feed in feeds {
         for n in 1..=20usize {
-            // Different lists of the same tensor, told apart by the bits of a number.
+            // Different lists of the same tensor, distinguished by the bits of a number.
             let list = (0..5).map(|bit| fetches[n >> bit & 1]).take(1 + n % 5).chain([fetches[n % 2]; 3]);
             keys.push((feed, list.chain(fetches.iter().copied().cycle().take(n)).collect()));
         }
@@ -330,7 +330,7 @@ fn eight_threads_run_forty_keys_and_each_is_compiled_once() {
     assert_eq!(session.stats().hits, 80_000 - 40);
 }
 
-/// A list of fetches of the same tensor: the bits of a number tell them apart.
+/// A list of fetches of the same tensor, which the bits of a number select.
 fn list(number: usize) -> Vec<&'static str> {
     (0..9).map(|bit| ["logits", "logits:0"][number >> bit & 1]).collect()
 }

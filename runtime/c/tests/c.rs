@@ -1,6 +1,6 @@
-//! The headers and their examples: the functions are those of the library, none of an earlier release is
-//! gone, structures have the layout that programs were compiled with, and the examples compile without a
-//! warning as C11 or C++17 and run, also under AddressSanitizer, where the compiler has it.
+//! The headers and their examples. The headers declare exactly the functions of the library, and all of those
+//! of earlier releases. Structures have the layout of ABI 1. The examples compile without a warning as C11 or
+//! C++17. They run, also under AddressSanitizer if the compiler has it.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The names behind a prefix, up to a parenthesis.
+/// The names with the prefix `bf_` in front of a parenthesis, in the lines that `is_function` accepts.
 fn functions<'t>(text: &'t str, is_function: impl Fn(&str) -> bool) -> BTreeSet<&'t str> {
     let lines = text.lines().filter(|line| is_function(line));
     let of = |line: &'t str| {
@@ -56,7 +56,7 @@ fn library() -> PathBuf {
     test.with_file_name("libbefrost_c.so")
 }
 
-/// Compiles a program with these flags; none without a compiler.
+/// Compiles a program with these flags. `None` if there is no compiler.
 fn compile(source: &Path, flags: &[&str], folder: &Path) -> Option<PathBuf> {
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
@@ -92,7 +92,8 @@ fn has_sanitizer(folder: &Path) -> bool {
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Compiles and runs a program, as it is and under AddressSanitizer; returns what it printed.
+/// Compiles and runs a program, without and with AddressSanitizer; returns its output. `None` if there is no
+/// compiler.
 fn run(source: &str, arguments: &[&Path]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["libbefrost.so", "libbefrost.so.1"] {
@@ -104,7 +105,7 @@ fn run(source: &str, arguments: &[&Path]) -> Option<String> {
         let program = compile(&here(source), flags, folder.path())?;
         let mut command = Command::new(&program);
         command.args(arguments).env("LD_LIBRARY_PATH", folder.path());
-        // Too much memory is an error of ours, not one of the sanitizer's.
+        // The library reports an allocation that is too large, so the sanitizer must not end the program.
         let said = command.env("ASAN_OPTIONS", "allocator_may_return_null=1").output();
         let said = said.expect("it runs");
         let stderr = String::from_utf8_lossy(&said.stderr);

@@ -162,7 +162,7 @@ fn a_cancelled_call_gives_the_cancellation() {
     assert_eq!(y.wait().unwrap_err().code(), ErrorCode::Cancelled);
 }
 
-/// A handler that counts and asks the next one.
+/// A handler that counts the operators that it is asked for, and delegates to the next one.
 struct Counting {
     next: Arc<dyn OpHandler>,
     made: AtomicUsize,
@@ -315,7 +315,7 @@ fn explicit_chains_order_effects_and_pass_errors_on() {
     assert_eq!(a.wait().unwrap_err().message(), "gone");
     print.call_after(&mut a, smallvec![number(3)]).unwrap();
     assert_eq!(a.error().map(|error| error.message().to_owned()).as_deref(), Some("gone"));
-    // Pure operators neither wait for a chain nor advance it, but a failed one stops them too.
+    // Pure ops neither wait for a chain nor advance it, but a failed chain stops them too.
     let neg = core.op("Neg", OpAttrs::new()).unwrap();
     let y = neg.call_after(&mut b, smallvec![floats(&[1.0])]).unwrap();
     assert_eq!(read(&core, &y[0]), [-1.0]);
@@ -342,7 +342,7 @@ fn operators_are_cached_by_all_of_their_attributes() {
     let dims = |axis: i64| OpAttrs::new().set("squeeze_dims", &[0, 1, 2, 3, axis][..]);
     let y = core.execute("Squeeze", std::slice::from_ref(&x), dims(4)).unwrap();
     assert_eq!(y[0].shape().unwrap().dims(), [2]);
-    // The text of attributes has five numbers at most.
+    // The text of a list shows at most five numbers, so it does not distinguish these attributes.
     let long = |last: i64| OpAttrs::new().set("Tout", &[1, 2, 3, 4, 5, last][..]);
     core.op("AddV2", long(6)).unwrap();
     core.op("AddV2", long(7)).unwrap();
@@ -391,7 +391,7 @@ fn results_that_are_several_come_later_too() {
     assert_eq!((read(&core, &halves[0]), read(&core, &halves[1])), (vec![1.0], vec![2.0]));
 }
 
-/// A function that adds one to each tensor.
+/// A function that adds one to each of two tensors.
 struct PlusOne;
 
 impl CompiledFunction for PlusOne {
@@ -407,7 +407,7 @@ impl CompiledFunction for PlusOne {
     }
 }
 
-/// A compiler that knows one function.
+/// A compiler that returns one function for every module, and records the modules.
 #[derive(Default)]
 struct OneFunction(Mutex<Vec<String>>);
 
@@ -454,7 +454,7 @@ fn operators_without_kernels_are_compiled_once_per_shapes() {
     assert!(missing.message().contains("NullOpHandler"));
 }
 
-/// Whatever the operands are, a row is executed or refused.
+/// Every op is executed or refused, whatever its operands are.
 #[test]
 fn no_operator_panics_on_operands_of_any_kind() {
     use befrost_kernels::Strings;

@@ -1,13 +1,13 @@
-//! [`Activity`]: notices when the kernels of an execution can only wait for each other.
+//! [`Activity`]: detection of executions whose kernels can only wait for each other.
 //!
 //! ```text
 //! +1  a task of the execution is given to a queue        -1  it has run
 //! +1  a result, a future, a caller's argument is awaited  -1  it is there, and its users are notified
-//!  0  nothing runs, is ready, or is awaited: what waits in a rendezvous waits in vain
+//!  0  nothing runs, is ready, or is awaited: a receiver in a rendezvous waits in vain
 //! ```
 //!
-//! A kernel that waits for another kernel of its execution ([`Deferred::meeting`]) does not count; whoever
-//! wakes it does. So the count is zero between two tasks only if no value can come any more, and when an
+//! A kernel that waits for another kernel of its execution ([`Deferred::meeting`]) does not count. Its task
+//! counts again when it is woken. So the count is zero only if no value can come any more, or the
 //! execution has ended. Executions without such kernels have no `Activity` and pay nothing.
 //!
 //! [`Deferred::meeting`]: crate::kernel::Deferred::meeting
@@ -19,7 +19,7 @@ use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// A place where kernels wait for others of their execution.
 pub trait Meeting: Send + Sync {
-    /// Nothing comes any more: whoever waits gets an error.
+    /// Ends all waits with an error, because no value can come any more.
     fn end_waits(&self);
 }
 
@@ -40,14 +40,15 @@ impl Activity {
 
     /// Counts a task, before it is given to a queue, or an awaited value.
     pub fn begin(&self) {
-        // Relaxed: the caller is counted itself, or has the execution's results still before it.
+        // Relaxed: publishes nothing. The count cannot reach zero in between, because the caller is counted
+        // itself, or the execution has not started.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends what was counted, behind everything that it began.
+    /// Ends a counted task or value, after all calls of [`Activity::begin`] that it makes.
     pub fn end(&self) {
-        // AcqRel: Release publishes what this thread left waiting. Acquire shows the thread that sees zero
-        // what all others left.
+        // AcqRel: Release publishes the waits that this thread leaves. Acquire shows those of all other
+        // threads to the one that sees zero; pairs with the Release halves of their decrements.
         if self.count.fetch_sub(1, Ordering::AcqRel) == 1 {
             let meetings: Vec<_> = lock(&self.meetings).iter().filter_map(Weak::upgrade).collect();
             meetings.iter().for_each(|meeting| meeting.end_waits());
@@ -61,12 +62,12 @@ impl fmt::Debug for Activity {
     }
 }
 
-/// Something that goes on, until it is dropped.
+/// A counted task or awaited value, until it is dropped.
 #[derive(Debug)]
 pub struct Going(Arc<Activity>);
 
 impl Going {
-    /// Counts something that begins.
+    /// Counts a task or an awaited value.
     pub fn new(activity: Arc<Activity>) -> Going {
         activity.begin();
         Going(activity)
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(n_ended(), 1);
         drop(Going::new(activity.clone()));
         assert_eq!(n_ended(), 2, "each time");
-        // A meeting that is over is not asked, and forgotten.
+        // A meeting that was dropped is not called, and is removed.
         activity.watch(Weak::<Ended>::new());
         drop(Going::new(activity.clone()));
         activity.watch(Weak::<Ended>::new());

@@ -98,8 +98,8 @@ impl AsyncRef {
     /// The referenced cell, or one that it forwards to.
     fn deref(&self, cell: NonNull<Cell>) -> &Cell {
         // SAFETY: `self` holds a count of the first cell of a chain of forwards; each forwarded word owns a
-        // count of the next and never changes again, so every cell of the chain lives as long as `self`. Only
-        // synchronized fields are ever changed.
+        // count of the next and never changes again, so every cell of the chain lives as long as `self`. The
+        // fields of a cell are atomics and an `UnsafeCell`, so a shared borrow is sound while they change.
         unsafe { &*cell.as_ptr().cast_const() }
     }
 
@@ -131,9 +131,9 @@ impl AsyncRef {
         }
     }
 
-    /// Runs `waiter` with the value. If the value is final, it runs on this thread: now, or later if waiters
-    /// nest too deeply. Otherwise it runs on the thread that makes the value final, where a panic ends only
-    /// the waiter.
+    /// Runs `waiter` with the value. If the value is final, it runs on this thread: at once, or later if
+    /// waiters nest too deeply. Otherwise it runs on the thread that makes the value final, where a panic
+    /// ends only the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
         match self.value() {
             Some(value) => run_one(waiter, value),
@@ -211,7 +211,7 @@ impl Drop for AsyncRef {
             count_async_value(-1);
             // For loom: freeing is a write.
             last.slot.with_mut(|_| ());
-            // Relaxed: the fence above ordered everything before.
+            // Relaxed: the Acquire load or the fence above ordered all other holders' accesses before this.
             let word = last.word.load(Ordering::Relaxed);
             match (word.addr() & TAG, NonNull::new(untagged(word).cast::<Cell>())) {
                 (FORWARDED, Some(target)) => cell = target,
@@ -245,7 +245,9 @@ impl Promise {
         self.finish(Value::Error(error));
     }
 
-    /// Makes the value that of `source`, now or when `source` becomes final.
+    /// Makes the value that of `source`, at once or when `source` becomes final. A value that is forwarded to
+    /// itself becomes an error. Two threads must not forward two values to each other at the same time: the
+    /// cycle is not detected.
     pub fn forward(mut self, source: &AsyncRef) {
         let (target, _) = source.resolve();
         if let Some(value) = source.value() {

@@ -6,9 +6,10 @@
 //!    └── by the caller, by a timer at the deadline, or by the count of kernels
 //! ```
 //!
-//! Before a kernel one flag is loaded. No clock is read, and kernels are counted only if there is a limit.
-//! Blocks of a `parallel_for` load the flag too, and so should long work. The kernels of the tensor library
-//! declare it to their loops, wherever these are.
+//! Before a kernel one flag is loaded. Kernels are counted only if there is a limit. The clock is read before
+//! each kernel only if there is no thread for timers. The cancellation is checked before each block of a
+//! `parallel_for`, and long work should poll it. The kernels of tensors pass its flag to the loops of the
+//! tensor library.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,7 +28,7 @@ pub struct Cancellation(Arc<CancelState>);
 
 #[derive(Default)]
 struct CancelState {
-    /// Set after `error`. Loaded before every kernel.
+    /// Set after `error`.
     cancelled: AtomicBool,
     error: OnceLock<Error>,
     deadline: Option<Instant>,
@@ -112,7 +113,8 @@ impl Cancellation {
         };
         match Timer::new(deadline, cancel) {
             Ok(timer) => _ = self.0.timer.set(timer),
-            // No thread for timers: the clock is read before every kernel.
+            // No thread for timers: the clock is read before every kernel. Relaxed: no other thread has the
+            // state yet.
             Err(_) => {
                 self.0.is_limited.store(true, Ordering::Relaxed);
                 self.0.attention.store(true, Ordering::Relaxed);
@@ -132,16 +134,18 @@ impl Cancellation {
         self.0.cancelled.store(true, Ordering::Release);
         // Relaxed: a hint. Readers load `cancelled`, and look again before the next kernel.
         self.0.attention.store(true, Ordering::Relaxed);
-        // A later registration finds `cancelled` set.
+        // A registration that locks the wakers after this finds `cancelled` set.
         let wakers = std::mem::take(&mut self.0.wakers().by_number);
         wakers.into_values().for_each(Waker::wake);
     }
 
-    /// Registers a waker for the cancellation. It is woken now if the execution is cancelled already.
+    /// Registers a waker for the cancellation. It is woken at once if the execution is cancelled already.
     pub(crate) fn on_cancel(&self, waker: Waker) -> OnCancel {
         let mut wakers = self.0.wakers();
         let number = wakers.next;
         wakers.next += 1;
+        // If `cancel_with` has locked the wakers before, the lock makes its store visible here. Otherwise it
+        // finds this waker.
         if self.is_cancelled() {
             drop(wakers);
             waker.wake();
@@ -207,7 +211,7 @@ impl Cancellation {
         &self.0.attention
     }
 
-    /// True if the execution was cancelled: for loops that ask a flag.
+    /// The flag that is set by the cancellation, for loops that poll one.
     pub fn flag(&self) -> &AtomicBool {
         &self.0.cancelled
     }
@@ -215,7 +219,7 @@ impl Cancellation {
     /// Counts a kernel that is about to start.
     #[inline]
     pub fn before_kernel(&self) {
-        // Relaxed: as `is_cancelled`.
+        // Relaxed: set before the cancellation is shared, and guards no data.
         if self.0.is_limited.load(Ordering::Relaxed) {
             self.count_kernel();
         }

@@ -33,7 +33,7 @@ use crate::value::Value;
 
 /// Sink of kernels that print.
 pub trait Output: Send + Sync {
-    /// Writes all of `text`, before anything that is written later.
+    /// Writes all of `text`. Texts appear in the order of the calls.
     ///
     /// # Errors
     /// If the sink is gone.
@@ -210,7 +210,7 @@ pub struct ExecContext {
     activity: Option<Arc<Activity>>,
     /// The number of the device.
     device: u16,
-    /// The same for the other devices, by number, as far as they were asked for.
+    /// The same execution on the other devices, by number. Each is made on first use.
     others: OnceLock<Box<[OnceLock<ExecContext>]>>,
 }
 
@@ -325,7 +325,7 @@ impl ExecContext {
         self.activity.as_ref()
     }
 
-    /// The execution, which is to notice when its kernels can only wait for each other.
+    /// The execution with an [`Activity`], which detects that its kernels can only wait for each other.
     #[must_use]
     pub fn watched(self) -> ExecContext {
         ExecContext { activity: self.activity.or_else(|| Some(Arc::default())), ..self }
@@ -359,7 +359,7 @@ impl ExecContext {
     /// The error of a kernel with its trace. Reports it to the request's diagnostics.
     pub fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
         if !error.inside().is_empty() {
-            // It was reported in the callee.
+            // The callee has reported it.
             let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
             return Error::new(error.code(), error.message(), trace);
         }

@@ -84,7 +84,7 @@ impl KernelError {
 
 #[doc(hidden)]
 impl KernelError {
-    /// The trace inside of a function that the kernel called.
+    /// The trace of an error in a function that the kernel called; otherwise empty.
     pub fn inside(&self) -> &[String] {
         &self.0.inside
     }

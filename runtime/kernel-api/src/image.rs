@@ -36,7 +36,7 @@ impl SharedImage {
         &self.image
     }
 
-    /// The file.
+    /// The bytes of the file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -48,7 +48,7 @@ impl SharedImage {
     pub fn view(&self, part: &[u8]) -> Result<Buffer, ViewError> {
         let whole = self.bytes.buffer();
         if part.is_empty() {
-            // An empty slice may lie anywhere: that of a missing section does not lie in the file.
+            // An empty slice may have any address: that of a missing section is outside of the file.
             return whole.view(0..0);
         }
         let start = part.as_ptr().addr().wrapping_sub(whole.address());

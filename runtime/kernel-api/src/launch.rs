@@ -3,12 +3,12 @@
 //! ```text
 //! operands ─┬─ buffers of the device ─ positions of other streams ─▶ ┌────────┐
 //!           ├─ tensors of the host ─── staged by Device::copy ─────▶ │ launch │ ─▶ buffers, at once
-//!           └─ all else ──────────────────────────────────────────▶ └────────┘    others: when it is done
+//!           └─ all others ────────────────────────────────────────▶ └────────┘    others: when it is done
 //! work, in the stream's order: contents of the buffers ─▶ the kernel's code ─▶ contents of the results
 //! ```
 //!
 //! If the content of an operand is an error or dead, the kernel does not run and its results are that value,
-//! as in the executor. If the stream is poisoned, the results are the fault's error with the place of the
+//! as in the executor. If the stream is poisoned, the results are the fault's error with the location of the
 //! kernel.
 //!
 //! A kernel without operands and results in the device's memory runs on the host, at once.
@@ -28,7 +28,7 @@ use crate::kernel::step::CopyStep;
 use crate::kernel::table::LaunchEntry;
 use crate::value::Value;
 
-/// The message for a kernel that waits for something in a stream.
+/// The message for a kernel that would wait in a stream.
 const WAITS: &str = "a kernel that waits cannot run on a device with streams";
 
 /// An operand of a launch.
@@ -224,7 +224,7 @@ impl Launched {
             .collect()
     }
 
-    /// An error of the kernel, with its place.
+    /// An error of the kernel, with its location.
     fn located(&self, error: &KernelError) -> Value {
         Value::Error(self.context.raise(error, self.trace()))
     }

@@ -4,7 +4,7 @@
 //! use befrost_kernel_api::kernel::{Attr, Deferred};
 //! use befrost_kernel_api::{KernelError, Registry, kernel};
 //!
-//! /// A plain function: operands come by type, and the result is the kernel's result or its error.
+//! /// A plain function: operands are passed by type, and the return value is the kernel's result or error.
 //! fn area(width: i32, length: i32) -> Result<i32, KernelError> {
 //!     width.checked_mul(length).ok_or_else(|| KernelError::invalid("the area is too large"))
 //! }
@@ -35,12 +35,12 @@
 //!
 //! ```text
 //! sync, live, pool, error
-//! activity                        what goes on in an execution whose kernels wait for each other
+//! activity                        detection of executions whose kernels can only wait for each other
 //! value, async_value, object      values; AsyncValues and objects as values
 //! queue                           tasks, and the port to work queues
 //! cancellation, parallel, resources, context, device
 //! image                           the bytes of a BEF file
-//! rendezvous                      values that parts of a program send each other
+//! rendezvous                      exchange of values between the parts of a program
 //! kernel                          parameters, results, signatures, frames
 //! registry                        kernels by name
 //! launch                          kernels of the host on devices with streams

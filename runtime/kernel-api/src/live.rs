@@ -61,7 +61,7 @@ impl Shard {
     }
 }
 
-/// The counter of a type of objects.
+/// The number of the counter of a type of objects.
 fn number(ty: TypeId, name: &'static str) -> usize {
     let types = &mut global().types;
     let at = types.iter().position(|(known, _)| *known == ty).unwrap_or_else(|| {
@@ -88,7 +88,7 @@ thread_local! {
 
 #[inline]
 fn add(count: &AtomicIsize, n: isize) {
-    // No read-modify-write: only this thread writes the count.
+    // Relaxed: a number that guards no data. No read-modify-write: only this thread writes the count.
     count.store(count.load(Relaxed).wrapping_add(n), Relaxed);
 }
 
@@ -96,6 +96,7 @@ fn add(count: &AtomicIsize, n: isize) {
 #[inline]
 pub(crate) fn count_async_value(n: isize) {
     if SHARD.try_with(|shard| add(&shard.counts[ASYNC_VALUE], n)).is_err() {
+        // The thread is ending. Relaxed: a number that guards no data.
         ENDED[ASYNC_VALUE].fetch_add(n, Relaxed);
     }
 }
@@ -104,13 +105,13 @@ pub(crate) fn count_async_value(n: isize) {
 #[inline]
 pub(crate) fn count_object(ty: TypeId, name: &'static str, n: isize) {
     if SHARD.try_with(|shard| add(&shard.counts[shard.number(ty, name)], n)).is_err() {
-        // The thread is ending.
+        // The thread is ending. Relaxed: a number that guards no data.
         ENDED[number(ty, name)].fetch_add(n, Relaxed);
     }
 }
 
-/// The numbers of live objects of this process, by the name of their type. Types without live objects are
-/// omitted.
+/// The numbers of live AsyncValues and objects of this process, with the names of their types. Types
+/// without live objects are omitted.
 pub fn live_objects() -> Vec<(&'static str, usize)> {
     let global = global();
     let name = |number: usize| match number {
@@ -128,7 +129,7 @@ pub fn live_objects() -> Vec<(&'static str, usize)> {
     alive
 }
 
-/// The number of AsyncValues alive in this process.
+/// The number of live AsyncValues of this process.
 pub fn live_async_values() -> usize {
     live_objects().iter().find(|(name, _)| *name == "AsyncValue").map_or(0, |(_, n)| *n)
 }

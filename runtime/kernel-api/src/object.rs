@@ -9,8 +9,8 @@
 //! type was compared. Payloads are shared and therefore immutable; mutable data (a tensor's elements)
 //! synchronizes its own accesses.
 //!
-//! The count follows `Arc`'s protocol, without weak references. So the only holder can drop it without an
-//! atomic decrement.
+//! The count follows `Arc`'s protocol, without weak references. So the only holder drops the object without
+//! an atomic decrement.
 
 #![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
 
@@ -27,7 +27,7 @@ use crate::live::count_object;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crate::value::Value;
 
-/// A value in memory of another allocator, and its bytes.
+/// A copy of a value in memory of another allocator, and its size in bytes.
 pub type Copied = Result<(Value, usize), KernelError>;
 
 /// A Rust type whose values may live in registers.
@@ -38,8 +38,8 @@ pub trait Object: fmt::Debug + Send + Sync + 'static {
     /// The text of a result in `bef-exec`.
     fn display(&self) -> String;
 
-    /// The value in memory of another allocator, and its bytes, for devices with a memory of their own.
-    /// `None` for what is in the host's memory wherever it is used.
+    /// A copy of the value in memory of another allocator, for devices with a memory of their own. `None` for
+    /// types whose values are in the host's memory on every device.
     fn copied(&self, _to: &Arc<dyn Allocator>) -> Option<Copied> {
         None
     }
@@ -50,7 +50,7 @@ struct TypeInfo {
     type_id: TypeId,
     /// [`Object::TYPES`].
     types: &'static [&'static str],
-    /// Frees the allocation. The pointer must be the last one of an `ObjRef::new::<T>`.
+    /// Frees the allocation. The pointer must be the last reference to an object of `ObjRef::new::<T>`.
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
     display: fn(&ObjRef) -> String,
@@ -153,7 +153,7 @@ impl ObjRef {
         (self.header().info.display)(self)
     }
 
-    /// The value in memory of another allocator: [`Object::copied`].
+    /// A copy of the value in memory of another allocator: [`Object::copied`].
     pub fn copied(&self, to: &Arc<dyn Allocator>) -> Option<Copied> {
         (self.header().info.copied)(self, to)
     }

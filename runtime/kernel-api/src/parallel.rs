@@ -5,15 +5,16 @@
 //! helper (a task) ───────────── takes blocks from the back
 //! ```
 //!
-//! Caller and helpers take several blocks at once, fewer as they become few, until none are left. The caller
-//! begins at one end and the helpers at the other, so a loop over the results of the loop before finds most
-//! of them in the cache of the core that wrote them. The caller waits only for blocks that are being worked
-//! on. So calls may be nested, on any queue, from any thread: the caller neither waits for an absent worker
-//! nor starts threads. A helper that starts too late finds no blocks.
+//! Caller and helpers take several blocks at once, fewer as fewer are left, until none are left. The caller
+//! begins at one end and the helpers at the other. So a loop that reads the results of the previous loop
+//! finds most of them in the cache of the core that wrote them. The caller waits only for blocks that have
+//! been taken. So calls may be nested, on any queue, from any thread: the caller neither waits for an absent
+//! worker nor starts threads. A helper that starts too late finds no blocks.
 //!
-//! After an error of the caller's no more blocks are taken: the others have higher numbers. After one of a
-//! helper's the others, of lower numbers, are. So the returned error, that of the lowest-numbered block that
-//! fails, does not depend on the distribution of the work. The cancellation is checked before each block.
+//! After an error in a block of the caller's no more blocks are taken, because the remaining ones have higher
+//! numbers. After an error in a block of a helper's the remaining blocks run, because they have lower
+//! numbers. So the returned error is that of the lowest-numbered block that fails, for every distribution of
+//! the work. The cancellation is checked before each block.
 
 #![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
 
@@ -28,18 +29,18 @@ use crate::error::KernelError;
 use crate::queue::{Queue, Task};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-/// Code that runs consecutive blocks which one thread has taken. It stops at the first failure and returns
-/// its number and error.
+/// Code that runs consecutive blocks which one thread has taken. It stops at the first block that fails and
+/// returns the block's number and error.
 pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelError)> + Sync + 'b;
 
 /// Code that runs a block of indices.
 pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
 
-/// About as long as waking a thread takes. A thread that waits looks for work, or for the end of it, for so
-/// long before it sleeps.
+/// The approximate time in which a thread wakes. A thread that waits, for work or for its end, spins for this
+/// time before it sleeps.
 pub const WAKE_TIME: Duration = Duration::from_micros(50);
 
-/// The number of looks for the end of the last helper in that time: eighty take a microsecond.
+/// The number of polls for the end of the last helper in that time: eighty take a microsecond.
 const LOOKS: u128 = WAKE_TIME.as_micros() * 80;
 
 struct Shared {
@@ -47,7 +48,7 @@ struct Shared {
     share: *const Share<'static>,
     /// Number of blocks.
     n: usize,
-    /// Number of blocks that are not taken: those between the caller's and the helpers'.
+    /// Number of blocks that are not taken. They lie between the caller's and the helpers'.
     left: AtomicUsize,
     /// Number of blocks that helpers have taken.
     helped: AtomicUsize,
@@ -60,15 +61,15 @@ struct Shared {
     caller: Thread,
 }
 
-// SAFETY: `share` points to something Sync; all else is Send and Sync.
+// SAFETY: `share` points to a `Sync` closure; all other fields are Send and Sync.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// The number of blocks to run next, which nobody else takes.
+    /// Takes blocks and returns their number.
     fn take(&self) -> Option<usize> {
-        // Relaxed: numbers of blocks. The data of the body came with the task, or is the caller's own.
+        // Relaxed: a count that guards no data. A helper got the data of the body with its task.
         let mut left = self.left.load(Ordering::Relaxed);
         while left > 0 {
             let some = (left / self.parts).max(1);
@@ -86,7 +87,7 @@ impl Shared {
         while let Some(some) = self.take() {
             let ends = !self.run(first..first + some);
             first += some;
-            // The blocks that nobody takes count as done.
+            // Blocks that are never taken count as done. Relaxed: as in `take`.
             let not_taken = if ends { self.left.swap(0, Ordering::Relaxed) } else { 0 };
             self.finish(some + not_taken);
         }
@@ -104,8 +105,8 @@ impl Shared {
     }
 
     fn finish(&self, blocks: usize) {
-        // Release publishes the writes of these blocks. Acquire passes those of other blocks on, for the
-        // thread that wakes the caller.
+        // Release publishes the writes of these blocks; pairs with the Acquire load in `is_done`. Acquire
+        // pairs with the Release halves of the other threads, for the one that wakes the caller.
         if self.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.n {
             self.caller.unpark();
         }

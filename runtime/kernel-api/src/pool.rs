@@ -54,7 +54,7 @@ struct FreeLists {
 
 static DEPOT: [SegQueue<FreeList>; SIZES.len()] = [const { SegQueue::new() }; SIZES.len()];
 
-/// The class of sizes of an object of this layout, if any.
+/// The size class of an object of this layout. `None` if it is too large or too strictly aligned.
 const fn class(layout: Layout) -> Option<usize> {
     if cfg!(loom) || layout.align() > ALIGN {
         return None;
@@ -83,7 +83,7 @@ impl FreeList {
     /// Returns the blocks, which are of this class, to the system.
     ///
     /// # Safety
-    /// The list must not be used afterwards.
+    /// The caller must own the list and not use it afterwards.
     #[cold]
     unsafe fn free(mut self, class: usize) {
         while !self.head.is_null() {
@@ -178,7 +178,7 @@ pub fn boxed<T>(value: T) -> NonNull<T> {
             let free = LISTS.try_with(|lists| lists.take(class)).unwrap_or(null_mut());
             if free.is_null() { system(block(class)) } else { free.cast() }
         }
-        // A value without size gets an address of its own, too.
+        // The added byte gives a value of size zero an address of its own.
         None => system(Layout::new::<(T, u8)>()),
     };
     let memory = memory.cast::<T>();
@@ -198,7 +198,7 @@ fn system(layout: Layout) -> *mut u8 {
     memory
 }
 
-/// Moves the value out and frees its place.
+/// Moves the value out and frees its memory.
 ///
 /// # Safety
 /// `place` must come from [`boxed`] with the same type, and must not be used afterwards.

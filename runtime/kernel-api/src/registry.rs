@@ -1,7 +1,7 @@
 //! The registry of kernels.
 //!
 //! Registration is explicit, not by linking: `Registry::new().with(kernels::tfrt)`. So a test chooses its
-//! kernels, and an embedder restricts an untrusted file.
+//! kernels, and an embedder restricts the kernels of an untrusted file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Registry {
         self.on_kind.iter().find(|((of, called), _)| *of == kind && *called == name).map(|(_, kernel)| kernel)
     }
 
-    /// The kernels that were added for devices of one kind, by kind and name.
+    /// The kernels that were added for devices of one kind, with the kind, in the order of kinds and names.
     pub fn iter_on(&self) -> impl Iterator<Item = (&'static str, &Kernel)> {
         self.on_kind.iter().map(|(&(kind, _), kernel)| (kind, kernel))
     }
@@ -76,7 +76,7 @@ impl Registry {
         self.kernels.get(name)
     }
 
-    /// All kernels, by name.
+    /// All kernels, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &Kernel> {
         let mut kernels: Vec<&Kernel> = self.kernels.values().collect();
         kernels.sort_unstable_by_key(|kernel| kernel.name);

@@ -1,15 +1,15 @@
-//! Rendezvous of the values that parts of a program send each other.
+//! Rendezvous: exchange of values between the parts of a program.
 //!
 //! ```text
 //! send(key, value) ─▶ ┌ key: Sent(value)      ┐ ─▶ recv(key): taken
 //!                     └ key: Awaited(waiting) ┘ ─▶ woken with the value
 //! ```
 //!
-//! A [`StepTable`] belongs to one call of all parts together. Its keys are channel and [`FrameId`]. A value
-//! is sent once and received once. When the last part drops the table, no value can be sent any more: values
-//! in it are dropped, and receivers that wait get an error. They also get one when the execution can only
-//! wait ([`Activity`](crate::activity::Activity)). [`StepTable::abort`] drops the values in it and gives its
-//! error to receivers that wait and to all that come later.
+//! A [`StepTable`] belongs to one step: one call of all parts together. A key is a channel and a [`FrameId`].
+//! A value is sent once and received once. When the last part drops the table, no value can be sent any more:
+//! values in it are dropped, and receivers that wait get an error. They also get one when the execution can
+//! only wait ([`Activity`](crate::activity::Activity)). [`StepTable::abort`] drops the values in the table
+//! and gives its error to receivers that wait and to all later ones.
 //!
 //! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
 //! send, a receive and an abort, the receiver gets the value or the error, once.
@@ -33,7 +33,7 @@ use crate::value::Value;
 /// Identity of a value in a step: its channel and its frame.
 pub type MeetingKey = (i64, FrameId);
 
-/// Hash of a frame's path.
+/// Identity of a frame: a hash of its path, and its iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameId {
     path: [u64; 2],
@@ -92,7 +92,7 @@ struct StepState {
 /// The reason why a receiver gets no value.
 #[derive(Debug)]
 pub enum NotReceived {
-    /// Nobody can send it any more.
+    /// No sender is left.
     NeverSent,
     /// The step was aborted with this error.
     Aborted(KernelError),
@@ -188,7 +188,7 @@ fn copy_of(error: &KernelError) -> KernelError {
 }
 
 impl Meeting for StepTable {
-    /// Those who wait get an error. What was sent stays: somebody may come for it.
+    /// Ends the waits with an error. Sent values stay, because a receiver may still come.
     fn end_waits(&self) {
         let waits: Vec<_> = {
             let mut state = lock(&self.state);
@@ -198,7 +198,7 @@ impl Meeting for StepTable {
     }
 }
 
-/// Ends the waits among these meetings: nobody can send any more.
+/// Ends the waits among these meetings: no sender is left.
 fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
     for (_, meeting) in meetings {
         if let AtKey::Awaited(waiting) = meeting {
@@ -257,7 +257,7 @@ mod tests {
     use crate::error::ErrorCode;
     use crate::object::Object;
 
-    /// A value that tells with its count whether it was dropped.
+    /// A value whose count shows whether it was dropped.
     #[derive(Debug)]
     struct Counted(#[expect(dead_code, reason = "held, not read")] Arc<()>);
 

@@ -26,7 +26,7 @@ pub trait Resource: Any + Send + Sync {
     const TYPE: &'static str;
 }
 
-/// The name of a resource. Clones share the text and are equal without a look at it.
+/// The name of a resource. Clones share the text and are equal by address.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceName(Arc<NameParts>);
 
@@ -37,7 +37,7 @@ struct NameParts {
 }
 
 impl ResourceName {
-    /// A name in a container of TensorFlow's, which often has the empty name.
+    /// A name in a container, as in TensorFlow, whose default container has the empty name.
     pub fn new(container: &str, name: &str) -> ResourceName {
         ResourceName(Arc::new(NameParts { container: container.into(), name: name.into() }))
     }
@@ -73,11 +73,11 @@ impl fmt::Display for ResourceName {
     }
 }
 
-/// Resources that calls share. A clone is another handle of the same ones.
+/// Resources that calls share. A clone is another handle of the same resources.
 #[derive(Clone, Default)]
 pub struct Resources(Arc<Mutex<ResourceTable>>);
 
-/// By type; looked up by kernels while they run, so hashed, and sorted for listings only.
+/// The resources by type. Hashed, because running kernels look them up; listings sort them.
 type ResourceTable = FxHashMap<TypeId, OfType>;
 
 /// The resources of a type.
@@ -115,8 +115,8 @@ impl Resources {
         })
     }
 
-    /// Removes the resource called `name` if it is this one, not a later one of the same name. Returns
-    /// whether it was there.
+    /// Removes `resource` if it is the one called `name`, not another one of the same name. Returns whether
+    /// it was there.
     pub fn remove<T: Resource>(&self, name: &ResourceName, resource: &Arc<T>) -> bool {
         let mut types = self.lock();
         let Some(of_type) = types.get_mut(&TypeId::of::<T>()) else { return false };

@@ -19,13 +19,13 @@ pub use std::sync::Mutex;
 #[cfg(loom)]
 pub use loom::sync::Mutex;
 
-/// Takes a lock whose data stays consistent in a panic.
+/// Takes a lock. Ignores poisoning, so the data must be consistent even after a panic of a holder.
 #[cfg(not(loom))]
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Takes a lock whose data stays consistent in a panic.
+/// Takes a lock. Ignores poisoning, so the data must be consistent even after a panic of a holder.
 #[cfg(loom)]
 pub fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -41,7 +41,7 @@ macro_rules! thread_local_const {
     };
 }
 
-/// A variable of loom's threads.
+/// A variable local to one of loom's threads.
 #[cfg(loom)]
 #[macro_export]
 #[doc(hidden)]

@@ -8,8 +8,7 @@
 //! dead                                   a branch that was not taken
 //! ```
 //!
-//! A value is *final* unless it is `Empty` or a pending `Async`. It is a Rust enum, whose size is asserted.
-//! Variants that own something come last, from `Error` on.
+//! A value is *final* unless it is `Empty` or a pending `Async`. The size of the enum is asserted.
 
 mod words;
 
@@ -26,8 +25,8 @@ use crate::object::{ObjRef, Object};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;
 
-/// A value of any type in any state. 16 bytes. Variants that own something come last, so one comparison
-/// distinguishes them.
+/// A value of any type in any state. 16 bytes. Variants that own something come last, from `Error` on, so one
+/// comparison distinguishes them.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// The content of a register that was not written, or whose value was moved out. Not visible to kernels.
@@ -69,7 +68,7 @@ pub enum Value {
     Error(Error),
     /// The value of an asynchronous kernel, pending or final.
     Async(AsyncRef),
-    /// A larger value.
+    /// A value of more than eight bytes.
     Object(ObjRef),
 }
 
@@ -207,7 +206,7 @@ impl Value {
         }
     }
 
-    /// [`Value::resolve`].
+    /// The value after [`Value::resolve`].
     pub fn resolved(mut self) -> Value {
         self.resolve();
         self
@@ -260,7 +259,7 @@ fn fixed(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
 pub trait Scalar: Copy + Send + Sync + 'static {
     /// The IR types that it represents.
     const TYPES: &'static [&'static str];
-    /// Reads it from a value of its type.
+    /// The scalar in a value of this type. `None` for values of other types.
     fn from_value(value: &Value) -> Option<Self>;
     /// Conversion to a value.
     fn into_value(self) -> Value;
@@ -343,7 +342,7 @@ pub fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
 }
 
 #[doc(hidden)]
-/// True if a type is one of `types`. `tensor` stands for all `tensor<...>`.
+/// True if the IR type `name` is one of `types`, in which `tensor` stands for all `tensor<...>`.
 pub fn is_of(types: &[&str], name: &str) -> bool {
     types.contains(&name) || name.split_once('<').is_some_and(|(head, _)| types.contains(&head))
 }

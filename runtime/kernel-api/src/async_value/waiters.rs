@@ -24,7 +24,7 @@ use crate::value::Value;
 /// Limit of the nesting of waiters on the machine's stack.
 #[cfg(not(loom))]
 pub(super) const MAX_DEPTH: u32 = 64;
-/// Small, within reach of loom's tests.
+/// Small, so that loom's tests reach it.
 #[cfg(loom)]
 pub(super) const MAX_DEPTH: u32 = 1;
 
@@ -36,8 +36,8 @@ pub(super) struct Node {
 }
 
 enum What {
-    /// A closure follows. The function moves it out, frees the node, and calls the closure if there is a
-    /// value.
+    /// A closure follows the node. The function moves it out, frees the node, and calls the closure if there
+    /// is a value.
     Call(unsafe fn(NonNull<Node>, Option<&Value>)),
     /// The waiters of a value that was forwarded here.
     Moved(List),
@@ -61,7 +61,7 @@ unsafe impl Send for List {}
 unsafe impl Send for Waiter {}
 
 /// # Safety
-/// `node` must point to a `WithClosure<F>` from the pool that the caller owns. It is freed.
+/// `node` must point to a `WithClosure<F>` from the pool, owned by the caller. It is freed.
 unsafe fn call<F: FnOnce(&Value)>(node: NonNull<Node>, value: Option<&Value>) {
     // SAFETY: the caller's contract: a node of this type from the pool, which is freed once.
     let WithClosure { closure, node: _ } = unsafe { pool::unbox(node.cast::<WithClosure<F>>()) };

@@ -7,8 +7,8 @@
 //!
 //! A buffer is concrete as soon as its launch is in a stream. Its content, which the launch's work sets, is a
 //! value of that device's memory, an error, or dead. Kernels of the device get the content in the order of
-//! the stream. Nothing else reads it: for a kernel of the host a buffer is no tensor, and [`Device::copy`]
-//! moves the content to another memory.
+//! the stream. Nothing else reads it: a kernel of the host does not accept a buffer as a tensor, and
+//! [`Device::copy`] copies the content to another memory.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use super::{Device, DeviceSet, Position};
 use crate::object::Object;
 use crate::value::Value;
 
-/// A value in the memory of a device. See the module's essay.
+/// A value in the memory of a device.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     device: u16,
@@ -30,7 +30,7 @@ pub struct DeviceBuffer {
 pub struct BufferContent(Arc<OnceLock<Value>>);
 
 impl BufferContent {
-    /// Sets the content; the first time counts.
+    /// Sets the content, if it is not set.
     pub fn set(&self, value: Value) {
         // A launch sets the content of its buffers once.
         _ = self.0.set(value);
@@ -58,7 +58,7 @@ impl DeviceBuffer {
         devices.get(self.device)
     }
 
-    /// The position behind which it has its content.
+    /// The position of its launch. The buffer has its content when the position is reached.
     pub fn position(&self) -> Position {
         self.at
     }
@@ -85,8 +85,8 @@ impl Object for DeviceBuffer {
     }
 }
 
-/// True if values of a register of this type may lie in the memory of a device: tensors of all but strings,
-/// handles of resources and references. All else is in the host's memory wherever its kernel runs.
+/// True if values of a register of this type may lie in the memory of a device: tensors, except those of
+/// strings, resource handles and references. All other values are in the host's memory on every device.
 pub fn is_device_type(ty: &str) -> bool {
     let Some(inner) = ty.strip_prefix("tensor<").and_then(|rest| rest.strip_suffix('>')) else {
         return false;

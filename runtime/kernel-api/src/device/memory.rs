@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use befrost_mem::{Allocator, Limited};
 
-/// Identity of a memory within a set of devices. Kernels read values of their own memory, and those of the
-/// host's that their signatures say.
+/// Identity of a memory within a set of devices. Kernels read values in the memory of their device, and those
+/// operands in the host's memory that their signatures name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Space(pub u16);
 
@@ -38,7 +38,7 @@ impl Memory {
         Memory { space, own: Some(Own { allocator: limited.clone(), limited, capacity }) }
     }
 
-    /// The same memory, whose requests go through `around` first.
+    /// The same memory with the allocator that `around` makes of its own.
     #[must_use]
     pub fn within(self, around: impl FnOnce(Arc<dyn Allocator>) -> Arc<dyn Allocator>) -> Memory {
         let own = self.own.map(|own| Own { allocator: around(own.allocator.clone()), ..own });
@@ -55,7 +55,7 @@ impl Memory {
         self.own.as_ref().map(|own| &own.allocator)
     }
 
-    /// The bytes that it has, if there is a limit.
+    /// Its size in bytes, if it is limited.
     pub fn capacity(&self) -> Option<u64> {
         self.own.as_ref()?.capacity
     }

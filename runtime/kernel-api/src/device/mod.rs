@@ -48,7 +48,7 @@ pub struct Position {
     pub at: u64,
 }
 
-/// The work of a launch. It is called once, in its stream's order: with the fault of the stream if there was
+/// The work of a launch. It is called once, in its stream's order, with the fault of the stream if there was
 /// one. It does not wait.
 pub type LaunchWork = Box<dyn FnOnce(Result<(), &Error>) + Send>;
 
@@ -91,7 +91,7 @@ pub trait Device: Send + Sync {
         self.queue().iter().for_each(|queue| queue.quiesce());
     }
 
-    /// The fault that has poisoned the device.
+    /// Checks that no fault has poisoned the device.
     ///
     /// # Errors
     /// The fault.
@@ -107,17 +107,17 @@ pub struct DeviceCounts {
     pub launches: u64,
     /// Copies into its memory and out of it.
     pub copies: u64,
-    /// Requests of the host for a position that is reached, each of which may make it wait.
+    /// Requests of the host for a position, each of which may make the host wait.
     pub waits: u64,
 }
 
-/// The parts of a device that is being made.
+/// The parts from which a factory makes a device.
 pub struct DeviceParts<'d> {
     /// The name.
     pub name: &'d DeviceName,
     /// The properties that were asked for.
     pub config: &'d DeviceConfig,
-    /// The memory with the device's number, which is no other device's, for a device that has one of its own.
+    /// The space for a memory of the device's own. It has the device's number, and no other device has it.
     pub space: Space,
     /// A queue of its own, if the device is to have threads.
     pub queue: Option<Queue>,
@@ -147,7 +147,7 @@ impl std::error::Error for DeviceError {}
 pub struct DeviceFactory {
     /// The kind in names, such as `SIM`.
     pub kind: &'static str,
-    /// The preference among kinds: of those that can run an op, the largest.
+    /// The preference among the kinds that can run an op: the largest number is preferred.
     pub priority: u32,
     /// True if its devices run the host's kernels where they have none of their own.
     pub runs_host_kernels: bool,

@@ -26,11 +26,11 @@ struct Member {
 }
 
 impl DeviceSet {
-    /// A set of these devices, at most 65,535, with what made them. The first one has the host's memory and
-    /// no queue of its own.
+    /// A set of these devices, at most [`device::MAX_DEVICES`], with the factories that made them. The first
+    /// device is the client's: it has the host's memory and no queue of its own.
     ///
     /// # Panics
-    /// If the first device is not like that, or there are none or too many.
+    /// If the first device cannot be the client's, or there are none or too many.
     pub fn new(devices: impl IntoIterator<Item = (Arc<dyn Device>, DeviceFactory)>) -> DeviceSet {
         let devices: Vec<Member> =
             devices.into_iter().map(|(device, factory)| Member { device, factory }).collect();
@@ -51,7 +51,7 @@ impl DeviceSet {
         self.devices.len()
     }
 
-    /// False: there is the client's device.
+    /// False: a set has the client's device.
     pub fn is_empty(&self) -> bool {
         self.devices.is_empty()
     }
@@ -66,7 +66,7 @@ impl DeviceSet {
         self.devices.get(usize::from(device)).map(|member| &member.device)
     }
 
-    /// The number of the device of this full name.
+    /// The number of the device with this full name.
     pub fn find(&self, name: &str) -> Option<u16> {
         self.by_name.get(name).copied()
     }
@@ -150,7 +150,7 @@ impl Device for HostDevice {
         self.queue.as_ref()
     }
 
-    /// Runs the work: everything has ended when it returns.
+    /// Runs the work. It has ended when this returns.
     fn launch(&self, stream: u32, _: &[Position], work: LaunchWork) -> Position {
         work(Ok(()));
         Position { stream, at: 0 }

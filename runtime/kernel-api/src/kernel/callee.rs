@@ -24,8 +24,8 @@ use crate::context::{ExecContext, Origin};
 use crate::error::{ErrorCode, KernelError};
 use crate::value::Value;
 
-/// A function of a kernel. Its arguments are the operands behind those that are declared before it. Its
-/// results are not restricted.
+/// A function of a kernel. Its arguments are the operands behind those of the parameters before the first
+/// `Callee`. Its results are not restricted.
 #[derive(Clone)]
 pub struct Callee {
     file: Arc<LoadedFile>,

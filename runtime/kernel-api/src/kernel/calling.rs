@@ -1,4 +1,4 @@
-//! Kernels that call functions from a task: for each block of a range, or once per request's resources.
+//! Kernels that call functions from a task: for each block of a range, or once per set of resources.
 //!
 //! Their work is a job, so the thread that runs the kernel continues. The job of a range waits for its calls,
 //! as a caller from outside does, and uses the queue's workers. No thread waits for a function that is called
@@ -71,7 +71,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
         let mut prepared = functions.prepare(function, &context).map_err(|error| (first, error))?;
         for block in taken {
             before_block(cancellation).map_err(|error| (block, error))?;
-            // There are fewer than 2^32.
+            // There are fewer than 2^32 blocks.
             prepared.set_iteration(block as u32);
             let start = block * size;
             own.clear();
@@ -122,7 +122,7 @@ struct Key(ResourceName);
 impl Prepare for Key {
     fn prepare(site: &KernelUse<'_>) -> Result<Key, String> {
         let function = site.function_name(0).unwrap_or_default();
-        // One name for all uses of a function, so that they are equal without a look at their texts.
+        // One name for all uses of a function, so that equal names are equal by address.
         Ok(Key(site.shared(function, || ResourceName::from(&*format!("tfrt.once @{function}")))))
     }
 }
@@ -158,9 +158,9 @@ impl Waits {
     }
 }
 
-/// A kernel that calls its function once per resources, and returns the same results every time, errors
-/// included. It is an error if the function requests its own results, directly or through others, because it
-/// would wait for itself.
+/// A kernel that calls its function once per set of resources, and returns the same results every time,
+/// errors included. It is an error if the function requests its own results, directly or through others,
+/// because it would wait for itself.
 pub fn once(name: &'static str) -> Kernel {
     let mut signature = Signature {
         rest: Some(&[]),
@@ -168,7 +168,7 @@ pub fn once(name: &'static str) -> Kernel {
         n_functions: 1,
         calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel, form: Form::Own }),
         completion: Completion::Async,
-        // The function, and its callees, must know what waits for it.
+        // The function and its callees must know the functions that wait for them.
         takes_frame: true,
         ..Signature::default()
     };

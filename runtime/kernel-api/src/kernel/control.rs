@@ -1,6 +1,6 @@
 //! Control flow: kernels that request runs of their functions.
 //!
-//! Each reads one or two operands and makes a request; the executor pushes frames on its own stack. A
+//! Each reads at most its first operand and makes a request; the executor pushes frames on its own stack. A
 //! [`CallShape`] declares arguments and results of the functions, and the loader compares it with every use.
 //! Its [`Form`] declares the selection that the kernel's code makes, so a sequential plan applies it without
 //! running the kernel. The caller chooses the names: `tfrt.if` and `tfrt.cond` are both [`branch`].
@@ -90,10 +90,10 @@ pub fn repeat(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs its function on its operands but the first, if that is true, and again on the results
-/// of the previous iteration while one more result, the last, is true. Its attribute is the limit of the
-/// iterations in flight. The next one begins when the condition is known, with the other results in any
-/// state. A body in which nothing waits runs one iteration at a time.
+/// A kernel that runs its function on its operands but the first, if the first is true. It repeats the
+/// function on the results of the previous iteration while one more result, the last, is true. Its attribute
+/// is the limit of the iterations in flight. An iteration begins when its condition is known, with the other
+/// results in any state. A body in which nothing waits runs one iteration at a time.
 pub fn while_loop(name: &'static str) -> Kernel {
     let signature = Signature {
         attrs: vec![AttrSpec::of::<i64>()],
@@ -110,8 +110,8 @@ pub fn while_loop(name: &'static str) -> Kernel {
     })
 }
 
-/// The outcome of a kernel that can only decide when `value` is final: then `decide` requests a run of one of
-/// its functions, on the operands.
+/// The outcome of a kernel that decides when `value` is final: `decide` is called then, with the kernel's
+/// operands in the frame, and requests a run of one of its functions.
 pub fn decide_later(
     frame: &KernelFrame<'_>,
     value: &AsyncRef,

@@ -60,8 +60,8 @@ impl<R: Returns> Deferred<R> {
         Deferred::polled(future, false)
     }
 
-    /// The results of a future that another kernel of the execution ends, as [`Deferred::future`]. If no
-    /// kernel can do so any more, the [`Meeting`](crate::activity::Meeting) in which it waits ends it.
+    /// As [`Deferred::future`], for a future that another kernel of the execution completes. If no kernel can
+    /// do so any more, the [`Meeting`](crate::activity::Meeting) in which it waits completes it.
     pub fn meeting(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
         Deferred::polled(future, true)
     }
@@ -100,7 +100,7 @@ struct Polled<F> {
     future: Pin<Box<F>>,
     /// Its waker, and the registration of the waker with the cancellation.
     waiting: Option<(Arc<Parking>, OnCancel)>,
-    /// It is awaited: something outside of the execution ends it.
+    /// Its count as an awaited value. `None` for a meeting, which another kernel completes.
     going: Option<Going>,
 }
 

@@ -33,7 +33,7 @@ pub struct FileDevices {
 }
 
 impl FileDevices {
-    /// The devices of a file, which are in the set. `numbers` are those in the set, by number in the file.
+    /// The devices of a file. `numbers` are their numbers in `set`, by number in the file.
     pub fn new(set: &Arc<DeviceSet>, numbers: Box<[u16]>) -> FileDevices {
         if numbers.iter().all(|&number| number == 0) {
             return FileDevices::default();
@@ -72,8 +72,8 @@ impl FileDevices {
         self.set.as_ref()?.get(number)
     }
 
-    /// True if a device of the file has streams. Then values become final on threads that must not run
-    /// kernels.
+    /// True if a device of the set has streams or a memory of its own, and the file uses another device than
+    /// the client's. Then values become final on threads that must not run kernels.
     pub fn has_streams(&self) -> bool {
         self.set.as_ref().is_some_and(|set| set.has_streams())
     }
@@ -157,8 +157,8 @@ impl LoadedFile {
     }
 
     /// Adds the location of a kernel and those of the calls that were inlined around it, innermost first.
-    /// They are not repeated if the trace ends with them: control flow within an inlined call has the same
-    /// locations as the kernels in it.
+    /// Nothing is added if the trace ends with these locations of an inlined call: control flow in it has the
+    /// same locations as the kernels in it.
     pub fn extend_trace(&self, at: KernelRef, trace: &mut Vec<String>) {
         if let Some(location) = self.kernel_view(at).location() {
             let places = self.image().location_trace(location);

@@ -49,7 +49,7 @@ pub enum Outcome {
     Later(Job),
 }
 
-// Two registers.
+// Returned in two machine registers.
 const _: () = assert!(size_of::<Outcome>() == 16);
 
 /// A request to the executor: to run a function on its own stack, whose results are the kernel's.
@@ -61,7 +61,7 @@ pub struct CallRequest {
     pub runs: Runs,
 }
 
-// Two registers.
+// Passed in two machine registers.
 const _: () = assert!(size_of::<CallRequest>() == 16);
 
 impl CallRequest {
@@ -97,8 +97,8 @@ pub struct Call {
 }
 
 impl Outcome {
-    /// The operand, or the outcome that tells that there is none. (`Option::ok_or` would make the outcome in
-    /// any case, and drop it again.)
+    /// The operand, or [`Outcome::Operand`] if there is none. (`Option::ok_or` would construct the outcome in
+    /// both cases, and drop it in one.)
     #[inline(always)]
     pub fn required<T>(operand: Option<T>) -> Result<T, Outcome> {
         match operand {
@@ -173,10 +173,11 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// The slot of a result, to be written without dropping its content. `owns`: the result may own
-    /// something. `None` if the use does not have the result.
+    /// something. `None` if the use does not have the result, except for a first result: if the use has no
+    /// results, that is the last slot of the frame.
     #[inline(always)]
     fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
-        // Every step has a slot for a first result, even if its use has none.
+        // Every step has a slot for a first result, so a kernel with one result needs no check.
         if i != 0 && i >= usize::from(self.step.n_results) {
             return None;
         }
@@ -191,21 +192,22 @@ impl<'f> KernelFrame<'f> {
     #[inline(always)]
     pub fn store<T: ResultValue>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
-            // SAFETY: the slots are ours, as in `slots`. The content owns nothing, unless the kernel stores
-            // twice, which leaks.
+            // SAFETY: the frame may write its slots, as in `slots_mut`. The content owns nothing, unless the
+            // kernel stores twice, which leaks.
             unsafe { result.into_value().place(slot) };
         }
     }
 
-    /// Stores an operand that the use has as a result, if it is concrete and owns nothing. Returns whether it
-    /// did; a result that the use does not have is stored by doing nothing.
+    /// Stores a copy of an operand as a result, if the operand is concrete and owns nothing. Returns whether
+    /// it did. Also true if the use does not have the result.
     #[inline(always)]
     pub fn copy_operand(&mut self, operand: usize, result: usize) -> bool {
         let from = NonNull::from(self.slot(operand));
         let Some(to) = self.place_of(result, false) else { return true };
-        // SAFETY: a reference is valid. Its value stays, since a result is in another slot than an operand.
+        // SAFETY: `from` was made from a reference to an operand, and `place_of` writes no slot.
         let from = unsafe { from.as_ref() };
-        // SAFETY: the slots are ours, as in `slots`. The content owns nothing, as in `store`.
+        // SAFETY: the frame may write its slots, as in `slots_mut`, and a result is in another slot than an
+        // operand. The content owns nothing, as in `store`.
         unsafe { from.copy_concrete_to(to) }
     }
 
@@ -235,9 +237,9 @@ impl<'f> KernelFrame<'f> {
         self.slots().get(*self.operand_slots().get(i)? as usize)
     }
 
-    /// An operand, to keep. It is moved out if this is its last use, so that the only owner may reuse its
-    /// memory; otherwise it is cloned. A second call does not find a moved operand. `None` if there is none,
-    /// or it is not final.
+    /// An operand as an owned value. It is moved out if this is its last use, so that the only owner may
+    /// reuse its memory; otherwise it is cloned. A second call does not find a moved operand. `None` if there
+    /// is no such operand, or it is not final.
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
         let moves = match self.operands {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The path is computed when the kernel is called, by a walk over its callers. Kernels without this parameter
-//! cost nothing more.
+//! do not pay for it.
 
 use std::fmt;
 
@@ -18,8 +18,8 @@ use super::signature::Signature;
 use crate::context::{FramePath, FrameStep, KernelRef};
 
 /// The frame of a kernel. Prints as the calls that lead to it, outermost first: `/while_1#3[7]/body#0[2]`. A
-/// call prints as the name of its location, callee or kernel, the first that exists, then the number of the
-/// kernel in its function, and the iteration.
+/// call prints as a name, the number of the calling kernel in its function, and the iteration. The name is
+/// that of the kernel's location, of the callee, or of the kernel: the first that is not empty.
 #[derive(Clone)]
 pub struct FrameCx<'f> {
     path: FramePath,
@@ -32,13 +32,12 @@ impl<'f> FrameCx<'f> {
         &self.path
     }
 
-    /// The calls that lead to the frame, to keep.
+    /// The calls that lead to the frame, as an owned path.
     pub fn into_path(self) -> FramePath {
         self.path
     }
 
-    /// The name of a call on the way to the frame: of its location, its callee or its kernel, the first that
-    /// exists, then the number of the kernel in its function. Empty if there is no such call.
+    /// A call on the way to the frame, as it prints, without the iteration. Empty if there is no such call.
     pub fn name_of(&self, call: usize) -> String {
         let Some(&FrameStep { caller, kernel, callee, .. }) = self.path.steps().get(call) else {
             return String::new();

@@ -27,7 +27,7 @@ pub trait Functions: Send + Sync {
         context: &'c ExecContext,
     ) -> Result<Box<dyn FunctionCall + 'c>, KernelError>;
 
-    /// A handle of the same functions, to keep.
+    /// An owned handle of the same functions.
     fn share(&self) -> Arc<dyn Functions>;
 
     /// The table of the kernels of a function.

@@ -42,11 +42,11 @@ struct JobCell<F> {
 /// The deferred part of a kernel. Its frame has the kernel's attributes and results, but no operands.
 pub struct Job(NonNull<JobHeader>);
 
-// SAFETY: `Job::new` takes Send closures only.
+// SAFETY: `Job::new` takes Send closures only, and a `Place` is Send.
 unsafe impl Send for Job {}
 
 /// # Safety
-/// `job` must point to a `JobCell<F>` from the pool that the caller owns. It is freed.
+/// `job` must point to a `JobCell<F>` from the pool, owned by the caller. It is freed.
 unsafe fn call<F: FnOnce(&mut KernelFrame<'_>) -> Outcome>(
     job: NonNull<JobHeader>,
     frame: Option<&mut KernelFrame<'_>>,

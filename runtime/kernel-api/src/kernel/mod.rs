@@ -7,8 +7,8 @@
 //!
 //! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`](crate::Chain), [`Rest`] of the
 //! operands, [`Attr`]s, functions, the [`ExecContext`](crate::ExecContext), the [`FrameCx`]; see [`Param`].
-//! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
-//! its last operand, which orders it and is otherwise ignored, as in TFRT.
+//! Results are stored by type too; see [`Returns`]. A kernel that takes no chain, or that calls functions,
+//! accepts one more chain as its last operand, which only orders it, as in TFRT.
 //!
 //! The loader compares the signature with every use, so operands are of the *declared* types. Their states
 //! are checked when they are read: for an error or a dead value the kernel returns [`Outcome::Operand`], and
@@ -61,7 +61,7 @@ pub struct Kernel {
     pub run: KernelFn,
     /// Selects other code for a use.
     typed: Option<SelectCode>,
-    /// True if its only result is a scalar that is an attribute.
+    /// True if its only result is a scalar, the value of an attribute.
     pub is_constant: bool,
 }
 
@@ -93,8 +93,8 @@ impl Kernel {
         Kernel { typed: Some(select), ..self }
     }
 
-    /// The kernel as a constant: its only result is a scalar that is an attribute. It need not run again in
-    /// the next iteration of a loop.
+    /// The kernel as a constant: its only result is a scalar, the value of an attribute. It need not run
+    /// again in the next iteration of a loop.
     pub fn constant(self) -> Kernel {
         Kernel { is_constant: true, ..self }
     }

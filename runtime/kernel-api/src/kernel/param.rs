@@ -12,7 +12,8 @@
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
 //! | [`FrameCx`](super::FrameCx) | the chain of callers |
 //!
-//! The executor replaces final AsyncValues by their values, so only operands in any state may be AsyncValues.
+//! The executor replaces final AsyncValues by their values before a kernel runs, so only operands that are
+//! taken in any state may be AsyncValues.
 
 #![allow(
     clippy::needless_lifetimes,
@@ -42,7 +43,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The next operand; for a final AsyncValue, its value. For parameters of several types that the use has.
+    /// The next operand; for a final AsyncValue, its value. For parameters that accept several types.
     #[inline(always)]
     pub fn next_operand<'f>(&mut self, frame: &'f KernelFrame<'_>) -> Option<&'f Value> {
         frame.slot(next(&mut self.operand)).final_value()

@@ -1,8 +1,8 @@
 //! Preparation of the uses of a kernel, once when a program is loaded instead of at every call.
 //!
 //! A kernel with a parameter [`Prepared<T>`] gets the `T` that was made for its use: decoded attributes, code
-//! selected by types and by the features of the processor, constants in their final layout. Faults of a use
-//! are found then, and the file is refused.
+//! selected by types and by the features of the processor, constants in their final layout. A file with a
+//! faulty use is refused when it is loaded.
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
@@ -105,8 +105,8 @@ impl<'p> KernelUse<'p> {
         (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
     }
 
-    /// For each operand: its producer, unless it is an argument, and the number of its uses by kernels and as
-    /// a result.
+    /// For each operand: the name of the kernel that produces it (`None` for an argument), and the number of
+    /// its uses, by kernels and as a result of the function.
     pub fn operand_sources(&self) -> impl Iterator<Item = (Option<&'p str>, usize)> {
         let function = self.image().function(self.function);
         let n_uses = |register: u32| {
@@ -131,7 +131,7 @@ impl<'p> KernelUse<'p> {
         self.file.image()
     }
 
-    /// A clone of the data with this key, which the first use in the program that asks for it makes.
+    /// A clone of the shared data of type `T` with this key. The first caller in the program makes it.
     pub fn shared<T: Clone + 'static>(&self, key: &str, make: impl FnOnce() -> T) -> T {
         let key = (TypeId::of::<T>(), key.to_owned());
         if let Some(known) = self.shared.0.borrow().get(&key).and_then(|data| data.downcast_ref::<T>()) {

@@ -1,7 +1,7 @@
 //! Signatures: operands, results, attributes and functions of kernels, as data.
 //!
 //! A [`Signature`] is derived from the kernel's Rust types. The loader compares it with every use of the
-//! kernel, and the contract test with the compiler's op table.
+//! kernel. The contract test compares it with the compiler's op table.
 
 use bef_format::AttrView;
 
@@ -120,25 +120,24 @@ pub struct Signature {
     pub completion: Completion,
     /// True if an operand is taken in any state; otherwise all must be concrete.
     pub takes_any_state: bool,
-    /// True if errors and dead values among its required operands do not skip it: it takes them in any final
-    /// state.
+    /// True if it takes required operands in any final state: an error or a dead value does not skip it.
     pub observes: bool,
     /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
-    /// True if it waits for another kernel of its execution: a rendezvous.
+    /// True if it waits for another kernel of its execution, in a rendezvous.
     pub meets: bool,
     /// True if it takes the identity of its frame.
     pub takes_frame: bool,
-    /// True if it takes values in whatever memory they lie and enqueues what it does with them itself. On a
-    /// device with streams it is called on the host. Kernels that a kind of devices has of its own do that,
-    /// too.
+    /// True if it takes values in any memory and enqueues its work on the device itself. On a device with
+    /// streams it is called on the host, like the kernels that were added for one kind of devices.
     pub takes_any_memory: bool,
     /// Preparation of each use when a program is loaded.
     pub prepare: Option<MakePrepared>,
 }
 
 impl Signature {
-    /// True if one more chain is accepted as the last operand, because the kernel takes no chain itself.
+    /// True if one more chain is accepted as the last operand: if the kernel takes no chain itself, or calls
+    /// functions.
     pub fn accepts_trailing_chain(&self) -> bool {
         !self.operands.iter().any(|types| is_chain(types))
             && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))

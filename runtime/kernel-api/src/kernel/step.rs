@@ -140,12 +140,14 @@ impl Step {
         self.inline[1].0 as usize
     }
 
-    /// The end of a plan. Another iteration begins `n_again` steps before it, if the values of this one stay.
+    /// The end of a plan. Another iteration begins `n_again` steps before it if the frame keeps its values:
+    /// the steps before those run once.
     pub fn end(n_again: u32) -> Step {
         Step { inline: [Slot(0), Slot(n_again), Slot(0)], ..Step::NONE }
     }
 
-    /// The number of steps before an end that run again. It takes the place of the second operand.
+    /// The number of steps before an end that run in every iteration. It takes the place of the second
+    /// operand.
     #[inline(always)]
     pub fn n_again(&self) -> usize {
         self.inline[1].0 as usize

@@ -50,13 +50,13 @@ pub struct KernelTable {
     pub function: u32,
     /// Number of slots of a frame.
     pub n_slots: usize,
-    /// Numbers.
+    /// Numbers of slots, attributes and functions, and words of sets.
     pub lists: Box<[u32]>,
-    /// Values of attributes.
+    /// The attributes of all kernels as values.
     pub immediates: Box<[Value]>,
     /// By kernel index.
     pub kernels: Box<[KernelEntry]>,
-    /// In the sequential plan: the slots that steps free; in `lists`.
+    /// In the sequential plan: the slots that each freeing step empties; in `lists`.
     pub retired: Box<[Span]>,
     /// The kernels that are launched.
     pub launches: Box<[LaunchEntry]>,

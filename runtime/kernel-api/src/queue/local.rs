@@ -17,13 +17,13 @@ use crate::error::KernelError;
 /// kernels.
 pub trait LocalQueue: WorkQueue {
     /// The calling thread's local tasks, if it runs tasks of this queue. Only for a task that is about to
-    /// end, or that calls [`LocalQueue::hand_over`] otherwise.
+    /// end, or that calls [`LocalQueue::hand_over`] before other work.
     fn local_tasks(&self) -> Option<LocalTasks> {
         None
     }
 
-    /// Whether a task that the calling thread added to its local tasks now would be the next one that it
-    /// runs, whatever other threads do.
+    /// True if a task that the calling thread adds to its local tasks is certainly the next one that it runs,
+    /// whatever other threads do.
     fn runs_next(&self) -> bool {
         false
     }
@@ -53,13 +53,13 @@ pub trait LocalQueue: WorkQueue {
         n - 1
     }
 
-    /// Whether [`LocalQueue::pick`] is to be called.
+    /// True if [`LocalQueue::pick`] is to be called.
     fn is_seeded(&self) -> bool {
         false
     }
 
-    /// Number of threads worth using now for a kernel that takes one thread the time `work`; at least 1.
-    /// Short work does not pay for waking a thread.
+    /// Number of threads to use for a kernel that takes one thread the time `work`; at least 1. Short work
+    /// does not pay for waking a thread.
     fn workers_for(&self, _work: Duration) -> usize {
         self.parallelism()
     }
@@ -101,7 +101,7 @@ impl LocalTasks {
 pub struct Queue(Arc<dyn LocalQueue>);
 
 impl Queue {
-    /// A queue of the program's own.
+    /// A queue that an embedder implements.
     pub fn new(queue: impl WorkQueue + 'static) -> Queue {
         Queue(Arc::new(Plain(queue)))
     }

@@ -49,8 +49,8 @@ pub trait WorkQueue: Send + Sync {
     /// Adds a task that may block, for example on input and output.
     ///
     /// # Errors
-    /// The task, if it is refused: because all threads are busy and it is not to wait, or because too many
-    /// tasks wait.
+    /// The task, if it is refused: because all threads are busy and `when_full` is `Refuse`, or because too
+    /// many tasks wait.
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
     /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
@@ -98,16 +98,16 @@ impl Latch {
         Arc::new(Latch { left: AtomicUsize::new(count), waiter: std::thread::current() })
     }
 
-    /// Whether the count has reached zero.
+    /// True if the count has reached zero.
     pub fn is_open(&self) -> bool {
-        // Acquire pairs with the Release of the last `count_down`: what it announced is visible.
+        // Acquire pairs with the Release halves in `count_down`: the effects of all events are visible.
         self.left.load(Ordering::Acquire) == 0
     }
 
     /// Counts one event.
     pub fn count_down(&self) {
-        // AcqRel: Release publishes this event. Acquire passes the other events on to the thread that sees
-        // zero.
+        // AcqRel: Release publishes the effects of this event; pairs with the Acquire load in `is_open`.
+        // Acquire pairs with the Release halves of the other calls, for the one that sees zero.
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.waiter.unpark();
         }

@@ -9,7 +9,7 @@ use std::task::Wake;
 use super::{Queue, Task};
 use crate::activity::Activity;
 
-/// Waker of a task, such as that of a future.
+/// The waker of a task.
 pub struct Parking {
     queue: Queue,
     activity: Option<Arc<Activity>>,
@@ -31,7 +31,7 @@ impl Parking {
         Arc::new(Parking { queue, activity, task: Mutex::default() })
     }
 
-    /// Counts the task, which leaves.
+    /// Counts the task, which leaves the parking.
     fn begin(&self) {
         self.activity.iter().for_each(|activity| activity.begin());
     }

@@ -18,8 +18,8 @@ const WORDS: usize = 4;
 
 type Storage = MaybeUninit<[usize; WORDS]>;
 
-/// A piece of work. If it is dropped without being run, its values are dropped; promises among them become
-/// errors.
+/// A piece of work. If it is dropped without being run, the values that it owns are dropped, and promises
+/// among them become errors.
 #[must_use]
 pub struct Task {
     /// Operations on the content of `place`.

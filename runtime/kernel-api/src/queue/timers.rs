@@ -1,9 +1,8 @@
 //! Timers: actions at a given time.
 //!
 //! One thread per process sleeps until the earliest time, runs the action, which must be short, and sleeps
-//! again. The first timer starts the thread, which ends when there has been no timer for a while. Dropping a
-//! [`Timer`] cancels it and leaves nothing behind. A forked child, which has no threads of its parent's,
-//! starts one of its own.
+//! again. The first timer starts the thread, which ends after a second without timers. Dropping a [`Timer`]
+//! cancels it and drops its action. A forked child does not have its parent's threads, so it starts its own.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

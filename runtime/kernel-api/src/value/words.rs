@@ -27,8 +27,8 @@ impl Value {
         let value = ManuallyDrop::new(self);
         // SAFETY: both have the same size, and words may have any bits.
         let words: Words = unsafe { std::mem::transmute(value) };
-        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned
-        // there from now on.
+        // SAFETY: the caller's contract; the alignment is the same. The words are those of a value, whose
+        // ownership moves to `to`.
         unsafe { to.cast::<Words>().write(words) };
     }
 
@@ -42,8 +42,8 @@ impl Value {
         // SAFETY: both have the same size, and words may have any bits.
         let [first, second]: Words = unsafe { std::mem::transmute(value) };
         let to = to.cast::<MaybeUninit<u64>>();
-        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned
-        // there from now on. Volatile, so that the compiler does not write it in parts.
+        // SAFETY: the caller's contract; the alignment is the same. The words are those of a value, whose
+        // ownership moves to `to`. Volatile, so that the compiler does not write the word in parts.
         unsafe { to.as_ptr().write_volatile(first) };
         // SAFETY: in bounds: a value is two words.
         let to = unsafe { to.add(1) };

@@ -55,13 +55,13 @@ impl<'f> KernelFrame<'f> {
         around: Surroundings<'f>,
         callers: &'f dyn CallChain,
     ) -> KernelFrame<'f> {
-        // The one that `Step::NONE` names.
+        // `Step::NONE` names slot 0.
         assert!(!slots.is_empty(), "a frame without slots");
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
             callers: Some(callers),
-            // SAFETY: the frame has its slots.
+            // SAFETY: the fields above are valid slots, and `Step::NONE` names only the first of them.
             ..unsafe { KernelFrame::of_line(table, around) }
         }
     }
@@ -125,7 +125,7 @@ impl<'f> KernelFrame<'f> {
     /// Moves to the frame of a function with a sequential plan. `owns`: its values may own something.
     ///
     /// # Safety
-    /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the table's number of
+    /// While a kernel runs in this frame, `slots` must be valid for reading and writing the table's number of
     /// slots, and nothing else may access them. The selected step must be one of that function's plan.
     #[inline(always)]
     pub unsafe fn enter(&mut self, table: &'f KernelTable, slots: NonNull<Value>, owns: bool) {
@@ -135,7 +135,7 @@ impl<'f> KernelFrame<'f> {
         self.owns = owns;
     }
 
-    /// The address of the slots.
+    /// The address of the first slot.
     #[inline(always)]
     pub fn first_slot(&self) -> NonNull<Value> {
         self.slots
@@ -162,7 +162,7 @@ impl<'f> KernelFrame<'f> {
 
     /// Runs the kernel of the selected step with its callers.
     pub fn run_placed(&mut self, callers: &dyn CallChain) -> Outcome {
-        // In advance: a panic does not return.
+        // Set before the run, because a panic skips the rest of this function.
         self.owns = true;
         let mut placed = KernelFrame { callers: Some(callers), operands: self.operands, ..*self };
         let outcome = (placed.kernel().run)(&mut placed);
@@ -193,8 +193,8 @@ impl<'f> KernelFrame<'f> {
 
     #[inline]
     pub fn slots(&self) -> &[Value] {
-        // SAFETY: the contract of `enter`, or the slice of `of_copies`: the slots are ours; `self` is
-        // borrowed as long as they.
+        // SAFETY: by the contract of `enter`, or by the slice of a constructor, the frame may access these
+        // slots alone. The result borrows `self`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.n_slots) }
     }
 
@@ -209,10 +209,11 @@ impl<'f> KernelFrame<'f> {
     pub fn slot(&self, i: usize) -> &Value {
         static NOTHING: Value = Value::Empty;
         if i < INLINE_OPERANDS {
-            // SAFETY: `inline` names slots of frames of the step's size only (`Step::new`), of which this is
-            // one: the contract of `run`, the assertions of `of_copies` and `select_straight`.
+            // SAFETY: `Step::new` compared the slots in `inline` with the size of the step's frame. This
+            // frame has that size: by the contract of `run`, or by the assertion of `of_copies` or
+            // `select_straight`.
             let slot = unsafe { self.slots.byte_add(self.step.inline[i].bytes()) };
-            // SAFETY: the slots are ours, as in `slots`.
+            // SAFETY: the frame may access its slots, as in `slots`.
             return unsafe { slot.as_ref() };
         }
         self.raw_operand(i).unwrap_or(&NOTHING)
