@@ -40,7 +40,7 @@ pub struct Pair {
     pub error: f64,
     /// The actual element, with all significant digits.
     pub got: String,
-    /// The expected element, likewise.
+    /// The expected element, with all significant digits.
     pub want: String,
 }
 

@@ -40,7 +40,7 @@ fn weak(s: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
-/// The fingerprint of some bytes.
+/// The fingerprint of a byte string.
 pub fn fingerprint64(s: &[u8]) -> u64 {
     let len = s.len();
     match len {

@@ -107,7 +107,7 @@ pub(super) fn scales(head: &[PanelGroup]) -> PanelScales<'_> {
     let unit = |i: usize| head.get(i).map(|unit| unit.as_flattened());
     let scales = unit(0).and_then(|unit| bytemuck::try_cast_slice(unit).ok()?.first_chunk());
     let sums = unit(1).and_then(|unit| bytemuck::try_cast_slice(unit).ok()?.first_chunk());
-    // The casts succeed for the bytes of a tensor, which are aligned, as are then all units.
+    // The casts need an alignment of 4, which the bytes of allocated and of mapped tensors have.
     scales.zip(sums).map_or(NONE, |(scales, sums)| PanelScales { scales, sums })
 }
 

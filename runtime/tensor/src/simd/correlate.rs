@@ -78,7 +78,7 @@ unsafe fn run<V: Vector>(runs: &Runs<'_>, sums: &mut [f32]) {
     }
 }
 
-/// Adds the sums of some taps and of `R` gradients from `first` on.
+/// Adds the sums of [`TAPS`] taps and of `R` gradients from `first` on.
 ///
 /// # Safety
 /// The machine has the vector's instructions.

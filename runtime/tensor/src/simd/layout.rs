@@ -27,8 +27,7 @@ pub(crate) type Row = [f32; ROW];
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
-/// Some steps of a panel of the right matrix: packed, one after another, or where they lie in a row-major
-/// matrix.
+/// Some steps of a panel of the right matrix: packed, one after another, or in place in a row-major matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PanelSteps<'a> {
     /// The numbers from the first step on.
