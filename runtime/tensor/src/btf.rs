@@ -174,7 +174,7 @@ fn elements(
 /// Dense tensor number `index` of a file.
 ///
 /// # Errors
-/// If it is not such a tensor, or the file is malformed or cannot be read.
+/// If its dtype, rank or layout is another, or the file is malformed or cannot be read.
 pub fn read_dense(
     file: &mut (impl Read + Seek),
     index: u64,
@@ -189,7 +189,7 @@ pub fn read_dense(
 /// matrix.
 ///
 /// # Errors
-/// If it is not such a tensor, or the file is malformed or cannot be read.
+/// If its dtype, rank or layout is another, or the file is malformed or cannot be read.
 pub fn read_coo(
     file: &mut (impl Read + Seek),
     index: u64,

@@ -36,11 +36,11 @@ impl Tolerance {
 pub struct Pair {
     /// The row-major position.
     pub position: usize,
-    /// Their distance; infinite if exactly one of them is a number.
+    /// The distance. Infinite for strings, and for unequal numbers of which one is infinite or NaN.
     pub error: f64,
     /// The actual element, with all significant digits.
     pub got: String,
-    /// The expected element, likewise.
+    /// The expected element, with all significant digits.
     pub want: String,
 }
 
@@ -55,8 +55,8 @@ pub struct Report {
     pub max_error: f64,
     /// The first pair that differs.
     pub first: Option<Pair>,
-    /// The pair with the largest distance: of those that differ, or if there are none, of all that are not
-    /// equal. The first of several.
+    /// The pair with the largest distance among those that exceed the tolerance, or, if none does, among all
+    /// unequal pairs. Of equal distances the first.
     pub worst: Option<Pair>,
 }
 

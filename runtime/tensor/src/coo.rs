@@ -67,7 +67,7 @@ impl CooTensor {
         Ok(CooTensor { shape, indices, values })
     }
 
-    /// The dense tensor. Of two elements at one index the later one is taken.
+    /// The dense tensor. If an index occurs twice, the later element is taken.
     ///
     /// # Errors
     /// If there is no memory.

@@ -117,7 +117,7 @@ impl DType {
         }
     }
 
-    /// Whether elements compare with a tolerance.
+    /// True if elements are compared with a tolerance.
     pub const fn is_inexact(self) -> bool {
         matches!(
             self,

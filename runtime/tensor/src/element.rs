@@ -95,7 +95,7 @@ elements! {
     Complex64 = Complex64, Complex128 = Complex128, f16 = F16, bf16 = BF16,
 }
 
-/// Evaluates a generic function or block with the Rust type of a [`DType`] as `$t`.
+/// Evaluates `$body` with `$t` as the Rust type of the [`DType`] `$dtype`.
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {

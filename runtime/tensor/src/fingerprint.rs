@@ -1,10 +1,10 @@
-//! FarmHash's 64-bit fingerprint (Pike, Alakuijala), which TensorFlow's hash buckets are made of.
+//! FarmHash's 64-bit fingerprint (Pike, Alakuijala): the hash of TensorFlow's hash buckets.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
 const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 
-/// Up to `N` bytes from a position on; missing ones are 0.
+/// The `N` bytes from a position on; those beyond the end are 0.
 fn bytes<const N: usize>(s: &[u8], at: usize) -> [u8; N] {
     let mut found = [0; N];
     let rest = s.get(at..).unwrap_or_default();
@@ -40,7 +40,7 @@ fn weak(s: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
-/// The fingerprint of some bytes.
+/// The fingerprint of a byte string.
 pub fn fingerprint64(s: &[u8]) -> u64 {
     let len = s.len();
     match len {
@@ -87,7 +87,7 @@ fn short(s: &[u8]) -> u64 {
     }
 }
 
-/// More than 64 bytes: blocks of 64, of which the last two may overlap.
+/// The fingerprint of more than 64 bytes: blocks of 64, of which the last two may overlap.
 fn long(s: &[u8]) -> u64 {
     let seed = 81u64;
     let (mut v, mut w) = ((0u64, 0u64), (0u64, 0u64));

@@ -10,9 +10,9 @@ use gemm_common::Parallelism;
 use crate::Element;
 use crate::interrupt::is_interrupted;
 
-/// The product of the gemm crate: the numbers of rows, columns and steps; `out`, its column and row strides,
-/// and whether it is added to; the same of both matrices; factors of `out` and of the product; three flags
-/// for conjugates; threads.
+/// The product function of the gemm crate. Arguments: the numbers of rows, columns and steps; `out`, its
+/// column and row strides, and a flag to add to it; both matrices with their column and row strides; the
+/// factors of `out` and of the product; three flags for conjugates; the number of threads.
 pub type ProductFn<T> = unsafe fn(
     usize,
     usize,
@@ -91,7 +91,7 @@ impl<'a, T> Matrix<'a, T> {
     /// If the slice does not have `rows * cols` elements.
     pub fn new(data: &'a [T], rows: usize, cols: usize) -> Matrix<'a, T> {
         assert_eq!(rows.checked_mul(cols), Some(data.len()), "a {rows} by {cols} matrix");
-        // `rows` of an empty matrix is arbitrary, but its strides are never used.
+        // Only an empty matrix has more than `isize::MAX` columns, and its strides are never used.
         Matrix { data, rows, cols, row_stride: isize::try_from(cols).unwrap_or(0), col_stride: 1 }
     }
 
@@ -122,7 +122,7 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { data, rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride }
     }
 
-    /// The first rows, and the others. The matrix is inside its slice.
+    /// The matrix divided into the first `first` rows and the others. The matrix must be inside its slice.
     fn split_rows(self, first: usize) -> (Matrix<'a, T>, Matrix<'a, T>) {
         let from = first * self.row_stride.unsigned_abs();
         let below = Matrix { data: &self.data[from..], rows: self.rows - first, ..self };
@@ -178,7 +178,7 @@ pub fn product<T: GemmElement>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]
     product_into(a, b, (out, steps), false);
 }
 
-/// The most multiplications of one call of the crate, which cannot be interrupted: some 10 ms.
+/// The most multiplications of one call of the crate, some 10 ms: a call cannot be interrupted.
 const LONG: usize = 1 << 28;
 
 /// `out = a * b`, or `out += a * b`, with the given row and column strides of `out`, until interrupted.

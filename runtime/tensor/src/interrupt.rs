@@ -11,8 +11,8 @@
 //! declares a flag must therefore discard results if the flag is set afterwards. Without a flag nothing is
 //! ever interrupted.
 //!
-//! A loop asks about every [`STEPS`] additions, so that it stops within some milliseconds. A question costs a
-//! nanosecond.
+//! A loop checks the flag about every [`STEPS`] additions, so that it stops within some milliseconds. A check
+//! costs a nanosecond.
 //!
 //! Code that distributes work to other threads declares the flag there again.
 
@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The number of additions, or similar steps, after which a loop asks again: a few milliseconds at most.
+/// The number of additions, or similar steps, between two checks of the flag: a few milliseconds at most.
 pub(crate) const STEPS: usize = 1 << 22;
 
 thread_local! {
@@ -28,7 +28,7 @@ thread_local! {
     static FLAG: Cell<*const AtomicBool> = const { Cell::new(ptr::null()) };
 }
 
-/// Sets the flag of the thread back when dropped, also by a panic.
+/// Restores the thread's previous flag when dropped, also by a panic.
 struct Restore(*const AtomicBool);
 
 impl Drop for Restore {
@@ -37,8 +37,8 @@ impl Drop for Restore {
     }
 }
 
-/// Calls `work`, whose loops stop early once `flag` is set. The results are valid only if it is not set after
-/// the call.
+/// Calls `work`, whose loops stop early once `flag` is set. The results are valid only if the flag is not set
+/// after the call.
 pub fn interruptible<R>(flag: &AtomicBool, work: impl FnOnce() -> R) -> R {
     let _restore = Restore(FLAG.replace(flag));
     work()
@@ -48,7 +48,8 @@ pub fn interruptible<R>(flag: &AtomicBool, work: impl FnOnce() -> R) -> R {
 #[inline]
 pub fn is_interrupted() -> bool {
     let flag = FLAG.get();
-    // Relaxed: a hint. The results that are discarded because of it are those of this thread.
+    // Relaxed: the flag is a hint and publishes no data, so the load has no partner. Only results of this
+    // thread are discarded because of it.
     // SAFETY: a flag that is not null is borrowed by the innermost `interruptible` call on this thread, which
     // has not returned.
     !flag.is_null() && unsafe { &*flag }.load(Ordering::Relaxed)

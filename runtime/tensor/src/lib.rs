@@ -27,7 +27,7 @@
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
 //! results in a [`TensorError`] or the module's own error, never a panic.
 //!
-//! Long loops ask [`interrupt`] whether they are to stop.
+//! Long loops check [`interrupt`] and stop early.
 //!
 //! Not here: AsyncValues, threads (callers pass a parallel-for), devices, graph semantics. `unsafe` occurs in
 //! `gemm.rs`, `interrupt.rs` and `simd` only.

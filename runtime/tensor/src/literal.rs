@@ -76,7 +76,8 @@ impl From<TensorError> for LiteralError {
     }
 }
 
-/// True if a text begins like a literal, possibly of an unknown element type, thus is not a file name.
+/// True if a text has the form of a literal, possibly of an unknown element type; otherwise it is a file
+/// name.
 pub fn is_literal(text: &str) -> bool {
     let Some((dtype, rest)) = text.split_once(['[', ':']) else { return false };
     let is_word = !dtype.is_empty() && dtype.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -90,7 +91,7 @@ pub fn parse(text: &str, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, L
     let (dtype, shape) = head.split_at(head.find('[').unwrap_or(head.len()));
     let dtype = dtype.trim().parse::<DType>().map_err(LiteralError::DType)?;
     let shape = parse_shape(shape.trim())?;
-    // Counted before memory is allocated: the text bounds the memory.
+    // Counted before memory is allocated, so that the length of the text bounds the memory.
     let got = if values.trim().is_empty() { 0 } else { values.split(',').count() };
     if got != shape.num_elements() {
         return Err(LiteralError::Count { want: shape.num_elements(), got });

@@ -12,7 +12,7 @@ use crate::{DType, Element, HostTensor, TensorError, matmul_shape, reduce_shape,
 pub fn matmul(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     match a.dtype() {
         DType::F64 => matmul_of::<f64>(a, b, out),
-        _ => matmul_of::<f32>(a, b, out), // which complains about any other dtype
+        _ => matmul_of::<f32>(a, b, out), // which refuses any other dtype
     }
 }
 
@@ -74,9 +74,9 @@ pub fn softmax(x: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     unary::<f32>(x, out, |x, out| math::softmax(n, x, out), |out| math::softmax_in_place(n, out))
 }
 
-/// `out`, i32 of x's shape without the axis, = the positions of the largest elements of x, f32 or f64, along
-/// the axis. The first largest is taken, and a NaN is larger than any number. A negative axis counts from the
-/// end.
+/// Writes the positions of the largest elements of `x` along an axis to `out`. `x` is f32 or f64; `out` is
+/// i32, with the shape of `x` without the axis. The first of several largest elements is taken. A NaN is
+/// larger than any number. A negative axis counts from the end.
 pub fn argmax(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
     match x.dtype() {
         DType::F64 => argmax_of::<f64>(x, axis, out),

@@ -5,12 +5,12 @@
 //!                                └─n─▶ 4n even parts ─▶ Parallel::parallel_for
 //! ```
 //!
-//! A function estimates how long one thread takes for its work and asks how many threads to use. The answer
-//! depends on the state of the caller's threads at that moment: waking one costs more than a short function
-//! takes. Only if the answer is more than one thread is the work divided, so that short functions run as on
-//! one thread. Results never depend on the division.
+//! A function estimates the time that one thread takes for its work, and asks the caller for the number of
+//! threads to use. The answer depends on the state of the caller's threads at that moment: waking one costs
+//! more than a short function takes. The work is divided only if the answer is more than one thread. Results
+//! never depend on the division.
 //!
-//! The estimates assume a fast core and data in caches. Slower ones gain more from a second thread.
+//! The estimates assume a fast core and data in caches. Slower cores and data gain more from a second thread.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -45,7 +45,7 @@ impl Parallel for Serial {
 pub(crate) const PRODUCTS_PER_NS: usize = 64;
 /// Additions of vectors per nanosecond.
 pub(crate) const ADDITIONS_PER_NS: usize = 8;
-/// The least work of a part, in nanoseconds. Handing a part to another thread takes a fourth of it.
+/// The least work of a part, in nanoseconds. Handing a part to another thread takes a quarter of that time.
 const MIN_PART: u64 = 2000;
 
 /// Nanoseconds for `operations` at a rate of `per_ns` per nanosecond.
@@ -53,8 +53,8 @@ pub(crate) fn nanoseconds(operations: usize, per_ns: usize) -> u64 {
     (operations / per_ns) as u64
 }
 
-/// The number of parts of `units` units that take one thread `work` nanoseconds: four per worker, so that a
-/// slow one does not delay the others; 1 for one worker.
+/// The number of parts of `units` units that take one thread `work` nanoseconds. Four per worker, so that a
+/// slow worker does not delay the others; 1 for one worker.
 pub(crate) fn parts(units: usize, work: u64, parallel: &dyn Parallel) -> usize {
     parts_of(units, work, (parallel.workers(work), 4))
 }
@@ -64,7 +64,7 @@ pub(crate) fn parts_of(units: usize, work: u64, (workers, each): (usize, usize))
     let most = usize::try_from(work / MIN_PART).unwrap_or(usize::MAX).min(units);
     match workers {
         0 | 1 => 1,
-        // As many for each.
+        // A multiple of the number of workers.
         _ if most >= workers => most.min(workers.saturating_mul(each)) / workers * workers,
         _ => most.max(1),
     }
@@ -77,15 +77,15 @@ pub(crate) fn part(all: usize, parts: usize, i: usize) -> Range<usize> {
     start(i)..start(i + 1)
 }
 
-/// The work on a part of the given number. Behind a pointer: each is compiled once, for one thread and for
-/// many.
+/// The work on the part of the given number. A trait object, so that each function is compiled once for one
+/// thread and for many.
 pub(crate) type PartFn<'a, T> = &'a (dyn Fn(usize, &mut [T]) + Sync);
 
-/// The work on some units. Behind a pointer, as [`PartFn`].
+/// The work on some units. A trait object, as [`PartFn`].
 pub(crate) type UnitsFn<'a, T> = &'a (dyn Fn(Range<usize>, &mut [T]) + Sync);
 
-/// Splits `out`, units of `len` elements of which the last may be shorter, into this number of parts, and
-/// calls `block(units, part)` for each: on the calling thread if there is only one.
+/// Splits `out` into `parts` parts, and calls `block(units, part)` for each: on the calling thread if there
+/// is only one part. A unit has `len` elements; the last may be shorter.
 pub(crate) fn in_parts<T: Send>(
     out: &mut [T],
     len: usize,
@@ -105,7 +105,8 @@ pub(crate) fn in_parts<T: Send>(
     share(parts_out, parallel, &|i, out| block(part(units, parts, i), out));
 }
 
-/// Calls `block(i, part)` for each of the given parts, on `workers` threads at most, until interrupted.
+/// Calls `block(i, part)` for each of the given parts: on the calling thread until interrupted if `workers`
+/// is at most 1, else by `parallel`.
 pub(crate) fn each_part<'o, T: Send + 'o>(
     parts: impl Iterator<Item = &'o mut [T]>,
     workers: usize,
@@ -128,7 +129,7 @@ fn share<'o, T: Send + 'o>(
     block: PartFn<'_, T>,
 ) {
     let mut shared = Vec::new();
-    // Without memory for the list of parts this thread does all of them.
+    // Without memory for the list of parts, this thread processes all of them.
     if shared.try_reserve_exact(parts.size_hint().0).is_err() {
         return one_by_one(parts, block);
     }

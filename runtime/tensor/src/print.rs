@@ -37,10 +37,10 @@ pub fn elements(tensor: &HostTensor) -> Result<String, TensorError> {
     Ok(text)
 }
 
-/// No element has a longer text with its comma.
+/// A bound on the length of an element's text with its comma.
 const LONGEST: usize = 64;
 
-/// Makes room in a text.
+/// Reserves room for `more` bytes.
 fn reserve(text: &mut String, more: usize) -> Result<(), TensorError> {
     text.try_reserve(more).map_err(|_| no_room::<u8>(text.len().saturating_add(more)))
 }

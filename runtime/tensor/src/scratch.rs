@@ -1,19 +1,20 @@
 //! Vectors for intermediate results, whose allocation may fail.
 //!
-//! Memory whose size depends on data is allocated here, or belongs to a tensor. If the system refuses memory,
-//! the standard library's functions end the process; these return [`TensorError::Alloc`].
+//! Memory whose size depends on data is allocated by these functions, or belongs to a tensor. If the system
+//! refuses memory, they return [`TensorError::Alloc`], whereas the functions of the standard library end the
+//! process.
 
 use std::cmp::Ordering;
 
 use crate::TensorError;
 use crate::mem::AllocError;
 
-/// The error for a refused list of `len` elements.
+/// The error for a refused allocation of `len` elements.
 pub fn no_room<T>(len: usize) -> TensorError {
     TensorError::Alloc(AllocError::OutOfMemory { size: len.saturating_mul(size_of::<T>()) })
 }
 
-/// Makes room for `more` elements, exactly.
+/// Reserves room for exactly `more` elements.
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), TensorError> {
     vec.try_reserve_exact(more).map_err(|_| no_room::<T>(vec.len().saturating_add(more)))
 }
@@ -32,7 +33,7 @@ pub fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, TensorError> {
     Ok(vec)
 }
 
-/// Appends an element, to room that grows by doubling.
+/// Appends an element. The capacity grows by doubling.
 pub fn push<T>(vec: &mut Vec<T>, value: T) -> Result<(), TensorError> {
     if vec.len() == vec.capacity() {
         vec.try_reserve(1).map_err(|_| no_room::<T>(vec.len().saturating_mul(2)))?;
@@ -41,7 +42,7 @@ pub fn push<T>(vec: &mut Vec<T>, value: T) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// Makes the vector at least `len` elements long.
+/// Extends the vector to at least `len` elements, with the results of `value`.
 pub fn grow<T>(vec: &mut Vec<T>, len: usize, value: impl FnMut() -> T) -> Result<(), TensorError> {
     if len > vec.len() {
         reserve(vec, len - vec.len())?;
@@ -77,8 +78,9 @@ pub fn try_collected<T>(
     Ok(vec)
 }
 
-/// The positions of `len` elements in the order of `compare`; equal elements in that of their positions.
-/// Behind a pointer: the standard library's sort is a dozen functions for each function that compares.
+/// The positions of `len` elements, sorted by `compare`; equal elements are sorted by position. `compare` is
+/// a trait object, since the standard library's sort is compiled into a dozen functions for each comparison
+/// type.
 pub fn sorted_positions(
     len: usize,
     compare: &dyn Fn(usize, usize) -> Ordering,
@@ -88,7 +90,7 @@ pub fn sorted_positions(
     Ok(positions)
 }
 
-/// Sorts, and keeps the order of equal elements.
+/// Sorts in place. Equal elements keep their order.
 pub fn stable_sort<T: Copy>(
     items: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering,

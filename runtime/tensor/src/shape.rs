@@ -2,7 +2,7 @@
 //!
 //! Invariants of [`Shape`]: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as
 //! one, fits `isize`. So every index and every stride of a tensor fits, even if a zero dimension makes the
-//! tensor empty. [`Dims`], which no tensor need have, are bounded in number only.
+//! tensor empty. [`Dims`] need not belong to a tensor; only their number is bounded.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{DType, TensorError};
 /// The largest number of dimensions.
 pub const MAX_RANK: usize = 64;
 
-/// Dimensions of which the product may be anything, outermost first.
+/// A list of dimensions, outermost first, whose product is not bounded.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Dims(SmallVec<[usize; 4]>);
 
@@ -26,7 +26,7 @@ impl Dims {
         Ok(Dims(SmallVec::from_slice(dims)))
     }
 
-    /// Signed dimensions, as attributes store them.
+    /// Converts signed dimensions, as attributes store them.
     pub fn from_i64(dims: &[i64]) -> Result<Dims, TensorError> {
         if dims.len() > MAX_RANK {
             return Err(TensorError::TooManyDims { rank: dims.len() });
@@ -148,7 +148,7 @@ impl Shape {
             .ok_or(TensorError::TooLarge)
     }
 
-    /// The index of the element at a row-major position; for messages.
+    /// The index of the element at a row-major position.
     pub fn index_of(&self, mut position: usize) -> Vec<usize> {
         let mut index: Vec<usize> = self
             .dims
@@ -201,7 +201,7 @@ pub fn matmul_shape(a: &Shape, b: &Shape) -> Result<Shape, TensorError> {
     Shape::new(&[m, n])
 }
 
-/// The shape without one of its dimensions.
+/// The shape without dimension `axis`.
 pub fn reduce_shape(shape: &Shape, axis: i64) -> Result<Shape, TensorError> {
     let axis = resolve_axis(shape, axis)?;
     let mut reduced = shape.clone();

@@ -77,7 +77,7 @@ impl StringTensor {
         Ok(Strings { bytes: self.bytes.read()?, ends: self.ends.read()? })
     }
 
-    /// The same strings under another shape with as many elements.
+    /// The same strings under another shape with the same number of elements.
     pub fn reshaped(&self, shape: Shape) -> Result<StringTensor, TensorError> {
         if shape.num_elements() != self.num_elements() {
             return Err(TensorError::Shape { what: "x", want: shape, got: self.shape.clone() });

@@ -1,13 +1,13 @@
 //! Host tensors: an element type, a shape, and a reference-counted buffer.
 //!
 //! Invariants of a [`HostTensor`]: the buffer has exactly the bytes of the shape, and its address is aligned
-//! for the elements. So typed access can only fail if another element type is requested or the bytes are
-//! borrowed elsewhere.
+//! for the elements. So typed access only fails if another element type is requested, the bytes are borrowed
+//! elsewhere or read-only, or a repeated tensor cannot be filled.
 //!
 //! A tensor is a handle. `clone` shares the bytes; two handles of the same bytes may be operands of one
 //! kernel.
 //!
-//! A [repeated](HostTensor::repeated) tensor has the bytes of one element until all of them are asked for.
+//! A [repeated](HostTensor::repeated) tensor has the bytes of one element until all elements are first read.
 //!
 //! Not here: mathematics (`ops`), text and files (`print`, `literal`, `npy`).
 
@@ -28,16 +28,16 @@ use crate::{DType, Element, Shape, TensorError};
 pub struct HostTensor {
     dtype: DType,
     shape: Shape,
-    /// All bytes, or those of one element.
+    /// The bytes of all elements, or those of the repeated one.
     buffer: Buffer,
-    /// Present if the buffer has one element, which is repeated.
+    /// Present in a repeated tensor, whose `buffer` has one element.
     repeated: Option<Arc<Repeated>>,
 }
 
-/// The bytes of a tensor of equal elements, once they are asked for.
+/// The bytes of a repeated tensor, filled on first use.
 struct Repeated {
     filled: OnceLock<Buffer>,
-    /// Held by the thread that fills them.
+    /// Held by the thread that fills the bytes.
     filling: Mutex<()>,
     allocator: Arc<dyn Allocator>,
 }
@@ -49,8 +49,8 @@ impl Repeated {
 }
 
 impl HostTensor {
-    /// A new tensor whose elements are to be written before they are read. They are initialized, and zero if
-    /// the allocator does not reuse memory.
+    /// A new tensor with unspecified elements, for callers that overwrite them. The memory is initialized; it
+    /// is zero unless the allocator reuses memory.
     pub fn allocate(
         dtype: DType,
         shape: Shape,
@@ -100,7 +100,7 @@ impl HostTensor {
         values: Vec<T>,
     ) -> Result<HostTensor, TensorError> {
         let shape = Shape::new(sizes.as_ref())?;
-        // Before memory of the shape's size is asked for.
+        // Checked before memory of the shape's size is allocated.
         if shape.num_elements() != values.len() {
             return Err(TensorError::Count { want: shape.num_elements(), got: values.len() });
         }
@@ -122,8 +122,8 @@ impl HostTensor {
         Ok(tensor)
     }
 
-    /// A read-only tensor of one repeated element, which is the only one in memory until all of them are
-    /// asked for. Then `allocator` gives their memory, once for all handles.
+    /// A read-only tensor whose elements are all equal. Memory holds one element until all of them are first
+    /// read. Then `allocator` provides the memory for them, once for all handles.
     pub fn repeated(
         dtype: DType,
         shape: Shape,
@@ -135,13 +135,13 @@ impl HostTensor {
         Ok(HostTensor { dtype, shape, buffer, repeated: Some(Arc::new(Repeated::new(allocator))) })
     }
 
-    /// The tensor, whose repeated element takes memory from another allocator; other tensors are not changed.
+    /// The tensor, with another allocator for the elements of a repeated tensor. Other handles keep theirs.
     pub fn with_allocator(&self, allocator: &Arc<dyn Allocator>) -> HostTensor {
         let of = |_: &Arc<Repeated>| Arc::new(Repeated::new(allocator));
         HostTensor { repeated: self.repeated.as_ref().map(of), ..self.clone() }
     }
 
-    /// The repeated element as a scalar, if the tensor has no other memory of its own.
+    /// The element of a repeated tensor as a scalar; `None` for any other tensor.
     pub fn repeated_element(&self) -> Option<HostTensor> {
         self.repeated.as_ref()?;
         let (dtype, shape, buffer) = (self.dtype, Shape::scalar(), self.buffer.clone());
@@ -174,7 +174,8 @@ impl HostTensor {
     /// The buffer of all bytes.
     ///
     /// # Errors
-    /// If a repeated element has not been written to all places, and there is no memory for them.
+    /// For a repeated tensor that is not filled yet: if there is no memory for its elements, or the work is
+    /// interrupted.
     pub fn buffer(&self) -> Result<&Buffer, TensorError> {
         match &self.repeated {
             None => Ok(&self.buffer),
@@ -196,7 +197,7 @@ impl HostTensor {
         if is_interrupted() {
             return Err(TensorError::Interrupted);
         }
-        // A view, since constants are read-only.
+        // A view is read-only.
         let len = all.buffer.len();
         let view = all.buffer.view(0..len).map_err(|_| TensorError::TooLarge)?; // all of it
         Ok(repeated.filled.get_or_init(|| view))
@@ -207,7 +208,7 @@ impl HostTensor {
         self.shape.num_elements()
     }
 
-    /// The same bytes under another shape with as many elements.
+    /// The same bytes under another shape with the same number of elements.
     pub fn reshaped(&self, shape: Shape) -> Result<HostTensor, TensorError> {
         if shape.num_elements() != self.num_elements() {
             return Err(TensorError::Shape { what: "x", want: shape, got: self.shape.clone() });
@@ -241,11 +242,11 @@ impl HostTensor {
         self.repeated.is_none() && self.buffer.is_unique()
     }
 
-    /// Makes this the only handle of its bytes, and writable: copies the tensor unless it is so already. The
-    /// elements stay.
+    /// Makes this the only handle of its bytes, and the bytes writable, by a copy unless both hold already.
+    /// The elements do not change.
     ///
     /// # Errors
-    /// If there is no memory for the copy, or the bytes are being written. The tensor stays as it was.
+    /// If there is no memory for the copy, or the bytes are being written. The tensor is unchanged then.
     pub fn make_unique(&mut self, allocator: &Arc<dyn Allocator>) -> Result<(), TensorError> {
         if !self.is_unique() {
             *self = match &self.repeated {
@@ -264,7 +265,7 @@ impl HostTensor {
         self.buffer.is_lent()
     }
 
-    /// The tensor, to be kept beyond the call in which it is an operand: a copy if its bytes are lent.
+    /// A tensor that may outlive the call in which this one is an operand: a copy if the bytes are lent.
     ///
     /// # Errors
     /// If there is no memory for the copy, or the lease has ended.
@@ -277,7 +278,8 @@ impl HostTensor {
         Ok(kept)
     }
 
-    /// The buffer of all bytes; nobody else's if the tensor [is unique](HostTensor::is_unique).
+    /// The buffer of all bytes. The caller is its only owner if the tensor
+    /// [is unique](HostTensor::is_unique).
     ///
     /// # Errors
     /// As [`HostTensor::buffer`].
@@ -293,7 +295,7 @@ impl HostTensor {
         self.read_as("x")
     }
 
-    /// The elements in row-major order: [`HostTensor::read`] by the name that vectors and arrays have for it.
+    /// The elements in row-major order: [`HostTensor::read`] under the name that vectors and arrays use.
     ///
     /// # Errors
     /// If the elements have another type, or are being written.
@@ -362,7 +364,8 @@ impl HostTensor {
     }
 }
 
-/// Writes an element to all places, at the speed of memory, until interrupted.
+/// Fills `bytes` with copies of `element`, until interrupted. Each element size is a constant, so the loops
+/// vectorize.
 fn fill(bytes: &mut [u8], element: &[u8]) {
     fn each<const N: usize>(bytes: &mut [u8], element: &[u8]) {
         if let Some(element) = element.first_chunk::<N>() {

@@ -34,7 +34,7 @@ fn near(is_nan: bool, a: i64, b: i64, limit: u64) -> bool {
     !is_nan && a.abs_diff(b) <= limit
 }
 
-/// The number's rank among all floats, in order; both zeros have rank 0.
+/// The rank of a number in the order of all floats; both zeros have rank 0.
 fn place32(x: f32) -> i64 {
     let magnitude = i64::from(x.to_bits() & !(1 << 31));
     if x.is_sign_negative() { -magnitude } else { magnitude }

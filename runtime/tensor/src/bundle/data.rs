@@ -14,18 +14,18 @@ use super::{BundleData, BundleFile, Bytes};
 use crate::DType;
 use crate::tf::op::Type;
 
-/// The number of bytes that are written at once: they are in a cache since their checksum was computed.
+/// The number of bytes whose checksum is computed before they are written: few enough to be in a cache still.
 const AT_ONCE: usize = 1 << 18;
 
 /// The number of elements.
 pub(super) fn n_elements(dims: &[usize]) -> Result<usize, String> {
     let n = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(dim));
-    // A product with a 0 may overflow before it.
+    // The product may overflow before it reaches a dimension of 0.
     let n = if dims.contains(&0) { Some(0) } else { n };
     n.ok_or_else(|| format!("its shape {dims:?} is too large"))
 }
 
-/// The elements of these bytes, which must have this checksum.
+/// Decodes the elements in `bytes`, whose checksum must be `crc`.
 pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Result<BundleData, String> {
     let n = n_elements(dims)?;
     match ty {
@@ -46,8 +46,8 @@ pub(super) fn decode(ty: Type, dims: &[usize], bytes: &Bytes, crc: u32) -> Resul
     }
 }
 
-/// Reads the numbers at a place of a shard into memory, which they must fill; each part is checked while it
-/// is in a cache.
+/// Reads the `len` bytes of numbers at `at` of a shard into `to`, which they must fill. The checksum of each
+/// part is computed while it is in a cache.
 pub(super) fn decode_into(
     dtype: DType,
     dims: &[usize],
@@ -102,7 +102,8 @@ fn strings(n: usize, bytes: &Bytes, crc: u32) -> Result<Vec<Bytes>, String> {
     if rest.is_empty() { Ok(texts) } else { Err(format!("{} bytes behind its strings", rest.len())) }
 }
 
-/// Writes elements; returns their size and their checksum, or nothing if they do not fit type and shape.
+/// Writes elements. Returns their size in bytes and their checksum; `None` if they do not fit the type and
+/// the shape.
 pub(super) fn encode(
     ty: Type,
     dims: &[usize],

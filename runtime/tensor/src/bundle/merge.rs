@@ -1,4 +1,4 @@
-//! Bundles that become one: their shards are counted on, their entries share an index.
+//! Merging of bundles: shards are numbered consecutively, and entries share one index.
 //!
 //! ```text
 //! part 0: shards 0, 1 ─┐
@@ -18,7 +18,7 @@ use super::{Bundle, BundleError, Entry};
 /// The index of all tensors of these bundles, whose shards are numbered one after the other.
 ///
 /// # Errors
-/// If two bundles have the same tensor, and not slices of it that do not overlap.
+/// If two bundles have the same tensor, unless they have disjoint slices of it.
 pub fn merge(bundles: &[Bundle]) -> Result<Vec<u8>, BundleError> {
     let mut all: BTreeMap<&[u8], Entry> = BTreeMap::new();
     let mut n_shards = 0;

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Files are untrusted. [`Bundle::open`] checks the whole index: checksums, the order of the keys, that
-//! entries lie in their shards and do not overlap. Tensors are checked when they are read, and share the
-//! bytes of a shard in memory unless they are put together from slices; [`Bundle::read_into`] reads one to
-//! where it stays. Memory is in proportion to the files.
+//! entries lie in their shards and do not overlap. Tensors are checked when they are read. They share the
+//! bytes of a shard in memory, unless they are assembled from slices; [`Bundle::read_into`] reads a tensor
+//! into memory of the caller. The memory used is proportional to the files.
 //!
-//! [`BundleWriter`] writes bundles, [`merge`] makes one of several, [`put`] writes a file whole.
-//! [`objects`] finds the names of variables in a checkpoint of objects.
-//! [`CheckpointState`] is the text file that names the latest checkpoint of a folder.
+//! [`BundleWriter`] writes bundles, [`merge`] merges several, [`put`] writes a file atomically. [`objects`]
+//! finds the names of variables in an object-based checkpoint. [`CheckpointState`] is the text file that
+//! names the latest checkpoint of a folder.
 //!
 //! Not here: the choice of files; a function of the caller opens a [`BundleFile`] by its name.
 
@@ -48,9 +48,9 @@ pub use crate::tf::op::Type;
 /// The reason why a bundle, or a tensor in it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundleError {
-    /// The file, if it is about one.
+    /// The file that the error is about, if any.
     pub file: Option<String>,
-    /// The tensor, if it is about one.
+    /// The tensor that the error is about, if any.
     pub tensor: Option<String>,
     /// The reason.
     pub problem: String,
@@ -114,15 +114,15 @@ pub struct Entry {
     slices: Vec<StoredSlice>,
 }
 
-/// Limit of the shards of a bundle.
+/// The most shards of a bundle.
 const MAX_SHARDS: usize = 1 << 12;
 
 /// The key of the header.
 const HEADER: &[u8] = b"";
 
 impl Bundle {
-    /// Opens the bundle whose files are called `prefix`, with `.index` and the names of shards behind it.
-    /// `open` opens a file.
+    /// Opens the bundle with the index `PREFIX.index` and the shards `PREFIX.data-*`. `open` opens a file by
+    /// its name.
     ///
     /// # Errors
     /// If a file cannot be opened, or the index is malformed.
@@ -176,8 +176,8 @@ impl Bundle {
         self.entries.get(name.as_bytes())
     }
 
-    /// Reads a tensor, or the part of it that a slice specification of TensorFlow's names, such as
-    /// `4 3 0,2:-`. An empty one is all of it.
+    /// Reads a tensor, or the part named by a slice specification of TensorFlow, such as `4 3 0,2:-`. An
+    /// empty specification names the whole tensor.
     ///
     /// # Errors
     /// If there is no such tensor, it has no such part, or its bytes differ from their checksum or
@@ -226,7 +226,7 @@ impl Bundle {
         BundleError { file: Some(self.prefix.clone()), tensor: Some(shown(name.as_bytes())), problem }
     }
 
-    /// The part of a tensor.
+    /// Reads the part `wanted` of a tensor.
     fn part(&self, name: &[u8], entry: &Entry, wanted: &Slice) -> Result<BundleTensor, String> {
         let whole = Slice::whole(&entry.dims);
         if entry.slices.is_empty() {
@@ -265,8 +265,8 @@ impl Bundle {
         self.shards.get(entry.shard).ok_or_else(|| "its shard is missing".to_owned())
     }
 
-    /// Checks that the entries lie in their shards and do not overlap. So reading all of them takes time in
-    /// proportion to the files.
+    /// Checks that the entries lie in their shards and do not overlap, so that the time to read all of them
+    /// is proportional to the files.
     fn check_places(&self) -> Result<(), (String, String)> {
         let mut places = Vec::with_capacity(self.entries.len());
         for (key, entry) in self.entries.iter().filter(|(_, entry)| entry.slices.is_empty()) {
@@ -359,7 +359,7 @@ impl Entry {
     }
 }
 
-/// Limit of the dimensions of a tensor, as in TensorFlow.
+/// The most dimensions of a tensor, as in TensorFlow.
 const MAX_RANK: usize = 254;
 
 fn decode_shape(bytes: &[u8]) -> Result<Vec<usize>, String> {

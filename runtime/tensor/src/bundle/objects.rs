@@ -1,5 +1,5 @@
-//! Checkpoints of objects. Their variables are stored under paths through the objects. A tensor of its own
-//! holds the graph of the objects, which has the names of the variables.
+//! Object-based checkpoints. Variables are stored under paths through the object graph. A separate tensor
+//! holds the graph, which contains the names of the variables.
 //!
 //! ```text
 //! TrackableObjectGraph { nodes: [
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use super::wire::{Message, WireValue};
 use super::{Bundle, BundleData};
 
-/// The tensor that holds the graph.
+/// The key of the tensor that holds the object graph.
 pub const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-/// The keys of the variables by their names. A name that several variables have is left out, since it is
-/// ambiguous. `None` if it is no checkpoint of objects.
+/// Maps the names of variables to their keys. A name of several variables is left out, since it is ambiguous.
+/// `None` if the checkpoint is not object-based.
 ///
 /// # Errors
 /// If the graph cannot be read.
@@ -41,7 +41,7 @@ pub fn names(bundle: &Bundle) -> Result<Option<BTreeMap<String, String>>, String
     Ok(Some(names.into_iter().filter_map(|(name, key)| Some((name, key?))).collect()))
 }
 
-/// Names and keys.
+/// The (name, key) pairs of an object graph.
 fn decode(graph: &[u8]) -> Result<Vec<(String, String)>, String> {
     let mut all = Vec::new();
     for node in Message::new(graph) {

@@ -12,18 +12,18 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// The end of the names of files that are being written.
+/// The suffix of temporary names.
 const WRITING: &str = ".tmp";
 
-/// Writes a file under another name in the same folder, and renames it.
+/// Writes a file under a temporary name in the same folder, then renames it.
 ///
 /// # Errors
-/// If it cannot be written; then there is no new file, and an old one of the name stays.
+/// If the file cannot be written. No new file exists then, and an old one of the name is unchanged.
 pub fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let beside = path.with_file_name(format!(".{}{WRITING}", name.to_string_lossy()));
     let written = (|| {
-        // One that a killed process left. The new one is no link to elsewhere.
+        // Removes the leftover of a killed process. `create_new` does not follow a link.
         _ = fs::remove_file(&beside);
         let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&beside)?);
         write(&mut file)?;
@@ -36,7 +36,7 @@ pub fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     written
 }
 
-/// True for the name of a file that was being written.
+/// True for a temporary name.
 pub fn is_unfinished(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(WRITING)
 }

@@ -1,4 +1,4 @@
-//! Slices: the rectangular parts in which a partitioned variable is stored, and those that are asked for.
+//! Slices: the rectangular parts in which a partitioned variable is stored, or which a reader requests.
 //!
 //! A slice is stored under a key of its own, in TensorFlow's ordered code: 0, the name, the rank, and start
 //! and length of each axis. An axis that is not cut may have length -1.
@@ -14,14 +14,14 @@ use crate::tf::op::Type;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice(Vec<(usize, usize)>);
 
-/// A slice as it is stored: the length of an axis that is not cut may be left out.
+/// A stored slice. The length of an axis that is not cut may be absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredSlice {
     pub(super) slice: Slice,
     is_whole: Vec<bool>,
 }
 
-/// Limit of the slices of a tensor.
+/// The most slices of a tensor.
 const MAX_SLICES: usize = 1 << 12;
 
 impl fmt::Display for Slice {
@@ -32,7 +32,7 @@ impl fmt::Display for Slice {
 }
 
 impl Slice {
-    /// All of a tensor.
+    /// The slice that is the whole tensor.
     pub(super) fn whole(dims: &[usize]) -> Slice {
         Slice(dims.iter().map(|&dim| (0, dim)).collect())
     }
@@ -46,7 +46,7 @@ impl Slice {
         Ok(slice)
     }
 
-    /// A slice of a TensorSliceProto.
+    /// Decodes a TensorSliceProto.
     pub(super) fn decode(bytes: &[u8], dims: &[usize]) -> Result<StoredSlice, String> {
         let (mut axes, mut is_whole) = (Vec::new(), Vec::new());
         for field in Message::new(bytes) {
@@ -67,14 +67,13 @@ impl Slice {
         Ok(StoredSlice { slice: Slice::checked(axes, dims)?, is_whole })
     }
 
-    /// A slice of a slice specification: the shape of the whole tensor, and `start,length` or `-` for each
-    /// axis.
+    /// Parses a slice specification: the shape of the whole tensor, and `start,length` or `-` for each axis.
     pub(super) fn parse(text: &str, dims: &[usize]) -> Result<Slice, String> {
         let (shape, slice) = Slice::parse_all(text)?;
         if shape == dims { Ok(slice) } else { Err(format!("its shape is {dims:?}, not {shape:?}")) }
     }
 
-    /// The shape of the whole tensor, and the slice, of a slice specification.
+    /// Parses the shape of the whole tensor and the slice of a slice specification.
     pub(super) fn parse_all(text: &str) -> Result<(Vec<usize>, Slice), String> {
         let malformed = || format!("'{}' specifies no slice", text.chars().take(120).collect::<String>());
         let (shape, axes) = text.rsplit_once(' ').unwrap_or(("", text));
@@ -94,7 +93,7 @@ impl Slice {
         Ok((dims, slice))
     }
 
-    /// The sizes of the part.
+    /// The dimensions of the part.
     pub(super) fn dims(&self) -> Vec<usize> {
         self.0.iter().map(|&(_, len)| len).collect()
     }
@@ -106,7 +105,7 @@ impl Slice {
 }
 
 impl StoredSlice {
-    /// A slice whose lengths are all written.
+    /// A stored slice with explicit lengths.
     pub(super) fn new(slice: Slice) -> StoredSlice {
         let is_whole = vec![false; slice.0.len()];
         StoredSlice { slice, is_whole }
@@ -155,8 +154,8 @@ fn push_number(key: &mut Vec<u8>, number: u64) {
     key.extend(digits);
 }
 
-/// Appends a signed number likewise: the first bits are as many ones as there are bytes, inverted if it is
-/// negative.
+/// Appends a signed number so that the order of the bytes is that of the numbers. The number of leading ones
+/// is the number of bytes; for a negative number leading zeros count them.
 fn push_signed(key: &mut Vec<u8>, number: i64) {
     let magnitude = if number < 0 { !number } else { number };
     let n_bits = 64 - magnitude.leading_zeros() as usize;
@@ -202,7 +201,7 @@ pub(super) fn expect_partition(dims: &[usize], slices: &[&Slice]) -> Result<(), 
     if n == n_elements(dims)? { Ok(()) } else { Err("its slices are not all of it".to_owned()) }
 }
 
-/// The part `wanted` of a tensor, whose elements are in `parts`.
+/// Assembles the part `wanted` of a tensor from `parts`, which contain all of its elements.
 pub(super) fn gather(
     entry: &Entry,
     wanted: &Slice,
@@ -213,7 +212,7 @@ pub(super) fn gather(
     let data = match entry.ty {
         Type::Dense(dtype) => {
             let size = dtype.size();
-            // The parts are in the files, so it is no larger than they are.
+            // All elements are in `parts`, so the result is no larger than the files.
             let mut bytes = vec![0; n.checked_mul(size).ok_or("it is too large")?];
             for (slice, part) in parts {
                 let BundleData::Dense(from) = &part.data else { return Err("its parts differ".to_owned()) };
@@ -235,8 +234,8 @@ pub(super) fn gather(
     Ok(BundleTensor { ty: entry.ty, dims, data })
 }
 
-/// Calls `f` with the first element in `from`, the first one in `to` and the count for each run of elements
-/// that two parts of one tensor have in common.
+/// Calls `f(position in from, position in to, count)` for each contiguous run of elements that two parts of
+/// one tensor have in common.
 fn rows(from: &Slice, to: &Slice, f: &mut dyn FnMut(usize, usize, usize)) {
     let common = from.0.iter().zip(&to.0).map(|(a, b)| overlap(*a, *b));
     let Some(common) = common.collect::<Option<Vec<_>>>() else { return };

@@ -4,8 +4,8 @@
 //! Memory: shared bytes ──slice──▶ Bytes            File: an open file ──read at──▶ the memory of a tensor
 //! ```
 //!
-//! Of a file on a disk only what is asked for is read, and large tensors are read to where they stay: memory
-//! that is touched for the first time costs more than reading does.
+//! Of a file on a disk only the requested ranges are read. Large tensors are read directly into their final
+//! memory, since touching new memory for the first time costs more than reading.
 //!
 //! Not here: the choice of files, which is the caller's.
 
@@ -19,7 +19,7 @@ use bytes::Bytes;
 
 use crate::scratch::filled;
 
-/// The bytes of a file, which need not be in memory.
+/// A file of a bundle, in memory or on a disk.
 #[derive(Debug)]
 pub enum BundleFile {
     /// In memory.
@@ -28,7 +28,7 @@ pub enum BundleFile {
     File(File, usize),
 }
 
-/// The number of bytes that are read at once: so many stay in a cache until their checksum is known.
+/// The number of bytes that are read before their checksum is computed: few enough to be in a cache still.
 const AT_ONCE: usize = 1 << 18;
 
 impl From<Bytes> for BundleFile {
@@ -71,10 +71,10 @@ impl BundleFile {
         self.len() == 0
     }
 
-    /// Reads a part.
+    /// Reads a range of bytes.
     ///
     /// # Errors
-    /// If it is not in the file, or cannot be read.
+    /// If the range is not in the file, or cannot be read.
     pub fn read(&self, range: Range<usize>) -> Result<Bytes, String> {
         self.expect(&range)?;
         match self {
@@ -87,10 +87,10 @@ impl BundleFile {
         }
     }
 
-    /// Reads the bytes from `at` on into memory. `see` gets each part once it was read.
+    /// Reads the bytes from `at` on into `to`. Calls `see` with each part after it is read.
     ///
     /// # Errors
-    /// If they are not in the file, or cannot be read.
+    /// If the bytes are not in the file, or cannot be read.
     pub fn read_into(&self, at: usize, to: &mut [u8], see: &mut dyn FnMut(&[u8])) -> Result<(), String> {
         self.expect(&(at..at.saturating_add(to.len())))?;
         let mut at = at;

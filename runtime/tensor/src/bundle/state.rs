@@ -9,16 +9,16 @@
 //! The file is untrusted: its checkpoints may be elsewhere, or deleted. Since folders are moved, a reader
 //! looks for them in the file's own folder first, by [`CheckpointState::beside`].
 
-/// The checkpoints of a folder, as its file says.
+/// The contents of a `checkpoint` file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckpointState {
-    /// The latest.
+    /// The latest checkpoint.
     pub latest: String,
-    /// All that are kept, the oldest first.
+    /// All kept checkpoints, the oldest first.
     pub all: Vec<String>,
 }
 
-/// Limit of the bytes of a file.
+/// The largest accepted file in bytes.
 const MAX_SIZE: usize = 1 << 24;
 
 impl CheckpointState {
@@ -62,7 +62,7 @@ impl CheckpointState {
         text
     }
 
-    /// The name of a path's checkpoint in the folder of the file.
+    /// The last component of a checkpoint's path: the name to look for in the file's own folder.
     pub fn beside(path: &str) -> &str {
         path.rsplit(['/', '\\']).next().unwrap_or(path)
     }

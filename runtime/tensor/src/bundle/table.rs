@@ -3,11 +3,12 @@
 //! ```text
 //! data blocks │ meta block │ index block: last key ──▶ (offset, size) │ footer: handles, magic
 //! block: entries │ restarts: u32 * n, n │ 0 or 1 (snappy) │ masked crc32c
-//! entry: bytes shared with the key before, n of others, n of the value: varints │ key's end │ value
+//! entry: lengths of shared key, other key bytes, value: varints │ other key bytes │ value
 //! ```
 //!
 //! A table holds descriptions, not data, so it is read as a whole. Keys must ascend, so no block is read
-//! twice. The bytes of all keys, and of uncompressed blocks, are limited to a multiple of the file's size.
+//! twice. The bytes of all keys, and of all uncompressed blocks, are limited to a multiple of the file's size
+//! plus a constant.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +100,7 @@ fn block(file: &[u8], end: usize, handle: Handle, room: &mut usize) -> Result<Ve
     block.map_err(|error| format!("the block at {at}: {error}"))
 }
 
-/// A function of a key and its value.
+/// The callback for a key and its value.
 type OnEntry<'f> = dyn FnMut(&[u8], &[u8]) -> Result<(), String> + 'f;
 
 /// Calls `f` with the keys and values of a block. The lengths of the keys are taken from `room`.
@@ -125,7 +126,7 @@ fn entries(block: &[u8], room: &mut usize, f: &mut OnEntry<'_>) -> Result<(), St
     Ok(())
 }
 
-/// A checksum as it is stored: checksums of bytes that contain checksums are weak.
+/// The stored form of a checksum: a checksum of bytes that contain unmasked checksums is weak.
 pub(super) fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
@@ -133,7 +134,7 @@ pub(super) fn masked(crc: u32) -> u32 {
 /// The size at which a block ends.
 const BLOCK: usize = 1 << 16;
 
-/// The number of entries that share the beginnings of their keys, one with the next.
+/// The number of entries per restart point. The entry at a restart point shares no bytes with the key before.
 const RESTART_EVERY: usize = 16;
 
 /// A table of these keys and values.
@@ -159,7 +160,7 @@ pub(super) fn write(all: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
     file
 }
 
-/// A block that is written.
+/// A block under construction.
 #[derive(Default)]
 struct BlockWriter {
     bytes: Vec<u8>,
@@ -172,7 +173,7 @@ impl BlockWriter {
     fn add(&mut self, key: &[u8], value: &[u8]) {
         let mut shared = key.iter().zip(&self.last).take_while(|(a, b)| a == b).count();
         if self.n.is_multiple_of(RESTART_EVERY) {
-            // A block is as long as its last entry at most, which is far less than 4 GiB, plus `BLOCK`.
+            // Fits: an entry is only added to a block of fewer than `BLOCK` bytes.
             self.restarts.push(self.bytes.len() as u32);
             shared = 0;
         }

@@ -1,4 +1,4 @@
-//! Tests with tables that are written here; those that TensorFlow wrote are read by the importer's tests.
+//! Tests with tables that are written here. The importer's tests read tables that TensorFlow wrote.
 
 use std::collections::BTreeMap;
 
@@ -263,7 +263,7 @@ fn every_damaged_index_is_refused() {
     assert_eq!(refused.count(), index.len() - 40 - block(&BTreeMap::new()).len() - 5);
 }
 
-/// Lies under right checksums: no panic, and no tensor larger than the files.
+/// False descriptions with correct checksums: no panic, and no tensor larger than the files.
 #[test]
 fn damaged_blocks_do_no_harm() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -366,7 +366,7 @@ fn slices_that_are_not_all_of_a_tensor_are_not_written() {
     assert_eq!(why, "'w': its slices are not all of it");
 }
 
-/// Tensors are read from files to where they stay, longer ones than what is read at once, and are checked.
+/// Tensors in files are read into memory of the caller and checked, also tensors longer than one part.
 #[test]
 fn tensors_are_read_from_files_into_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -431,10 +431,10 @@ fn opened(name: &str, (shards, index): &Part) -> Bundle {
     .unwrap()
 }
 
-/// Shards are counted on, slices of one tensor joined; a tensor that two bundles have is refused.
-/// A tensor with its slice's specification, its sizes and its bytes.
+/// A tensor with the specification of its slice, its dimensions and its bytes.
 type Stated<'a> = ((&'a str, &'a str), &'a [usize], &'a [u8]);
 
+/// Shards are renumbered and slices of one tensor are joined. A tensor of two bundles is refused.
 #[test]
 fn bundles_become_one() {
     let ui8s = Type::Dense(DType::UI8);
@@ -488,7 +488,7 @@ fn files_appear_whole() {
     assert_eq!(failed.to_string(), "no");
     assert_eq!(std::fs::read(&path).unwrap(), b"abc");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    // What a killed process left, here a link, is replaced and not followed.
+    // The leftover of a killed process, here a link, is replaced and not followed.
     std::fs::write(folder.path().join("other"), b"other").unwrap();
     std::os::unix::fs::symlink(folder.path().join("other"), folder.path().join(".x.tmp")).unwrap();
     put(&path, |to| to.write_all(b"new")).unwrap();

@@ -1,4 +1,4 @@
-//! The encoding of protobuf messages, as far as a bundle's index needs it, and of varints.
+//! The protobuf encoding, restricted to the field types of a bundle's index, and varints.
 
 /// The fields of a message, with their numbers.
 pub(super) struct Message<'a> {
@@ -52,20 +52,20 @@ impl<'a> Iterator for Message<'a> {
     }
 }
 
-/// Takes the first bytes.
+/// Splits off the first `n` bytes.
 pub(super) fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
     let (first, rest) = bytes.split_at_checked(n)?;
     *bytes = rest;
     Some(first)
 }
 
-/// Takes a little-endian number.
+/// Splits off a little-endian number of 4 bytes.
 pub(super) fn fixed32(bytes: &mut &[u8]) -> Option<u32> {
     let first = take(bytes, 4)?;
     first.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// Takes a number of variable length.
+/// Splits off a varint.
 pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let n = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
     let digits = take(bytes, n)?;
@@ -75,7 +75,7 @@ pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     Some(digits.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
 }
 
-/// Appends a number of variable length.
+/// Appends a varint.
 pub(super) fn push_varint(to: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         to.push(value as u8 | 0x80);
@@ -84,7 +84,7 @@ pub(super) fn push_varint(to: &mut Vec<u8>, mut value: u64) {
     to.push(value as u8);
 }
 
-/// Appends a field with a number; one that is 0 is left out, as it is the default.
+/// Appends a varint field. A value of 0 is left out, since it is the default.
 pub(super) fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
     if value != 0 {
         push_varint(to, field << 3);
@@ -92,7 +92,7 @@ pub(super) fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
     }
 }
 
-/// Appends a field with bytes, or a message.
+/// Appends a field of bytes or of a message.
 pub(super) fn push_bytes(to: &mut Vec<u8>, field: u64, value: &[u8]) {
     push_varint(to, field << 3 | 2);
     push_varint(to, value.len() as u64);

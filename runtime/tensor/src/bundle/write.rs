@@ -1,12 +1,12 @@
-//! The writer: tensors go to their shards as they come, the index is made at the end.
+//! The writer. Tensors are written to their shards when they are added; the index is written at the end.
 //!
 //! ```text
 //! add(name, shard, elements) ──▶ shard: bytes          entry: type, shape, shard, place, checksum
 //! finish() ──▶ header and entries in the order of their keys ──▶ blocks ──▶ index
 //! ```
 //!
-//! The format is the one that TensorFlow writes: no compression, little-endian. The tensors have the order of
-//! the calls; equal calls give equal bytes.
+//! The format is the one that TensorFlow writes: no compression, little-endian. Tensors are stored in the
+//! order of the calls. Equal calls give equal bytes.
 //!
 //! Not here: files. A caller writes the shards first, then the index: without an index there is no bundle.
 
@@ -94,11 +94,12 @@ impl<W: Write> BundleWriter<W> {
         self.put_slice(name, shard, ty, dims, slice, elements)
     }
 
-    /// Writes a tensor, or the slice of one that a slice specification of TensorFlow's names, such as
-    /// `4 3 0,2:-`. An empty one is all of it. `dims` is the shape of what is written.
+    /// Writes a tensor, or the slice of one named by a slice specification of TensorFlow, such as
+    /// `4 3 0,2:-`. An empty specification names the whole tensor. `dims` is the shape of the written
+    /// elements.
     ///
     /// # Errors
-    /// As [`BundleWriter::add_slice`], and if the specification is malformed, or is of another shape.
+    /// As [`BundleWriter::add_slice`], and if the specification is malformed or does not match `dims`.
     pub fn add_specified(
         &mut self,
         (name, specification): (&str, &str),
@@ -173,8 +174,8 @@ impl<W: Write> BundleWriter<W> {
         self.finish_part()
     }
 
-    /// [`BundleWriter::finish`] of a part of a bundle: other parts, with which it is to be merged, may have
-    /// the other slices of its tensors.
+    /// [`BundleWriter::finish`] for one part of a bundle. The other slices of its tensors may be in other
+    /// parts, which the caller merges with this one.
     ///
     /// # Errors
     /// If slices of a tensor overlap, or the tensor was also written as a whole.
@@ -195,7 +196,7 @@ impl<W: Write> BundleWriter<W> {
     }
 }
 
-/// The index with these entries of a bundle.
+/// The bytes of the index with these entries.
 pub(super) fn index(mut entries: BTreeMap<Vec<u8>, Vec<u8>>, n_shards: usize) -> Vec<u8> {
     let mut header = Vec::new();
     push_number(&mut header, 1, n_shards as u64);
@@ -207,7 +208,7 @@ pub(super) fn index(mut entries: BTreeMap<Vec<u8>, Vec<u8>>, n_shards: usize) ->
     table::write(&entries)
 }
 
-/// An entry with shard, place and length of its elements, and their checksum.
+/// Appends shard, position and length of the elements, and their checksum, to an encoded entry.
 pub(super) fn placed(mut entry: Vec<u8>, (shard, at, len): (usize, u64, u64), crc: u32) -> Vec<u8> {
     for (field, value) in [(3, shard as u64), (4, at), (5, len)] {
         push_number(&mut entry, field, value);
@@ -216,7 +217,7 @@ pub(super) fn placed(mut entry: Vec<u8>, (shard, at, len): (usize, u64, u64), cr
     entry
 }
 
-/// Type and shape of an entry.
+/// The encoded type and shape of an entry.
 pub(super) fn described(ty: Type, dims: &[usize]) -> Vec<u8> {
     let (mut entry, mut shape) = (Vec::new(), Vec::new());
     push_number(&mut entry, 1, u64::try_from(ty.code()).unwrap_or(0));

@@ -81,7 +81,8 @@ impl Conv2d {
                 let line = &image[line * width.input * channels..][..width.input * channels];
                 lines.push((i * width.filter, line));
             }
-            // Windows of up to `STEPS` elements in all are computed without a question.
+            // The windows between two checks for interruption have about `STEPS` elements in all, and are at
+            // least four.
             let window = width.filter.min(width.input).saturating_mul(lines.len()).saturating_mul(channels);
             let most = (STEPS / window.max(1)).next_multiple_of(4).max(4);
             let is_long = most < cols;

@@ -14,18 +14,19 @@ use crate::parallel::{Parallel, each_part};
 use crate::scratch::{copied, filled};
 use crate::simd::{Isa, NO_TAP};
 
-/// The number of taps of a line after which a loop asks whether to stop.
+/// The number of taps of a line between two checks for interruption.
 const TAPS: usize = 64;
 
 /// The most partial sums of the filter gradient.
 const PARTS: usize = 16;
 
-/// Adds the gradients of a line of windows of few channels: the line, the image, the gradients, the result.
+/// Adds the gradients of a line of windows of few channels. Arguments: the line, the image, the gradients,
+/// the result.
 type OfFew = fn(&Conv2d, usize, &[f32], &[f32], &mut [f32]);
 
 impl Conv2d {
-    /// The gradient of a depthwise convolution by its images: for each window, `image += dy * filters` at its
-    /// pixels.
+    /// The gradient of a depthwise convolution with respect to its images: for each window,
+    /// `image += dy * filters` at its pixels.
     pub(crate) fn depthwise_by_image(
         &self,
         dy: &[f32],
@@ -44,8 +45,8 @@ impl Conv2d {
         })
     }
 
-    /// The gradient of a depthwise convolution by its filters, of shape (height, width, channels): the sums
-    /// of pixels times gradients over all windows.
+    /// The gradient of a depthwise convolution with respect to its filters, of shape (height, width,
+    /// channels): the sums of pixels times gradients over all windows.
     pub(crate) fn depthwise_by_filter(
         &self,
         image: &[f32],
@@ -128,7 +129,8 @@ impl Conv2d {
     }
 
     /// Adds the gradients of a line of windows of few channels at their largest pixels. Vectors of so few
-    /// channels would be mostly empty: windows are visited one by one, their channels without branches.
+    /// channels would be mostly empty, so windows are visited one by one, and their channels without
+    /// branches.
     #[allow(
         clippy::needless_range_loop,
         reason = "indices, not iterators, which are only as good as the build's inlining"
@@ -138,7 +140,7 @@ impl Conv2d {
         let (rows, whole) = (height.inside(line), width.whole());
         let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
             .map(|distance| distance.saturating_mul(CHANNELS));
-        // The windows after which it asks whether to stop; in front of each line, too.
+        // The number of windows between two checks for interruption. The first check is before the line.
         let n_windows = (STEPS / (rows.len() * width.filter * CHANNELS).max(1)).max(1);
         for (x, dy) in dy.as_chunks::<CHANNELS>().0.iter().enumerate() {
             if x % n_windows == 0 && is_interrupted() {
@@ -188,8 +190,8 @@ impl Conv2d {
         })
     }
 
-    /// Calls `f(line, gradients of the line, image, pixels of the image)` for each line of windows, each
-    /// image on one thread.
+    /// Calls `f(line, gradients of the line, number of the image, pixels of the image)` for each line of
+    /// windows. Each image is processed by one thread.
     fn by_image(
         &self,
         dy: &[f32],

@@ -1,17 +1,18 @@
-//! The gradient of a convolution by its filters, for few channels: sums over runs of pixels, without windows.
+//! The gradient of a convolution with respect to its filters, for few channels: sums over runs of pixels,
+//! without windows.
 //!
 //! ```text
 //! image   ──▶ a plane per channel and phase of the stride, with its padding, of lines of one width ─┐
 //! dy      ──▶ a plane per out channel, of lines of the same width, zeros behind their ends         ─┴▶ sums
 //! ```
 //!
-//! In such planes the pixels of a tap for all windows of some lines are one run, which begins at an offset of
-//! the tap alone: its sums with the runs of `dy` need no copy per tap. Some lines are done at a time, so
-//! that their planes stay in the cache. Parts of the images are summed separately; how many depends on the
-//! shape alone, so the bits do not depend on the number of workers.
+//! In these planes the pixels that a tap meets in all windows of a group of lines are one contiguous run,
+//! whose offset depends on the tap only. So no pixels are copied per tap. Groups of lines are small enough
+//! for their planes to stay in the cache. Parts of the images are summed separately. The number of parts
+//! depends on the shape only, so the bits do not depend on the number of workers.
 //!
-//! A zero behind a line meets a pixel that its window does not have. So if a sum is not finite, the caller
-//! must compute it otherwise.
+//! A zero behind a line is multiplied by a pixel of no window, which gives NaN if the pixel is infinite or
+//! NaN. So if a sum is not finite, the caller must compute the gradient by another algorithm.
 
 use std::sync::OnceLock;
 
@@ -29,7 +30,7 @@ const LEN: usize = 1536;
 /// The most lines or columns that the taps of a window may reach over, in windows.
 const MAX_REACH: usize = 64;
 
-/// The most channels for which this is faster than a product of windows.
+/// The most channels for which this algorithm is faster than a product of windows.
 const MAX_CHANNELS: usize = 16;
 
 /// The most partial sums.
@@ -71,7 +72,7 @@ impl PlaneAxis {
     }
 }
 
-/// The planes of some lines of an image, and how they are made.
+/// The layout of the planes, and the division of the work into pieces: groups of lines, or of images.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterGradient<'c> {
     conv: &'c Conv2d,
@@ -79,15 +80,15 @@ pub(crate) struct FilterGradient<'c> {
     axes: [PlaneAxis; 2],
     /// The width of a line of a plane.
     line: usize,
-    /// The images at a time.
+    /// The number of images in a piece.
     images: usize,
-    /// The lines of windows of an image at a time.
+    /// The number of lines of windows of an image in a piece.
     lines: usize,
     /// The length of a run.
     len: usize,
     /// The length of a plane of pixels.
     plane: usize,
-    /// Where the runs of the elements of a window begin.
+    /// The offset of the run of each element of a window.
     taps: Vec<usize>,
 }
 
@@ -163,7 +164,7 @@ impl<'c> FilterGradient<'c> {
         Ok(out.iter().all(|sum| sum.is_finite()))
     }
 
-    /// Adds the sums of some pieces: the first of their images, and which of their lines.
+    /// Adds the sums of some pieces, given as (first image, number of the group of lines).
     fn add(
         &self,
         image: &[f32],
@@ -191,7 +192,7 @@ impl<'c> FilterGradient<'c> {
         Ok(())
     }
 
-    /// Puts the pixels that the windows of an image's lines from `first` on have into the planes.
+    /// Copies the pixels of the windows of an image's lines from `first` on into the planes.
     fn put_pixels(&self, (n, first): (usize, usize), image: &[f32], (place, to): (usize, &mut [f32])) {
         let Conv2d { channels, height, width, .. } = *self.conv;
         let [down, across] = &self.axes;
@@ -222,7 +223,7 @@ impl<'c> FilterGradient<'c> {
         }
     }
 
-    /// Puts the gradients of an image's lines from `first` on into the planes.
+    /// Copies the gradients of an image's lines from `first` on into the planes.
     fn put_gradients(&self, (n, first): (usize, usize), dy: &[f32], (place, to): (usize, &mut [f32])) {
         let (height, width) = self.conv.out;
         let lines = self.lines.min(height - first);

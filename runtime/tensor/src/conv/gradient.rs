@@ -67,7 +67,7 @@ impl Conv2d {
         let Conv2d { channels, height, width, out, .. } = *self;
         let (n, place) = (row / (out.0 * out.1), row % (out.0 * out.1));
         let (y, x) = (place / out.1, place % out.1);
-        // Neighbouring taps of neighbouring pixels are one run.
+        // With dilation 1 the taps of a filter row are one run of pixels.
         let cols = width.inside(x);
         if cols.is_empty() {
             return;

@@ -32,7 +32,7 @@ pub(super) struct Lines<'a, B> {
     epilogue: &'a Epilogue<'a>,
     /// The number of windows in a tile.
     strip: usize,
-    /// The number of image lines kept: line i is stored at i modulo this number.
+    /// The number of image lines kept. Line `i` is kept in slot `i` modulo this number.
     reach: usize,
 }
 
@@ -46,8 +46,8 @@ struct LineScratch {
 }
 
 impl<'a, B: ColumnSource> Lines<'a, B> {
-    /// `None` where the general algorithm is faster: for filters that are too large, or images so narrow that
-    /// tiles would have few rows.
+    /// `None` if the general algorithm is faster: for large filters, or images so narrow that tiles would
+    /// have few rows.
     pub(super) fn new(
         isa: Isa,
         windows: &'a WindowRows<'a>,

@@ -75,7 +75,7 @@ impl Window {
         first..(input + pad.0).saturating_sub(start).div_ceil(dilation).min(filter).max(first)
     }
 
-    /// The windows without padding.
+    /// The windows that lie inside the image.
     fn whole(&self) -> Range<usize> {
         let Window { input, filter, stride, dilation, pad } = *self;
         let free = (input + pad.0).checked_sub((filter - 1) * dilation + 1);
@@ -84,7 +84,7 @@ impl Window {
         start..end
     }
 
-    /// The windows, of `count`, whose tap `tap` lies inside the image.
+    /// Those of the first `count` windows whose tap `tap` lies inside the image.
     fn with(&self, tap: usize, count: usize) -> Range<usize> {
         let Window { input, stride, dilation, pad, .. } = *self;
         let ahead = tap * dilation; // below the filter's reach
@@ -114,7 +114,7 @@ pub struct Conv2d {
 }
 
 impl Conv2d {
-    /// For `batch` images of `channels` channels.
+    /// The convolution of `batch` images of `channels` channels.
     pub fn new(batch: usize, channels: usize, height: Window, width: Window) -> Result<Conv2d, TensorError> {
         let out = (height.output()?, width.output()?);
         let product = |factors: [usize; 3]| {
@@ -137,7 +137,7 @@ impl Conv2d {
         PackedMatrix::pack(self.k, out_channels, filters)
     }
 
-    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC.
+    /// `out = f(convolution of image with filters * scale + bias + residual)`, all NHWC.
     pub fn run(
         &self,
         image: &[f32],
@@ -250,15 +250,15 @@ impl RowSource for WindowRows<'_> {
 }
 
 impl WindowRows<'_> {
-    /// The image line, counted over all images, under a filter row for a line of windows, counted over all
-    /// results. `None` in the padding.
+    /// The image line that filter row `tap` meets in a line of windows. Image lines are counted over all
+    /// images, lines of windows over all results. `None` in the padding.
     fn line(&self, line: usize, tap: usize, height: &Window) -> Option<usize> {
         let rows = self.conv.out.0;
         Some(line / rows * height.input + height.pixel(line % rows, tap)?)
     }
 
-    /// Copies elements `piece` of the slices of windows `xs` in an image line. Each window goes to one row of
-    /// `out`, from `at` on; elements after it may be overwritten.
+    /// Copies elements `piece` of the slices of windows `xs` in an image line. Each window is copied to one
+    /// row of `out`, from `at` on. Elements behind the copy may be overwritten.
     fn lay(
         &self,
         isa: Isa,

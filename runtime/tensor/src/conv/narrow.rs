@@ -5,8 +5,8 @@
 //! filters, packed ─────────────────────────────────────┴─▶ product (narrow)
 //! ```
 //!
-//! The padding has the byte that stands for 0. A filter of one pixel without steps or padding needs no copy
-//! of the image: its rows are pixels.
+//! The padding has the byte that stands for 0. A 1x1 filter of stride 1 without padding needs no converted
+//! image: its rows are pixels.
 
 use std::ops::Range;
 
@@ -27,9 +27,9 @@ impl Conv2d {
         self.elements().checked_mul(precision.size()).ok_or(TensorError::TooLarge)
     }
 
-    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC, in the precision of the
-    /// filters. Bytes stand for numbers of `range`, or for those of each image. `space` has
-    /// [`Conv2d::narrow_bytes`].
+    /// `out = f(convolution of image with filters * scale + bias + residual)`, all NHWC, in the precision of
+    /// the filters. With int8, the image is quantized over `range`, or, without one, each image over its own
+    /// range. `space` has [`Conv2d::narrow_bytes`] bytes.
     pub(crate) fn run_narrow(
         &self,
         image: &[f32],
@@ -69,7 +69,7 @@ impl Conv2d {
                 match precision {
                     Precision::Bf16 => isa.to_halves(numbers, to.as_chunks_mut().0),
                     Precision::Int8 => {
-                        // The windows of an image have its quantum.
+                        // All windows of an image share one quantum.
                         let image = at / self.height.input;
                         if let Some(quantum) = groups.of(image * windows) {
                             isa.to_bytes(numbers, quantum, to);
@@ -82,13 +82,13 @@ impl Conv2d {
         multiply(isa, self.rows, &rows, filters, epilogue, out, parallel)
     }
 
-    /// True if windows are pixels.
+    /// True if each window is one pixel: a 1x1 filter of stride 1 without padding.
     fn has_pixels(&self) -> bool {
         let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
         is_plain(&self.height) && is_plain(&self.width)
     }
 
-    /// The number of elements of all images, which was checked.
+    /// The number of elements of all images. `Conv2d::new` has checked that it does not overflow.
     fn elements(&self) -> usize {
         self.batch * self.height.input * self.width.input * self.channels
     }
@@ -98,7 +98,7 @@ impl Conv2d {
 struct WindowBytes<'a> {
     conv: &'a Conv2d,
     bytes: &'a [u8],
-    /// The bytes of a number.
+    /// The size of a number in bytes.
     size: usize,
     groups: &'a RowQuanta,
 }

@@ -24,7 +24,7 @@ use crate::simd::{ACROSS, Block, Isa, OutRows, PANEL, Planes};
 const STEPS: usize = 2048;
 /// The most elements in the planes of a band, unless one line has more: a band stays in the L2 cache.
 const BAND: usize = CACHE.l2_floats(4);
-/// The most elements in the planes of a line.
+/// The most elements in the planes that one line of windows covers.
 const LINE: usize = 1 << 18;
 
 /// A convolution by this algorithm.
@@ -35,7 +35,7 @@ pub(super) struct Planar<'a, B> {
     epilogue: &'a Epilogue<'a>,
     /// The line stride of a plane.
     width: usize,
-    /// The number of plane lines below a window's first line that the window covers.
+    /// The number of plane lines that a window covers below its first line.
     more: usize,
     /// The number of result lines in a band.
     band: usize,
@@ -50,13 +50,13 @@ struct PlaneScratch {
     block: Option<Box<Block>>,
 }
 
-/// The distance of a window's first and last tap.
+/// The distance between a window's first and last tap.
 fn reach(window: &Window) -> Option<usize> {
     (window.filter - 1).checked_mul(window.dilation)
 }
 
 impl<'a, B: ColumnSource> Planar<'a, B> {
-    /// `None` where another algorithm is faster or sizes overflow: for many channels, large filters, extreme
+    /// `None` if another algorithm is faster or sizes overflow: for many channels, large filters, extreme
     /// lines.
     pub(super) fn new(
         isa: Isa,
@@ -74,7 +74,7 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
         let width = conv.out.1.checked_add(reach(across)? / across.stride)?;
         let more = reach(height)? / height.stride;
         let line = width.checked_mul(conv.channels * height.stride * across.stride)?;
-        // At least one line of windows fits; its image lines may exceed the band's size.
+        // A band has at least one line of windows, even if its planes exceed `BAND`.
         let lines = BAND / line.max(1);
         let fits = line.checked_mul(more.checked_add(1)?)? <= LINE;
         fits.then_some(Planar {
@@ -215,7 +215,7 @@ fn divided(x: usize, by: usize) -> (usize, usize) {
     if by == 1 { (x, 0) } else { (x / by, x % by) }
 }
 
-/// Every `step`-th element, at least the first.
+/// Copies every `step`-th element. `to` is not empty.
 #[allow(
     clippy::needless_range_loop,
     reason = "indices, not iterators, which are only as good as the build's inlining"

@@ -6,9 +6,9 @@
 //! M = V * U, position by position ──At m A──▶ N by N pixels per patch ─▶ bias, residual, function
 //! ```
 //!
-//! A patch of T = N + 2 pixels square overlaps the next by 2. Patches are multiplied by factors up to 5 (N =
-//! 4) or 1 (N = 2) and summed. So results differ from the direct ones by at most 1e-4 of the largest absolute
-//! value with N = 4 (`F(4x4, 3x3)`), and by 1e-5 with N = 2.
+//! A patch is T by T pixels, with T = N + 2, and overlaps the next one by 2. Patches are multiplied by
+//! factors up to 5 (N = 4) or 1 (N = 2) and summed. So results differ from direct ones by at most 1e-4 of the
+//! largest absolute value with N = 4 (`F(4x4, 3x3)`), and by 1e-5 with N = 2 (as tested).
 //!
 //! *Infinity and NaN*: if a patch contains one, all results of the patch may be NaN, even those whose own
 //! window does not contain it. Other results are not affected. A direct convolution affects only the windows
@@ -43,7 +43,7 @@ pub enum Patch {
 }
 
 impl Patch {
-    /// The side of the patch of the result.
+    /// The side of a patch of the result.
     fn yields(self) -> usize {
         match self {
             Patch::Two => 2,
@@ -51,7 +51,7 @@ impl Patch {
         }
     }
 
-    /// The side of the patch of the image.
+    /// The side of a patch of the image.
     pub(crate) fn reads(self) -> usize {
         self.yields() + 2
     }
@@ -134,7 +134,7 @@ impl Winograd {
         })
     }
 
-    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC, filters from
+    /// `out = f(convolution of image with filters * scale + bias + residual)`, all NHWC, filters from
     /// [`Winograd::pack`].
     pub fn run(
         &self,
@@ -168,10 +168,11 @@ impl Winograd {
             return Ok(());
         }
         let side = self.patch.yields();
-        // A tile's rows are larger than a few channels need.
+        // The rows of a tile take the memory of at least 64 channels.
         let of_patches =
             cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels.max(64) + n);
-        // Of the nine taps' products about four are left.
+        // An upper estimate. A pixel costs about four products per channel, and `k` counts a channel once per
+        // position.
         let products = pixels.saturating_mul(self.k).saturating_mul(n).saturating_mul(4);
         let workers = parallel.workers(nanoseconds(products, PRODUCTS_PER_NS));
         let share = rows.div_ceil(side).div_ceil(workers.max(1));
@@ -195,7 +196,7 @@ impl Winograd {
     }
 }
 
-/// Some rows of an image's result.
+/// A range of rows of one image's result.
 struct ResultBand<'a> {
     isa: Isa,
     winograd: &'a Winograd,
@@ -275,7 +276,7 @@ impl ResultBand<'_> {
             let y = (self.first + y + i).checked_sub(height.pad.0).filter(|&y| y < height.input);
             let line = y.map(|y| (self.image * height.input + y) * width.input * channels);
             let line = line.and_then(|at| source.get(at..)?.get(..width.input * channels)).unwrap_or(&[]);
-            // Left of the line the index wraps around, which is out of range as well.
+            // Left of the line the index wraps around to a position out of range.
             let mut at = x.wrapping_sub(width.pad.0).wrapping_mul(channels);
             for pixel in &mut row[..reads] {
                 *pixel = line.get(at..).and_then(|line| line.get(..channels)).unwrap_or(&[]);

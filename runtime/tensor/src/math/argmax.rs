@@ -11,8 +11,7 @@ const LANES: usize = 16;
 /// i]`.
 ///
 /// # Panics
-/// If the lengths do not fit, the axis is empty while there is a result, or it has more positions than an
-/// `i32`.
+/// If the lengths do not fit, or, unless `out` is empty, if the axis is empty or longer than `i32::MAX`.
 pub fn argmax<T: GemmElement>((outer, axis, inner): (usize, usize, usize), x: &[T], out: &mut [i32]) {
     assert_eq!(out.len(), outer * inner);
     assert_eq!(x.len(), outer * axis * inner);

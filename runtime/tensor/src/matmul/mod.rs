@@ -1,4 +1,5 @@
-//! The product of f32 matrices, with a constant right matrix packed ahead of time, or packed on the way.
+//! The product of f32 matrices. The right matrix is packed ahead of time if it is constant, else during the
+//! product.
 //!
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
@@ -15,12 +16,12 @@
 //!   cost of a tile, 200 cycles, is 4 % of 384 steps.
 //! * For many blocks of columns, the packed rows of 64 tiles at a time are kept for all of them, in the L3
 //!   cache.
-//! * A few tiles of rows read a row-major `b` where it is: packing it would cost as much as the product. A
-//!   transposed one is packed by transposition in registers.
+//! * If there are few tiles of rows, they read a row-major `b` in place: packing it would cost as much as the
+//!   product. A transposed `b` is packed by transposition in registers.
 //! * A single row is not packed: reading `b` dominates.
-//! * Several workers divide the rows. If `b` does not stay in the L2 cache from part to part, or the rows are
-//!   few, and there are more columns than rows, they divide the columns: then each reads its part of `b`
-//!   only, and repeats the packing of the rows.
+//! * Several workers divide the rows. They divide the columns instead if there are more columns than rows,
+//!   and either `b` does not stay in the L2 cache from part to part or the rows are few. Each worker then
+//!   reads only its part of `b`, and repeats the packing of the rows.
 //! * The order of an element's sum depends on k and the instruction set only, neither on the number of
 //!   workers nor, for m > 1, on m.
 //!
@@ -64,9 +65,9 @@ const BLOCKS: usize = 7;
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
 const NEAR: usize = CACHE.l2_floats(4);
-/// The most tiles that read a row-major right matrix where it is: of more, packing it pays off.
+/// The most tiles that read a row-major right matrix in place. With more tiles, packing it pays off.
 const IN_PLACE: usize = 8;
-/// The number of tiles after which a loop asks whether to stop: some 100 us.
+/// The number of tiles between two checks for interruption: some 100 us.
 const TILES: usize = 4;
 /// Elements of a packed matrix that are read per nanosecond for a single row.
 const READS_PER_NS: usize = 16;
@@ -84,7 +85,7 @@ impl Epilogue<'_> {
     }
 }
 
-/// `out = f(a * b + bias + residual)`, `a` and `out` row-major with m rows.
+/// `out = f(a * b * scale + bias + residual)`, `a` and `out` row-major with m rows.
 pub fn matmul_packed(
     m: usize,
     a: &[f32],
@@ -97,8 +98,8 @@ pub fn matmul_packed(
     multiply(Isa::detect(), m, &Matrix::new(a, m, b.k()), b, epilogue, out, parallel)
 }
 
-/// `out = f(a * b + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is packed on
-/// the way, which pays off from a few rows on; see [`crate::math::product`] for fewer.
+/// `out = f(a * b * scale + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is
+/// packed during the product, which pays off from a few rows on; see [`crate::math::product`] for fewer.
 pub fn matmul(
     a: Matrix<'_, f32>,
     b: Matrix<'_, f32>,
@@ -178,11 +179,11 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
 /// The source of the next tile's rows.
 #[derive(Clone, Copy)]
 enum Next<'a> {
-    /// Packed already.
+    /// The rows are packed already.
     Kept(&'a [TileRows; SEGMENTS]),
-    /// To be packed, from this row on.
+    /// The rows are to be packed, from this row on.
     Rows(usize),
-    /// In the L2 cache already.
+    /// The rows are in the L2 cache already.
     Near,
 }
 
@@ -212,8 +213,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         }
     }
 
-    /// Computes all `m` rows in parts of the columns. False, and nothing done, if there is no memory for the
-    /// list of the parts' rows.
+    /// Computes all `m` rows in parts of the columns. Returns false, and computes nothing, if there is no
+    /// memory for the list of the parts' rows.
     fn in_columns(&self, m: usize, parts: usize, out: &mut [f32], parallel: &dyn Parallel) -> bool {
         let panels = self.n.div_ceil(PANEL);
         // Row i of part p is number p * m + i.
@@ -243,7 +244,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         let steps_each = even(k, STEPS).next_multiple_of(8);
         let panels_each = even(panels, BLOCK / steps_each);
         let tiles = rows.div_ceil(self.isa.rows());
-        // Rows of a tile that many blocks of columns need are packed once for all of them.
+        // If there are many blocks of columns, the rows of a tile are packed once for all of them.
         let are_kept = panels.div_ceil(panels_each) > BLOCKS;
         let is_large = rows * k > NEAR;
         let tiles_each = if are_kept { KEPT } else { tiles };
@@ -308,7 +309,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         }
     }
 
-    /// Multiplies a tile's rows with each panel of a block. `out` begins with the first.
+    /// Multiplies a tile's rows with each panel of a block. `out` begins with the columns of the first panel.
     fn block(
         &self,
         rows: Range<usize>,
@@ -375,12 +376,12 @@ fn segment(steps: usize) -> usize {
     even(steps, MAX_STEPS).next_multiple_of(8)
 }
 
-/// The largest even share of `all` that is at most `most`, at least 1.
+/// The part size that divides `all` evenly into the fewest parts of at most `most`; at least 1.
 pub(crate) fn even(all: usize, most: usize) -> usize {
     all.div_ceil(all.div_ceil(most.max(1)).max(1)).max(1)
 }
 
-/// A tile of at most [`PANEL`] columns.
+/// Computes a tile of at most [`PANEL`] columns.
 pub(crate) fn tile(
     isa: Isa,
     (rows, width): (usize, usize),
@@ -390,7 +391,7 @@ pub(crate) fn tile(
     if width == PANEL {
         return isa.tile((rows, width), segments, place);
     }
-    // The last panel of some widths: into a buffer that is wide enough for the whole tile, then copied.
+    // A narrow last panel is computed into a buffer of the width of a whole tile, then copied.
     let mut sums = [[0.0; PANEL]; MAX_ROWS];
     let mut all = Place { out: OutRows::Strided(sums.as_flattened_mut(), PANEL), add: false };
     isa.tile((rows, width), segments, &mut all);
@@ -426,6 +427,6 @@ struct MatmulScratch {
 }
 
 thread_local! {
-    /// Taken while in use, so that a nested block allocates its own.
+    /// Taken while in use, so that a nested product allocates its own.
     static SCRATCH: Cell<Option<MatmulScratch>> = const { Cell::new(None) };
 }

@@ -73,8 +73,9 @@ impl PackedMatrix<'_> {
     }
 }
 
-/// Divides `floats`, a part of the panels of a matrix of `k` rows that begins with step `first`, among the
-/// panels: `pack(panel, from, steps)` gets rows `from` and on of each.
+/// Divides `floats` among the panels of a matrix of `k` rows. `floats` is a part of the packed form that
+/// begins at step `first`. Calls `pack(panel, from, steps)` for the steps of each panel, which are rows
+/// `from` and on.
 pub(crate) fn each_panel(
     k: usize,
     first: usize,
@@ -91,7 +92,7 @@ pub(crate) fn each_panel(
     }
 }
 
-/// A float in memory: aligned, or anywhere as its little-endian bytes.
+/// A stored f32: a float, or its four little-endian bytes at any alignment.
 pub(crate) trait StoredFloat: Copy {
     fn float(self) -> f32;
 
@@ -157,7 +158,7 @@ impl<'a> PackedMatrix<'a> {
         Ok(PackedMatrix { k, n, panels: Panels::Borrowed(panels) })
     }
 
-    /// The panels, to be stored.
+    /// The packed form, to be stored.
     pub fn panels(&self) -> &[f32] {
         match &self.panels {
             Panels::Owned(panels) => bytemuck::cast_slice(panels),

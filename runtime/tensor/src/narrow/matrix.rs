@@ -5,9 +5,9 @@
 //! group:   16 columns of 2 bf16, or of 4 signed bytes
 //! ```
 //!
-//! Only panels of bytes have scales and sums. Each panel is made from its own columns, so any piece of the
-//! packed form can be made by itself. Missing steps and columns are zeros; groups are a multiple of 16, as
-//! the matrix unit needs them.
+//! Only panels of bytes have scales and sums. Each panel depends on its own columns only, so any piece of the
+//! packed form can be computed by itself. Missing steps and columns are zeros. The number of groups is a
+//! multiple of 16, as the matrix unit requires.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use crate::matmul::StoredFloat;
 use crate::simd::Precision;
 use crate::simd::{GROUP, GROUPS, LANES, PanelGroup, PanelScales, Panels, to_half};
 
-/// The bytes of a unit.
+/// The size of a unit in bytes.
 const UNIT: usize = size_of::<PanelGroup>();
 
-/// The units ahead of a panel's groups.
+/// The number of units ahead of a panel's groups.
 fn head(precision: Precision) -> usize {
     match precision {
         Precision::Bf16 => 0,
@@ -28,7 +28,8 @@ fn head(precision: Precision) -> usize {
     }
 }
 
-/// The groups of a panel of `k` steps: at least one block, so that products without steps are zeros.
+/// The number of groups of a panel of `k` steps: at least one block, so that products without steps are
+/// zeros.
 fn groups(precision: Precision, k: usize) -> usize {
     k.div_ceil(precision.steps()).max(1).next_multiple_of(GROUPS)
 }
@@ -78,12 +79,12 @@ impl<'a> NarrowMatrix<'a> {
         (self.k, self.n)
     }
 
-    /// The groups of a panel.
+    /// The number of groups of a panel.
     pub(super) fn groups(&self) -> usize {
         groups(self.precision, self.k)
     }
 
-    /// The units of a panel.
+    /// The number of units of a panel.
     pub(super) fn panel_units(&self) -> usize {
         self.groups() + head(self.precision)
     }
@@ -106,7 +107,7 @@ pub(super) fn scales(head: &[PanelGroup]) -> PanelScales<'_> {
     let unit = |i: usize| head.get(i).map(|unit| unit.as_flattened());
     let scales = unit(0).and_then(|unit| bytemuck::try_cast_slice(unit).ok()?.first_chunk());
     let sums = unit(1).and_then(|unit| bytemuck::try_cast_slice(unit).ok()?.first_chunk());
-    // A tensor's bytes are aligned, and so are all units.
+    // The casts need an alignment of 4, which the bytes of allocated and of mapped tensors have.
     scales.zip(sums).map_or(NONE, |(scales, sums)| PanelScales { scales, sums })
 }
 
@@ -152,7 +153,7 @@ impl<'a, 'b, T: StoredFloat> PanelColumns<'a, 'b, T> {
         numbers
     }
 
-    /// For each column, the number that 1 stands for.
+    /// The scale of each column: the number that byte 1 stands for.
     fn scales(&self) -> [f32; LANES] {
         let mut largest = [0.0f32; LANES];
         for row in 0..self.b.rows() {

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! * [`Precision::Bf16`]: both matrices are rounded to bf16, sums are f32.
-//! * [`Precision::Int8`]: columns of `b` are signed bytes with a scale for each column; `a` is unsigned bytes
-//!   with a scale and a zero point, for all rows if their range is known ahead of time, else for each group
-//!   of rows that belong together: one row of a matrix, the windows of one image. Sums are exact, in i32.
-//! * Rows are converted in blocks that stay in the L2 cache, and so is a block of panels: a panel is read
-//!   from memory once for a block of rows.
+//! * [`Precision::Int8`]: `b` is signed bytes with a scale for each column. `a` is unsigned bytes with a
+//!   scale and a zero point: one pair for all rows if their range is known ahead of time, else one per row of
+//!   a matrix or per image. Sums are exact, in i32.
+//! * Rows are converted in blocks that stay in the L2 cache together with a block of panels. A panel is read
+//!   from memory once per block of rows.
 //! * The order of an element's sum depends on k and the instruction set only.
 //!
 //! `matrix` has the packed right matrix, `rows` the conversion of rows; `conv` adds the windows of images.
@@ -41,11 +41,11 @@ use crate::simd::{
     BYTE_ROWS, ByteRows, GROUP, Isa, LANES, OutRows, PanelGroup, Panels, Quantum, RowGroup, Sums,
 };
 
-/// The bytes of a block of rows, and of a block of panels: shares of the L2 cache.
+/// The size in bytes of a block of rows, and of a block of panels: shares of the L2 cache.
 const BLOCK: usize = 1 << 18;
 /// The most tiles of rows in a block.
 const TILES: usize = 8;
-/// Products of the least precision that are a product of f32 in time.
+/// The number of products of bytes that take the time of one product of f32.
 const FASTER: usize = 4;
 /// The bytes of a packed matrix that are read per nanosecond for a single row.
 const READS_PER_NS: usize = 32;
@@ -91,12 +91,12 @@ struct Job<'a> {
     b: &'a NarrowMatrix<'a>,
     epilogue: &'a Epilogue<'a>,
     n: usize,
-    /// The first error of a thread: no memory.
+    /// The first error of any thread: no memory.
     failed: &'a OnceLock<TensorError>,
 }
 
 impl Job<'_> {
-    /// Computes some panels of some rows: all panels, or of a single row.
+    /// Computes some panels of some rows: all panels unless there is a single row.
     fn part(&self, rows: Range<usize>, panels: Range<usize>, out: &mut [f32]) {
         let (groups, each) = (self.b.groups(), self.b.panel_units());
         let row_bytes = groups * GROUP;
@@ -141,7 +141,8 @@ impl Job<'_> {
         SCRATCH.set(space);
     }
 
-    /// Converts the sums of a tile, the first of which is this row and column, and applies the epilogue.
+    /// Converts the sums of a tile to f32 and applies the epilogue. `at` is the row and column of the first
+    /// sum.
     fn finish(
         &self,
         at: (usize, usize),

@@ -10,19 +10,19 @@ use crate::simd::{Isa, Quantum};
 
 /// A source of converted rows.
 pub(crate) trait NarrowRows: Sync {
-    /// Writes some rows, which fill `to` in equal shares, with zeros behind their steps; and, of bytes, how
-    /// each row's stand for numbers.
+    /// Writes each of `rows` to an equal share of `to`, with zeros behind its steps. With int8, also writes
+    /// the quantum of each row.
     fn lay(&self, isa: Isa, rows: Range<usize>, to: &mut [u8], quanta: &mut [Quantum]);
 }
 
-/// How the bytes of rows stand for numbers.
+/// The quanta of the rows: scale and zero point of their bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum RowQuanta {
-    /// Of all rows: for numbers of a range that was known ahead of time.
+    /// One for all rows, for a range known ahead of time.
     All(Quantum),
-    /// For each row by its own range.
+    /// One per row, for the range of its numbers.
     Each,
-    /// For groups of as many rows.
+    /// One per group of this number of rows.
     Of(Vec<Quantum>, usize),
 }
 
@@ -37,14 +37,14 @@ impl RowQuanta {
     }
 }
 
-/// For each of some parts of equal length the quantum of its range.
+/// The quantum of each part of `x` of length `len`, for the range of its numbers.
 pub(crate) fn quanta_of(
     isa: Isa,
     x: &[f32],
     len: usize,
     parallel: &dyn Parallel,
 ) -> Result<Vec<Quantum>, TensorError> {
-    /// The numbers of a piece whose range is one unit of work.
+    /// The length of a piece whose range is one unit of work.
     const PIECE: usize = 1 << 14;
     let len = len.max(1);
     let pieces = len.div_ceil(PIECE);

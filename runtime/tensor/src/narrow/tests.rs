@@ -1,4 +1,4 @@
-//! Every instruction set, the matrix unit among them, has the products of the definition.
+//! Comparison with products of f32, for every instruction set including the matrix unit.
 
 use super::*;
 use crate::conv::{Conv2d, Window};
@@ -112,7 +112,7 @@ fn convolutions_are_those_of_f32_up_to_rounding() {
     }
 }
 
-/// Ranges without numbers, with one, and with what is no number.
+/// Quanta of empty, tiny, one-sided and huge ranges; conversion of NaN and infinities.
 #[test]
 fn quanta_of_odd_ranges_are_numbers() {
     let isa = Isa::detect();

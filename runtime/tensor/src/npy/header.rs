@@ -9,7 +9,7 @@ use crate::npy::NpyError;
 use crate::npy::strings::Characters;
 use crate::{DType, Shape};
 
-/// The most characters of the description of strings.
+/// The longest `descr` of a string type.
 const MAX_STRING_DESCR: usize = 24;
 
 /// The layout of the elements in the file.
@@ -35,7 +35,7 @@ pub(crate) enum NpyElement {
 }
 
 impl NpyElement {
-    /// The number of bytes.
+    /// The size of an element in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             NpyElement::Number { dtype, .. } => dtype.size(),
@@ -78,7 +78,7 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Result<Header, NpyError> {
     Ok(Header { element, fortran_order, shape })
 }
 
-/// The element type of NumPy's description: byte order, kind, bytes.
+/// The element type of a `descr`: byte order, kind, size in bytes.
 fn element_type(descr: &str) -> Result<NpyElement, NpyError> {
     let refuse = |problem| Err(NpyError::DType { descr: descr.chars().take(40).collect(), problem });
     let (order, kind) = match descr.as_bytes().first() {

@@ -10,9 +10,9 @@
 //! f64, complex numbers and strings. The writer emits version 1, little-endian, C order. NumPy has no bf16.
 //! Objects (pickles), dates and records are refused.
 //!
-//! Files are untrusted. The header is limited to 64 KiB. Memory for the elements grows with the bytes read,
-//! not with the size that the header claims. A file with bytes after the array is refused, since it
-//! contradicts its header.
+//! Files are untrusted. The header is limited to 64 KiB. Memory of the size that the header claims is
+//! allocated only after the first MiB of the elements was read. A file with bytes after the array is refused,
+//! since it contradicts its header.
 
 mod header;
 mod read;
@@ -79,7 +79,7 @@ pub enum NpyError {
     Trailing,
     /// A character of a string is no Unicode scalar value.
     Character,
-    /// A string ends in a zero, which is not a part of strings in files.
+    /// A string ends in a zero byte, which the format cannot represent.
     EndsInZero,
     /// An element type that NumPy does not support.
     Unwritable(DType),

@@ -47,21 +47,21 @@ pub fn read(reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTen
     }
 }
 
-/// Where the elements of a file of numbers lie, for readers of parts of it.
+/// The layout of a file of numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyLayout {
     /// The element type.
     pub dtype: DType,
-    /// The sizes.
+    /// The dimensions.
     pub shape: Shape,
-    /// The place of the first element in the file.
+    /// The byte offset of the first element in the file.
     pub at: u64,
     /// True if the bytes are those of a tensor: in C order, of the machine's byte order, and no booleans,
     /// which may be any byte in a file.
     pub is_plain: bool,
 }
 
-/// Reads the header of a file of numbers.
+/// Reads the header of a file of numbers, for readers of parts of the file.
 ///
 /// # Errors
 /// If it is malformed, or the elements are no numbers.
@@ -115,8 +115,8 @@ fn read_header(reader: &mut impl Read) -> Result<(Header, usize), NpyError> {
     Ok((header::parse(&text, at)?, at + len as usize))
 }
 
-/// The bytes of elements that are read before memory for all of them is asked for: a header may promise
-/// anything.
+/// The number of bytes of elements that are read before memory for all of them is allocated, since a header
+/// may claim any size.
 const FIRST: usize = 1 << 20;
 
 /// Reads the next `limit` bytes, or fewer at the end of the file. Memory grows with the bytes read.
@@ -126,7 +126,7 @@ fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError>
     Ok(bytes)
 }
 
-/// The array of `want` bytes, of which the first have been read.
+/// Reads the array of `want` bytes, of which `first` was read already.
 fn array_of(
     header: &Header,
     (first, want): (&[u8], usize),
@@ -167,7 +167,7 @@ fn array_of(
     Ok(Array::Numbers(tensor))
 }
 
-/// Fills `all` with the bytes that were read, and those that follow.
+/// Fills `all` with `first`, which was read already, and then from the reader.
 fn fill(all: &mut [u8], first: &[u8], reader: &mut impl Read) -> Result<(), NpyError> {
     let want = all.len();
     let (start, rest) = all.split_at_mut(first.len());

@@ -4,8 +4,8 @@
 //! '|S3'  61 62 00 | 63 00 00              '<U2'  61 00 00 00 62 00 00 00 | 63 00 00 00 00 00 00 00
 //! ```
 //!
-//! Each string has the same room; zeros at its end are no part of it. Characters become UTF-8. A string
-//! tensor holds bytes, so it is written as `S`.
+//! All strings have the same size; zeros at the end are padding. Characters become UTF-8. A string tensor
+//! holds bytes, so it is written as `S`.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ fn text(element: &[u8], big_endian: bool) -> Option<String> {
     characters[..n].iter().map(|bytes| char::from_u32(code(bytes))).collect()
 }
 
-/// The bytes of the file of a tensor of strings. Strings that end in a zero cannot be written.
+/// The bytes of a file of a tensor of strings. Strings that end in a zero cannot be written.
 pub fn strings_to_bytes(strings: &StringTensor) -> Result<Vec<u8>, NpyError> {
     let texts = strings.read()?;
     if texts.iter().any(|text| text.last() == Some(&0)) {
@@ -92,7 +92,7 @@ pub fn strings_to_bytes(strings: &StringTensor) -> Result<Vec<u8>, NpyError> {
     let width = texts.iter().map(<[u8]>::len).max().unwrap_or(0).max(1);
     let mut bytes = write::prelude(&format!("|S{width}"), strings.shape())?;
     let size = strings.num_elements().checked_mul(width).ok_or(TensorError::TooLarge)?;
-    // Much larger than the tensor if a few strings are long.
+    // The file is much larger than the tensor if a few strings are long.
     bytes.try_reserve_exact(size).map_err(|_| TensorError::TooLarge)?;
     for text in texts.iter() {
         bytes.extend_from_slice(text);

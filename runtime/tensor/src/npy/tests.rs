@@ -1,4 +1,4 @@
-//! Tests of both directions: hand-made files, files written by us, and malformed files.
+//! Tests of the reader and the writer: hand-made, written and malformed files.
 
 use proptest::prelude::*;
 

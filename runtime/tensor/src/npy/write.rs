@@ -42,7 +42,7 @@ pub fn to_bytes(tensor: &HostTensor) -> Result<Vec<u8>, NpyError> {
     Ok(bytes)
 }
 
-/// The bytes before the elements.
+/// The bytes of the file before the elements: magic number, version and header.
 pub(super) fn prelude(descr: &str, shape: &Shape) -> Result<Vec<u8>, NpyError> {
     let dims: Vec<String> = shape.dims().iter().map(usize::to_string).collect();
     let comma = if dims.len() == 1 { "," } else { "" };

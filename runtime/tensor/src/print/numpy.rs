@@ -1,8 +1,8 @@
 //! Tensors as numpy prints arrays: `array([1. , 2.5], shape=(2,), dtype=float32)`.
 //!
 //! The layout is that of numpy's `repr` with its default options: up to eight digits behind the point, the
-//! fewest that tell a number apart, one width for all elements, and lines of 75 columns. Of a large array
-//! only the first and last three entries of each axis are printed. Unlike in numpy, the shape is always
+//! fewest digits that identify a number, one width for all elements, and lines of 75 columns. Of a large
+//! array only the first and last three entries of each axis are printed. Unlike in numpy, the shape is always
 //! printed. An array is printed in two passes, the first of which finds the widths, so that the text need not
 //! be held in memory.
 //!
@@ -65,8 +65,8 @@ pub fn write_strings(
 }
 
 /// The text of an array as numpy's `str` makes it, without a prefix and commas: `[1 2 3]`. A number of rank 0
-/// has as many digits as tell it apart, and an exponent below 1e-4 and from 1e16 on. Of an array with more
-/// than `limit` elements only the edges are there.
+/// has the fewest digits that identify it, and an exponent below 1e-4 and from 1e16 on. Of an array with more
+/// than `limit` elements only the edges are included.
 ///
 /// # Errors
 /// If the tensor is being written.
@@ -105,7 +105,7 @@ fn number(scalar: PrintedElement) -> String {
     }
 }
 
-/// The fewest digits that tell a real number apart.
+/// The text of a real number with the fewest digits that identify it.
 fn real(x: FloatElement) -> String {
     let value = x.value();
     if !value.is_finite() {
@@ -120,7 +120,7 @@ fn real(x: FloatElement) -> String {
     }
     let digits = fraction(mantissa).len() as i32 - exponent;
     let digits = usize::try_from(digits).unwrap_or(0).max(1);
-    // The shortest digits are not those of the exact value: of an f32 they are fewer.
+    // Formatted from the shortest text: the exact f64 value of an f32 has more digits.
     let shortest: f64 = text.parse().unwrap_or(value);
     format!("{shortest:.digits$}")
 }
@@ -197,12 +197,12 @@ fn write(
     }
 }
 
-/// The columns of a line. Before the first one, which is not indented, stands the prefix.
+/// The width of a line. The first line, which is not indented, follows the prefix.
 fn columns(line: &str, prefix: usize) -> usize {
     if line.starts_with(' ') { line.len() } else { prefix + line.len() }
 }
 
-/// The shape of an array, and whether only its edges are printed.
+/// The shape of an array, and the choice between all elements and the edges.
 struct PrintedAxes<'a> {
     shape: &'a Shape,
     shortened: bool,
@@ -270,7 +270,7 @@ impl Text<'_> {
         let (dim, is_last) = (dims[axis], axis + 1 == dims.len());
         let step = size / dim;
         let (leading, trailing) = self.layout.ends(axis);
-        // Behind a word stands a comma or a bracket, behind that a bracket for each axis and a parenthesis.
+        // A word is followed by a comma or by brackets and a parenthesis, which must fit into the line.
         let width = (LINE_WIDTH - 1 - self.style.suffix).saturating_sub(axis);
         self.line.push('[');
         let column = column + 1;
@@ -407,7 +407,7 @@ impl FloatElement {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let exponent: i32 = exponent.parse().unwrap_or(0);
         let digits = fraction(mantissa).len() as i32 - exponent;
-        // As many digits as the shortest text has behind the point.
+        // The number of digits that the shortest text has behind the point.
         let digits = usize::try_from(digits).unwrap_or(0).min(PRECISION);
         let text = format!("{:.digits$}", self.value());
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -447,7 +447,7 @@ impl Format {
                         re.add(x, pass);
                         im.add(y, pass);
                     }
-                    // In an array all are as wide as `False`, even if all are true.
+                    // In an array all booleans have the width of `False`, even if all are true.
                     PrintedElement::Bool(_) if layout.shape.rank() > 0 => width = 5,
                     other => width = width.max(plain(other).len()),
                 }
@@ -479,7 +479,7 @@ impl Format {
     }
 }
 
-/// The text of an element that is no float.
+/// The text of an element that is not a float.
 fn plain(scalar: PrintedElement) -> String {
     match scalar {
         PrintedElement::Bool(true) => "True".into(),
@@ -490,13 +490,14 @@ fn plain(scalar: PrintedElement) -> String {
     }
 }
 
-/// Collects the widths of numbers: the first pass decides about the notation, the second finds the widths.
+/// The widths of the parts of numbers, found in two passes: the first decides on the notation, the second
+/// finds the widths.
 #[derive(Debug)]
 struct ColumnWidths {
-    /// Whether positive numbers have a sign.
+    /// True if positive numbers have a sign.
     signed: bool,
-    /// Numbers from here on are printed in scientific notation: ten to the number of digits that their type
-    /// holds, at most eight.
+    /// Numbers from this limit on are printed in scientific notation: 10 to the power of the type's number of
+    /// digits, at most eight.
     cutoff: f64,
     least: f64,
     greatest: f64,
@@ -588,7 +589,7 @@ struct FloatFormat {
     fraction: usize,
     /// Digits of the exponent in scientific notation.
     exponent: Option<usize>,
-    /// Whether positive numbers have a sign.
+    /// True if positive numbers have a sign.
     signed: bool,
 }
 
@@ -600,7 +601,7 @@ impl FloatFormat {
             return format!("{:>width$}", special(x.value(), signed));
         }
         if let Some(digits) = digits {
-            // Digits beyond those that tell the number apart are the number's own, not zeros.
+            // Digits beyond those that identify the number are digits of its exact value, not zeros.
             let text = format!("{:.behind$e}", x.value());
             let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
             let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -27,7 +27,7 @@ pub enum Arithmetic {
     SquaredDifference,
     /// `a / b`, or 0 if `b` is 0.
     DivNoNan,
-    /// `a` times 1 where `b > 0`, else times 0: NaN and infinities of `a` stay.
+    /// `a` times 1 where `b > 0`, else times 0, which is NaN for NaN and infinite `a`.
     ReluGrad,
     /// `a` times 1 where `0 < b < 6`, else times 0.
     Relu6Grad,

@@ -5,9 +5,9 @@
 //! AVX-512 VNNI: one instruction for 16 columns of a group    AVX2: i16 pairs    portable: i32
 //! ```
 //!
-//! A tile is up to 32 rows by two panels; VNNI takes 8 rows at a time. Every instruction set computes the
+//! A tile is up to 32 rows by two panels; VNNI processes 8 rows at a time. Every instruction set computes the
 //! same bits. Accumulators are registers only if every index is a constant in the source, so the rows are
-//! written out by a macro. The matrix unit, which takes whole tiles, is in
+//! written out by a macro. The matrix unit, which processes whole tiles, is in
 //! [`matrix_unit`](super::matrix_unit).
 
 #![allow(clippy::needless_range_loop, reason = "indices, not iterators: see `tile`")]
@@ -15,13 +15,13 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// The columns of a panel.
+/// The number of columns of a panel.
 pub(crate) const LANES: usize = 16;
-/// The steps of a group.
+/// The number of steps of a group.
 pub(crate) const GROUP: usize = 4;
 /// The most rows of a tile.
 pub(crate) const ROWS: usize = 32;
-/// The rows that VNNI takes at a time.
+/// The number of rows that VNNI processes at a time.
 const STRIP: usize = 8;
 
 /// A group of steps of a row.
@@ -31,7 +31,7 @@ pub(crate) type PanelGroup = [[i8; GROUP]; LANES];
 /// The sums of a tile.
 pub(crate) type Sums = [[[i32; LANES]; 2]; ROWS];
 
-/// The rows of a tile: the first groups, as many as the panels have, of rows that are `stride` groups apart.
+/// The rows of a tile. Row `i` begins at group `i * stride` and has as many groups as the panels.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteRows<'a> {
     pub(crate) groups: &'a [RowGroup],
@@ -88,7 +88,7 @@ pub(super) fn avx2(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
             for (a, b) in a.row(i, b.len()).iter().zip(b) {
                 let [a0, a1, a2, a3] = a.map(i64::from);
                 let a = _mm256_set1_epi64x(a0 | a1 << 16 | a2 << 32 | a3 << 48);
-                // Two products of at most 255 * 128 fit i32, which the instruction sums them in.
+                // The instruction adds pairs of products, each at most 255 * 128, in i32.
                 s0 = _mm256_add_epi32(s0, _mm256_madd_epi16(a, four_columns(b, 0)));
                 s1 = _mm256_add_epi32(s1, _mm256_madd_epi16(a, four_columns(b, 1)));
                 s2 = _mm256_add_epi32(s2, _mm256_madd_epi16(a, four_columns(b, 2)));

@@ -1,4 +1,4 @@
-//! Conversions between f32 and the numbers of products of lower precision.
+//! Conversions between f32 and the element types of products of lower precision.
 //!
 //! ```text
 //! f32 ─▶ bf16              rounded to nearest even
@@ -10,10 +10,10 @@
 
 use super::bytes::{LANES, Sums};
 
-/// Two to the 23rd times 1.5: the last bits of a sum with it are the nearest integer.
+/// 1.5 * 2^23: the last bits of its sum with a number are the nearest integer.
 const MAGIC: f32 = 12_582_912.0;
 
-/// How bytes stand for numbers: `(byte - zero) * scale`.
+/// The quantization of numbers to bytes: a byte stands for `(byte - zero) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantum {
     pub(crate) scale: f32,
@@ -21,7 +21,7 @@ pub(crate) struct Quantum {
 }
 
 impl Quantum {
-    /// For numbers of a range, extended so that it has 0, which a byte stands for exactly.
+    /// The quantum of a range, extended to contain 0. One byte stands for 0 exactly.
     pub(crate) fn of_range((low, high): (f32, f32)) -> Quantum {
         let (low, high) = (low.min(0.0), high.max(0.0));
         let scale = high / 255.0 - low / 255.0;
@@ -33,7 +33,7 @@ impl Quantum {
     }
 }
 
-/// The smallest and the largest number, which are 0 without numbers. NaN does not count.
+/// The smallest and the largest of the numbers and 0. NaN is ignored.
 #[inline(always)]
 pub(super) fn range(x: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([0.0f32; LANES], [0.0f32; LANES]);
@@ -105,8 +105,7 @@ pub(crate) struct PanelScales<'a> {
     pub(crate) sums: &'a [i32; LANES],
 }
 
-/// Writes the numbers that stand for the sums of products of bytes: `width` columns of each row, of which
-/// there are as many as quanta.
+/// Converts sums of products of bytes to f32: `width` columns of one row per quantum.
 #[inline(always)]
 pub(super) fn from_bytes(
     sums: &Sums,
@@ -133,7 +132,7 @@ pub(super) fn from_bytes(
     }
 }
 
-/// Writes the numbers whose bits the sums are: `width` columns of some rows.
+/// Writes sums that are the bits of f32: `width` columns of some rows.
 #[inline(always)]
 pub(super) fn from_halves(sums: &Sums, (rows, width): (usize, usize), (out, stride): (&mut [f32], usize)) {
     for i in 0..rows {

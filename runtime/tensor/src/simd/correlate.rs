@@ -1,4 +1,4 @@
-//! Sums of products of long runs of floats: the gradient of a convolution by its filters.
+//! Sums of products of long runs of floats: the gradient of a convolution with respect to its filters.
 //!
 //! ```text
 //!             tap 0   tap 1  ..   tap 4          one step reads a vector of each run, and
@@ -6,7 +6,7 @@
 //! gradient 3    +       +           +            sums stay in registers
 //! ```
 //!
-//! The taps are runs of the same pixels at other offsets, so they need no copies.
+//! The runs of all taps are parts of the same pixels at different offsets, so no pixels are copied.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same contract of the caller")]
 #![allow(
@@ -16,7 +16,7 @@
 
 use super::vector::Vector;
 
-/// The taps at a time.
+/// The number of taps at a time.
 const TAPS: usize = 5;
 
 /// The most gradients at a time.
@@ -78,7 +78,7 @@ unsafe fn run<V: Vector>(runs: &Runs<'_>, sums: &mut [f32]) {
     }
 }
 
-/// Adds the sums of some taps and of `R` gradients from `first` on.
+/// Adds the sums of [`TAPS`] taps and of `R` gradients from `first` on.
 ///
 /// # Safety
 /// The machine has the vector's instructions.

@@ -25,7 +25,7 @@ pub struct Epilogue<'a> {
 }
 
 impl<'a> Epilogue<'a> {
-    /// The epilogue of a part that begins in this column, at this element.
+    /// The epilogue of the part of the product that begins in column `col`, at element `at`.
     pub(crate) fn part(&self, col: usize, at: usize) -> Epilogue<'a> {
         let Epilogue { scale, bias, residual, function } = *self;
         let columns = |x: Option<&'a [f32]>| x.map(|x| &x[col..]);
@@ -44,8 +44,8 @@ impl<'a> Epilogue<'a> {
     }
 }
 
-/// Applies the additions and the cheap functions. Returns whether the function has been applied; the others
-/// have their own loops elsewhere.
+/// Applies scale, bias, residual, and a function that only clamps. Returns true if the function has been
+/// applied; the others have loops of their own in `functions`.
 #[inline(always)]
 pub(super) fn run<const FMA: bool>(
     epilogue: &Epilogue<'_>,
@@ -99,8 +99,8 @@ fn is_limits(function: Function) -> bool {
 /// The number of lanes per step: a register of the widest instruction set, or several narrower ones.
 const LANES: usize = 16;
 
-/// Applies to some columns of a row. Whole registers are copied first: the compiler cannot exclude that
-/// output and input alias, and would not vectorize otherwise.
+/// Applies the epilogue to some columns of a row. Whole registers are copied first: the compiler cannot
+/// exclude that output and input alias, and would not vectorize otherwise.
 #[inline(always)]
 fn row<const FMA: bool>(
     limits: (f32, f32),

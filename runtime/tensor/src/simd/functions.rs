@@ -6,8 +6,8 @@
 //! 0. `sigmoid` uses `e^-|x|`, which cannot overflow. The rounding errors of the divisor's sum and of the
 //! division are compensated: the inverse of the divisor follows from the quotient `q = e / (e + c)` itself.
 //!
-//! `log` uses a mantissa between 2/3 and 4/3. `erf` is a polynomial near 0 and `1 - e^` of another one
-//! farther out (both sets of coefficients, within 1 ulp, were published by N. Juffa).
+//! `log` uses a mantissa between 2/3 and 4/3. `erf` is a polynomial near 0, and `1 - e^p` of another
+//! polynomial `p` farther out. (Both sets of coefficients, within 1 ulp, were published by N. Juffa.)
 //!
 //! There are no branches, only selections: NaN passes through everything. `FMA` selects the fused instruction
 //! if the machine has it; otherwise `mul_add` would be a library call.
@@ -18,9 +18,9 @@ pub enum Function {
     /// The identity.
     #[default]
     Identity,
-    /// `max(x, 0)`; NaN stays NaN, -0 becomes 0.
+    /// `max(x, 0)`; NaN stays NaN. [`Isa::map`](super::Isa::map) turns -0 into 0, an epilogue keeps it.
     Relu,
-    /// `min(max(x, 0), 6)`; NaN stays NaN, -0 becomes 0.
+    /// `min(max(x, 0), 6)`; NaN and -0 as in [`Function::Relu`].
     Relu6,
     /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu. As there, -inf
     /// gives NaN.
@@ -29,7 +29,7 @@ pub enum Function {
     Tanh,
     /// `1 / (1 + e^-x)`, to 2 ulp.
     Sigmoid,
-    /// `x` times [`Function::Sigmoid`] of it. -inf gives NaN.
+    /// `x` times [`Function::Sigmoid`] of `x`. -inf gives NaN.
     Silu,
     /// `e^x`, to 2 ulp.
     Exp,
@@ -48,7 +48,7 @@ pub enum Function {
     Selu,
     /// `log(1 + e^x)`, to 4 ulp.
     Softplus,
-    /// `x / (1 + |x|)`.
+    /// `x / (1 + |x|)`; an infinity gives NaN.
     Softsign,
     /// `|x|`.
     Abs,

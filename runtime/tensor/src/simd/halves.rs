@@ -5,8 +5,8 @@
 //! AVX-512 BF16: one instruction for 16 columns of a group     others: two products in f32
 //! ```
 //!
-//! The layout is that of [`bytes`](super::bytes), with two steps in a group's four bytes, and so are the
-//! tiles. Sums are the bits of f32. The instruction takes denormals for zero and has an order of its own, so
+//! Layout and tiles are those of [`bytes`](super::bytes), with two steps in the four bytes of a group. Sums
+//! are the bits of f32. The instruction treats denormals as zero and adds in an order of its own, so
 //! instruction sets agree up to the rounding of f32.
 
 #![allow(clippy::needless_range_loop, reason = "indices, not iterators: see `tile`")]
@@ -17,9 +17,9 @@ use std::arch::x86_64::*;
 use super::bytes::{ByteRows, LANES, PanelGroup, RowGroup, Sums};
 use super::functions::fma;
 
-/// The rows at a time without the instruction.
+/// The number of rows at a time without the instruction.
 const FEW: usize = 4;
-/// The rows at a time with it.
+/// The number of rows at a time with the instruction.
 const STRIP: usize = 12;
 
 /// The two numbers of a word, the first in its low half.
@@ -28,7 +28,7 @@ fn halves(word: u32) -> [f32; 2] {
     [f32::from_bits(word << 16), f32::from_bits(word & 0xffff_0000)]
 }
 
-/// The products of any instruction set, vectorized by the compiler.
+/// The products without the instruction, vectorized by the compiler for any instruction set.
 #[inline(always)]
 pub(super) fn run<const FMA: bool>(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
     for (half, b) in b.into_iter().enumerate() {
@@ -73,7 +73,7 @@ macro_rules! each_row {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn pairs(x: __m512i) -> __m512bh {
-    // SAFETY: both are 64 bytes of which any bits are allowed.
+    // SAFETY: both types have 64 bytes, and any bits are valid.
     unsafe { std::mem::transmute::<__m512i, __m512bh>(x) }
 }
 
@@ -110,7 +110,7 @@ fn strip<const R: usize>(a: ByteRows<'_>, [left, right]: [&[PanelGroup]; 2], sum
     });
 }
 
-/// The products by the instruction for pairs.
+/// The products by the instruction.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bf16")]
 pub(super) fn paired(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {

@@ -1,4 +1,4 @@
-//! Sizes of what the functions here work on, and what they are given.
+//! Sizes and memory layouts of the operands of the functions in `simd`.
 
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
@@ -15,25 +15,24 @@ pub(crate) type PanelStep = [f32; PANEL];
 /// The most steps of a segment.
 pub(crate) const MAX_STEPS: usize = 384;
 
-/// From row to row in [`TileRows`]: a constant, so that the rows' addresses cost no registers; 25 cache
-/// lines, so that they do not share sets.
+/// The row stride of [`TileRows`]: a constant, so that the rows' addresses take no registers; 25 cache lines,
+/// so that rows do not share cache sets.
 pub(crate) const ROW: usize = MAX_STEPS + 16;
 
-/// Where some steps of a row are copied to.
+/// The copied steps of a row.
 pub(crate) type Row = [f32; ROW];
 
-/// Where some steps of a tile's rows are copied to, in whole cache lines: 22 KB.
+/// The copied steps of a tile's rows, in whole cache lines: 22 KB.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
-/// Some steps of a panel of the right matrix: packed, one after another, or where they lie in a row-major
-/// matrix.
+/// Some steps of a panel of the right matrix: packed, one after another, or in place in a row-major matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PanelSteps<'a> {
-    /// From the first step on.
+    /// The numbers from the first step on.
     numbers: &'a [f32],
-    /// From step to step.
+    /// The distance between steps.
     stride: usize,
     len: usize,
 }
@@ -42,12 +41,12 @@ impl<'a> PanelSteps<'a> {
     /// No steps.
     pub(crate) const NONE: PanelSteps<'static> = PanelSteps { numbers: &[], stride: PANEL, len: 0 };
 
-    /// Steps that were packed.
+    /// Packed steps.
     pub(crate) fn packed(steps: &'a [PanelStep]) -> PanelSteps<'a> {
         PanelSteps { numbers: steps.as_flattened(), stride: PANEL, len: steps.len() }
     }
 
-    /// `len` steps, `stride` numbers apart. `None` if they are not all there.
+    /// `len` steps, `stride` numbers apart. `None` if there are none, or they reach outside of `numbers`.
     pub(crate) fn strided(numbers: &'a [f32], stride: usize, len: usize) -> Option<PanelSteps<'a>> {
         let end = len.checked_sub(1)?.checked_mul(stride)?.checked_add(PANEL)?;
         (end <= numbers.len()).then_some(PanelSteps { numbers, stride, len })
@@ -59,13 +58,13 @@ impl<'a> PanelSteps<'a> {
         self.len
     }
 
-    /// The numbers from step to step.
+    /// The distance between steps, in numbers.
     #[inline(always)]
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 
-    /// A step below the number of steps.
+    /// Step `p`, which is below [`PanelSteps::len`].
     #[inline(always)]
     pub(super) fn step(&self, p: usize) -> &'a PanelStep {
         let step = self.numbers[p * self.stride..].first_chunk();
@@ -85,10 +84,10 @@ impl<'a> PanelSteps<'a> {
 pub(crate) struct Segment<'a> {
     /// The left matrix's rows.
     pub(crate) a: &'a TileRows,
-    /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
+    /// The steps of the right matrix's panel, at most [`MAX_STEPS`].
     pub(crate) b: PanelSteps<'a>,
-    /// Numbers that will be needed after the tile, and are asked for meanwhile; of many, as many as there is
-    /// time for.
+    /// Numbers that are needed after the tile, prefetched meanwhile. Those for which the steps do not suffice
+    /// are left out.
     pub(crate) next: &'a [f32],
 }
 
@@ -96,12 +95,12 @@ pub(crate) struct Segment<'a> {
 pub(crate) enum OutRows<'a, 'o> {
     /// In one slice, at a constant stride.
     Strided(&'a mut [f32], usize),
-    /// In slices of their own, from this column on: the columns of a result that one thread computes.
+    /// Each in a slice of its own, from this column on: the columns of a result that one thread computes.
     Apart(&'a mut [&'o mut [f32]], usize),
 }
 
 impl<'o> OutRows<'_, 'o> {
-    /// Row `i`, and perhaps more.
+    /// Row `i`. The slice may extend beyond the row.
     #[inline(always)]
     pub(crate) fn row(&mut self, i: usize) -> &mut [f32] {
         match self {
@@ -129,7 +128,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The steps in a group of four bytes.
+    /// The number of steps in a group of four bytes.
     pub(crate) fn steps(self) -> usize {
         match self {
             Precision::Bf16 => 2,
@@ -137,7 +136,7 @@ impl Precision {
         }
     }
 
-    /// The bytes of a number.
+    /// The size of a number in bytes.
     pub(crate) fn size(self) -> usize {
         4 / self.steps()
     }
@@ -151,21 +150,21 @@ impl Precision {
     }
 }
 
-/// Where a tile's sums go.
+/// The destination of a tile's sums.
 pub(crate) struct Place<'a, 'o> {
-    /// From the tile's first element on.
+    /// The result from the tile's first element on.
     pub(crate) out: OutRows<'a, 'o>,
-    /// Whether the sums are added to what is there.
+    /// True if the sums are added to the elements of `out`.
     pub(crate) add: bool,
 }
 
 impl Place<'_, '_> {
-    /// Where row `i` goes.
+    /// The destination of row `i`.
     #[inline(always)]
     pub(super) fn row(&mut self, i: usize) -> &mut [f32] {
         &mut self.out.row(i)[..PANEL]
     }
 }
 
-/// Whether the portable code has a fused multiply-add.
+/// True if the portable code has a fused multiply-add.
 pub(super) const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));

@@ -5,15 +5,14 @@
 //! panel of b, 16 groups       ┴─▶ 16 by 16 sums          two by two such tiles at a time, 32 by 32 sums
 //! ```
 //!
-//! A group has four bytes, or two bf16 ([`bytes`](super::bytes), [`halves`](super::halves)): a panel of
-//! packed columns is what the instruction reads. It is used where a panel's groups are a multiple of
-//! [`BLOCK`].
+//! A group has four bytes, or two bf16 ([`bytes`](super::bytes), [`halves`](super::halves)): the instruction
+//! reads a panel of packed columns as it is. The number of groups of a panel must be a multiple of [`BLOCK`].
 //!
-//! The system has to permit the unit's state first, once for the process: the frames of its signal handlers
-//! get larger by 8 KB. The unit is configured for some rows by [`Tiles::new`], which takes as long as 64
-//! products of tiles, and released when the value is dropped, since its state slows down switches of threads.
-//! No compiled code touches the unit, so its configuration stays between the blocks of assembly. The compiler
-//! knows no intrinsics for it in stable Rust.
+//! The system must permit the unit's state first, once per process, since the frames of signal handlers grow
+//! by 8 KB. [`Tiles::new`] configures the unit for a number of rows, which takes as long as 64 products of
+//! tiles. Dropping the value releases the unit, since its state slows down context switches. No compiled code
+//! touches the unit, so its configuration persists between the blocks of assembly. Stable Rust has no
+//! intrinsics for it.
 //!
 //! Products of bytes are exact. Those of bf16 are summed in pairs, and denormals are zeros.
 
@@ -23,10 +22,10 @@ use std::sync::OnceLock;
 use super::bytes::{ByteRows, LANES, PanelGroup, ROWS, RowGroup, Sums};
 use super::layout::Precision;
 
-/// The groups of a tile.
+/// The number of groups of a tile.
 const BLOCK: usize = super::GROUPS;
 
-/// The rows of a tile.
+/// The number of rows of a tile.
 const HALF: usize = ROWS / 2;
 
 /// True if the machine has the unit and the system permits its use.
@@ -70,7 +69,7 @@ fn is_permitted() -> bool {
     false
 }
 
-/// The unit's configuration: a palette, and the bytes of a row and the rows of each tile.
+/// The unit's configuration: a palette, and for each tile the bytes of a row and the number of rows.
 #[repr(C, align(64))]
 struct Config([u8; 64]);
 
@@ -88,21 +87,22 @@ impl Tiles {
         let (top, bottom) = (rows.min(HALF), rows.saturating_sub(HALF));
         let mut config = Config([0; 64]);
         config.0[0] = 1;
-        // Sums of the upper and of the lower rows, upper and lower rows, two panels. A tile without rows is
-        // not used.
+        // Tiles 0 to 3: the sums of the upper and of the lower rows. Tiles 4 and 5: the upper and the lower
+        // rows. Tiles 6 and 7: two panels. A tile without rows is not used.
         for (tile, rows) in [top, top, bottom, bottom, top, bottom, BLOCK, BLOCK].into_iter().enumerate() {
             config.0[16 + 2 * tile] = if rows > 0 { 64 } else { 0 };
             config.0[48 + tile] = rows as u8;
         }
-        // SAFETY: the unit is there, the configuration is one of palette 1, and its 64 bytes are read only.
+        // SAFETY: `is_available` has found the unit; the configuration is valid for palette 1, and its 64
+        // bytes are only read.
         unsafe {
             asm!("ldtilecfg [{}]", in(reg) &raw const config, options(nostack, readonly));
         }
         Some(Tiles { rows })
     }
 
-    /// Sets the sums of as many rows as this was made for to their products with two panels of as many groups
-    /// each, a multiple of [`BLOCK`].
+    /// Sets the sums to the products of the rows of `a`, as many as configured, with two panels of the same
+    /// number of groups, a multiple of [`BLOCK`].
     pub(super) fn multiply(
         &self,
         precision: Precision,
@@ -112,7 +112,7 @@ impl Tiles {
     ) {
         let n = left.len();
         assert!(n > 0 && n.is_multiple_of(BLOCK) && right.len() == n && a.rows == self.rows, "{n} groups");
-        // The last row has its groups, so all do.
+        // Row slices are bounds-checked: the last row has its groups, so all rows do.
         let top = a.row(0, n).as_ptr();
         a.row(a.rows - 1, n);
         let lower = if a.rows > HALF { a.row(HALF, n).as_ptr() } else { top };
@@ -182,7 +182,8 @@ impl Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        // SAFETY: the unit is there, and its registers hold nothing that is needed.
+        // SAFETY: a value of this type exists only where the unit does, and the tile registers hold nothing
+        // that is needed.
         unsafe {
             asm!(
                 "tilerelease",

@@ -21,9 +21,10 @@
 //! ```
 //!
 //! An [`Isa`] is only created by [`Isa::detect`] and [`Isa::all`], which return instruction sets that this
-//! machine supports. Every call of a function with target features relies on this. Everything else in these
-//! files is safe: loops run over arrays of fixed width, which need no bounds checks, and the compiler
-//! vectorizes them. Only the product's accumulators are named registers.
+//! machine supports. Every call of a function with target features relies on this, or on a detection at the
+//! call. Most loops are safe: they run over arrays of fixed width, which need no bounds checks, and the
+//! compiler vectorizes them. The others use intrinsics (`tile`, `bytes`, `halves`, and the loops over a
+//! `vector`) or assembly (`matrix_unit`).
 //!
 //! Not here: the order of the work (`matmul`, `conv`), threads.
 
@@ -74,10 +75,11 @@ pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 
-/// The groups of a panel are a multiple of this for [`Isa::narrow`].
+/// The number of groups of a panel is a multiple of this, as [`Isa::narrow`] requires.
 pub(crate) const GROUPS: usize = 16;
 
-/// Fewer rows do not pay for configuring the matrix unit: reading the panels dominates.
+/// The fewest rows for which configuring the matrix unit pays off. For fewer rows, reading the panels
+/// dominates.
 #[cfg(target_arch = "x86_64")]
 const MATRIX_ROWS: usize = 5;
 
@@ -85,9 +87,9 @@ const MATRIX_ROWS: usize = 5;
 #[derive(Clone, Copy)]
 pub(crate) struct Panels<'a> {
     pub(crate) units: &'a [PanelGroup],
-    /// The units of a panel.
+    /// The number of units of a panel.
     pub(crate) each: usize,
-    /// The units ahead of a panel's groups.
+    /// The number of units ahead of a panel's groups.
     pub(crate) head: usize,
 }
 
@@ -138,14 +140,14 @@ macro_rules! dispatch {
             // SAFETY: an Isa of this kind exists only if detection found the instructions.
             IsaKind::Avx2 => unsafe { $avx2 },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
+            // SAFETY: an Isa of this kind exists only if detection found the instructions.
             IsaKind::Avx512 => unsafe { $avx512 },
         }
     };
 }
 
-/// Compiles an inlinable function once per instruction set: `name(args)` of module `by`, vectorized anew each
-/// time.
+/// Compiles an inlinable expression once per instruction set, vectorized anew each time: `$portable` without
+/// target features, `$fused` with those of AVX2 and of AVX-512.
 macro_rules! compiled {
     ($isa:expr, |$($arg:ident: $type:ty),*| $portable:expr, $fused:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -184,7 +186,7 @@ impl Isa {
         std::iter::once(Isa(IsaKind::Portable)).chain(more.into_iter().flatten())
     }
 
-    /// The name in benches.
+    /// The name, for benches.
     pub fn name(self) -> &'static str {
         self.name_and_rows().0
     }
@@ -274,18 +276,19 @@ impl Isa {
         );
     }
 
-    /// Sets the sums of the rows of `a` to their products with two panels of as many groups each.
+    /// Sets the sums to the products of the rows of `a` with two panels of the same number of groups.
     pub(crate) fn bytes(self, a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
         #[cfg(target_arch = "x86_64")]
         if self.0 == IsaKind::Avx512 && is_x86_feature_detected!("avx512vnni") {
-            // SAFETY: the instructions were found.
+            // SAFETY: the kind implies AVX-512F, and detection has found VNNI.
             return unsafe { bytes::vnni(a, b, sums) };
         }
         dispatch!(self, bytes::portable(a, b, sums), bytes::avx2(a, b, sums), bytes::avx2(a, b, sums));
     }
 
-    /// Calls `each` with the number of every second panel and the sums of the products of the rows of `a`
-    /// with it and the next one, if there is one. Sums of bf16 are the bits of f32.
+    /// For each pair of panels, calls `each` with the number of the first and the sums of the products of the
+    /// rows of `a` with both. If the number of panels is odd, the last pair is the last panel twice. Sums of
+    /// bf16 are the bits of f32.
     pub(crate) fn narrow(
         self,
         precision: Precision,
@@ -319,7 +322,7 @@ impl Isa {
     fn halves(self, a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
         #[cfg(target_arch = "x86_64")]
         if self.0 == IsaKind::Avx512 && is_x86_feature_detected!("avx512bf16") {
-            // SAFETY: the instructions were found.
+            // SAFETY: the kind implies AVX-512F, and detection has found AVX-512 BF16.
             return unsafe { halves::paired(a, b, sums) };
         }
         compiled!(
@@ -329,7 +332,7 @@ impl Isa {
         );
     }
 
-    /// The smallest and the largest number, and 0. NaN does not count.
+    /// The smallest and the largest of the numbers and 0. NaN is ignored.
     pub(crate) fn range(self, x: &[f32]) -> (f32, f32) {
         let ends = &mut (0.0, 0.0);
         compiled!(
@@ -340,7 +343,7 @@ impl Isa {
         *ends
     }
 
-    /// The bytes that stand for numbers.
+    /// Quantizes numbers to bytes.
     pub(crate) fn to_bytes(self, x: &[f32], quantum: Quantum, to: &mut [u8]) {
         compiled!(
             self,
@@ -354,8 +357,7 @@ impl Isa {
         compiled!(self, |x: &[f32], to: &mut [[u8; 2]]| convert::to_halves(x, to), convert::to_halves(x, to));
     }
 
-    /// Writes the numbers that stand for the sums of products of bytes: `width` columns of each row, of which
-    /// there are as many as quanta.
+    /// Converts sums of products of bytes to f32: `width` columns of one row per quantum.
     pub(crate) fn bytes_to_floats(
         self,
         sums: &Sums,
@@ -392,7 +394,7 @@ impl Isa {
         );
     }
 
-    /// `out = sum over p of a[p] * row p of b`, with row stride `stride`, where bytes are signed or not. The
+    /// `out = sum over p of a[p] * row p of b`. `by` is the row stride and a flag for signed bytes. The
     /// numbers of `a` have at most 10 bits.
     pub(crate) fn times_bytes(self, a: &[i32], b: &[u8], by: (usize, bool), out: &mut [i32]) {
         compiled!(
@@ -649,7 +651,7 @@ impl Isa {
         steps * 12 * 2 * lanes
     }
 
-    /// Updates elements of a variable and its slots by as many of a gradient.
+    /// Updates elements of a variable and its slots by the same number of elements of a gradient.
     pub(crate) fn update(
         self,
         rule: Update,

@@ -1,7 +1,7 @@
 //! Filters times neighbouring windows in planes: the lanes are windows, not out channels.
 //!
 //! For images of few channels, or filters of few out channels, most lanes of a tile would be empty, and
-//! laying out windows would cost more than their products. With a plane per channel, one register load yields
+//! copying windows would cost more than their products. With a plane per channel, one register load yields
 //! the same element of many neighbouring windows. The panel of filters is the one that tiles read; its
 //! columns are broadcast. Sums have one row per out channel. They are transposed, four by four, on their way
 //! to the result.
@@ -106,7 +106,8 @@ unsafe fn group<V: Vector, const R: usize, const C: usize>(
     lane: usize,
     sums: &mut PlaneSums,
 ) {
-    // SAFETY: as promised by the caller; stores stay within a row.
+    // SAFETY: the instructions, the pixels and the columns are there by the caller's contract. `p` is below
+    // both lengths. The slices that are stored to have the vectors' lengths.
     unsafe {
         let zero = V::splat(0.0);
         let mut acc = [[zero; 2]; 8];
@@ -141,7 +142,7 @@ unsafe fn transpose_sums<V: Vector>(outs: usize, block: &mut Block) {
     for i in 0..outs.div_ceil(4) {
         let (rows, transposed) = (&block.sums[4 * i..][..4], &mut block.transposed[i]);
         for lane in (0..ACROSS).step_by(V::LANES) {
-            // SAFETY: the instructions are there, as promised by the caller; a row and its transposed block
+            // SAFETY: the instructions are there by the caller's contract. A row and its transposed block
             // have ACROSS windows, a multiple of a vector's lanes.
             unsafe {
                 let row = |i: usize| V::load(rows[i].as_ptr().add(lane));
@@ -174,14 +175,15 @@ macro_rules! planes_with {
             let most = [$($outs),*].len();
             let each = outs.div_ceil(outs.div_ceil(most).max(1));
             for lane in (0..windows.len()).step_by($vectors * LANES) {
-                // SAFETY: the pointer stays inside `pixels`, since none of the ACROSS windows from here on
-                // lies behind the last one.
+                // SAFETY: `windows.start <= last`, `lane < ACROSS` and `last + ACROSS <= pixels.len()`, so
+                // the pointer stays inside `pixels`.
                 let pixels = unsafe { planes.pixels.as_ptr().add(windows.start + lane) };
                 let is_one = windows.len() - lane <= LANES;
                 for first in (0..outs).step_by(each.max(1)) {
                     let columns = (panel, first.min(PANEL - each));
-                    // SAFETY: the instructions are there where this function may be called. The elements of
-                    // ACROSS windows from the first one on are there, and the columns of a panel.
+                    // SAFETY: the function has the target features of the vector's instructions. `pixels` has
+                    // the elements of ACROSS windows from `windows.start` on at every offset, and a panel has
+                    // `each` columns from `columns.1` on.
                     unsafe {
                         match each {
                             $(
@@ -202,7 +204,7 @@ macro_rules! planes_with {
         /// See [`super::Isa::planes`].
         $(#[$attr])*
         pub(super) fn $transpose(outs: usize, block: &mut Block) {
-            // SAFETY: the instructions are there where this function may be called.
+            // SAFETY: the function has the target features of the vector's instructions.
             unsafe { transpose_sums::<$vector>(outs, block) }
         }
     };

@@ -8,7 +8,8 @@
 
 use super::functions::fma;
 
-/// The number of rows of the matrix read at a time: the number of streams that hardware prefetchers follow.
+/// The number of rows of the matrix that are read at a time: as many as the streams that hardware prefetchers
+/// follow.
 const ROWS: usize = 8;
 
 /// Two registers of the widest instruction set.

@@ -14,7 +14,7 @@ use super::functions::fma;
 /// Two registers of the widest instruction set.
 const LANES: usize = 32;
 
-/// The absence of a tap.
+/// The value that stands for no tap.
 pub(crate) const NO_TAP: u32 = u32::MAX;
 
 /// Adds each window's gradient times the tap's weights, one per channel, to its pixel.
@@ -33,8 +33,8 @@ pub(super) fn add_products<const FMA: bool>(
     }
 }
 
-/// Adds the sum of pixels times gradients to the weights. The sum is computed separately first: many small
-/// numbers would be lost in a large one.
+/// Adds the sum of pixels times gradients to the weights. The sum is computed separately first, since many
+/// small numbers would be lost in a large weight.
 #[inline(always)]
 pub(super) fn sum_products<const FMA: bool>(
     dy: &[f32],

@@ -7,7 +7,8 @@
 //! skipped.
 //!
 //! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
-//! prefetched at the start. (Prefetching the next tile's rows here as well costs more than it saves.)
+//! prefetched at the start. Data that is needed after the tile ([`Segment::next`]) is prefetched into the L2
+//! cache, a line every few steps.
 //!
 //! The loops use counters and indices, since iterators such as `zip` depend on the inlining of the build: one
 //! remaining call in a tile costs a factor of ten. Accumulators are registers only if every index is a
@@ -202,8 +203,8 @@ macro_rules! x86_tile {
                     ask_for(b[1].as_ptr().wrapping_add(ahead));
                     let b = [$load(b[0]), $load(b[1])];
                     each_row!(R, I, {
-                        // Keeps the compiler from loading all rows' elements at once, which would spill
-                        // registers.
+                        // Not for synchronization: keeps the compiler from loading all rows' elements at
+                        // once, which would spill registers.
                         compiler_fence(Ordering::SeqCst);
                         let a = $set(a[I][p]);
                         sums[I][0] = $fma(a, b[0], sums[I][0]);

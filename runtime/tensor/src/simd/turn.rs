@@ -1,14 +1,14 @@
-//! Transposition of a part of an f32 matrix, on its way into the layout of a product.
+//! Transposition of a part of an f32 matrix, for the packed layout of a product.
 //!
-//! Four lines at a time: each four neighbouring elements of one position are gathered in a register, and
-//! stored together. Positions are the outer loop, so that the lines of the result that are being written stay
-//! in the L1 cache however long the lines of the source are.
+//! Four source lines are processed at a time: their four elements at one position are gathered in a register
+//! and stored together. Positions are the outer loop, so that the lines of the result that are being written
+//! stay in the L1 cache, however long the source lines are.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
 use super::vector::Vector;
 
-/// Elements of one position that are gathered at a time.
+/// The number of source lines whose elements are gathered at a time.
 const FOUR: usize = 4;
 
 /// `to[i * to_step + p] = from[p * from_step + i]` for `lines` lines p of `len` elements i.
@@ -35,7 +35,7 @@ unsafe fn turn<V: Vector>(
     for i in (0..len).step_by(V::LANES) {
         let n = V::LANES.min(len - i);
         for p in (0..fours).step_by(FOUR) {
-            // SAFETY: the instructions are there, as the caller promises. Lines p to p + 3 have n elements
+            // SAFETY: the instructions are there by the caller's contract. Lines p to p + 3 have n elements
             // from i on, and lines i to i + n - 1 of the result have four from p on, as asserted.
             unsafe {
                 let line = |k: usize| {
@@ -73,7 +73,7 @@ macro_rules! turn_with {
         /// See [`super::Isa::turn`].
         $(#[$attr])*
         pub(super) fn $name(size: (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
-            // SAFETY: the instructions are there where this function may be called.
+            // SAFETY: the function has the target features of the vector's instructions.
             unsafe { turn::<$vector>(size, from, to) }
         }
     };

@@ -1,14 +1,15 @@
 //! The update rules of optimizers, element by element.
 //!
-//! One pass over the variable, its slots and the gradient. f16 and bf16 are computed in f32 and rounded
-//! once. Every element is computed alone and nothing is fused, so the bits are those of any division of the
-//! work and of any instruction set.
+//! One pass over the variable, its slots and the gradient. f16 and bf16 are computed in f32 and rounded once.
+//! Every element is computed alone and no multiplication is fused with an addition, so the bits depend
+//! neither on the division of the work nor on the instruction set.
 
 use std::ops::{Add, Div, Mul, Sub};
 
 use half::{bf16, f16};
 
-/// An update rule, with TensorFlow's name and meaning.
+/// An update rule, with TensorFlow's name and meaning. Each variant lists the variable and its slots, then
+/// the rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// `var`; alpha.
@@ -36,7 +37,7 @@ pub enum Update {
     Adadelta,
     /// `var, accum`; lr and epsilon, which is 0 if there is none.
     Adagrad {
-        /// The slot is updated.
+        /// True if the slot is updated.
         update_slots: bool,
     },
     /// `var, ms, mom`; lr, rho, momentum, epsilon.
@@ -45,7 +46,7 @@ pub enum Update {
     CenteredRmsProp,
     /// `var, accum, linear`; lr, l1, l2, l2_shrinkage, lr_power.
     Ftrl {
-        /// The slot `linear` holds gradients times lr.
+        /// True if the slot `linear` holds gradients times lr.
         multiply_linear_by_lr: bool,
     },
     /// `var, m`; lr, alpha, sign_decay, beta.
@@ -78,7 +79,7 @@ impl Update {
     }
 }
 
-/// The arithmetic of the rules.
+/// A float type with the arithmetic of the rules.
 pub(crate) trait UpdateFloat:
     Copy
     + PartialOrd
@@ -192,7 +193,7 @@ each!(each_two 2 x a);
 each!(each_three 3 x a b);
 each!(each_four 4 x a b c);
 
-/// Updates elements of the variable and its slots, of equal number, by as many of a gradient.
+/// Updates elements of the variable and its slots by the same number of elements of a gradient.
 #[inline(always)]
 #[allow(clippy::too_many_lines, reason = "a table of rules")]
 pub(crate) fn update<T: Lane>(rule: Update, r: &[T::Wide; MAX_RATES], state: &mut [&mut [T]], grad: &[T]) {

@@ -1,7 +1,7 @@
 //! A register of f32 of any instruction set, for loops that the compiler does not vectorize well by itself.
 //!
-//! The functions are `unsafe` since they may only run where the machine has the instructions. They are
-//! inlined into functions that are compiled for these instructions.
+//! The functions are `unsafe`, since they may only run where the machine has the instructions, and they read
+//! and write through pointers. They are inlined into functions that are compiled for these instructions.
 
 #![allow(clippy::missing_safety_doc, reason = "said once, above the trait")]
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
@@ -15,8 +15,9 @@ use super::layout::FUSED;
 /// A vector of floats.
 ///
 /// # Safety
-/// For every function: the machine has the type's instructions. A pointer refers to as many floats as are
-/// read or written: [`Vector::LANES`], or `n`, which is below.
+/// For every function: the machine has the type's instructions. A pointer refers to the floats that are read
+/// or written: [`Vector::LANES`] of them, or `n`, which is less, or the groups of four of
+/// [`Vector::store_fours`].
 pub(super) trait Vector: Copy {
     const LANES: usize;
     unsafe fn splat(x: f32) -> Self;
@@ -212,7 +213,7 @@ impl Vector for __m256 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn first_lanes(n: usize) -> __m256i {
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has AVX2 by the caller's contract.
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 

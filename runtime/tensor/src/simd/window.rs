@@ -9,7 +9,7 @@
 use super::vector::Vector;
 use crate::interrupt::is_interrupted;
 
-/// The fewest taps of a line after which a reduction asks whether to stop.
+/// The number of taps of a line above which a reduction checks for interruption before each line.
 const LONG: usize = 1 << 9;
 
 /// A reduction of a window's pixels, channel by channel.
@@ -52,7 +52,7 @@ const WEIGHTED: u8 = 2;
 /// The machine has the vector's instructions.
 #[inline(always)]
 unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         match fold {
             Fold::Max => all::<V, MAX>(windows, &[], out),
@@ -77,7 +77,7 @@ unsafe fn all<V: Vector, const KIND: u8>(windows: &WindowRun<'_>, filter: &[f32]
         while from < channels {
             let n = channels - from;
             let place = (start, from);
-            // SAFETY: as promised by the caller.
+            // SAFETY: the machine has the vector's instructions by the caller's contract.
             unsafe {
                 match (at_once, n >= 2 * lanes, n >= lanes) {
                     (4, true, _) => group::<V, KIND, 4, 2, false>(windows, filter, place, out),
@@ -118,9 +118,9 @@ unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const
 ) {
     let WindowRun { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
     let n = if PART { channels - from } else { C * V::LANES };
-    // SAFETY: the instructions are there, as promised by the caller. Every address is that of `n` elements of
-    // a slice taken beforehand, or lies less than `n` after its start; no more than `n` are read or written
-    // there.
+    // SAFETY: the instructions are there by the caller's contract. Every slice was cut to the `n` elements of
+    // a window, or to those of `W` windows. A pointer lies `v` vectors behind the start of a window's `n`
+    // elements, which are `C` vectors, or one partial vector of `n` lanes.
     unsafe {
         let load = |x: &[f32], at: usize, v: usize| {
             let x = x.as_ptr().add(at + v * V::LANES);
@@ -168,7 +168,7 @@ unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const
 /// The machine has the vector's instructions.
 #[inline(always)]
 unsafe fn step<V: Vector, const KIND: u8>(acc: V, x: V, weight: V) -> V {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         match KIND {
             MAX => acc.larger(x),
@@ -179,20 +179,20 @@ unsafe fn step<V: Vector, const KIND: u8>(acc: V, x: V, weight: V) -> V {
 }
 
 pub(super) fn portable(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
-    // SAFETY: arrays need no instructions.
+    // SAFETY: the vector `[f32; 8]` needs no special instructions.
     unsafe { run::<[f32; 8]>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn avx2(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
-    // SAFETY: the instructions are there where this function may be called.
+    // SAFETY: the function has the target features of the vector's instructions.
     unsafe { run::<std::arch::x86_64::__m256>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 pub(super) fn avx512(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
-    // SAFETY: the instructions are there where this function may be called.
+    // SAFETY: the function has the target features of the vector's instructions.
     unsafe { run::<std::arch::x86_64::__m512>(fold, windows, out) }
 }

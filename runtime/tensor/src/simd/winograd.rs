@@ -14,25 +14,26 @@ use super::vector::Vector;
 /// A patch of pixels; empty slices are 0.
 pub(crate) type Pixels<'a> = [[&'a [f32]; 6]; 6];
 
-/// Products to be transformed, position by position, and the part of the result that is inside the image.
+/// Products to be transformed, position by position, and the part of the patch that is inside the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Products<'a> {
     pub(crate) from: &'a [f32],
     /// The stride of positions.
     pub(crate) step: usize,
-    /// The numbers of rows and columns of the patch of the result that are inside the image.
+    /// The numbers of rows and columns of the patch that are inside the result.
     pub(crate) inside: (usize, usize),
     /// The row stride of the result.
     pub(crate) stride: usize,
 }
 
-/// `Bt d`: 4 (2 + 2) or 6 (4 + 2) numbers.
+/// `Bt d` for a column or row of 4 or 6 numbers.
 ///
 /// # Safety
-/// The machine has the vector's instructions; this holds for all functions here.
+/// The machine has the vector's instructions. If `PART` is a parameter and false, `n` is the number of lanes;
+/// if true, it is less. This holds for all functions here.
 #[inline(always)]
 unsafe fn input<V: Vector, const T: usize>(d: [V; T]) -> [V; T] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         let mut r = d;
         if T == 4 {
@@ -56,13 +57,13 @@ unsafe fn input<V: Vector, const T: usize>(d: [V; T]) -> [V; T] {
     }
 }
 
-/// `At m`: from 4 numbers 2, from 6 numbers 4.
+/// `At m`: 2 results from 4 numbers, or 4 from 6.
 ///
 /// # Safety
 /// See [`input`].
 #[inline(always)]
 unsafe fn output<V: Vector, const T: usize, const N: usize>(m: [V; T]) -> [V; N] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         let mut r = [m[0]; N];
         let (sum, difference) = (m[1].add(m[2]), m[1].subtract(m[2]));
@@ -107,25 +108,25 @@ macro_rules! put_row {
     ($put:ident, $row:ident, $p:literal, [$($q:literal)*]) => { $($put!($p, $q, $row[$q]);)* };
 }
 
-/// Loads `n` channels of a pixel: a whole vector, or a partial one.
+/// Loads `n` channels of a pixel from `first` on: a whole vector, or a partial one.
 ///
 /// # Safety
 /// See [`input`].
 #[inline(always)]
 unsafe fn channels_of<V: Vector, const PART: bool>(x: &[f32], (first, n): (usize, usize)) -> V {
     let x = &x[first..][..n];
-    // SAFETY: the caller's promise; there are n floats, the number of lanes unless PART.
+    // SAFETY: the caller's contract. The slice has `n` floats, the number of lanes unless PART.
     unsafe { if PART { V::load_part(x.as_ptr(), n) } else { V::load(x.as_ptr()) } }
 }
 
-/// Stores `to.len()` channels: a whole vector, or a partial one.
+/// Stores `n` channels: a whole vector, or a partial one.
 ///
 /// # Safety
 /// See [`input`].
 #[inline(always)]
 unsafe fn put<V: Vector, const PART: bool>(x: V, n: usize, to: &mut [f32]) {
     let to = &mut to[..n];
-    // SAFETY: the caller's promise; there are n floats, the number of lanes unless PART.
+    // SAFETY: the caller's contract. The slice has `n` floats, the number of lanes unless PART.
     unsafe { if PART { x.store_part(to.as_mut_ptr(), n) } else { x.store(to.as_mut_ptr()) } }
 }
 
@@ -151,7 +152,7 @@ unsafe fn input_of<V: Vector, const PART: bool>(
             put::<V, PART>($x, n, &mut to[($p * side + $q) * step..])
         };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         if side == 4 {
             both_ways!(input::<V, 4>, take, [0 1 2 3], put, [0 1 2 3]);
@@ -183,7 +184,7 @@ unsafe fn output_of<V: Vector, const PART: bool>(
             }
         };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has the vector's instructions by the caller's contract.
     unsafe {
         if side == 4 {
             both_ways!(output::<V, 4, 2>, take, [0 1 2 3], put, [0 1]);
@@ -203,7 +204,8 @@ macro_rules! transforms {
             for first in channels.clone().step_by(LANES) {
                 let n = LANES.min(channels.end - first);
                 let to = &mut to[first - channels.start..];
-                // SAFETY: the instructions are there where this function may be called.
+                // SAFETY: the function has the target features of the vector's instructions. `PART` is false
+                // exactly if `n` is the number of lanes.
                 unsafe {
                     if n == LANES {
                         input_of::<$vector, false>(side, pixels, (first, n), (to, step));
@@ -220,7 +222,8 @@ macro_rules! transforms {
             const LANES: usize = <$vector as Vector>::LANES;
             for first in (0..channels).step_by(LANES) {
                 let n = LANES.min(channels - first);
-                // SAFETY: the instructions are there where this function may be called.
+                // SAFETY: the function has the target features of the vector's instructions. `PART` is false
+                // exactly if `n` is the number of lanes.
                 unsafe {
                     if n == LANES {
                         output_of::<$vector, false>(side, products, (first, n), (&mut *to, channels));
