@@ -184,8 +184,8 @@ fn random_ints(dice: &mut Dice, name: &str) -> AttrValue {
 }
 
 impl Case {
-    /// A random case; `None` if the op has an operand that is no tensor of numbers or strings, or an
-    /// attribute of another kind.
+    /// A random case; `None` if the op has an operand that is a resource or a variant, or an attribute for
+    /// which there are no random values.
     fn random(row: &'static OpRow, seed: u64) -> Option<Case> {
         let dice = &mut Dice(
             1 + (seed ^ row.name.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) ^ u64::from(byte))),

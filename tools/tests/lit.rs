@@ -95,7 +95,7 @@ fn main() -> ExitCode {
 
 fn trial(config: &Arc<Config>, root: &Path, file: &Path) -> Trial {
     let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
-    // The script only tells here whether the trial is ignored. The run reports all problems of the file.
+    // Parsed here only to mark the trial as ignored. The run reports all problems of the file.
     let script = std::fs::read(file).ok().and_then(|bytes| Script::parse(&bytes).ok());
     let unsupported = script.is_some_and(|s| s.unmet(&config.features).is_some());
     let (config, root, test) = (Arc::clone(config), root.to_owned(), name.clone());

@@ -243,7 +243,7 @@ fn is_kept(op: &str, operands: &[f64], found: f64, want: f64) -> bool {
         }
         // TensorFlow takes a NaN for the sum so far, and infinity minus infinity for a difference.
         ("CumulativeLogsumexp", x) => x.iter().any(|x| !x.is_finite()) && (found.is_nan() || found > 0.0),
-        // The density is denormal before it is divided by `a`.
+        // TensorFlow's density is denormal, and flushed, before it is divided by `a`.
         ("Igamma" | "Igammac", &[a, _]) => tiny.contains(&a),
         _ => false,
     }

@@ -1,8 +1,8 @@
 //! A damaged file is refused, or loads and runs to an end: no panic, no endless call, no invalid access.
 //!
-//! Calls get little fuel, little memory and few frames, and their output is discarded. The tests do what a
-//! fuzzer does with `tools/fuzz/targets/bef_execute.rs`, for a change of every byte of the golden files and
-//! for many random changes.
+//! Calls get little fuel, little memory and few frames, and their output is discarded. The tests
+//! apply the property of the fuzz target `tools/fuzz/targets/bef_execute.rs` for a change of every byte of
+//! the golden files and for many random changes.
 
 use befrost_testing::hostile::{Sandbox, round_trip_resealed};
 use proptest::prelude::*;

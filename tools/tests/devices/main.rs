@@ -151,7 +151,7 @@ fn a_kernel_of_the_host_never_reads_the_memory_of_a_device() {
         other.contains("'dev.transfer' (test.mlir:2:8) leaves it; the kernel reads that of SIM:1"),
         "{other}"
     );
-    // It is not known if the value comes from a function. Then the kernel returns an error.
+    // The memory of a value that a function returns is unknown at load time. The kernel returns an error.
     let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = tfrt.call @inner(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %b = "tf.Abs"(%a) : (tensor<4xf32>) -> tensor<4xf32>

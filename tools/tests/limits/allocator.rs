@@ -64,7 +64,8 @@ pub(crate) fn refusing_beyond<R>(most: usize, work: impl FnOnce() -> R) -> (R, u
 }
 
 // SAFETY: each request goes to the system allocator unchanged, or is refused with a null pointer. `refuses`
-// neither allocates nor unwinds: its thread-local cells are constants without destructors.
+// neither allocates nor unwinds: its thread-local cells have constant initializers and no
+// destructors.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if refuses(layout.size()) {

@@ -37,7 +37,7 @@ fn runtimes(queues: impl IntoIterator<Item = String>) -> Runtimes {
     queues.into_iter().map(|queue| (queue.clone(), start(&queue))).collect()
 }
 
-/// Collects what is printed.
+/// Collects the printed texts.
 #[derive(Default)]
 struct Lines(Mutex<Vec<String>>);
 

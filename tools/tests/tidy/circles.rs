@@ -4,8 +4,8 @@
 //!
 //! - Files are found as the compiler finds them, from the root (`lib.rs` or `main.rs`) along `mod name;`.
 //!   Items marked by `#[cfg(test)]` are left out, test modules with all of their files.
-//! - An arrow goes from a file to another one that defines an item which the first refers to by a path: in a
-//!   `use`, or in the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is
+//! - An arrow goes from file A to file B if A refers by a path to an item that B defines: in a `use`, or in
+//!   the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is
 //!   followed through re-exports, one by one and `*`, to the file where the item is written; an item defined
 //!   by a macro belongs to the file that calls the macro.
 //! - A `pub use` is an arrow only if its file uses the name itself, so the list of names at the top of a
