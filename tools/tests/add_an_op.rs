@@ -1,6 +1,6 @@
-//! The worked examples of the README's section "Add an op in one place", compiled and run: an op of no
-//! existing dialect gets a definition and a kernel. With these it has syntax, verification, folding,
-//! documentation and execution. An operator on tensors gets a row and a function.
+//! The worked examples of the README's section "Add an op in one place", compiled and run. An op of a new
+//! dialect gets a definition and a kernel, and with these syntax, verification, folding, documentation and
+//! execution. An op on tensors gets a row and a function.
 //!
 //! The README quotes the text between the marks `[` and `]` verbatim; the last test compares the two.
 #![forbid(unsafe_code)]
@@ -186,7 +186,7 @@ func.func @main(%x: tensor<2x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
 }
 "#;
 
-/// From the row alone the operator is checked, inferred, folded, documented, and run, as it is written and
+/// The row alone makes the op verified, inferred, folded, documented and executed, both as written and
 /// optimized.
 #[test]
 fn an_operator_needs_a_row_and_a_function() {

@@ -34,7 +34,7 @@ fn one() -> String {
     testdata("cli/Inputs/one.mlir")
 }
 
-/// Checks the exit code, and that one of the streams holds `text`.
+/// Checks the exit code, and that standard output or standard error contains `text`.
 fn check(tool: &str, arguments: &[&str], code: i32, text: &str) {
     let output = run(tool, arguments);
     let told = String::from_utf8_lossy(&output.stderr);
@@ -203,7 +203,7 @@ fn binary_output_is_never_written_to_a_terminal() {
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("binary output is not written to a terminal"), "{told}");
 
-    // Text is.
+    // Text output is.
     let (theirs, _ours) = terminal();
     let output = command(TRANSLATE, &[&one(), "--to", "mlir"]).stdout(theirs).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -223,7 +223,7 @@ fn colours_are_for_terminals() {
             command.env("NO_COLOR", value);
         }
         assert_eq!(command.status().unwrap().code(), Some(1));
-        // Our end yields the written bytes; reading must not block when there are no more.
+        // One read: a second one would block if no bytes were left.
         let mut bytes = [0; 64];
         let n = rustix::io::read(&ours, &mut bytes).unwrap();
         bytes[..n].to_vec()
@@ -252,7 +252,7 @@ fn a_reader_that_goes_away_ends_the_tool_quietly() {
         assert_eq!(output.status.code(), Some(1), "{tool} {arguments:?}: {told}");
         assert_eq!(told, "", "{tool} {arguments:?}");
     }
-    // Help, too, must not panic.
+    // The output of `--help` to a closed pipe must not panic either.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = command(EXEC, &["--help"]).stdout(writer).output().unwrap();
@@ -297,7 +297,7 @@ fn times_are_reported_for_each_function() {
     assert_eq!(lines.len(), 3);
 }
 
-/// A deadline covers loading: here, standard input that does not come.
+/// A deadline covers loading: here, the wait for a standard input that stays open and empty.
 #[test]
 fn a_deadline_covers_waiting_for_input() {
     let mut waits = command(EXEC, &["-", "--timeout", "0.1"]);
@@ -309,12 +309,12 @@ fn a_deadline_covers_waiting_for_input() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: Deadline exceeded while loading\n");
 }
 
-/// Temporary files of killed processes are removed by the next run beside them; those of others stay.
+/// A run removes the temporary files of killed processes beside its output. Those of living processes stay.
 #[test]
 fn abandoned_files_are_removed() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name);
-    // No process has so large a number.
+    // Larger than any process id.
     let abandoned = file(".befrost-2147483646-abcdef");
     let others =
         [format!(".befrost-{}-abcdef", std::process::id()), ".befrost-".into(), ".befrost-x-y".into()];

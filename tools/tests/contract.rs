@@ -1,6 +1,6 @@
-//! The contract between compiler and runtime: every op with a kernel name has a registered kernel with the
-//! same operands, results, attributes and functions, the same completion and the same strictness; and vice
-//! versa.
+//! The contract between compiler and runtime. Every op with a kernel has a registered kernel with the same
+//! operands, results, attributes and functions, the same completion and the same strictness. Every registered
+//! kernel has an op.
 #![forbid(unsafe_code)]
 
 use befrost::Kernel;
@@ -10,7 +10,8 @@ use befrost_compiler::dialects::{
 use befrost_compiler::ir::KnownType;
 use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
 
-/// One side's operands or results: the types of each, and of any number of further ones.
+/// The operands or results of an op or a kernel: the type of each, and the type of variadic ones, if any.
+/// `None` as a type is any type.
 #[derive(Debug, PartialEq, Eq)]
 struct Side {
     fixed: Vec<Option<String>>,
@@ -22,7 +23,7 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
         TypeConstraint::Opaque(name) => Some(name.to_owned()),
         TypeConstraint::AnyTensor => Some("!t.tensor".to_owned()),
-        // A kernel for all integers or all floats has the narrowest among its types.
+        // A kernel for all integers or all floats has the narrowest of them in its list of types.
         TypeConstraint::Like(kind) | TypeConstraint::LikeOrMemRef(kind) => Some(match kind {
             ElementKind::Float => "f16".to_owned(),
             _ => "i1".to_owned(),
@@ -39,13 +40,14 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
     side
 }
 
-/// The kernel's side. For a kernel that takes values in any state, the types are the op's.
+/// The operands or results of a kernel. An empty list of types is any type.
 fn of_kernel(fixed: &[Types], rest: Option<Types>) -> Side {
     let name = |types: &Types| (!types.is_empty()).then(|| types.join("|"));
     Side { fixed: fixed.iter().map(name).collect(), rest: rest.as_ref().map(name) }
 }
 
-/// Where the kernel takes any type or one of several, the op may be more specific.
+/// True if an op's operands or results fit its kernel's. Where the kernel takes any type or one of several,
+/// the op may be more specific.
 fn agree(op: &Side, kernel: &Side) -> bool {
     let same = |op: &Option<String>, kernel: &Option<String>| match (op, kernel) {
         (_, None) => true,
@@ -79,7 +81,7 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     // The cost is a field of the kernel's record.
     let is_cost = |a: &AttrDef| a.name == "_tfrt_cost";
     let is_there = |a: &&AttrDef| a.required || a.default.is_some();
-    // An optional attribute has a place in front of those that are there.
+    // An optional attribute counts only if one that is always there follows it.
     let own_attrs: Vec<&AttrDef> = op.attrs.iter().filter(|a| !is_function(a.kind) && !is_cost(a)).collect();
     let n_attrs = own_attrs.iter().rposition(is_there).map_or(0, |last| last + 1) + op.unnamed.0 as usize;
     let mut kernel_names = signature.attr_names.clone();
@@ -148,7 +150,7 @@ fn ops_and_kernels_agree() {
             None => found.push(format!("'{}' has no kernel", op.name)),
         }
     }
-    // Native functions are called, and need no op.
+    // A name without a dot is that of a native function, which is called and needs no op.
     let is_op = |kernel: &&Kernel| kernel.name.contains('.');
     for kernel in kernels.iter().filter(is_op) {
         if !ops.find(kernel.name).is_some_and(|op| op.has_kernel) {

@@ -1,10 +1,10 @@
-//! Each operator that is a function, on random operands, valid and invalid: by name in the eager core, as a
-//! compiled function of one operator, and by the oracle.
+//! Each op that is a pure function, on random operands, valid and invalid: by name in the eager core, as a
+//! compiled function of one op, and by the oracle.
 //!
 //! ```text
 //! row, random types, shapes, elements, attributes
 //!     CoreRuntime, handler `cpu`          on the queues s, mstd:2 and seeded ones
-//!     CoreRuntime, handler `compiling`    the way of operators without kernels of their own
+//!     CoreRuntime, handler `compiling`    the path of ops without kernels of their own
 //!     oracle of op graphs                 the text of the function
 //! ```
 //!
@@ -27,10 +27,10 @@ use befrost_tensor::{Complex128, StringTensor};
 use befrost_testing::dice::Dice;
 use befrost_testing::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
 
-/// Cases per operator; `BEFROST_EAGER_CASES` says another number.
+/// The number of cases per op, unless `BEFROST_EAGER_CASES` sets it.
 const CASES: u64 = 6;
 
-/// The queues of the eager core. The first one also compiles.
+/// The eager cores, by queue. The first one also runs the compiled functions.
 static CORES: LazyLock<Vec<(&str, CoreRuntime)>> = LazyLock::new(|| {
     let queues = ["s", "mstd:2", "seeded:1", "seeded:2"];
     let core = |queue| Runtime::builder().work_queue(queue).build().expect("a work queue").eager();
@@ -71,7 +71,7 @@ impl Given {
     }
 }
 
-/// Operands and attributes of an operator.
+/// An op with its operands and attributes.
 struct Case {
     row: &'static OpRow,
     operands: Vec<Given>,
@@ -95,7 +95,7 @@ const SHAPES: [&[usize]; 14] = [
     &[1, 1, 1, 1, 2],
 ];
 
-/// Operands that are positions, sizes or axes.
+/// Names of operands that are positions, sizes or axes.
 const INDICES: [&str; 30] = [
     "axis",
     "axes",
@@ -184,7 +184,8 @@ fn random_ints(dice: &mut Dice, name: &str) -> AttrValue {
 }
 
 impl Case {
-    /// A case; `None` for operators that are no functions of tensors.
+    /// A random case; `None` if the op has an operand that is a resource or a variant, or an attribute for
+    /// which there are no random values.
     fn random(row: &'static OpRow, seed: u64) -> Option<Case> {
         let dice = &mut Dice(
             1 + (seed ^ row.name.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) ^ u64::from(byte))),
@@ -283,7 +284,7 @@ impl Case {
         Ok(answer)
     }
 
-    /// The answer of the oracle; `None` if it does not know the operator, or the program is refused.
+    /// The answer of the oracle; `None` if it does not know the op, or the program is refused.
     fn oracle(&self) -> Option<Answer> {
         let inputs: Vec<_> = self.operands.iter().map(Given::ty).collect();
         let constant = |given: &Given| match given {
@@ -316,7 +317,7 @@ impl Case {
     }
 }
 
-/// The results, or code and message of an error.
+/// The results, or the code and the message of an error.
 type Answer = Result<Vec<TfValue>, (String, String)>;
 
 fn parts(x: &HostTensor) -> Vec<f64> {
@@ -371,7 +372,7 @@ fn check(case: &Case) -> Result<bool, String> {
     }
 }
 
-/// Functions for attributes.
+/// The functions that attributes of control flow name.
 const FUNCTIONS: &str = "\
 func.func @twice(%x: tensor<*xf32>) -> tensor<*xf32> {
   %y = \"tf.AddV2\"(%x, %x) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
@@ -452,7 +453,7 @@ fn state_is_shared_with_compiled_functions() {
         .set("f", AttrValue::Func("plus_v".into()));
     let y = core.execute("StatefulPartitionedCall", &[number(10.0)], &call).expect("it runs");
     assert_eq!(read(&y[0]), [16.0]);
-    // A function of a program is an operator too.
+    // A function of a program can be an op too.
     let bef = befrost::compile(befrost::Source::Text(FUNCTIONS.to_owned())).expect("it compiles");
     let program = runtime.load_bytes(&bef).expect("it loads");
     let plus = core.function("my.plus", Arc::new(program.function("plus_v").expect("it is there")));

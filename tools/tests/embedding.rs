@@ -1,5 +1,5 @@
-//! The programs of the README's sections "Training" and "Embedding", compiled and run, and the facade as its
-//! users meet it.
+//! The programs of the README's sections "Training" and "Embedding", compiled and run, and tests of the
+//! facade `befrost`.
 //!
 //! The README quotes the text between the marks `[` and `]` verbatim; a test compares the two.
 #![forbid(unsafe_code)]
@@ -203,7 +203,7 @@ fn errors_name_the_file_and_convert() {
     assert!(error.to_string().contains("model.h5"), "{error}");
 }
 
-/// `UPDATE=1` writes the model anew.
+/// With `UPDATE=1` in the environment the model is rewritten.
 #[test]
 fn the_model_in_the_small_program_is_current() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -217,7 +217,7 @@ fn the_model_in_the_small_program_is_current() {
         std::fs::read(&model).expect("the model") == bef,
         "run UPDATE=1 cargo test -p befrost-tools --test embedding"
     );
-    // The features of the kernels are those that the program asks for.
+    // The comment in the program lists exactly the features of the model's kernels.
     let bytes = bef_format::AlignedBytes::copy_of(&bef);
     let image = bef_format::validate(&bytes).expect("it is valid");
     let features: std::collections::BTreeSet<&str> =

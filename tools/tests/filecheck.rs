@@ -1,9 +1,10 @@
 //! FileCheck's corpus (`testdata/filecheck/`), in-process, and compared with LLVM's FileCheck if installed.
 //!
-//! LLVM's is searched for in `FILECHECK`, in `/usr/lib/llvm-19/bin` and as `FileCheck-19` on the PATH.
-//! Without it the comparing tests report this and end. They compare exit codes on the corpus, on mechanical
-//! mutations of its inputs and check files, and on random check files. If ours refuses what LLVM accepts, the
-//! reason must be one of the known differences of `filecheck/mod.rs`; the opposite is always an error.
+//! LLVM's is the program in the environment variable `FILECHECK`, in `/usr/lib/llvm-19/bin`, or
+//! `FileCheck-19` on the PATH. Without it the comparing tests report this and end. They compare exit codes
+//! on the corpus, on mechanical mutations of its inputs and check files, and on random check files. If ours
+//! refuses a case that LLVM accepts, the reason must be one of the known differences of `filecheck/mod.rs`.
+//! A case that ours accepts and LLVM refuses is always an error.
 #![forbid(unsafe_code)]
 
 use std::io::Write;
@@ -133,7 +134,7 @@ fn report(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<Strin
     check(&command.options, check_file, Source { name: "<stdin>", bytes: input })
 }
 
-/// The dump in the output of either program, without the escapes that LLVM puts into values.
+/// The dump in the output of either program, without backslashes, with which LLVM escapes values.
 fn dump_of(report: &str) -> Option<String> {
     report.find("Input was:\n").map(|at| report[at..].replace('\\', ""))
 }
@@ -162,7 +163,7 @@ fn every_case_comes_out_as_it_says() {
     assert!(count(|e| !matches!(e, Expected::Pass)) > 150, "the corpus has shrunk");
 }
 
-/// Removes lines from the checks of failing cases: without directives no case may pass.
+/// Runs every case with an empty check file: none may pass.
 #[test]
 fn a_check_file_without_directives_never_passes() {
     for case in corpus() {
@@ -228,7 +229,7 @@ fn run_llvm(
         .spawn()
         .expect("LLVM's FileCheck starts");
     if let Some(mut stdin) = child.stdin.take() {
-        // It may end before it has read its input.
+        // LLVM's may end before it has read its input.
         _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().expect("LLVM's FileCheck ends");
@@ -240,7 +241,7 @@ fn exit_code(answer: &Result<(), CheckFailure>) -> i32 {
     answer.as_ref().map_or_else(|failure| i32::from(failure.exit_code()), |()| 0)
 }
 
-/// True if ours may refuse a case that LLVM accepts.
+/// True if ours may refuse a case for this reason though LLVM accepts it.
 fn is_known_difference(failure: &CheckFailure, check_file: &[u8]) -> bool {
     match failure {
         CheckFailure::Mismatch(report) => {
@@ -266,7 +267,7 @@ fn is_known_difference(failure: &CheckFailure, check_file: &[u8]) -> bool {
     }
 }
 
-/// Compares the two on all `cases`. Returns how many LLVM accepted and how many it refused.
+/// Compares the two on all `cases`. Returns the number of cases that LLVM accepted and of those it refused.
 fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let (next, n_pass, n_fail) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -277,6 +278,8 @@ fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
             let (next, n_pass, n_fail) = (&next, &n_pass, &n_fail);
             move || {
                 let mut problems = Vec::new();
+                // Relaxed: `next` only hands out indices. The end of the scope orders the counts before
+                // they are read.
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(theirs) = llvm_answers(llvm, &file, &case.arguments, &case.check, &case.input)
                     else {
@@ -316,7 +319,8 @@ fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
     (n_pass.into_inner(), n_fail.into_inner())
 }
 
-/// Every version of `text` with one line deleted, doubled or swapped with the next, or one byte changed.
+/// For each line of `text`, its versions with this line deleted, doubled or swapped with the next, or one
+/// byte of it changed.
 fn mutations(text: &[u8]) -> Vec<Vec<u8>> {
     let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
     let mut all = Vec::new();
@@ -333,7 +337,7 @@ fn mutations(text: &[u8]) -> Vec<Vec<u8>> {
             all.push(exchanged.concat());
         }
         let before: usize = lines[..i].iter().map(|l| l.len()).sum();
-        // A different position in each line, so that over the corpus every part of a directive is hit.
+        // The position varies from line to line, so over the corpus every part of a directive is hit.
         let at = before + (i * 7 + text.len()) % lines[i].len();
         let mut changed = text.to_vec();
         changed[at] = match changed[at] {
@@ -359,7 +363,7 @@ fn llvm_agrees_on_the_corpus() {
     assert!(n_pass > 100 && n_fail > 100, "{n_pass} passed, {n_fail} failed");
 }
 
-/// The dump has every match, its position and every variable, so comparing dumps compares all of these.
+/// Compares the dumps, which contain every match with its position and every variable.
 fn compare_dumps(llvm: &Path, cases: &[Case], options: &[&str]) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let file = directory.path().join("case.check");

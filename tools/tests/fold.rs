@@ -2,8 +2,8 @@
 //!
 //! Every scalar op of `tfrt` is folded with pairs of constants, including ends of the ranges and NaNs, and
 //! executed without folding. Random programs are executed before and after `canonicalize` and `sccp`.
-//! Results, errors with their locations, and printed lines must be the same, and a second run of the passes
-//! must change nothing.
+//! Results, errors with their locations, and printed lines must be the same. A second run of a pipeline that
+//! ends in `canonicalize` must change nothing.
 #![forbid(unsafe_code)]
 
 #[path = "oracle/arguments.rs"]
@@ -40,7 +40,7 @@ fn run(module: Verified, pipeline: &str) -> Result<(Verified, String), String> {
     Ok((module, text))
 }
 
-/// A value as text; any NaN is a NaN.
+/// A value as text; all NaNs have the same text.
 fn shown(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => {
@@ -50,7 +50,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Results and printed lines.
+/// The results and the printed lines of a call.
 fn execute(
     module: &Module,
     function: &str,
@@ -64,7 +64,7 @@ fn execute(
     Ok((done.results.iter().map(shown).collect(), printed))
 }
 
-/// Runs a program before and after passes.
+/// Compares a program before and after the passes of each pipeline.
 fn compare(text: &str, function: &str, arguments: &[Value]) -> Result<(), String> {
     let original = module(text)?;
     let want = execute(&original, function, arguments)?;

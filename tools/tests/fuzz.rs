@@ -1,6 +1,6 @@
-//! The fuzz targets' corpus (`testdata/fuzz/TARGET`), and a few thousand damaged lit tests, through the
-//! targets' own functions (`befrost_testing::fuzz`). Every input with which a fuzzer found a bug stays in the
-//! corpus.
+//! The functions of the fuzz targets (`befrost_testing::fuzz`) on the targets' corpora
+//! (`testdata/fuzz/TARGET`) and on several thousand damaged test inputs. A corpus keeps every input with
+//! which a fuzzer found a bug.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ fn damaged_checkpoints_and_arrays_hold() {
     }
 }
 
-/// ONNX models with damaged bytes: refused, or compiled. `BEFROST_DAMAGED_MODELS` says how many.
+/// ONNX models with damaged bytes: refused, or compiled. `BEFROST_DAMAGED_MODELS` sets their number.
 #[test]
 fn damaged_onnx_models_hold() {
     let n = std::env::var("BEFROST_DAMAGED_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
@@ -123,7 +123,7 @@ fn damaged_onnx_models_hold() {
     assert!(n_models > 0 && n_refused > 0, "{n_models} were models, {n_refused} were refused");
 }
 
-/// The files of a sample, which are damaged one at a time.
+/// The files of a SavedModel, by name.
 struct Sample(BTreeMap<String, Vec<u8>>);
 
 impl ModelFiles for Sample {
@@ -151,7 +151,7 @@ fn samples() -> Vec<Sample> {
     models.map(sample).collect()
 }
 
-/// Models with a damaged file each: refused, or compiled. `BEFROST_DAMAGED_MODELS` says how many.
+/// SavedModels with one damaged file each: refused, or compiled. `BEFROST_DAMAGED_MODELS` sets their number.
 #[test]
 fn damaged_saved_models_hold() {
     let n = std::env::var("BEFROST_DAMAGED_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
@@ -161,7 +161,7 @@ fn damaged_saved_models_hold() {
     for _ in 0..n {
         let Sample(mut files) = Sample(samples[dice.below(samples.len())].0.clone());
         let names: Vec<String> = files.keys().cloned().collect();
-        // The description most often: there is most to damage.
+        // Three times in four the description, most of which is decoded.
         let is_model = |name: &&String| name.starts_with("saved_model");
         let name = match dice.below(4) {
             0 => &names[dice.below(names.len())],
@@ -186,7 +186,7 @@ fn the_corpus_of_filecheck_holds() {
     }
 }
 
-/// Bytes changed, removed, doubled.
+/// One or two edits: the end cut off, or a byte changed, removed or inserted.
 fn damaged_bytes(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..1 + dice.below(2) {
@@ -225,7 +225,7 @@ fn damaged_graphs_hold() {
     assert!(n_graphs > 4, "only {n_graphs} were graphs");
 }
 
-/// The records of a message: the number of the field, and the bytes after its length.
+/// The length-delimited records of a protobuf message: the tag of the field, and the bytes after the length.
 fn records(mut bytes: &[u8]) -> Option<Vec<(u8, &[u8])>> {
     let mut found = Vec::new();
     while let [tag, rest @ ..] = bytes {
@@ -251,13 +251,13 @@ fn record(tag: u8, bytes: &[u8]) -> Vec<u8> {
     [&record, bytes].concat()
 }
 
-/// A node in a graph; strings in a node: its name, its operation, an input.
+/// The protobuf tags of a node in a graph, and of a node's name, op and inputs.
 const NODE: u8 = 0x0a;
 const NAME: u8 = 0x0a;
 const OP: u8 = 0x12;
 const INPUT: u8 = 0x1a;
 
-/// One to three nodes removed, given other inputs, more inputs or another operation.
+/// The graph with one to three nodes removed, or given other inputs, more inputs or another op.
 fn rewired(graph: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
     const PRIMITIVES: [&str; 8] =
         ["Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "Identity", "ControlTrigger"];
@@ -298,7 +298,7 @@ fn rewired(graph: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
     Some(nodes.iter().flat_map(|(tag, bytes)| record(*tag, bytes)).collect())
 }
 
-/// Graphs with dataflow control flow, wired otherwise, are refused or compiled.
+/// Rewired graphs with dataflow control flow are refused or compiled.
 #[test]
 fn rewired_graphs_hold() {
     let mut all = Vec::new();

@@ -1,5 +1,6 @@
-//! Gradients of TensorFlow's graphs: `--gradient` gives TensorFlow's, for every stored run and request, at
-//! `-O0` and `-O2`, on one thread and on two; and no gradient exactly where TensorFlow has none.
+//! Gradients of TensorFlow's graphs. For every stored run and request `--gradient` computes TensorFlow's
+//! gradients, at `-O0` on one thread and at `-O2` on one and on two. A gradient that TensorFlow does not have
+//! is reported as missing.
 //!
 //! A case is a folder of `testdata/gradients`, and of `$BEFROST_GRADIENTS` if that is set: `graph.pb`, the
 //! forward graph, and `case.json` with the requests and runs, whose tensors are `.npy` files.
@@ -40,9 +41,9 @@ fn check(case: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The executed program: the graph, or its text with a call that initializes the variables.
+/// The executed program: the graph, or the text of the graph with a call that initializes the variables.
 struct Program {
-    /// Options for a model; none for text.
+    /// The options of `bef-exec` for a model; none if there is a text.
     model: Vec<String>,
     text: Option<String>,
 }
@@ -76,7 +77,7 @@ impl Program {
             let lines: Vec<&str> = text.lines().collect();
             lines[1..lines.len() - 1].join("\n")
         };
-        // The variables are initialized first.
+        // `@main` begins with a call that initializes the variables.
         let call = "  \"tf.StatefulPartitionedCall\"() <{f = @init}> : () -> ()";
         let lines = body(&main);
         let with_call = lines.lines().map(|line| match line.contains("func.func @main") {

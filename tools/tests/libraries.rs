@@ -1,5 +1,5 @@
-//! Kernel libraries: a sample in C, used from text, a GraphDef, an ONNX file, the eager core; and libraries
-//! that are refused.
+//! Kernel libraries: a sample in C, used from text, a GraphDef, an ONNX file and the eager core; a library in
+//! Rust; and libraries that are refused.
 
 #![allow(unsafe_code, reason = "loads the libraries that it has compiled")]
 
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Compiles a library, unless there is no C compiler.
+/// Compiles a library. `None` if there is no C compiler.
 fn compile(source: &Path, options: &[&str]) -> Option<PathBuf> {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
@@ -38,14 +38,15 @@ fn compile(source: &Path, options: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The sample.
+/// The library compiled from `testdata/library/sample.c`.
 fn sample() -> Option<&'static Path> {
     static SAMPLE: OnceLock<Option<PathBuf>> = OnceLock::new();
     SAMPLE.get_or_init(|| compile(&root().join("testdata/library/sample.c"), &[])).as_deref()
 }
 
 fn load(path: &Path) -> Result<Library, LibraryError> {
-    // SAFETY: the library was compiled from the sources beside this test.
+    // SAFETY: the path is a library that this test has compiled from sources of `testdata` or its own, or
+    // it is no library.
     unsafe { Library::load(path) }
 }
 
@@ -58,7 +59,8 @@ fn tool(name: &str, arguments: &[&str]) -> Output {
     Command::new(tool).args(arguments).current_dir(root()).output().expect("it runs")
 }
 
-/// Runs a tool on text in a file, with the sample; standard output and standard error.
+/// Runs a tool on a file with this text and with the sample library. Returns standard output and standard
+/// error.
 fn run(name: &str, text: &str, arguments: &[&str]) -> Option<(String, String)> {
     let library = sample()?.to_string_lossy().into_owned();
     let folder = tempfile::tempdir().expect("a folder");
@@ -169,7 +171,7 @@ fn operators_are_used_from_models() {
         let said = tool("ir-translate", &[model, "--to", "mlir"]);
         assert!(!said.status.success(), "without the library {model} is refused");
     }
-    // Its code is not the compiler's: nothing is folded.
+    // The compiler does not run the library's code, so nothing is folded.
     let text = "\
 func.func @main() -> tensor<2xf32> {
   %x = \"tf.Const\"() {value = dense<[3.0, 4.0]> : tensor<2xf32>} : () -> tensor<2xf32>

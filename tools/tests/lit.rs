@@ -13,7 +13,7 @@ use std::time::Duration;
 use befrost_testing::lit::{Config, Outcome, Script, discover, run_file};
 use libtest_mimic::{Arguments, Trial};
 
-/// Our programs; one that is not built (yet) is an unknown command to its tests.
+/// Our tools, by name. A tool that is not built is an unknown command in the tests.
 const TOOLS: [(&str, Option<&str>); 5] = [
     ("FileCheck", Some(env!("CARGO_BIN_EXE_FileCheck"))),
     ("not", Some(env!("CARGO_BIN_EXE_not"))),
@@ -22,7 +22,7 @@ const TOOLS: [(&str, Option<&str>); 5] = [
     ("bef-exec", option_env!("CARGO_BIN_EXE_bef-exec")),
 ];
 
-/// TFRT's tools by name, and the corresponding tools of ours.
+/// The names of TFRT's tools, and our corresponding tools.
 const TFRT_TOOLS: [(&str, &str); 5] = [
     ("tfrt_opt", "ir-opt"),
     ("tfrt_translate", "ir-translate"),
@@ -31,7 +31,7 @@ const TFRT_TOOLS: [(&str, &str); 5] = [
     ("bef_executor_debug_tracing", "bef-exec"),
 ];
 
-/// Links in `folder` from TFRT's names to our tools.
+/// Adds TFRT's names to `tools`, as links in `folder` to our tools.
 fn add_tfrt_tools(tools: &mut BTreeMap<String, PathBuf>, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for (name, ours) in TFRT_TOOLS {
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
 
 fn trial(config: &Arc<Config>, root: &Path, file: &Path) -> Trial {
     let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
-    // Only to show it as ignored; everything else about the file is reported when it runs.
+    // Parsed here only to mark the trial as ignored. The run reports all problems of the file.
     let script = std::fs::read(file).ok().and_then(|bytes| Script::parse(&bytes).ok());
     let unsupported = script.is_some_and(|s| s.unmet(&config.features).is_some());
     let (config, root, test) = (Arc::clone(config), root.to_owned(), name.clone());

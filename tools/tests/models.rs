@@ -1,7 +1,10 @@
-//! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
-//! one thread and on two; so do those of graphs with dataflow control flow that run natively, in any order;
-//! the same graph gives them when it was exported, as a GraphDef and as an ONNX model; and our optimizer
-//! leaves no more operators than TensorFlow's own.
+//! TensorFlow's graphs. The results of every stored run equal TensorFlow's:
+//!
+//! * at each level of optimization, on one thread and on two;
+//! * with dataflow control flow executed natively, in several orders;
+//! * after the export of the graph as a GraphDef and as an ONNX model.
+//!
+//! Our optimizer leaves no more ops than TensorFlow's own.
 //!
 //! A case is a folder of `testdata/graphdefs`, and of `$BEFROST_GRAPHDEFS` if that is set: `graph.pb`, and
 //! `feeds.json` with the runs, whose tensors are `.npy` files.
@@ -22,10 +25,10 @@ use befrost_compiler::verify::verify;
 use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
-/// Operators that are not counted.
+/// Ops that are not counted.
 const FREE: &[&str] = &["Const", "Identity", "NoOp", "Placeholder"];
 
-/// The flags that a graph is compiled and run with.
+/// The flags with which a graph is compiled and run.
 type Configuration = &'static [&'static str];
 
 const FUNCTIONAL: [Configuration; 4] = [
@@ -35,7 +38,7 @@ const FUNCTIONAL: [Configuration; 4] = [
     &["-O2", "--work-queue", "mstd:2"],
 ];
 
-/// Those of graphs whose `Switch`, `Merge` and loops are executed as they are.
+/// The configurations that execute `Switch`, `Merge` and loops natively.
 const NATIVE: [Configuration; 6] = [
     &["--no-functionalize", "-O0", "--work-queue", "s"],
     &["--no-functionalize", "-O0", "--seed", "5"],
@@ -81,24 +84,24 @@ fn check(case: &Path) -> Result<(), Failed> {
     compare_with_grappler(case, &description, &fetches)
 }
 
-/// A graph of a case, and its names of the case's tensors.
+/// A graph of a case, with the mapping from the case's tensor names to the graph's.
 struct Graph<'d> {
     path: PathBuf,
     fetches: Vec<&'d str>,
     rename: fn(&str) -> String,
 }
 
-/// The node of an exported graph that is a tensor: `x` for `x:0`, `x_1` for `x:1`.
+/// The name of a tensor's node in an exported graph: `x` for `x:0`, `x_1` for `x:1`.
 fn node_of(tensor: &str) -> String {
     tensor.strip_suffix(":0").unwrap_or(tensor).replace(':', "_")
 }
 
-/// The port of an exported ONNX model that is a tensor: `x` for `x:0`.
+/// The name of a tensor's port in an exported ONNX model: `x` for `x:0`.
 fn port_of(tensor: &str) -> String {
     tensor.strip_suffix(":0").unwrap_or(tensor).to_owned()
 }
 
-/// The case without the runs that fail: ONNX does not say what is an error.
+/// The case without the runs that fail, since ONNX does not define which inputs are errors.
 fn without_errors(description: &Json) -> Json {
     let mut description = description.clone();
     if let Some(runs) = description["runs"].as_array_mut() {
@@ -135,7 +138,7 @@ fn runs(case: &Path, description: &Json, graph: &Graph<'_>, flags: &[&str]) -> R
     Ok(())
 }
 
-/// The op graph of a case, as it is imported.
+/// The op graph of a case, as imported, before any pass.
 fn import(case: &Path, description: &Json, fetches: &[&str]) -> Result<Module, Failed> {
     let feeds = items(&description["runs"][0]["feeds"])
         .iter()
@@ -151,7 +154,7 @@ fn has_dataflow_control_flow(module: &Module) -> bool {
     module.walk_functions().any(|op| module.op_name_str(op) == "tf_executor.graph")
 }
 
-/// Writes the case's graph as a GraphDef again.
+/// Exports the case's graph as a GraphDef.
 fn export(case: &Path, description: &Json, fetches: &[&str], level: &str, to: &Path) -> Result<(), Failed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ir-translate"));
     command.arg(case.join("graph.pb")).arg(level).arg("-o").arg(to);
@@ -189,7 +192,7 @@ fn execute(
     Ok(command.output()?)
 }
 
-/// The numbers of operators after TensorFlow's optimizer and after ours.
+/// Checks that our optimizer leaves no more ops than TensorFlow's.
 fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> Result<(), Failed> {
     let theirs = &description["grappler"]["default"]["ops"];
     if theirs.is_null() {

@@ -1,5 +1,5 @@
-//! ONNX models: the numbers that ONNX, PyTorch or ONNX Runtime computed with them, at -O0 and -O2, on one
-//! thread and on two; and so when the model was exported again.
+//! ONNX models. The results are those that ONNX, PyTorch or ONNX Runtime computed, for the model and for the
+//! model exported again, at `-O0` on one thread and at `-O2` on two.
 //!
 //! A case is a folder of `testdata/onnx`: `model.onnx`, and `case.json` with the `.npy` file of each input
 //! and output. Most are node tests of the `onnx` package, written by `tools/onnx/node_tests.py --keep`. More

@@ -1,5 +1,5 @@
 //! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels,
-//! ops of no existing dialect in a file of IR, and a program that runs it.
+//! a file of IR with ops of no registered dialect, and a program that runs the file.
 //!
 //! The README quotes the text between the marks `[` and `]` verbatim; the last test compares the two.
 #![forbid(unsafe_code)]
@@ -94,7 +94,7 @@ fn a_use_that_does_not_fit_is_refused_with_its_place() {
     assert!(refused.contains("i32 attribute"), "{refused}");
 }
 
-/// Calls as deep as their argument says, each of which waits for a task or does not.
+/// `%n` nested calls. The kernel `MINUS` before each call is synchronous or a task.
 const DEEP: &str = "\
 func.func @main(%n: i32) -> i32 {
   %zero = tfrt.constant.i32 0
@@ -127,7 +127,7 @@ fn how_deep_calls_nest_is_a_choice() {
                 let results = program.function("main").expect("it is there").call([n.into()]);
                 results.expect("it runs")[0].to_string()
             };
-            // A call and a branch for each.
+            // A call and a branch for each level of the recursion.
             let few = Limits { depth: 200, ..Limits::default() };
             assert_eq!(call(few, 90), "0", "{name} {queue}");
             assert!(call(few, 110).contains("calls nest too deeply: at most 200 calls"), "{name} {queue}");
@@ -136,7 +136,7 @@ fn how_deep_calls_nest_is_a_choice() {
     }
 }
 
-/// A loop whose last iteration says which one it is.
+/// A loop that returns the result of the kernel in its last iteration.
 const COUNTED: &str = "\
 func.func @main() -> i32 {
   %three = tfrt.constant.i32 3

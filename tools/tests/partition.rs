@@ -1,7 +1,8 @@
-//! Graphs over several devices give TensorFlow's results, as one function and divided by device and by task,
-//! at `-O0` and `-O2`, on one thread, on two, and in seeded orders; ops are where TensorFlow placed them, and
-//! never more values cross. On `mstd` each CPU device has a worker of its own. The same with simulated
-//! accelerators in place of all CPUs but the first.
+//! Graphs on several devices have TensorFlow's results: as one function and partitioned by device and by
+//! task, at several levels of optimization, on one thread, on two, and in seeded orders. On `mstd` each CPU
+//! device has a worker of its own. Simulated accelerators in place of all CPUs but the first have the same
+//! results. Ops are placed where TensorFlow places them, and no more values cross between devices than in
+//! TensorFlow.
 //!
 //! A case is a folder of `testdata/partition`, and of `$BEFROST_PARTITION` if that is set: `graph.pb`, and
 //! `case.json` with devices, placement, numbers of transfers and runs, whose tensors are `.npy` files. The
@@ -36,10 +37,10 @@ fn main() {
     cases::run("partition", "BEFROST_PARTITION", "case.json", check);
 }
 
-/// The largest number of the launch, copy or request that fails.
+/// The index, from 1, of the last launch, copy or request that is made to fail.
 const MAX_FAULTS: usize = 60;
 
-/// Whether an error was raised.
+/// A flag that is set when an error is reported. Relaxed: it guards no other data.
 #[derive(Default)]
 struct Raised(AtomicBool);
 
@@ -49,7 +50,7 @@ impl Diagnostics for Raised {
     }
 }
 
-/// A way to run a case.
+/// One configuration of a run.
 struct Way {
     partition: Partition,
     policy: &'static str,
@@ -59,12 +60,12 @@ struct Way {
     simulated: bool,
 }
 
-/// A way on CPU devices.
+/// A configuration with CPU devices.
 const fn cpu(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
     Way { partition, policy, level, queue, simulated: false }
 }
 
-/// A way on simulated accelerators.
+/// A configuration with simulated accelerators.
 const fn sim(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
     Way { partition, policy, level, queue, simulated: true }
 }
@@ -125,11 +126,11 @@ impl Case {
         self.names().iter().all(|name| !name.starts_with('/'))
     }
 
-    /// The devices as on a command line.
+    /// The devices, in the syntax of the command line.
     fn devices(&self, simulated: bool) -> String {
         let names = self.names();
         if simulated {
-            // The first one is not used: CPU:1 becomes SIM:1.
+            // SIM:0 is not used, since CPU:1 becomes SIM:1.
             return format!("CPU:1,SIM:{}{{streams=2}}", names.len().max(2));
         }
         if self.has_local_devices() {
@@ -174,7 +175,7 @@ impl Case {
         Ok(module.into_module())
     }
 
-    /// All runs, with one set of variables.
+    /// Checks all runs in one configuration. They share one set of variables.
     fn run_all(&self, way: &Way) -> Result<(), Failed> {
         let devices = self.devices(way.simulated);
         let builder = Runtime::builder().device_factory(befrost_sim::SIM);
@@ -224,9 +225,9 @@ impl Case {
         Ok(())
     }
 
-    /// The first run on simulated accelerators of which one launch, copy or request of memory fails, each in
-    /// turn: what does not depend on it is right, what does has the device's error with a place, and nothing
-    /// is left.
+    /// Repeats the first run on simulated accelerators while one launch, copy or request for memory fails,
+    /// each in turn. A result that does not depend on the fault is right. Any other result is the device's
+    /// error with a location. No memory leaks.
     fn inject_faults(&self) -> Result<(), Failed> {
         let Some(run) = items(&self.description["runs"]).first() else { return Ok(()) };
         if !self.has_local_devices() || !run["expect_error"].is_null() {
@@ -254,14 +255,14 @@ impl Case {
         Ok(())
     }
 
-    /// Runs a file on devices with a fault. Returns whether it occurred.
+    /// Runs a file on devices with a fault. Returns whether the fault occurred.
     fn run_with_fault(&self, run: &Json, bef: &[u8], devices: &str) -> Result<bool, Failed> {
         let memory = Arc::new(LeakCheck::new(Malloc::shared()));
         let builder = Runtime::builder().device_factory(befrost_sim::SIM).allocator(memory.clone());
         let runtime = builder.work_queue("mstd:2").devices(devices).build()?;
         let program = runtime.load_bytes(bef)?;
         let raised = Arc::new(Raised::default());
-        // Nothing is to wait for what a fault has prevented.
+        // Nothing may wait for an event that the fault has prevented: at the deadline the error differs.
         let cancellation = Cancellation::with_deadline(Instant::now() + Duration::from_secs(20));
         let diagnostics: Option<Arc<dyn Diagnostics>> = Some(raised.clone());
         let call = CallOptions { diagnostics, cancellation, ..CallOptions::default() };
@@ -272,7 +273,7 @@ impl Case {
         let mut occurred = false;
         if self.description["init"].is_string() {
             _ = program.function(INIT)?.call_with(Vec::new(), &call)?;
-            // Without all variables there is nothing to run.
+            // If a variable is not initialized, `main` is not run.
             occurred = raised.0.load(Ordering::Relaxed);
         }
         if !occurred {
@@ -319,7 +320,7 @@ impl Case {
         Ok(befrost::npy::read_file(&self.folder.join(text(file)), runtime.allocator())?)
     }
 
-    /// The text of the module after a pass of the placement, at -O0.
+    /// The text of the module after the placement and the passes `pass`, without optimization.
     fn text_after(&self, run: &Json, pass: &str) -> Result<String, Failed> {
         let (devices, soft) = (self.devices(false), self.options(Partition::None, "first", false).soft);
         let pipeline = format!(
@@ -330,7 +331,8 @@ impl Case {
         Ok(print(&module, &PrintOptions { locations: true, local_scope: true, ..PrintOptions::default() }))
     }
 
-    /// Each op that names a device, and is neither a constant nor control flow, is where TensorFlow had it.
+    /// Checks that each op on a device is where TensorFlow placed it. Ops that TensorFlow does not list,
+    /// control flow, `Identity` and reads of references are exempt.
     fn compare_placement(&self, run: &Json) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let placement = &self.description["partitions"][partition as usize]["placement"];
@@ -355,8 +357,8 @@ impl Case {
         Ok(())
     }
 
-    /// There are no more sends than TensorFlow's; without control flow, none more from any device to any
-    /// other.
+    /// Checks that there are no more sends than TensorFlow's, and, for a graph without control flow, no
+    /// more for any pair of devices.
     fn compare_crossings(&self, run: &Json) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let partition = &self.description["partitions"][partition as usize];
@@ -372,7 +374,7 @@ impl Case {
         if ours > theirs {
             return Err(format!("{ours} sends, TensorFlow has {theirs}").into());
         }
-        // Feeds and fetches are on our first device.
+        // Our feeds and fetches are on the first device, so pairs compare only if TensorFlow's client is too.
         let client = self.description["client"].as_str().map(short);
         let is_control = |line: &str| ["If\"(", "Case\"(", "While\"("].iter().any(|op| line.contains(op));
         if text.lines().any(is_control) || client != self.names().first().map(|name| short(name)) {
@@ -394,13 +396,13 @@ impl Case {
     }
 }
 
-/// A device's name without what is usual.
+/// A device's name without its default parts.
 fn short(name: &str) -> String {
     let name = name.replace("/replica:0", "").replace("/device:", "/");
     name.strip_prefix("/job:localhost/task:0/").unwrap_or(&name).to_owned()
 }
 
-/// The number of sends in the text of a divided program from each device to each other.
+/// The number of sends from each device to each other, in the text of a partitioned program.
 fn sends_by_pair(text: &str) -> BTreeMap<[String; 2], u64> {
     let end = |line: &str, way: &str| {
         let channel: u64 = between(line, " channel ", " ")?.parse().ok()?;
@@ -418,7 +420,7 @@ fn sends_by_pair(text: &str) -> BTreeMap<[String; 2], u64> {
     pairs
 }
 
-/// The graph with `SIM:N` for each `CPU:N` but the first.
+/// The graph with `SIM:N` for each `CPU:N` except `CPU:0`.
 fn simulated_graph(graph: &[u8]) -> Vec<u8> {
     const DEVICE: &[u8] = b"/device:CPU:";
     let mut graph = graph.to_vec();
@@ -431,7 +433,7 @@ fn simulated_graph(graph: &[u8]) -> Vec<u8> {
     graph
 }
 
-/// The text between two others.
+/// The text after `start` up to `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     let rest = &text[text.find(start)? + start.len()..];
     Some(&rest[..rest.find(end)?])

@@ -1,5 +1,5 @@
-//! The digits in lower precision: at most half a point of the right answers is lost, with ranges that are
-//! found at each run and with observed ones.
+//! The digits in lower precision: the accuracy falls by at most half a percentage point, with ranges
+//! computed at each run and with observed ranges.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn array(path: &Path) -> HostTensor {
     npy::read_file(path, &Malloc::shared()).expect("an array of numbers")
 }
 
-/// Runs a model on a set of images; what it says.
+/// Runs a model on a set of images. Returns its standard output and standard error.
 fn run(model: &str, set: &str, options: &[&str]) -> String {
     let digits = root().join("testdata/digits");
     let images = format!("images={}", digits.join(format!("{set}_images.npy")).display());
@@ -30,7 +30,7 @@ fn run(model: &str, set: &str, options: &[&str]) -> String {
     said
 }
 
-/// The percentage of right answers on the images of the test.
+/// The percentage of right answers on the test set.
 fn accuracy(model: &str, folder: &Path, options: &[&str]) -> f64 {
     let file = folder.join("logits.npy");
     let output = format!("logits={}", file.display());

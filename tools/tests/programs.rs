@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Exit code and standard error of a program that reads `input`.
+/// Runs a program with `input` as its standard input. Returns its exit code and standard error.
 fn run(program: &str, arguments: &[&str], input: &str) -> (Option<i32>, String) {
     let mut child = Command::new(program)
         .args(arguments)

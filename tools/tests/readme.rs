@@ -1,12 +1,12 @@
-//! The commands of the README's `console` blocks, run as written: with the tools on the PATH, in a directory
-//! that holds `testdata`. Lines below a command are its whole output, standard error included; a command
-//! without such lines must succeed.
+//! The commands of the README's `console` blocks, run as written, with the tools on the PATH and in a
+//! directory that contains `testdata`. The lines below a command are its whole output, including standard
+//! error. A command without such lines must succeed.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Commands with the output that the text shows.
+/// The commands of the README, each with the output below it.
 fn commands(readme: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_inside = false;

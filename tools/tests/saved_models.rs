@@ -1,9 +1,9 @@
-//! SavedModels and other models with variables: what TensorFlow computed with them, call by call, at each
-//! level of optimization, on one thread and on two, with variables and with constants in their place.
+//! SavedModels and other models with variables. The results of each call are TensorFlow's, at `-O0` and
+//! `-O2`, on one thread and on two, with variables and with constants in their place.
 //!
-//! A case is a folder of `testdata/saved_models`: `model`, and `case.json` with calls of signatures one after
-//! the other, whose tensors are `.npy` files; each sees the variables as the one before left them. More cases
-//! are read from the folder that `BEFROST_SAVED_MODELS` names.
+//! A case is a folder of `testdata/saved_models`, and of `$BEFROST_SAVED_MODELS` if that is set: `model`, and
+//! `case.json` with calls of signatures, whose tensors are `.npy` files. Each call sees the variables as the
+//! call before left them.
 #![forbid(unsafe_code)]
 
 mod cases;
@@ -24,8 +24,9 @@ fn main() {
     cases::run("saved_models", "BEFROST_SAVED_MODELS", "case.json", check);
 }
 
-/// The calls of a case: the signature, and files by input and by output.
+/// Names of inputs or outputs, with their files.
 type Files = Vec<(String, String)>;
+/// The calls of a case: the signature, the files of its inputs and of its outputs.
 type Calls = Vec<(String, Files, Files)>;
 
 fn files(of: &Json) -> Files {
@@ -58,7 +59,7 @@ fn model(case: &Path) -> PathBuf {
     if of_checkpoint.is_file() { of_checkpoint } else { case.join("model") }
 }
 
-/// All calls, on a program that was translated to BEF.
+/// Checks all calls of the model translated to BEF.
 fn translated(
     case: &Path,
     calls: &Calls,
@@ -114,7 +115,7 @@ fn translated(
     Ok(())
 }
 
-/// The first call, by `bef-exec` on the model itself.
+/// Checks the first call with `bef-exec` on the model itself.
 fn executed(
     case: &Path,
     (signature, inputs, outputs): &(String, Files, Files),

@@ -1,16 +1,16 @@
-//! Operators of floats on NaN, infinities, zeros, and the smallest and largest numbers, compared with stored
+//! Ops on floats at NaN, infinities, zeros, and the smallest and largest numbers, compared with stored
 //! results of TensorFlow.
 //!
 //! ```text
-//! testdata/tensorflow/special/*.txt ──▶ operands, operators, results       (syntax: `tf/tests/truth.rs`)
+//! testdata/tensorflow/special/*.txt ──▶ operands, ops, results       (syntax: `tf/tests/truth.rs`)
 //!     reference functions         by the oracle of op graphs
-//!     -O0, -O2                    operands given whole; one element at a time; repeated, with a rest
+//!     -O0, -O2                    operands given whole; one row at a time; repeated, with a rest
 //!     -O2, constant operands      by constant folding
 //!     -O2, times 1                as a step of a fused program
 //! ```
 //!
-//! The differences that are left are those of [`is_kept`], and one for all operators: TensorFlow flushes
-//! denormal operands and results to zero, Befrost keeps them. So a number near the smallest normal one
+//! The accepted differences of single ops are in [`is_kept`]. One concerns all ops: TensorFlow flushes
+//! denormal operands and results to zero, and Befrost keeps them. So a number near the smallest normal one
 //! matches a zero.
 #![forbid(unsafe_code)]
 
@@ -32,10 +32,10 @@ use befrost_tensor::tf::reference::cast;
 use befrost_tensor::{TensorError, f16, literal, tf};
 use befrost_testing::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
 
-/// How often long operands repeat the stored ones.
+/// The number of repetitions of the stored rows in a long operand.
 const REPEATS: usize = 9;
 
-/// An operator with stored results.
+/// An op with stored results.
 struct Node {
     name: String,
     op: String,
@@ -120,7 +120,7 @@ fn type_of(x: &HostTensor, any_rows: Option<usize>) -> String {
     format!("tensor<{}{}>", dims.collect::<String>(), x.dtype())
 }
 
-/// A function of the node's name.
+/// The text of a function, named after the node, that evaluates it.
 fn function(stored: &Stored, node: &Node, given: Given) -> String {
     let any_rows = if given == Given::AnyRows { stored.rows(node) } else { None };
     let operands = stored.operands(node);
@@ -199,7 +199,8 @@ fn wide(x: &HostTensor) -> Vec<f64> {
     cast(x, DType::F64, &plain()).expect("numbers").read::<f64>().expect("numbers").to_vec()
 }
 
-/// `n` rows of a tensor of `rows` rows, from one on; after the last one they begin again.
+/// `n` rows of a tensor of `rows` rows, from row `from` on, cyclically. A tensor with another number of
+/// rows is returned whole.
 fn some_rows(x: &HostTensor, rows: usize, (from, n): (usize, usize)) -> HostTensor {
     let Some((&first, inner)) = x.shape().dims().split_first() else { return x.clone() };
     if first != rows {
@@ -217,31 +218,32 @@ fn some_rows(x: &HostTensor, rows: usize, (from, n): (usize, usize)) -> HostTens
     out
 }
 
-/// True if a result is right, or no worse than TensorFlow's, for the operands on which it depends.
+/// True if a result that differs from TensorFlow's is accepted: it is right, or no worse than TensorFlow's,
+/// for the operands on which it depends.
 fn is_kept(op: &str, operands: &[f64], found: f64, want: f64) -> bool {
     let tiny = [f16::MIN_POSITIVE.to_f64(), f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE];
     match (op, operands) {
         // TensorFlow's function for f64 is NaN far from 0.
         ("Erf", &[x]) => found == x.signum(),
-        // A denormal quotient, which TensorFlow flushes before it is rounded down.
+        // TensorFlow flushes a denormal quotient before it is rounded down.
         ("FloorDiv", &[a, b]) => found == -1.0 && (a / b).abs() < tiny[0],
         // TensorFlow's scalar code agrees, its vector code does not.
         ("SigmoidGrad", &[y, dy]) => found == 0.0 && y.is_finite() && dy == 0.0,
-        // The sign of a zero, which depends on what was flushed.
+        // The sign of a zero depends on the operands that were flushed.
         ("RsqrtGrad", _) => found == want,
-        // Sums are f64 until the end: they do not overflow, and squares do not vanish.
+        // Our sums are f64 until the end: they do not overflow, and squares do not vanish.
         ("Mean" | "EuclideanNorm" | "AvgPool", x) => found.is_finite() && x.iter().all(|x| x.is_finite()),
         // Results of TensorFlow that depend on the order of operands and on the width of vectors.
         ("ArgMax" | "ArgMin", x) => x.iter().any(|x| !x.is_finite()),
         ("TopKV2", x) => x.iter().any(|x| x.is_nan()),
-        // Windows begin with the lowest finite number.
+        // TensorFlow's windows begin with the lowest finite number.
         ("MaxPool", &[f64::NEG_INFINITY, f64::NEG_INFINITY]) => found == f64::NEG_INFINITY,
         ("MaxPool" | "SegmentMax" | "SegmentMin" | "UnsortedSegmentMax" | "UnsortedSegmentMin", x) => {
             found.is_nan() && x.iter().any(|x| x.is_nan())
         }
         // TensorFlow takes a NaN for the sum so far, and infinity minus infinity for a difference.
         ("CumulativeLogsumexp", x) => x.iter().any(|x| !x.is_finite()) && (found.is_nan() || found > 0.0),
-        // The density is denormal before it is divided by `a`.
+        // TensorFlow's density is denormal, and flushed, before it is divided by `a`.
         ("Igamma" | "Igammac", &[a, _]) => tiny.contains(&a),
         _ => false,
     }
@@ -386,7 +388,7 @@ fn f64() {
     check("f64");
 }
 
-/// Whether an operator of a class takes floats of one or two dimensions.
+/// True if the ops of a class take vectors of floats.
 fn takes_floats(class: Class) -> bool {
     let m = &plain();
     let x = HostTensor::from_slice(Shape::new(&[1]).expect("a shape"), &[1.0f32], m).expect("a tensor");
@@ -406,10 +408,10 @@ fn takes_floats(class: Class) -> bool {
     !matches!(result, Err(TensorError::Unsupported { .. }))
 }
 
-/// Operators that TensorFlow does not have for floats.
+/// Ops that TensorFlow does not have for floats.
 const NOT_OF_FLOATS: [&str; 2] = ["Conj", "TruncateDiv"];
 
-/// Each operator of floats that belongs to a class has stored results.
+/// Each op on floats that belongs to a class has stored results.
 #[test]
 fn every_operator_of_a_class_is_stored() {
     for dtype in ["f32", "f64"] {

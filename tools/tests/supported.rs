@@ -1,8 +1,8 @@
-//! `compiler/OPERATORS.md`: the ops that run, and the element types of TensorFlow's operators. The page is
-//! generated; this test fails if it is not current. `UPDATE=1` in the environment writes it.
+//! `compiler/OPERATORS.md`: the ops that run, and the element types of TensorFlow's ops. The page is
+//! generated. The test fails if it is not current; with `UPDATE=1` in the environment it writes the page.
 //!
-//! The element types of an operator are those for which its function accepts the types of small operands.
-//! Where several attributes are types, the first one varies and the others have TensorFlow's defaults.
+//! The element types of an op are those of the small operands that its function accepts. Where several
+//! attributes are types, the first one varies and the others have TensorFlow's defaults.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Arg, ArgType, Attrs, DefaultValue, Derived, OpRow, Signature, Type};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
-/// Values for the attributes that an operator needs.
+/// Values for the attributes that an op requires.
 struct Samples;
 
 impl Attrs for Samples {
@@ -65,7 +65,7 @@ impl Attrs for Samples {
     }
 }
 
-/// The first attribute for the type of an operand that is not one for indices.
+/// The first attribute that is the type of an operand, except types of indices.
 fn varying(signature: &Signature) -> Option<&'static str> {
     let is_index = |name: &str| ["Index", "Ti", "Tshape"].iter().any(|prefix| name.starts_with(prefix));
     signature.inputs.iter().find_map(|arg: &Arg| match arg.ty {
@@ -74,7 +74,7 @@ fn varying(signature: &Signature) -> Option<&'static str> {
     })
 }
 
-/// The operands with `dtype` for the attribute `varying`; `None` if some are no numbers.
+/// Operands of zeros, with `dtype` for the attribute `varying`; `None` if an operand is no tensor of numbers.
 fn operands(signature: &Signature, varying: &str, dtype: DType, shape: &[usize]) -> Option<Vec<HostTensor>> {
     let malloc: Arc<dyn Allocator> = Malloc::shared();
     let of = |arg: &Arg| {
@@ -95,7 +95,7 @@ fn operands(signature: &Signature, varying: &str, dtype: DType, shape: &[usize])
     signature.inputs.iter().map(of).collect()
 }
 
-/// True if the operator accepts elements of this type; `None` if that cannot be found out.
+/// True if the op accepts elements of this type; `None` if no shape of operands decides it.
 fn accepts(row: &'static OpRow, varying: &str, dtype: DType) -> Option<bool> {
     let malloc: Arc<dyn Allocator> = Malloc::shared();
     let signature = row.signature();
@@ -117,7 +117,7 @@ fn accepts(row: &'static OpRow, varying: &str, dtype: DType) -> Option<bool> {
     accepted
 }
 
-/// The element types of an operator, shortened: groups have a name.
+/// The element types of an op, with names for groups of types.
 fn dtypes(row: &'static OpRow) -> String {
     let Some(varying) = varying(row.signature()).filter(|_| row.has_function()) else { return String::new() };
     let answers: Vec<(DType, Option<bool>)> =

@@ -1,5 +1,6 @@
-//! Training programs meet TensorFlow's losses, metrics, learning rates, gradient norms and variables, step by
-//! step, at `-O0` and `-O2`, on one thread and on two; with the same bits on both.
+//! Training programs have TensorFlow's losses, metrics, learning rates and gradient norms in each step, and
+//! TensorFlow's variables at the end, within a tolerance, at `-O0` and `-O2`. The variables have the same
+//! bits on one thread and on two.
 //!
 //! A case is a folder of `testdata/training`, and of `$BEFROST_TRAINING_RUNS` if that is set: `graph.pb`, the
 //! forward graph, and `run.json` with the optimizer, whose results are `.npy` files.
@@ -47,7 +48,7 @@ fn check(case: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A number as an option.
+/// A value in an option.
 fn shown(value: &Json) -> String {
     match value {
         Json::Array(items) => items.iter().map(Json::to_string).collect::<Vec<_>>().join(","),
@@ -56,7 +57,7 @@ fn shown(value: &Json) -> String {
     }
 }
 
-/// `NAME:k=v,..` of an object that is called by `name` or `kind`.
+/// An object as an option, `NAME:k=v,..`. Its key `name` or `kind` is the name.
 fn spec(of: &Json) -> String {
     let name = of["name"].as_str().or(of["kind"].as_str()).unwrap_or_default();
     let numbers = of.as_object().into_iter().flatten();
@@ -65,7 +66,7 @@ fn spec(of: &Json) -> String {
     format!("{name}:{}", numbers.join(","))
 }
 
-/// `X`, `X:only=rank>=2`.
+/// An L2 penalty or weight decay as an option: `X` or `X:only=rank>=2`.
 fn decay(of: &Json) -> String {
     let value = of.get("value").or(of.get("factor")).or(of.get("c")).unwrap_or(of);
     match of["only"].as_str() {
@@ -108,7 +109,7 @@ fn options(run: &Json) -> Vec<String> {
     options
 }
 
-/// Trains and returns the bytes of all variables.
+/// Trains and compares. Returns the bytes of all variables.
 fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec<u8>>, Failed> {
     let runtime = Runtime::builder().work_queue(queue).build()?;
     let program = runtime.load(program)?;
@@ -119,7 +120,8 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
     let resources = Resources::default();
     call(&init, &[], &resources)?;
     let near = |what: &str, got: &[f64], want: &HostTensor| -> Result<(), Failed> {
-        // The last bits of recurrent networks with large rates grow from step to step, first in gradients.
+        // With recurrent networks and large rates a difference in the last bits grows from step to step,
+        // first in gradients.
         let slack = match what {
             "gradient_norm" => 5.0,
             "loss" => 1.0,
@@ -169,7 +171,7 @@ fn train(case: &Path, run: &Json, program: &Path, queue: &str) -> Result<Vec<Vec
             }
         }
         if i == 0 {
-            // An evaluation changes nothing, and is what the step shows.
+            // An evaluation changes no variable, and its loss is that of the first step.
             let wanted = evaluate.arguments().iter().map(|port| port.name().to_owned()).collect::<Vec<_>>();
             let some: Vec<_> = batch.iter().filter(|(name, _)| wanted.contains(name)).cloned().collect();
             let results = call(&evaluate, &some, &resources)?;

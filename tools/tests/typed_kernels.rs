@@ -1,5 +1,5 @@
 //! Kernels with code for the common scalar types (`runtime/kernels/src/upstream/typed.rs`), compared with the
-//! kernels that serve all types by the tags of their operands.
+//! generic kernels, which dispatch on the type tags of their operands.
 //!
 //! ```text
 //! one function per op and type ─┬─ the standard registry ──────▶ typed code   ┐ equal results and errors,
@@ -17,7 +17,7 @@ struct Case {
     arguments: Vec<&'static str>,
 }
 
-/// The text of all functions, and what they are.
+/// The text of all functions, and the case of each.
 #[derive(Default)]
 struct Cases {
     text: String,
@@ -111,7 +111,7 @@ fn cases() -> Cases {
     cases
 }
 
-/// Numbers at which kernels differ most easily: limits, zeros, distances of shifts, NaN.
+/// Numbers at which kernels are likely to differ: limits, zeros, shift amounts, NaN.
 fn values(ty: &str) -> Vec<Value> {
     let wide = [0, 1, -1, 2, -2, 7, -7, 31, 32, 33, 63, 64, -64, i64::MIN, i64::MIN + 1, i64::MAX];
     let float = [0.0, 1.0, 1.5, 3.0, f64::MIN_POSITIVE, 5e-324, 1e-40, 16_777_217.0, f64::MAX, f64::INFINITY];
@@ -137,8 +137,8 @@ fn tuples(types: &[&str]) -> Vec<Vec<Value>> {
     })
 }
 
-/// The result as text: the bits of a number, or the error with its place. Which NaN an operation gives is not
-/// specified; only operations on the sign keep the bits.
+/// The result as text: the bits of a number, or the error with its location. The bits of a NaN are shown
+/// only with `keeps_nan`: they are unspecified except for ops that copy a value or change its sign.
 fn result(function: &Function, arguments: &[Value], keeps_nan: bool) -> String {
     let results = function.call(arguments.iter().cloned().map(Datum::from)).unwrap();
     let datum = &results[0];

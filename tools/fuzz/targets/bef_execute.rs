@@ -1,4 +1,4 @@
-//! Bytes, with right checksums, that are refused or load and run to an end.
+//! A BEF file with corrected checksums: it is refused, or it runs to an end.
 #![no_main]
 
 use std::sync::LazyLock;

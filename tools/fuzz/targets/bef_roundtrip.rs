@@ -1,4 +1,4 @@
-//! Bytes, with right checksums, that are refused or raised to a program that comes back from BEF as it was.
+//! A BEF file with corrected checksums: it is refused, or its program is emitted and raised again unchanged.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

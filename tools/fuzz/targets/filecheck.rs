@@ -1,4 +1,4 @@
-//! A check file and, after a NUL, an input: any bytes give a verdict.
+//! A check file and, after a NUL, an input: FileCheck gives a verdict.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

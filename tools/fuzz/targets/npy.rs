@@ -1,4 +1,4 @@
-//! A `.npy` file: it is refused, or it is a tensor that is written and read again.
+//! A `.npy` file: it is refused, or its tensor is written and read again.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Text that is refused with errors, or is a program that survives every form of printing and every pass.
+//! A text: it is refused with errors, or it is a program that survives every form of printing and every pass.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -12,7 +12,7 @@ impl Dice {
         self.0
     }
 
-    /// A number below `n`; 0 if there is none.
+    /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.roll() >> 33).unwrap_or_default() % n.max(1)
     }
@@ -20,7 +20,7 @@ impl Dice {
     /// One of `choices`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `choices` is empty.
     pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.below(choices.len())]
     }

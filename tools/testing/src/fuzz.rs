@@ -1,9 +1,10 @@
-//! Properties of any text, model, checkpoint, file of arrays and input of FileCheck, shared by the fuzz
-//! targets and the tests that run their corpora.
+//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck. The
+//! fuzz targets and the tests that run their corpora share them.
 //!
-//! A program that was read prints in every form as a text that reads back and prints the same again; it stays
-//! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
-//! violations found by the functions here are panics of their own that contain the text.
+//! A parsed program is printed in every form. Each printed text parses to the same program and prints the
+//! same again. A program that the verifier accepts is accepted after every pass. The code under test never
+//! panics. A violated property is a panic of the function here; its message contains the input if that is
+//! text.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use befrost_train::{Checkpoint, Dataset};
 
 use befrost_tools::filecheck;
 
-/// The pipelines that are run on every verified program.
+/// The pipelines for every verified program.
 pub const PIPELINES: [&str; 8] = [
     "canonicalize",
     "cse",
@@ -58,7 +59,8 @@ fn forms() -> impl Iterator<Item = PrintOptions> {
     })
 }
 
-/// The target `text`: see the module's documentation. Returns whether the text is a program.
+/// The target `text`: the properties of programs in the module's documentation. Returns whether the text is a
+/// program.
 pub fn text(text: &str) -> bool {
     let module = match read(text) {
         Ok(module) => module,
@@ -85,7 +87,7 @@ pub fn text(text: &str) -> bool {
     true
 }
 
-/// Every pass leaves a verified program verified.
+/// Checks that every pipeline leaves a verified program verified and printable.
 fn passes(text: &str, printed: &str) {
     for pipeline in PIPELINES {
         let Ok(module) = read(printed) else { panic!("not read again: {text:?}") };
@@ -118,8 +120,8 @@ pub fn file_check(data: &[u8]) -> bool {
     filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
 }
 
-/// The target `graphdef`: an imported graph is well-formed, stays so after every pass at every level, and
-/// becomes a valid file. Returns whether the bytes are a graph.
+/// The target `graphdef`: an imported graph that the verifier accepts stays valid after every pass at every
+/// level; the file emitted for it, if any, is valid. Returns whether the bytes are a graph.
 pub fn graphdef(bytes: &[u8]) -> bool {
     compiled(|| import::graphdef(bytes, bytes.len(), &ImportOptions::default()))
 }
@@ -169,8 +171,8 @@ pub fn bundle(bytes: &[u8]) -> bool {
     true
 }
 
-/// The target `state`: the file `checkpoint` of a folder; what is read is written and read again. Returns
-/// whether it names a checkpoint.
+/// The target `state`: the file `checkpoint` of a folder. A parsed file is written and parses to the same
+/// state again. Returns whether the bytes are such a file.
 pub fn state(bytes: &[u8]) -> bool {
     let Ok(state) = CheckpointState::parse(bytes) else { return false };
     let again = CheckpointState::parse(state.text().as_bytes());
@@ -192,13 +194,13 @@ pub fn safetensors(bytes: &[u8]) -> bool {
     true
 }
 
-/// The target `npz`: the array `x` of an archive. Returns whether there are examples.
+/// The target `npz`: the array `x` of an archive. Returns whether it is read as examples.
 pub fn npz(bytes: &[u8]) -> bool {
     let file = file_of(bytes, ".npz");
     Dataset::new().npz("x", file.path(), "x").is_ok()
 }
 
-/// A file with these bytes, which goes with the value.
+/// A temporary file with these bytes, deleted when the value is dropped.
 fn file_of(bytes: &[u8], end: &str) -> tempfile::NamedTempFile {
     let file = tempfile::Builder::new().suffix(end).tempfile();
     let file = file.unwrap_or_else(|error| panic!("no file can be made: {error}"));
@@ -206,8 +208,9 @@ fn file_of(bytes: &[u8], end: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// An imported program is well-formed, stays so after every pass at every level, and becomes a valid file.
-/// Returns whether it was imported.
+/// Checks that an imported program which the verifier accepts stays valid after every pass at every level,
+/// and that the file emitted for it, if any, is valid. A program that the verifier refuses is skipped.
+/// Returns whether the program was imported.
 fn compiled(import: impl Fn() -> Result<Module, Vec<Diagnostic>>) -> bool {
     let mut imported = false;
     for level in 0..=2 {
@@ -246,7 +249,7 @@ fn compiled(import: impl Fn() -> Result<Module, Vec<Diagnostic>>) -> bool {
     imported
 }
 
-/// Writes strings that were read, and reads them again.
+/// Checks that strings are written and read again as the same strings.
 fn same_strings(strings: &befrost_tensor::StringTensor, allocator: &Arc<dyn Allocator>) -> bool {
     let written = match npy::strings_to_bytes(strings) {
         Ok(written) => written,
@@ -260,7 +263,7 @@ fn same_strings(strings: &befrost_tensor::StringTensor, allocator: &Arc<dyn Allo
     true
 }
 
-/// The memory limit: more than any file of the corpus needs.
+/// The memory limit of [`npy`], above the needs of every file of the corpus.
 const NPY_MEMORY: usize = 1 << 24;
 
 /// The target `npy`: a file that was read is written and read again as the same tensor. Returns whether the

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The kernels are those of the shipped runtime. None of them touches anything outside of the process except
-//! its output, which is discarded here. The result is the number of functions that ran, so that a test can
-//! verify that it tests something. The same bytes go through `dump` and the accessors, which must not fail
-//! either.
+//! its output, which is discarded here. The result is the number of calls that succeed, so that a test can
+//! verify that it tests something. [`round_trip`] passes the same bytes to `dump` and the accessors, which
+//! must not panic either.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use befrost_tensor::{DType, Shape};
 
 /// Maximum number of kernels that a call may start.
 const FUEL: u64 = 2_000;
-/// Maximum number of bytes of its tensors.
+/// Maximum number of bytes of a sandbox's tensors.
 const MEMORY: usize = 1 << 16;
 
 /// A runtime for untrusted files.
@@ -60,7 +60,8 @@ impl Sandbox {
         Sandbox { runtime: runtime.expect("a runtime of one thread needs nothing") }
     }
 
-    /// Loads a file and calls all its functions. Returns their number.
+    /// Loads a file and calls all functions whose arguments can be made. Returns the number of calls that
+    /// succeed.
     pub fn run(&self, bytes: &[u8]) -> usize {
         let Ok(program) = self.runtime.load_bytes(bytes) else { return 0 };
         let mut n = 0;
@@ -88,7 +89,7 @@ impl Sandbox {
         self.run(&copy)
     }
 
-    /// Some value of a type; `None` for types whose values are only created by kernels.
+    /// A value of type `ty`; `None` if only kernels make values of this type.
     fn argument(&self, ty: &str) -> Option<Datum> {
         Some(match ty {
             "i1" => Datum::from(true),
@@ -113,11 +114,11 @@ pub fn round_trip_resealed(bytes: &[u8]) -> bool {
     round_trip(&copy)
 }
 
-/// Reads the complete contents of a file, and raises it to IR. Returns whether it is a program. A program
-/// survives the way back.
+/// Dumps a file, raises it to IR, emits the IR and raises it again. Returns whether the file is a program
+/// that can be emitted.
 ///
 /// # Panics
-/// If a program changes by the round trip: then the compiler is wrong.
+/// If the program raised last differs from the one raised first: a bug of the compiler.
 pub fn round_trip(bytes: &[u8]) -> bool {
     let bytes = AlignedBytes::copy_of(bytes);
     bef_format::dump::container(&bytes);

@@ -1,12 +1,12 @@
-//! The machinery of the tests, which no program contains.
+//! The machinery of the tests, which no shipped program contains.
 //!
 //! * [`dice`]: reproducible random numbers.
-//! * [`fuzz`]: properties of any input, for tests and fuzzers.
+//! * [`fuzz`]: properties that hold for every input, for tests and fuzzers.
 //! * [`graphs`]: random op graphs.
 //! * [`hostile`]: loads and runs untrusted files, for tests and fuzzers.
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tools/tests/lit.rs`).
 //! * [`models`]: networks of any size as text.
-//! * [`oracle`]: a simple interpreter of programs, to be compared with the executor.
+//! * [`oracle`]: a simple reference interpreter, with which the executor is compared.
 #![forbid(unsafe_code)]
 
 pub mod dice;

@@ -7,9 +7,9 @@
 //!               normalized
 //! ```
 //!
-//! They consist of primitive operators, as written by TensorFlow's libraries. Weights are reproducible random
-//! numbers, scaled so that values keep their magnitude from layer to layer; they are the same in both
-//! layouts.
+//! They consist of primitive ops, as written by TensorFlow's libraries. Weights are reproducible random
+//! numbers, scaled so that values keep their magnitude from layer to layer. Both layouts have the same
+//! weights.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub struct Residual {
     pub batch: usize,
     /// True for NCHW.
     pub channels_first: bool,
-    /// The number of bottlenecks relative to the network of 50 layers.
+    /// The factor on the number of bottlenecks; 1 for the network of 50 layers.
     pub depth: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Transformer {
     pub layers: usize,
     /// The length of a token's vector.
     pub hidden: usize,
-    /// The number of attention heads, which share the vector.
+    /// The number of attention heads, each of which gets an equal part of the vector.
     pub heads: usize,
     /// The number of tokens of a sequence.
     pub tokens: usize,
@@ -183,7 +183,7 @@ impl ProgramText {
         TensorValue { name, dims: dims.to_vec() }
     }
 
-    /// An operator of a tensor and a vector of integers.
+    /// An op on a tensor and a constant vector of integers.
     fn op_of_ints(
         &mut self,
         op: &str,
@@ -260,12 +260,12 @@ impl Residual {
         }
     }
 
-    /// Size and channels of an image.
+    /// Size and number of channels of a square image.
     fn split(&self, x: &TensorValue) -> (usize, usize) {
         if self.channels_first { (x.dims[2], x.dims[1]) } else { (x.dims[1], x.dims[3]) }
     }
 
-    /// An attribute with a number for the height and width.
+    /// An attribute of four numbers: `n` for height and width, 1 for the others.
     fn list(&self, n: usize) -> String {
         if self.channels_first { format!("[1, 1, {n}, {n}]") } else { format!("[1, {n}, {n}, 1]") }
     }
@@ -282,7 +282,7 @@ impl Residual {
     ) -> TensorValue {
         let (plane, channels) = self.split(x);
         let terms = size * size * channels;
-        // A preceding rectifier has halved the squares.
+        // The factor 6 is twice that of `sum_weights`: the rectifier before it halves the mean square.
         let filter = p.weights(&[size, size, channels, n], 0.0, (6.0 / terms.max(1) as f32).sqrt());
         let (layout, strides) = (self.layout(), self.list(stride));
         let attrs = format!("strides = {strides}, padding = \"SAME\", data_format = \"{layout}\"");
@@ -336,12 +336,12 @@ impl Transformer {
         p.finish(&y)
     }
 
-    /// The shape of all tokens of all sequences.
+    /// The shape of `n` numbers for each token of each sequence.
     fn rows(&self, n: usize) -> [usize; 2] {
         [self.batch * self.tokens, n]
     }
 
-    /// A vector for each head.
+    /// A projection of each token to one vector per head.
     fn heads(&self, p: &mut ProgramText, x: &TensorValue) -> TensorValue {
         let size = self.hidden / self.heads;
         let y = p.dense(x, self.hidden);

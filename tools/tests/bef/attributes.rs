@@ -1,8 +1,8 @@
-//! Compiler and runtime with different signatures of an operator: a file means the same to both, or is
-//! refused with the operator's name.
+//! Compiler and runtime with different signatures of an op: a file means the same to both, or is refused with
+//! the op's name.
 //!
-//! One side has an attribute more or less than the other, or another order. `strides` and `dilations` are of
-//! one kind, so a confusion of the two would show only in the numbers.
+//! The signatures differ by one attribute or in the order. `strides` and `dilations` are of one kind, so a
+//! confusion of the two would show only in the numbers.
 
 use bef_format::{AlignedBytes, validate};
 use befrost::Runtime;
@@ -33,7 +33,7 @@ module {
 const STRIDES: &str = "padding = \"VALID\", strides = [1, 2, 2, 1]";
 const DILATIONS: &str = "dilations = [1, 2, 2, 1], padding = \"VALID\", strides = [1, 1, 1, 1]";
 
-/// The op table of a compiler with this definition of the operator.
+/// The op table of a compiler whose definition of the op is changed by `change`.
 fn ops(change: impl FnOnce(&mut OpDef)) -> &'static Registry {
     let mut ops = Registry::new().with(dialects::standard);
     let mut def = ops.find(OP).expect("it is in the table").clone();
@@ -42,7 +42,7 @@ fn ops(change: impl FnOnce(&mut OpDef)) -> &'static Registry {
     ops.leak()
 }
 
-/// A runtime whose operator has these attributes; with none, it has no operator of this name.
+/// A runtime whose kernel has the attributes that `change` returns. On `None` it has no such kernel.
 fn runtime(change: impl FnOnce(Vec<&'static str>) -> Option<Vec<&'static str>>) -> Runtime {
     let standard = befrost::registry();
     let mut kernels = befrost_kernel_api::Registry::new();
@@ -90,7 +90,7 @@ fn run(runtime: &Runtime, ops: &'static Registry, attrs: &str) -> Result<String,
 }
 
 fn added(def: &mut OpDef) {
-    // First in order, so that a reader that counts positions would be off by one.
+    // First in alphabetical order: a reader that counts positions would be off by one.
     *def = def.clone().optional_attr("a_new_one", AttrConstraint::IntArray(KnownType::I64));
 }
 
@@ -128,7 +128,7 @@ fn a_file_means_the_same_or_is_refused() {
     assert_eq!(unknown, Err("unknown kernel name 'tf.Conv2D'".to_owned()));
 }
 
-/// Attributes in order, as written before the format had named attributes.
+/// Attributes by position, as in files of the format before named attributes.
 #[test]
 fn attributes_without_names_are_refused() {
     let unnamed = ops(|def| def.named_attrs = false);
@@ -140,7 +140,7 @@ fn attributes_without_names_are_refused() {
     assert!(refused[0].message.contains(OP), "{}", refused[0].message);
 }
 
-/// Names that are part of the program come back without the optional sections, whatever table wrote them.
+/// Attribute names come back from a file without the optional sections, whatever op table wrote it.
 #[test]
 fn names_come_back_without_optional_sections() {
     for ops in [ops(|_| {}), ops(added), ops(|def| def.attrs.reverse())] {

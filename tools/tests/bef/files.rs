@@ -22,14 +22,14 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The text of each `.mlir` file, and of each part of those that have several.
+/// The name of each `.mlir` file with the text of each of its parts.
 pub(crate) fn programs() -> Vec<(String, String)> {
     let files = below(&testdata());
     let files = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "mlir"));
     files
         .flat_map(|path| {
             let name = path.display().to_string();
-            // Some are not UTF-8.
+            // A file that is not UTF-8 counts as empty.
             let text =
                 String::from_utf8(std::fs::read(path).expect("a file can be read")).unwrap_or_default();
             let parts: Vec<_> = text.split("// -----").map(|part| (name.clone(), part.to_owned())).collect();
@@ -38,7 +38,7 @@ pub(crate) fn programs() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The files of this and earlier versions, by name.
+/// The golden files, written by this version of the format and earlier ones, by name.
 pub(crate) fn golden() -> Vec<(String, AlignedBytes)> {
     let files = below(&testdata().join("bef/golden"));
     let files = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "bef"));

@@ -1,8 +1,8 @@
-//! Damaged files are refused, or load and run to an end: no panic, no endless call, no invalid access.
+//! A damaged file is refused, or loads and runs to an end: no panic, no endless call, no invalid access.
 //!
-//! Calls get little fuel, little memory and few frames, and their output is discarded. This test does what a
-//! fuzzer does with `tools/fuzz/bef_execute`, for every byte of the golden files, and for many random
-//! changes.
+//! Calls get little fuel, little memory and few frames, and their output is discarded. The tests
+//! apply the property of the fuzz target `tools/fuzz/targets/bef_execute.rs` for a change of every byte of
+//! the golden files and for many random changes.
 
 use befrost_testing::hostile::{Sandbox, round_trip_resealed};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn every_changed_byte_does_no_harm() {
             for value in [was ^ 1, was.wrapping_add(1), was.wrapping_sub(1), was ^ 0x80, !was, 0, 0xFF] {
                 copy[at] = value;
                 n += 1;
-                // Unchanged, which the checksums refuse, and then with corrected checksums.
+                // First with the old checksums, which refuse it; then with corrected ones.
                 sandbox.run(&copy);
                 n_ran += sandbox.run_resealed(&copy);
             }
@@ -56,7 +56,7 @@ fn corpora_do_no_harm() {
     assert!(n_back > 0, "the corpus of bef_roundtrip holds a program");
 }
 
-/// Changed files are not programs, or come back from BEF unchanged.
+/// A changed file is no program, or its program survives a round trip through BEF.
 #[test]
 fn every_changed_byte_comes_back_or_is_refused() {
     let mut n = 0;

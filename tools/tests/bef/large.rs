@@ -1,4 +1,4 @@
-//! Files of more than 4 GiB, files that are mostly never read, and files written by other processes.
+//! Files of more than 4 GiB, files of which only a small part is read, and files locked by other processes.
 #![allow(unsafe_code, reason = "maps files that only this test changes")]
 
 use std::fs::File;
@@ -61,7 +61,7 @@ fn write_large(path: &Path) -> u64 {
     payload as u64 + len
 }
 
-/// Resident bytes of the maps of a file in this process.
+/// The resident bytes of this process's maps of a file.
 fn resident(path: &Path) -> u64 {
     let maps = std::fs::read_to_string("/proc/self/smaps").expect("the system tells");
     let name = path.to_str().expect("its name is UTF-8");
@@ -90,7 +90,7 @@ fn files_of_more_than_4_gib() {
 
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread");
     let file = File::open(&path).expect("it is there");
-    // SAFETY: no other process knows the file.
+    // SAFETY: the file is in a temporary directory of this test, which does not change it while it is mapped.
     let program = unsafe { runtime.map_file(file) }.expect("it is valid");
     let loaded = resident(&path);
     assert!(loaded > 0 && loaded < 1 << 20, "loading made {loaded} bytes resident");
@@ -107,7 +107,7 @@ fn files_of_more_than_4_gib() {
     assert!(output.status.success() && printed.contains("2.5"), "{printed}");
 }
 
-/// Weights that are packed in two pieces while the file is written.
+/// Weights that are packed piece by piece while the file is written.
 #[test]
 fn weights_packed_in_pieces_are_right() {
     const N: u32 = 600;
@@ -143,14 +143,15 @@ fn weights_packed_in_pieces_are_right() {
     }
 }
 
-/// Loading reads no tensor: here there are none, since the file ends where they would begin.
+/// Loading reads no tensor. The file of this test ends where its tensors would begin.
 #[test]
 fn tensors_are_not_read_before_they_are_used() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = directory.path().join("hollow.bef");
     write_large(&path);
     let file = File::options().read(true).write(true).open(&path).expect("it is there");
-    // SAFETY: the file changes below, and only a read of tensors would notice, which is what is tested.
+    // SAFETY: the file shrinks below while it is mapped. Only tensors lie in the pages that it loses, and a
+    // read of these ends the process, which is the failure that this test detects.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("it can be mapped");
     let header: Header = bytemuck::pod_read_unaligned(&map[..size_of::<Header>()]);
     let tables = header.file_len - (5 << 30);
@@ -160,8 +161,8 @@ fn tensors_are_not_read_before_they_are_used() {
     assert!(image.payload().len() > 5 << 30);
 }
 
-/// A program keeps a shared lock on its file: cooperating writers find it, and a file that is being written
-/// is not mapped.
+/// A program keeps a shared lock on its file, so a cooperating writer can detect it. A file that a writer has
+/// locked is not mapped.
 #[test]
 fn files_are_locked_while_they_run() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");

@@ -1,5 +1,5 @@
-//! BEF files from the compiler to the runtime: nothing is lost, damaged files do no harm, and files may be
-//! large, replaced or locked.
+//! BEF files from the compiler to the runtime: round trips, attributes by name, damaged files, large and
+//! locked files.
 
 mod attributes;
 mod files;

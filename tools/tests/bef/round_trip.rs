@@ -12,7 +12,7 @@ use befrost_compiler::verify::{Verified, verify};
 
 use crate::files::programs;
 
-/// A module's text in every way of printing.
+/// A module's text in every form of printing.
 fn printed(module: &Module) -> Vec<String> {
     let mut texts = Vec::new();
     for generic in [false, true] {
@@ -64,8 +64,9 @@ fn every_program_comes_back_as_it_was() {
             bytes == emit(&back, &full).expect("has a form"),
             "{name}: what comes back gives other bytes"
         );
-        // Without the optional sections a file is still a program, and unchanged by a further round trip. But
-        // attributes that request other streams are gone then, and streams are assigned anew.
+        // A file without the optional sections is a program too, and a further round trip keeps its bytes.
+        // The exception is attributes that request other streams: they are lost, and streams are assigned
+        // anew.
         let stripped = EmitOptions { strip: Strip::Debug, ..EmitOptions::default() };
         let small = emit(&module, &stripped).expect("has a form");
         let back = raised(&small, &name);

@@ -1,7 +1,7 @@
 //! The export of cases as ONNX models.
 //!
-//! The cases of `testdata` that are refused, since ONNX does not have their operators, are listed in the file
-//! `not-onnx.txt` beside them. The test fails if another case is refused, or if one of them is not.
+//! The file `not-onnx.txt` beside the cases of `testdata` lists those that are refused, since ONNX does not
+//! have their ops. The test fails if another case is refused, or if a listed one is not.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -19,7 +19,7 @@ pub(crate) fn as_onnx(case: &Path, model: &str, options: &[&str], to: &Path) -> 
     }
     let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let list = case.with_file_name("not-onnx.txt");
-    // Folders of others have no list.
+    // Folders outside `testdata` have no list.
     if let Ok(list) = std::fs::read_to_string(&list) {
         match (status.success(), list.lines().any(|line| line == name)) {
             (true, true) => return Err("it can be exported as ONNX: remove it from not-onnx.txt".into()),

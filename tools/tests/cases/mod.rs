@@ -1,11 +1,11 @@
-//! Tests whose cases are folders: a trial for each, under its name.
+//! Tests whose cases are folders: one trial per folder, under its name.
 
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Runs `check` on each folder with the file `description` in a folder of `testdata`, and in the one that the
-/// environment variable `more` names.
+/// Runs `check` on each case: each folder with the file `description` in the folder `folder` of `testdata`,
+/// and in the folder that the environment variable `more` names.
 pub(crate) fn run(folder: &str, more: &str, description: &str, check: fn(&Path) -> Result<(), Failed>) {
     let arguments = Arguments::from_args();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(folder);
@@ -22,7 +22,7 @@ pub(crate) fn run(folder: &str, more: &str, description: &str, check: fn(&Path) 
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// The folders with the file `description`, sorted.
+/// The folders in `root` that contain the file `description`, sorted.
 fn cases(root: &Path, description: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> =

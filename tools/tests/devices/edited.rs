@@ -1,5 +1,5 @@
-//! Parts that were edited: refused by `verify-parts`, or the run ends, with an error or the right result.
-//! A run never hangs, whether or not its parts were refused.
+//! Partitioned programs with an edit. `verify-parts` refuses the parts, or the run ends with an error or the
+//! right result. No run hangs, even if the parts were refused.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 use befrost_testing::dice::Dice;
 
-/// Edited programs of a test run.
+/// The number of edited programs.
 const EDITS: u64 = 60;
 
 /// A loop with a conditional in it, on two devices.
@@ -58,7 +58,7 @@ fn passed(text: &str, pipeline: &str) -> Option<Verified> {
     Some(passes.run(verified(text)?).ok()?.0)
 }
 
-/// The result of the program with these parts; `None` if they cannot be compiled.
+/// The result of the program with these parts; `None` if they cannot be compiled, loaded or called.
 fn run(parts: &str, queue: &str) -> Option<Datum> {
     let module = verified(parts)?;
     let pipeline = default_pipeline(&module, 0, &DeviceOptions::default())?;
@@ -74,8 +74,8 @@ fn run(parts: &str, queue: &str) -> Option<Datum> {
     results.pop()
 }
 
-/// One edit of the parts: a channel gets another number, a send goes, a type changes, lines change places,
-/// or a frame gets another name.
+/// One edit of the parts: a channel gets another number, a send is removed, a type changes, a send is
+/// moved, or a frame gets another name.
 fn edited(parts: &str, dice: &mut Dice) -> String {
     let mut lines: Vec<String> = parts.lines().map(str::to_owned).collect();
     let having = |what: &str| -> Vec<usize> {
@@ -92,7 +92,8 @@ fn edited(parts: &str, dice: &mut Dice) -> String {
         1 => _ = lines.remove(sends[dice.below(sends.len())]),
         2 => lines[at] = lines[at].replace("tensor<f32>", "tensor<?xf32>"),
         3 => {
-            // A recv after its user is no program; a send may go behind a recv of the same function.
+            // The send moves to the end of its function, behind any recv there. A recv is not moved: one
+            // after its user is no program.
             let send = sends[dice.below(sends.len())];
             let end = (send..lines.len()).find(|&i| lines[i].contains("return")).expect("an end");
             let line = lines.remove(send);
@@ -134,7 +135,7 @@ fn edited_parts_are_refused_or_end() {
                     assert_eq!(found, want, "on {queue}:\n{parts}");
                     n_right += 1;
                 }
-                // Parts that were refused may give anything.
+                // Refused parts may have any result.
                 None => {}
             }
         }

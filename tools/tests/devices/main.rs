@@ -1,4 +1,5 @@
-//! Devices with separate memory: the simulated accelerator, and a kind made after its README.
+//! Devices with separate memory: the simulated accelerator, and a toy device written by the accelerator's
+//! README.
 #![forbid(unsafe_code)]
 
 mod edited;
@@ -22,8 +23,8 @@ fn full(device: &str) -> String {
     format!("/job:localhost/replica:0/task:0/device:{device}")
 }
 
-/// The file of a text, in which `@CPU:0` and the like stand for full names: of kernels as they are written,
-/// or of an op graph compiled for devices.
+/// The BEF file of a text, in which `@CPU:0` and the like stand for full names. The text is a program of
+/// kernels; with `devices` it is an op graph, which is compiled for these.
 fn compiled(text: &str, devices: Option<&str>) -> Vec<u8> {
     let text = ["CPU:0", "CPU:1", "SIM:0", "SIM:1", "TOY:0"].iter().fold(text.to_owned(), |text, device| {
         text.replace(&format!("@{device}\""), &format!("{}\"", full(device)))
@@ -64,7 +65,7 @@ fn counts(runtime: &Runtime, device: &str) -> DeviceCounts {
     runtime.devices().get(number).expect("the device").counts()
 }
 
-/// `n` negations on SIM:0, on streams in turn.
+/// A chain of `n` negations on SIM:0.
 fn chain(n: usize) -> String {
     let mut text = String::from(
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %v0 = dev.transfer %x to \"@SIM:0\" : tensor<4xf32>\n",
@@ -95,7 +96,7 @@ fn the_host_waits_once_for_a_chain() {
 
 #[test]
 fn streams_wait_for_each_other() {
-    // Two diamonds whose halves the stream analysis may put on streams of their own, with costs that make it.
+    // Two diamonds. Their costs make the stream analysis assign the halves to different streams.
     let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = dev.transfer %x to "@SIM:0" : tensor<4xf32>
   %b = "tf.Neg"(%a) {bef.device = "@SIM:0", _tfrt_cost = 1000000 : i64} : (tensor<4xf32>) -> tensor<4xf32>
@@ -122,7 +123,7 @@ fn streams_wait_for_each_other() {
 
 #[test]
 fn a_kernel_of_the_host_never_reads_the_memory_of_a_device() {
-    // Where the memory is known, the file is refused, with both places.
+    // If the memory is known at load time, the file is refused with both locations.
     let refused = |text: &str| {
         let bef = compiled(text, None);
         let error = runtime("CPU:2,SIM:2", "s", &[SIM]).load_bytes(&bef).expect_err("it is refused");
@@ -150,7 +151,7 @@ fn a_kernel_of_the_host_never_reads_the_memory_of_a_device() {
         other.contains("'dev.transfer' (test.mlir:2:8) leaves it; the kernel reads that of SIM:1"),
         "{other}"
     );
-    // Where it is not known, because the value comes from a function, the kernel gets no tensor.
+    // The memory of a value that a function returns is unknown at load time. The kernel returns an error.
     let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = tfrt.call @inner(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %b = "tf.Abs"(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -229,7 +230,7 @@ fn device_sets_are_those_of_the_runtime() {
     assert_eq!(names, [full("CPU:0"), full("SIM:0")]);
     let refused = Runtime::builder().devices("CPU:1,SIM:1").build().err().expect("no such kind");
     assert_eq!(refused.to_string(), "there are no devices of kind SIM; there are: CPU");
-    // The client's device is there in any case.
+    // The host's CPU:0 is there even if it is not listed.
     let first = runtime("SIM:1", "s", &[SIM]);
     assert_eq!(first.devices().get(0).map(|device| device.name().to_string()), Some(full("CPU:0")));
     _ = Arc::strong_count(first.devices().get(1).expect("SIM:0"));

@@ -1,4 +1,5 @@
-//! Networks on several devices: a pipeline of stages that `list` places, and a training step of two towers.
+//! Networks on several devices: a pipeline of stages placed by the policy `list`, and a training step of two
+//! towers.
 
 use befrost::{CallOptions, Datum, HostTensor, Resources, Runtime};
 use befrost_compiler::device::{DeviceOptions, Partition};
@@ -13,7 +14,7 @@ use befrost_testing::dice::Dice;
 const PIPELINE: &str = include_str!("../../../testdata/devices/pipeline.mlir");
 const TOWERS: &str = include_str!("../../../testdata/devices/towers.mlir");
 
-/// The file of a program on these devices, and what was printed of the placement.
+/// The BEF file of a program compiled for these devices, and the printed table of the placement.
 fn compiled(text: &str, devices: &str, partition: Partition) -> (Vec<u8>, String) {
     let options =
         DeviceOptions { devices: devices.to_owned(), partition, print: true, ..DeviceOptions::default() };

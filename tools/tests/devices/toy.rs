@@ -1,5 +1,5 @@
-//! A second kind of devices, made after `runtime/sim/README.md`: a memory that stores tensors with their sign
-//! changed, its own kernels, and no streams: every launch and copy is done at once.
+//! A second kind of device, written by `runtime/sim/README.md`. Its memory stores tensors negated. It has its
+//! own kernels and no streams: every launch and copy completes at once.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use befrost_kernels::Tensor;
 
 use super::{call, compiled, values};
 
-/// The kind.
+/// The factory of the device kind `TOY`.
 const TOY: DeviceFactory = DeviceFactory {
     kind: "TOY",
     priority: 10,
@@ -32,14 +32,14 @@ struct Toy {
     memory: Memory,
 }
 
-/// A tensor of this memory, which no kernel of the host knows.
+/// A tensor in this memory, as a value that no kernel of the host accepts.
 fn buffer(device: u16, tensor: HostTensor) -> Value {
     let content = BufferContent::default();
     content.set(Value::object(Tensor(tensor)));
     Value::object(DeviceBuffer::new(device, Position { stream: 0, at: 0 }, content))
 }
 
-/// The tensor with its sign changed: how it lies in the other memory.
+/// The negated tensor: its form in the other memory.
 fn turned(tensor: &HostTensor) -> Result<HostTensor, Error> {
     let floats = tensor.to_vec::<f32>().map_err(|error| fault(&error.to_string()))?;
     let turned = floats.into_iter().map(|x| -x).collect();
@@ -74,7 +74,7 @@ impl Device for Toy {
         let here = self.memory.space();
         let moved = match value.downcast_ref::<DeviceBuffer>() {
             Some(_) if space == here => return value.clone(),
-            // Out of this memory: to the host's, and from there by the other device.
+            // Out of this memory: to the host's. The other device copies it from there.
             Some(buffer) => match buffer.content().get().and_then(|value| value.downcast_ref::<Tensor>()) {
                 Some(tensor) => turned(tensor).map(|tensor| Value::object(Tensor(tensor))),
                 None => Err(fault("no tensor")),
@@ -92,7 +92,7 @@ impl Device for Toy {
     }
 }
 
-/// `tf.Neg` as this memory has it: it reads and leaves buffers.
+/// The kernel of `tf.Neg` on this device. Its operand and its result are device buffers.
 fn negate(frame: &mut KernelFrame<'_>) -> Outcome {
     let here = frame.context().device_number();
     let operand = frame.operand(0).and_then(|value| value.downcast_ref::<DeviceBuffer>());

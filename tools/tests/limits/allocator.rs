@@ -1,4 +1,4 @@
-//! An allocator of the process that refuses one large request of a thread, or all that are too large.
+//! The process's allocator. On demand it refuses one large request of a thread, or all that are too large.
 
 #![allow(unsafe_code, reason = "an allocator that refuses requests")]
 
@@ -15,9 +15,9 @@ static ALLOCATOR: Refusing = Refusing;
 #[derive(Clone, Copy)]
 enum Rule {
     None,
-    /// Requests from this size on are counted; this one is refused.
+    /// Requests of at least this size are counted; the one with this index is refused.
     Nth(usize, u64),
-    /// Requests beyond this size are refused.
+    /// Requests larger than this are refused.
     Beyond(usize),
 }
 
@@ -42,7 +42,7 @@ fn refuses(size: usize) -> bool {
     }
 }
 
-/// Runs `work` under a rule. Returns the count of requests too.
+/// Runs `work` under a rule. Returns its result, and the number of requests counted or refused.
 fn under<R>(rule: Rule, work: impl FnOnce() -> R) -> (R, u64) {
     COUNT.set(0);
     RULE.set(rule);
@@ -51,19 +51,21 @@ fn under<R>(rule: Rule, work: impl FnOnce() -> R) -> (R, u64) {
     (result, COUNT.get())
 }
 
-/// Runs `work`, while the `nth` request of this thread for at least `least` bytes is refused. Returns the
-/// number of such requests too.
+/// Runs `work`, while the `nth` request of this thread for at least `least` bytes is refused. Returns its
+/// result, and the number of requests of that size.
 pub(crate) fn refusing_nth<R>(least: usize, nth: u64, work: impl FnOnce() -> R) -> (R, u64) {
     under(Rule::Nth(least, nth), work)
 }
 
-/// Runs `work`, while requests of this thread for more than `most` bytes are refused. Returns the number of
-/// refusals too.
+/// Runs `work`, while requests of this thread for more than `most` bytes are refused. Returns its result, and
+/// the number of refusals.
 pub(crate) fn refusing_beyond<R>(most: usize, work: impl FnOnce() -> R) -> (R, u64) {
     under(Rule::Beyond(most), work)
 }
 
-// SAFETY: all requests are the system allocator's, or refused.
+// SAFETY: each request goes to the system allocator unchanged, or is refused with a null pointer. `refuses`
+// neither allocates nor unwinds: its thread-local cells have constant initializers and no
+// destructors.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if refuses(layout.size()) {

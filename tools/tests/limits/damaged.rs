@@ -1,9 +1,9 @@
 //! Damaged files with corrected checksums: loading and running them with limits takes time and memory in
 //! proportion to their size.
 //!
-//! The files are the golden ones and TensorFlow's graphs, compiled. Words are replaced by others that are
-//! small, near a limit, or of another place. Requests for memory beyond [`MOST`] are refused by the process's
-//! allocator; code that does not expect the refusal ends the test program.
+//! The files are the golden ones and TensorFlow's graphs, compiled. Words of a file are replaced by small
+//! numbers, by numbers near a limit, or by other words of the file. The process's allocator refuses requests
+//! for more than [`MOST`] bytes; code that does not handle the refusal ends the test program.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const TENSORS: usize = 64 << 20;
 /// The deadline of a file's calls.
 const DEADLINE: Duration = Duration::from_millis(200);
 
-/// The most time for a file, in a build without optimization, beside other processes.
+/// Maximum time for a file, in a build without optimization, beside other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of damaged files.
@@ -82,7 +82,8 @@ fn damage(file: &mut [u8], dice: &mut Dice) {
     }
 }
 
-/// Loads a file, runs its functions without arguments, and raises it.
+/// Loads a file and calls its functions with chains as arguments. All calls share one deadline and one fuel.
+/// Returns whether the file was loaded.
 fn use_up(runtime: &Runtime, bytes: &[u8]) -> bool {
     let Ok(program) = runtime.load_bytes(bytes) else { return false };
     let cancellation = Cancellation::limited(Some(Instant::now() + DEADLINE), Some(10_000));
@@ -110,7 +111,7 @@ fn damaged_files_cost_no_more_than_their_size() {
         damage(&mut file, &mut dice);
         update_checksums(&mut file);
         if std::env::var_os("BEFROST_DAMAGED").is_some() {
-            // For a run in which the process ends.
+            // If the process ends, the seed is in this file.
             _ = std::fs::write(std::env::temp_dir().join("befrost-damaged"), seed.to_string());
         }
         let start = Instant::now();

@@ -1,17 +1,17 @@
-//! Operators whose work is out of proportion to their operands stop soon after the deadline.
+//! Ops whose work is out of proportion to their operands stop soon after the deadline.
 
 use std::time::{Duration, Instant};
 
 use befrost::{CallOptions, Cancellation, CompileOptions, ErrorCode, Runtime, Source, compile_with};
 
-/// The deadline: the work of each case takes much longer.
+/// The deadline of a call. The work of each case takes much longer.
 const DEADLINE: Duration = Duration::from_millis(200);
 
-/// The most that a call may be late. In a release build it is below 100 ms; the tests are built without
-/// optimization, and other processes run beside them.
+/// Maximum time from the deadline to the end of a call. A release build needs less than 100 ms, but the tests
+/// are built without optimization, and other processes run beside them.
 const LATE: Duration = Duration::from_secs(3);
 
-/// Constants of equal elements, an operator on them, and the type of its result.
+/// Constants (values and types), an op on them, and the element type of its results.
 struct Case {
     operands: &'static [(&'static str, &'static str)],
     op: &'static str,

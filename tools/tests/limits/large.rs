@@ -1,4 +1,5 @@
-//! Operators on large operands: whichever large request for memory is refused, the result is an error.
+//! Ops on large operands: whichever large request for memory is refused, the call succeeds or its error says
+//! that memory is exhausted.
 //!
 //! All memory of the process counts here, not only that of tensors. Requests of a fixed size, such as the
 //! packing buffers of matrix products, are below [`LARGE`].
@@ -7,13 +8,14 @@ use befrost::{CompileOptions, Error, ErrorCode, Runtime, Source, compile_with};
 
 use crate::allocator::refusing_nth;
 
-/// Requests from this size on grow with the operands.
+/// Minimum size of a large request. Only requests that grow with the operands are so large.
 const LARGE: usize = 8 << 20;
 
-/// Elements of an operand: with 4 bytes each more than [`LARGE`].
+/// The number of elements of an operand. With 4 bytes each it has more than [`LARGE`] bytes.
 const N: usize = 2_200_000;
 
-/// An operator: attributes, operands (values and types), types of results. `N` stands for the length.
+/// An op, its attributes, operands (values and types), and the element types of its results. `N` in a type is
+/// [`N`].
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 const X: (&str, &str) = ("1.5", "tensor<Nxf32>");
@@ -116,7 +118,8 @@ fn text((op, attrs, operands, results): &Case) -> String {
     text + &format!("  return {} : {all}\n}}\n", results.join(", "))
 }
 
-/// A call of a new program, whose constants are not in memory yet.
+/// Loads the program, so that its constants are not in memory yet, and calls it. Returns the result, and the
+/// number of large requests of the call.
 fn call(bef: &[u8], runtime: &Runtime, nth: u64) -> (Result<(), Error>, u64) {
     let main = runtime.load_bytes(bef).map_err(Error::from).and_then(|program| program.function("main"));
     match main {

@@ -1,8 +1,8 @@
 //! Limits: deadlines that reach into kernels, refused memory as an error value, damaged files that cost no
 //! more than their size.
 //!
-//! The allocator of this program refuses requests on demand (`allocator`). So code that asks for memory as
-//! large as its data without regard to a refusal ends the test program.
+//! The allocator of this program refuses requests on demand (`allocator`). Code that requests memory in
+//! proportion to its data and does not handle a refusal ends the test program.
 
 mod allocator;
 mod damaged;

@@ -1,7 +1,7 @@
-//! TensorFlow's graphs, with an allocator of tensors that refuses one request: each result is the same as
-//! without the refusal, or an error for the refused memory.
+//! TensorFlow's graphs, with a tensor allocator that refuses one request. Each result is the same as without
+//! the refusal, or an error for the refused memory.
 //!
-//! A sample of the requests of each graph is refused, all with `cargo run -p xtask -- refuse-memory`.
+//! The tests refuse a sample of each graph's requests, `cargo run -p xtask -- refuse-memory` all of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use befrost_kernels::Strings;
 use befrost_tensor::npy::{self, Array};
 use serde_json::Value as Json;
 
-/// The number of refused requests of a graph.
+/// Maximum number of refused requests of a graph at one level of optimization.
 const SAMPLE: u64 = 6;
 
-/// Refuses one request.
+/// An allocator that refuses one request.
 struct RefusesOne {
     inner: Arc<LeakCheck>,
-    /// The number of requests before it, counted down.
+    /// The number of requests before the refused one, counted down.
     left: AtomicU64,
 }
 
 impl Allocator for RefusesOne {
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
-        // It wraps around after the refusal.
+        // It wraps around after the refusal. Relaxed: it is only a counter, used by one thread.
         match self.left.fetch_sub(1, Ordering::Relaxed) {
             0 => Err(AllocError::OutOfMemory { size }),
             _ => self.inner.allocate(size, align),
@@ -37,7 +37,7 @@ impl Allocator for RefusesOne {
     }
 }
 
-/// The numbers of requests to refuse, of `n`.
+/// The indices of the requests to refuse, of `n` requests.
 fn sample(n: u64) -> Box<dyn Iterator<Item = u64>> {
     if n <= SAMPLE || std::env::var_os("BEFROST_REFUSE_ALL").is_some() {
         return Box::new(0..n);
@@ -75,7 +75,7 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
     let options =
         CompileOptions { level, feeds: names(&run["feeds"], "tensor"), fetches, ..CompileOptions::default() };
     let graph = std::fs::read(case.join("graph.pb")).map_err(|error| error.to_string())?;
-    // Graphs with operators that are refused by name are the business of other tests.
+    // Other tests cover graphs with ops that are refused by name.
     let Ok(bef) = compile_with(Source::GraphDef(graph), &options) else { return Ok(()) };
     let leaks = Arc::new(LeakCheck::new(Malloc::shared()));
     let refuses = Arc::new(RefusesOne { inner: leaks.clone(), left: AtomicU64::new(u64::MAX) });
@@ -96,7 +96,7 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
         let want = call(&main, &inputs)?;
         let n = u64::MAX - refuses.left.load(Ordering::Relaxed);
         for nth in sample(n) {
-            // Anew, so that constants are not in memory already.
+            // Loaded again, so that its constants are not in memory yet.
             let program = runtime.load_bytes(&bef).map_err(|error| error.to_string())?;
             let main = program.function("main").map_err(|error| error.to_string())?;
             refuses.left.store(nth, Ordering::Relaxed);
@@ -113,7 +113,7 @@ fn check(case: &Path, level: u8, n_refused: &mut u64, n_errors: &mut u64) -> Res
     if live.blocks > 0 { Err(format!("{live:?} after all calls")) } else { Ok(()) }
 }
 
-/// The results, each with its bytes in other memory.
+/// Calls the function. Returns its results.
 fn call(main: &Function, inputs: &[Array]) -> Result<Vec<Datum>, String> {
     let datum = |input: &Array| match input {
         Array::Numbers(tensor) => Datum::from(tensor.clone()),
@@ -134,7 +134,7 @@ fn same(case: &Path, got: &Datum, want: &Datum) -> Result<(), String> {
         (Some(error), Some(other)) if error.message() == other.message() => Ok(()),
         (Some(error), _) => Err(format!("{:?}: {}", error.code(), error.message())),
         (None, Some(other)) => Err(format!("{got} instead of an error: {}", other.message())),
-        // Seeds are drawn for each program.
+        // Each program draws its own seeds, so random results differ.
         (None, None) if case.to_string_lossy().contains("random") => Ok(()),
         (None, None) if got.to_string() == want.to_string() => Ok(()),
         (None, None) => Err(format!("{got} instead of {want}")),

@@ -1,10 +1,10 @@
-//! Comparison of the executor with the oracle: examples for each op, the digits network, and random programs,
-//! on one thread and on several.
+//! Comparison of the executor with the oracle: examples for each op, the lit programs, the digits network,
+//! and random programs, on one thread and on several.
 //!
-//! A program is parsed, verified, emitted, loaded and called through the facade, as by a user; the oracle
+//! A program is parsed, verified, emitted, loaded and called through the facade, as by a user. The oracle
 //! interprets the emitted module. Numbers, shapes, and errors with their codes, messages and locations must
-//! be the same; elements of float tensors within 1e-4 of the largest; printed lines in the same order, if the
-//! program fixes one.
+//! be the same. Elements of float tensors may differ by 1e-4 times the largest element. Printed lines must
+//! have the same order if the program fixes one.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -37,7 +37,7 @@ fn runtimes(queues: impl IntoIterator<Item = String>) -> Runtimes {
     queues.into_iter().map(|queue| (queue.clone(), start(&queue))).collect()
 }
 
-/// Collects what is printed.
+/// Collects the printed texts.
 #[derive(Default)]
 struct Lines(Mutex<Vec<String>>);
 
@@ -57,7 +57,8 @@ fn module(file: &str, text: &str) -> Result<Verified, String> {
     verify(module).map_err(|wrong| shown(&wrong))
 }
 
-/// Calls a function in all ways and compares; returns the oracle's results as `bef-exec` would show them.
+/// Calls a function on each of [`RUNTIMES`] and compares the results with the oracle's. Returns the oracle's
+/// results as text.
 fn compare(file: &str, text: &str, function: &str, arguments: &[Value]) -> Result<Vec<String>, String> {
     compare_on(&RUNTIMES, &module(file, text)?, function, arguments)
 }
@@ -153,7 +154,7 @@ fn same(found: &Datum, want: &Value) -> Result<(), String> {
         (Some(Found::I1(found)), Value::I1(want)) => found == want,
         (Some(Found::I32(found)), Value::I32(want)) => found == want,
         (Some(Found::I64(found)), Value::I64(want)) => found == want,
-        // One operation on numbers is exact.
+        // Scalar operations are rounded as IEEE 754 prescribes, so the bits must be equal.
         (Some(Found::F32(found)), Value::F32(want)) => {
             found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan())
         }
@@ -198,7 +199,8 @@ fn same_tensor(found: &HostTensor, want: &HostTensor) -> bool {
 
 // ---- examples ----
 
-/// Calls `@main` of a program without arguments in a file `t` and checks the printed results.
+/// Calls `@main` of a program, without arguments, and checks the results as text. The file's name in
+/// locations is `t`.
 #[track_caller]
 fn check(body: &str, want: &[&str]) {
     let types = "func.func @main() -> ";
@@ -306,8 +308,8 @@ fn errors_say_where_and_pass_by() {
     );
 }
 
-/// The chain that only orders an op is its last operand: errors of the others take precedence, and dead
-/// before any.
+/// The chain that only orders an op is its last operand, so the errors of the other operands take precedence.
+/// Dead takes precedence over every error.
 #[test]
 fn the_first_operand_decides() {
     let text = r#"func.func @main(%a: i32, %b: i32, %ch: !tfrt.chain) -> (i32, i32) {
@@ -360,7 +362,7 @@ fn calls_return_arguments_and_repeat_results() {
     );
 }
 
-/// Recurses until a division by zero keeps the next call from running.
+/// A recursion that ends when the error of a division by zero keeps the next call from running.
 const RECURSIVE: &str = r#"func.func @main(%n: i32) -> i32 {
   %one = tfrt.constant.i32 1
   %less = "tfrt.minus.i32"(%n, %one) : (i32, i32) -> i32
@@ -627,7 +629,7 @@ fn empty_constants() {
 
 // ---- the lit programs ----
 
-/// Excluded: programs with millions of iterations or calls, which take minutes, and those that do not
+/// Excluded programs: those with millions of iterations or calls, which take minutes, and those that do not
 /// terminate.
 const LONG: &[&str] = &[
     "loops.mlir many",
@@ -643,7 +645,7 @@ const LONG: &[&str] = &[
     "timeout.mlir sleeps",
 ];
 
-/// Excluded: programs with ops that the oracle does not support. (Op graphs have an oracle of their own.)
+/// Excluded programs: those with ops that the oracle does not support. Op graphs have an oracle of their own.
 const UNKNOWN: &[&str] = &[
     "flight.mlir three_in_flight",
     "frames.mlir entry",
@@ -668,7 +670,8 @@ const UNKNOWN: &[&str] = &[
     "tfrt-output.mlir values",
 ];
 
-/// Every function without arguments of the executor's lit programs, with many seeds and numbers of workers.
+/// Calls every function without arguments of the executor's lit programs, with many seeds and numbers of
+/// workers.
 #[test]
 fn lit_programs() {
     let queues = (0..24).map(|seed| format!("seeded:{seed}"));

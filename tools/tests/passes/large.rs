@@ -1,4 +1,4 @@
-//! Short or long programs on which no pass may take excessive time.
+//! Programs on which no pass may take excessive time, though a naive algorithm would.
 
 use std::fmt::Write;
 
@@ -13,7 +13,8 @@ fn ends(text: &str, passes: &str) {
     }
 }
 
-/// Twelve calls in each of eight functions, inside of a loop: half a billion if each were visited.
+/// A loop over eight nested levels of functions with twelve calls each: half a billion calls if each were
+/// visited.
 #[test]
 fn calls_in_calls_in_a_loop_end() {
     let any = "tensor<*xf32>";
@@ -84,13 +85,13 @@ fn doubling(depth: usize, op: &str, attrs: &dyn Fn(usize) -> String) -> String {
     text
 }
 
-/// 2^40 calls: each function is analyzed and differentiated once.
+/// 2^40 calls of 41 functions, each of which is analyzed and differentiated once.
 #[test]
 fn gradients_of_functions_that_call_twice_end() {
     ends(&doubling(40, CALL, &|next| format!("f = @f{next}")), "builtin.module(tf-gradients)");
 }
 
-/// 4^30 copies of functions are refused before they are made.
+/// A gradient that needs 4^30 copies of functions is refused before the copies are made.
 #[test]
 fn gradients_of_nested_branches_end() {
     let text = doubling(30, IF, &|next| format!("then_branch = @f{next}, else_branch = @f{next}"));
@@ -98,7 +99,7 @@ fn gradients_of_nested_branches_end() {
     assert!(why.contains("copies of functions"), "{why}");
 }
 
-/// Each assignment gets its reference from the one before.
+/// A chain of assignments, each of which takes its reference from the one before.
 #[test]
 fn long_chains_of_references_end() {
     let n = 30_000;
@@ -117,7 +118,7 @@ fn long_chains_of_references_end() {
     ends(&text, "builtin.module(tf-to-kernels)");
 }
 
-/// Each inlined op has the location of every call around it: more of them than a file can hold.
+/// Each inlined op has the locations of all calls around it: in full, more than a file can hold.
 #[test]
 fn deeply_nested_calls_are_emitted() {
     let (n, ty) = (200, "tensor<2xf32>");

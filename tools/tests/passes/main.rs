@@ -1,13 +1,12 @@
-//! Passes over the op graph, tested by execution before and after: the results of random small graphs are
-//! unchanged.
+//! Passes over op graphs: the results of random small graphs are the same before and after them.
 //!
 //! ```text
 //! graph ──tf-to-kernels──────────▶ results ┐
 //!   └────a pass, or a level──────▶ results ┴─▶ integers and NaN equal, floats within 1e-4 of the largest
 //! ```
 //!
-//! A graph is generated op by op, so that every prefix of a failing graph is a graph too: the shortest
-//! failing one is shown.
+//! A graph is generated op by op, so every prefix of a failing graph is a graph too. The shortest failing
+//! prefix is shown.
 #![forbid(unsafe_code)]
 
 mod large;
@@ -22,9 +21,9 @@ use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 use befrost_testing::graphs::{Graph, GraphMode};
 
-/// Graphs of each mode.
+/// The number of graphs of each mode.
 const GRAPHS: u64 = 60;
-/// Ops of a graph, without those for its constants.
+/// The number of ops of a graph, without those for its constants.
 const OPS: usize = 14;
 
 /// The passes, each with its prerequisites.
@@ -46,7 +45,7 @@ fn said(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// The module after passes.
+/// The verified module of a text, after passes.
 fn compiled(text: &str, passes: &str) -> Result<Verified, String> {
     let parsed = parse("graph", text, &ParseOptions::default());
     let module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
@@ -99,7 +98,7 @@ fn alike(found: &[f32], want: &[f32]) -> bool {
     })
 }
 
-/// Compares the results after a pipeline with the graph's.
+/// Compares the results after a pipeline with those at level 0.
 fn compare(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<(), String> {
     let want = run(runtime, graph, &pipeline(0)).map_err(|error| format!("as written: {error}"))?;
     let found = run(runtime, graph, passes)?;

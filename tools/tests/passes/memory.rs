@@ -1,5 +1,5 @@
-//! The memory plan compared with a run's use of memory: an allocator limited to the planned bytes and the
-//! results suffices; one byte less does not.
+//! The memory plan compared with the memory that a run needs: an allocator limited to the sizes of the plan
+//! and of the results suffices, and one byte less does not.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use befrost_compiler::print::{PrintOptions, print};
 use befrost_tensor::Shape;
 use befrost_tensor::mem::{AllocError, Allocator, Block, Limited, Malloc};
 
-/// An image's sides and channels.
+/// The dimensions of an image: batch, height, width, channels.
 const IMAGE: [usize; 4] = [1, 16, 16, 8];
 
 /// A chain of residual blocks with two convolutions each.
@@ -61,7 +61,7 @@ fn suffices(queue: &str, program: &[u8], bytes: usize) -> bool {
     results.iter().all(|result| result.tensor().is_ok())
 }
 
-/// The memory of an image: more than its elements, since vectors are read whole.
+/// The bytes allocated for an image. They are more than its elements, since kernels read whole vectors.
 fn bytes_of_an_image() -> usize {
     let limited = Arc::new(Limited::new(Malloc::shared(), usize::MAX));
     let allocator: Arc<dyn Allocator> = limited.clone();
@@ -75,7 +75,7 @@ fn a_run_takes_what_was_planned() {
     for blocks in [2, 16] {
         let (program, planned) = planned(&residual(blocks));
         assert!(planned > 0, "something is planned");
-        // Three images at once for any depth of the network; the result is outside of the arena.
+        // At most three images live at once at any depth of the network. The result is outside of the arena.
         assert!(planned <= 3 * result, "{blocks} blocks: {planned} bytes");
         for queue in ["s", "mstd:4"] {
             assert!(
@@ -90,7 +90,7 @@ fn a_run_takes_what_was_planned() {
     }
 }
 
-/// An allocator that counts what is asked of it.
+/// An allocator that counts its allocations. Relaxed: the counter guards no other data.
 struct Counted {
     below: Arc<dyn Allocator>,
     n: AtomicUsize,
@@ -107,7 +107,7 @@ impl Allocator for Counted {
     }
 }
 
-/// The number of allocations in each of several calls, with these numbers of images.
+/// The number of allocations in each of several calls. `images` are the batch sizes of the calls.
 fn allocations(queue: &str, text: &str, images: &[usize]) -> Vec<usize> {
     let (program, planned) = planned(text);
     assert!(planned > 0, "something is planned");
@@ -130,8 +130,8 @@ fn allocations(queue: &str, text: &str, images: &[usize]) -> Vec<usize> {
     images.iter().map(call).collect()
 }
 
-/// After a call with the largest number of images, a call with any number allocates as little as one of a
-/// program with a fixed number: its result.
+/// After a call with the largest batch, a call with any batch allocates as little as a call of a program with
+/// a fixed batch: only its result.
 #[test]
 fn calls_with_any_number_of_images_share_one_arena() {
     let unknown = residual(4).replace("tensor<1x16x16x8xf32>", "tensor<?x16x16x8xf32>");

@@ -5,14 +5,14 @@ use befrost_tensor::Complex128;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::reference::cast;
 
-/// How far floats may be off: `absolute + relative * max|want|`.
+/// The maximum difference of floats: `absolute + relative * max|want|`.
 #[derive(Clone, Copy)]
 pub(crate) struct Tolerance {
     pub(crate) relative: f64,
     pub(crate) absolute: f64,
 }
 
-/// Compares type, shape and elements; the difference, if there is one.
+/// Compares type, shape and elements. The error describes the difference.
 pub(crate) fn same_tensor(found: &HostTensor, want: &HostTensor, by: Tolerance) -> Result<(), String> {
     let typed = |x: &HostTensor| format!("{}{}", x.dtype(), x.shape());
     if typed(found) != typed(want) {

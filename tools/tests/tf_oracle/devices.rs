@@ -1,7 +1,7 @@
-//! Random programs whose operators are on random devices, as one function or in parts, on several work
-//! queues: the same results and effects as without devices, by the oracle.
+//! Random programs whose ops are on random devices, as one function or partitioned, on several work queues.
+//! They have the results and effects that the oracle gives without devices.
 //!
-//! A program whose handles would have to cross is refused, and does not count.
+//! A program in which a handle would have to cross between devices is refused, and does not count.
 
 use std::sync::LazyLock;
 
@@ -15,17 +15,17 @@ use befrost_testing::graphs::{Program, mode_of};
 
 use crate::random::{Executor, compare_with_oracle, parsed, said};
 
-/// Programs of an ordinary test run; `BEFROST_DEVICE_CASES` says another number, and `BEFROST_DEVICE_FIRST`
-/// the first one (`cargo run -p xtask -- random-devices`).
+/// The number of programs, unless `BEFROST_DEVICE_CASES` sets it. `BEFROST_DEVICE_FIRST` sets the first seed
+/// (`cargo run -p xtask -- random-devices`).
 const CASES: u64 = 30;
 
-/// Steps of `@main`.
+/// The number of steps of `@main`.
 const STEPS: usize = 10;
 
 /// Devices of two tasks of this process.
 const DEVICES: &str = "CPU:2,/job:other/CPU:1";
 
-/// The devices of operators, one of which is none. Partial names could contradict each other on a resource.
+/// The devices of ops; the empty name is no device. Partial names could contradict each other on a resource.
 const NAMES: [&str; 4] =
     ["", "/job:localhost/device:CPU:0", "/job:localhost/device:CPU:1", "/job:other/device:CPU:0"];
 
@@ -68,7 +68,7 @@ fn random_devices() {
     assert!(n_right * 4 > cases, "{n_right} programs of {cases}");
 }
 
-/// Compares a program in all ways. False if it is refused because a handle would have to cross.
+/// Compares a program in all of [`WAYS`]. False if it is refused because a handle would have to cross.
 fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let text = placed(&program.text, seed);
@@ -91,15 +91,16 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
         let bef = emit_parts(&module, &EmitOptions::default());
         let bef = bef.map_err(|wrong| format!("{way}: {}", said(&wrong)))?.to_vec();
         for (queue, runtime) in &*RUNTIMES {
-            // Which of several places an error has is the optimization's choice, and the division's.
+            // Partitioning, like optimization, may choose another of several locations of an error. From
+            // level 1 on locations are not compared.
             executors.push(Executor::new(format!("{way} on {queue}"), level.max(1), &bef, runtime)?);
         }
     }
     compare_with_oracle(&program, &executors).map(|_| true)
 }
 
-/// The program with a device, or none, for each operator that is written on one line and takes no handle:
-/// operators on a resource follow the one that creates it.
+/// The program with a device, or none, for each op that is written on one line and takes no handle. An op
+/// on a resource is on the device of the op that creates it.
 fn placed(text: &str, seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
     let mut line = |line: &str| {

@@ -1,5 +1,5 @@
-//! TensorFlow's graphs by the oracle: every stored run gives what TensorFlow gave, which proves the oracle
-//! itself.
+//! TensorFlow's graphs interpreted by the oracle. The results of every stored run are TensorFlow's: this
+//! tests the oracle itself.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use serde_json::Value as Json;
 
 use crate::compare::{Tolerance, same_tensor};
 
-/// Makes graphs functional, as the oracle wants them.
+/// The passes that turn dataflow control flow into functions, which the oracle requires.
 const FUNCTIONAL: &str = "builtin.module(tf-functionalize-control-flow,tf-outline-regions)";
 
-/// The cases of operators on strings, which are no functions of dense tensors.
+/// The cases of ops on strings, which are no functions of dense tensors.
 const STRINGS: [&str; 3] = ["op_strings", "op_string_arrays", "op_regex"];
 
 #[test]
@@ -43,7 +43,7 @@ fn stored_runs() {
     assert_eq!(refused, Vec::<String>::new());
 }
 
-/// Compares all runs of a graph; the reason if the oracle does not interpret it.
+/// Compares all runs of a graph. Returns the reason if the oracle does not interpret it.
 fn check(case: &Path) -> Result<Option<String>, String> {
     let text = std::fs::read_to_string(case.join("feeds.json")).map_err(|error| error.to_string())?;
     let description: Json = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ fn tensor(case: &Path, described: &Json) -> Result<HostTensor, String> {
     npy::read_file(&file, &Malloc::shared()).map_err(|error| error.to_string())
 }
 
-/// Whether two names are of one tensor: `x` is `x:0`.
+/// True if two names denote one tensor: `x` is `x:0`.
 fn same_name(a: &str, b: &str) -> bool {
     a.trim_end_matches(":0") == b.trim_end_matches(":0")
 }

@@ -1,11 +1,11 @@
-//! Random programs by the oracle and by the executor, not optimized and optimized, on several work queues.
+//! Random programs run by the oracle and by the executor, at `-O0` and `-O2`, on several work queues.
 //!
-//! Two more ways lower conditionals and loops to dataflow control flow: one executes that natively, the other
-//! functionalizes it again.
+//! Further pipelines lower conditionals and loops to dataflow control flow, and execute that natively or
+//! functionalize it again.
 //!
-//! Each program is called twice with the same resources, so that the second call shows the state that the
-//! first one has left. Not optimized, the executor gives what strict calls give, with the same places of
-//! errors. Optimized, each result is that of strict calls or that of inlined ones.
+//! Each program is called twice with the same resources, so the second call shows the state that the first
+//! one has left. Each result is that of strict calls or that of inlined ones ([`Strictness`]). At `-O0` the
+//! locations of errors must be the same too.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -22,20 +22,21 @@ use befrost_testing::oracle::tf::{self, Strictness, TfExecution, TfValue, Variab
 
 use crate::compare::{Tolerance, same_tensor};
 
-/// Programs of an ordinary test run; `BEFROST_TF_ORACLE_CASES` says another number.
+/// The number of programs, unless `BEFROST_TF_ORACLE_CASES` sets it. `BEFROST_TF_ORACLE_FIRST` sets the first
+/// seed.
 const CASES: u64 = 150;
 
-/// Steps of `@main`.
+/// The number of steps of `@main`.
 const STEPS: usize = 12;
 
-/// How often a program is called.
+/// The number of calls of a program.
 const CALLS: usize = 2;
 
-/// To the primitives of dataflow control flow, and from them to conditionals and loops again.
+/// The pipeline that lowers to dataflow control flow and from there to conditionals and loops again.
 const DATAFLOW: &str = "builtin.module(tf-outline-regions,tf-lower-functional-ops,tf-functionalize-control-flow,\
                         tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)";
 
-/// To the primitives, which are executed as they are.
+/// The pipeline of a level that lowers to dataflow control flow, which is executed natively.
 fn native(level: u8) -> String {
     let primitives = "tf-outline-regions,tf-lower-functional-ops";
     pipeline(level).replace("tf-functionalize-control-flow,tf-outline-regions", primitives)
@@ -43,7 +44,7 @@ fn native(level: u8) -> String {
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
 
-/// Levels of optimization, and the work queues on which each is run.
+/// The runtimes, by work queue.
 static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
     let queues = ["s", "mstd:2", "seeded:1", "seeded:2"];
     queues.map(|queue| (queue, Runtime::builder().work_queue(queue).build().expect("a work queue"))).into()
@@ -101,7 +102,7 @@ fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// An executor with the resources of its calls.
+/// A loaded program with the resources and the output of its calls.
 pub(crate) struct Executor {
     name: String,
     level: u8,
@@ -111,7 +112,7 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// An executor of a file that was optimized at a level.
+    /// Loads a file that was optimized at a level.
     pub(crate) fn new(name: String, level: u8, bef: &[u8], runtime: &Runtime) -> Result<Executor, String> {
         let program = runtime.load_bytes(bef).map_err(|error| error.to_string())?;
         let lines = Arc::new(Lines::default());
@@ -146,13 +147,13 @@ impl Executor {
     }
 }
 
-/// Compares a program in all ways; whether it has an error among its results.
+/// Compares a program on all executors with the oracle. Returns whether it has an error among its results.
 fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     compare_with_oracle(&program, &Executor::all(&program.text)?)
 }
 
-/// Compares all executors of a program with the oracle; whether it has an error among its results.
+/// Compares all executors of a program with the oracle. Returns whether it has an error among its results.
 pub(crate) fn compare_with_oracle(program: &Program, executors: &[Executor]) -> Result<bool, String> {
     let module = parsed(&program.text)?;
     let arguments: Vec<TfValue> = program.arguments.iter().cloned().map(TfValue::Tensor).collect();
@@ -171,7 +172,7 @@ pub(crate) fn compare_with_oracle(program: &Program, executors: &[Executor]) -> 
                 .map_err(|why| format!("{}, call {call}: {why}", executor.name))?;
         }
         has_error |= strict.results.iter().any(|result| result.error().is_some());
-        // Effects after one that failed may have happened or not.
+        // It is open which effects after a failed one have happened, so a second call cannot be compared.
         if strict.is_cut_short {
             break;
         }
@@ -190,12 +191,12 @@ fn agrees(
     }
     for (i, found) in found.iter().enumerate() {
         let (want, inlined) = (&strict.results[i], &inlined.results[i]);
-        // Of several effects that fail, each on a resource of its own, any may be the first.
+        // Any of several effects that fail, each on a resource of its own, may be the first.
         if strict.is_cut_short && found.error().is_some() {
             continue;
         }
-        // The functions of a loop start their later iterations with values in any state, and optimization
-        // inlines calls: both act as inlined calls do.
+        // The later iterations of a loop start with values in any state, as an inlined call does.
+        // Optimization inlines other calls too.
         let with_place = level == 0;
         let answer = same(found, want, with_place);
         let answer = answer.or_else(|why| same(found, inlined, with_place).map_err(|_| why));

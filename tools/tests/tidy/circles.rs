@@ -1,11 +1,11 @@
-//! Circles of files: the files of a crate's `src` that use each other, directly or by way of others.
+//! Circles of files: the files of a crate's `src` that use each other, directly or through other files.
 //!
-//! The count, crate by crate:
+//! The rules for the graph of a crate:
 //!
 //! - Files are found as the compiler finds them, from the root (`lib.rs` or `main.rs`) along `mod name;`.
 //!   Items marked by `#[cfg(test)]` are left out, test modules with all of their files.
-//! - An arrow goes from a file to another one that defines an item which the first refers to by a path: in a
-//!   `use`, or in the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is
+//! - An arrow goes from file A to file B if A refers by a path to an item that B defines: in a `use`, or in
+//!   the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is
 //!   followed through re-exports, one by one and `*`, to the file where the item is written; an item defined
 //!   by a macro belongs to the file that calls the macro.
 //! - A `pub use` is an arrow only if its file uses the name itself, so the list of names at the top of a
@@ -22,21 +22,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of files in a circle.
 const MAX_FILES: usize = 6;
 
-/// A crate with a larger circle: its folder, the number of files, and the reason.
+/// A crate with a larger circle: its folder, the number of files in the circle, and the reason.
 pub(crate) type Knot = (&'static str, usize, &'static str);
 
-/// Imports, and what is defined, in one module.
+/// The imports, definitions and uses of one module.
 #[derive(Default)]
 struct Module {
     /// Number of the file.
     file: usize,
     parent: Option<usize>,
     children: BTreeMap<String, usize>,
-    /// Path by the name that it has here.
+    /// The imported paths, by their names in this module.
     imports: BTreeMap<String, Vec<String>>,
     /// Names of `imports` that are not re-exports.
     private: BTreeSet<String>,
-    /// Paths of modules all of whose names are here.
+    /// The paths of the modules imported by `*`.
     globs: Vec<Vec<String>>,
     items: BTreeSet<String>,
     /// Words of the code outside of imports, except for fields and methods.
@@ -58,7 +58,7 @@ enum Target {
 struct Crate {
     files: Vec<String>,
     modules: Vec<Module>,
-    /// File by name.
+    /// The files of macros, by the macro's name.
     macros: BTreeMap<String, usize>,
 }
 
@@ -111,7 +111,7 @@ impl Graph {
         reached
     }
 
-    /// The counts in one line.
+    /// The counts in one line. A room is a file or folder directly below `src`.
     pub(crate) fn summary(&self) -> String {
         let circles = self.circles();
         let room = |file: usize| {
@@ -160,7 +160,7 @@ impl Graph {
 }
 
 impl Crate {
-    /// Reads a file as a module and those below it. Returns the module's number.
+    /// Reads a file as a module, and the modules below it. Returns the module's number.
     fn read(
         &mut self,
         path: &str,

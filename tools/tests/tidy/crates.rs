@@ -6,7 +6,7 @@
 /// A crate, its allowed dependencies, and those allowed for its tests only.
 type Crate = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// The architecture's edges. "*" is everything.
+/// The dependencies that the architecture allows. "*" allows every crate.
 const EDGES: &[Crate] = &[
     ("bef-format", &[], &["bef-format"]),
     ("befrost-mem", &[], &[]),
@@ -114,9 +114,10 @@ fn package_name(text: &str) -> Option<String> {
     Some(line.strip_prefix("name=")?.trim_matches('"').to_owned())
 }
 
-/// The dependencies under the names of their packages. A value that goes over several lines is joined.
+/// The dependencies, by the names of their packages. The lines of a value are joined.
 fn dependencies(text: &str) -> Vec<Dependency> {
-    // The current table: whether its entries are for tests, and the dependency if the table is itself one.
+    // The current table: whether its entries are for tests, and the index of the dependency if the table is
+    // one.
     let mut table: Option<(bool, Option<usize>)> = None;
     let mut all: Vec<Dependency> = Vec::new();
     let mut open = 0;

@@ -1,13 +1,13 @@
 //! The rules on language: width and wording of comments, and one meaning per type name.
 //!
-//! Each rule is a ratchet: a table has today's faults, which may only become fewer. A count is an upper
-//! bound, not an exact number, so that branches which remove faults merge without a conflict in the table.
+//! Each rule is a ratchet: a table has the permitted faults, which may only become fewer. A count is an upper
+//! bound, not an exact number, so branches that remove faults merge without a conflict in the table.
 
 use super::lex::{code_only, tokens};
 use super::rules::before_tests;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most columns of a line with a comment and nothing else.
+/// Maximum number of columns of a line with a comment and nothing else.
 const MAX_COLUMNS: usize = 110;
 
 /// Permitted faults of the comments below a folder: the folder, wide lines, headings that begin with "What".
@@ -42,11 +42,12 @@ fn headless(text: &str) -> Vec<usize> {
     found
 }
 
-/// Complains of each folder of the table, and each file outside of them, with more faults than it may have.
+/// A fault for each folder of the table, and each file outside of these folders, that has more wide lines or
+/// headings than permitted.
 pub(crate) fn comments(files: &[(&str, &str)], table: &[Comments]) -> Vec<String> {
     let mut counts: BTreeMap<&str, [Vec<String>; 2]> = BTreeMap::new();
     for (path, text) in files {
-        // The longest folder counts.
+        // A file counts for the longest folder of the table that contains it.
         let folders = table.iter().map(|(folder, ..)| *folder);
         let folder = folders.filter(|f| path.strip_prefix(f).is_some_and(|rest| rest.starts_with('/')));
         let folder = folder.max_by_key(|f| f.len()).unwrap_or(path);
@@ -71,7 +72,7 @@ pub(crate) fn comments(files: &[(&str, &str)], table: &[Comments]) -> Vec<String
     found
 }
 
-/// The names of the types that `text` defines outside of its module of tests. An associated type is none.
+/// The names of the types that `text` defines outside of its test module, without associated types.
 fn types(text: &str) -> BTreeSet<String> {
     let code = before_tests(&code_only(text));
     let tokens = tokens(&code);
@@ -91,8 +92,8 @@ fn types(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Complains of each name that two files of a crate's library define as types, unless the table has it.
-/// Generated files and files of tests do not count.
+/// A fault for each name that several files of a crate define as a type, unless the table has it. Generated
+/// files, programs in `bin` and files of tests do not count.
 pub(crate) fn unique_types(files: &[(&str, &str)], table: &[Duplicates]) -> Vec<String> {
     let mut names: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for (path, text) in files {

@@ -1,9 +1,9 @@
-//! The conventions of the repository as a test: each rule is a function over a path and a text (`rules.rs`,
-//! `crates.rs`, `language.rs`, `links.rs`), shown failing by its own unit tests. Exceptions are listed in
-//! `tables.rs`, each with its reason. This file applies the rules to the repository.
+//! The conventions of the repository as a test. Each rule is a function over paths and texts (`rules.rs`,
+//! `crates.rs`, `language.rs`, `links.rs`, `circles.rs`), with unit tests that show it failing. `tables.rs`
+//! lists the exceptions, each with its reason. This file applies the rules to the repository.
 //!
-//! All files below the repository's root are read except `.git`, `target*` and those in `.gitignore`; a file
-//! that is not text is only counted. An unused exception is a fault too, so the tables cannot rot.
+//! All files below the repository's root are read except those of [`is_foreign`]. The rules skip a file
+//! that is not text. An unused exception is a fault too, so the tables stay current.
 #![forbid(unsafe_code)]
 
 mod circles;
@@ -27,8 +27,8 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the tools are in the repository")
 }
 
-/// True if the file or directory does not belong to the repository, by `.gitignore`. `name` is a path from
-/// the root.
+/// True if the file or directory does not belong to the repository: `.git`, and entries that `.gitignore`
+/// lists. `name` is a path from the root.
 fn is_foreign(name: &str) -> bool {
     let top = !name.contains('/');
     let last = name.rsplit('/').next().unwrap_or(name);
@@ -150,7 +150,7 @@ fn files_use_each_other_in_small_circles_only() {
 /// A rule over the paths and texts of all files.
 type RuleOverAll = dyn Fn(&[(&str, &str)]) -> Vec<String>;
 
-/// Runs `rule` over all Rust files and fails with what it finds.
+/// Applies `rule` to all Rust files together and fails with its faults.
 fn hold_over_all(rule: &RuleOverAll) {
     let files = files();
     let texts: Vec<(&str, &str)> = files

@@ -3,7 +3,7 @@
 use super::lex::{code_only, tokens};
 use super::tables::Exception;
 
-/// Most lines of a file.
+/// Maximum number of lines of a file.
 const MAX_LINES: usize = 800;
 
 fn excepted(path: &str, table: &[Exception]) -> bool {
@@ -31,14 +31,14 @@ pub(crate) fn unsafe_in_table(path: &str, text: &str, table: &[Exception]) -> Ve
         .collect()
 }
 
-/// A crate none of whose files is in the table forbids unsafe code at its root.
+/// The root of a crate forbids unsafe code, unless one of the crate's files is in the table.
 pub(crate) fn unsafe_forbidden(path: &str, text: &str, table: &[Exception]) -> Vec<String> {
     let Some((package, file)) = path.split_once("/src/") else { return Vec::new() };
     let program = file.strip_prefix("bin/").is_some_and(|name| !name.contains('/'));
     let is_root = program || file == "lib.rs" || file == "main.rs";
     // A program is a crate of its own; any other root covers all files except the programs.
     let library = |path: &str| path.starts_with(&format!("{package}/src/")) && !path.contains("/src/bin/");
-    // A part of a program is a file that it names.
+    // A file belongs to a program if the program names it by `#[path]`.
     let part = |part: &str| {
         let name = part.strip_prefix(&format!("{package}/src/bin/"));
         name.is_some_and(|name| text.contains(&format!("#[path = \"{name}\"]")))
@@ -66,7 +66,7 @@ pub(crate) fn no_locks(path: &str, text: &str, folders: &[&str], table: &[Except
         .collect()
 }
 
-/// The code up to its test module, which is last (enforced by clippy).
+/// The code before its test module, which is the last item (enforced by clippy).
 pub(crate) fn before_tests(code: &str) -> String {
     let lines: Vec<&str> = code.lines().collect();
     let is_tests = |i: usize| {
@@ -77,7 +77,7 @@ pub(crate) fn before_tests(code: &str) -> String {
     lines[..end].join("\n")
 }
 
-/// A file has at most 800 lines.
+/// A file has at most [`MAX_LINES`] lines.
 pub(crate) fn short(path: &str, text: &str, table: &[Exception]) -> Vec<String> {
     let n_lines = text.lines().count();
     if n_lines <= MAX_LINES || excepted(path, table) {

@@ -1,6 +1,6 @@
-//! The exceptions to the rules. An entry is a path from the root and a short reason.
+//! The exceptions to the rules.
 
-/// A path and the reason for its entry.
+/// A path from the root and the reason for its entry.
 pub(crate) type Exception = (&'static str, &'static str);
 
 /// Files with unsafe code.
@@ -88,7 +88,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
 /// Folders whose files hold no locks: AsyncValue, registers, dispatch.
 pub(crate) const LOCK_FREE: &[&str] = &["runtime/host/src/", "runtime/kernel-api/src/"];
 
-/// Files below [`LOCK_FREE`] that may hold locks: none of them is on the way of a value or a ready kernel.
+/// Files below [`LOCK_FREE`] that may hold locks: no value and no ready kernel passes through them.
 pub(crate) const LOCKS: &[Exception] = &[
     ("runtime/kernel-api/src/kernel/calling.rs", "a function called once that another one has to wait for"),
     ("runtime/kernel-api/src/sync.rs", "names the lock for those below"),
@@ -110,7 +110,7 @@ pub(crate) const LOCKS: &[Exception] = &[
 /// Files of more than 800 lines.
 pub(crate) const LONG: &[Exception] = &[];
 
-/// Crates with a circle of more than six files: its size today.
+/// Crates with a circle of too many files, and its size.
 pub(crate) const KNOTS: &[super::circles::Knot] = &[];
 
 /// Permitted faults of comments: folder, lines that are too wide, headings that begin with "What". A number

@@ -1,4 +1,4 @@
-//! Values of upstream's programs: what runs here against what `mlir-opt` folds to constants.
+//! Results of programs of upstream's ops, compared with the constants to which `mlir-opt` folds them.
 //!
 //! ```text
 //! random program without arguments ──▶ kernels ──▶ values ─────────┐
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The programs have arithmetic on scalars, comparisons, casts, elements of tensors, conditions, branches,
-//! regions and calls. Shifts are by constants below the width. Where an operand makes a result undefined for
-//! upstream, as a division by zero does, the result here is an error value and is not compared.
+//! regions and calls. Shifts are by constants below the width. If an operand makes a result undefined
+//! upstream, as in a division by zero, the result here is an error and is not compared.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ use super::{GENERIC, MARKER, mlir_opt, read, upstream};
 /// Number of programs.
 const N_PROGRAMS: u64 = 400;
 
-/// Errors of operands for which upstream leaves the result undefined.
+/// Parts of the messages for operands with which upstream's result is undefined.
 const UNDEFINED: [&str; 4] = ["Divide by zero", "overflow", "does not fit", "shift"];
 
 const INTEGERS: [&str; 6] = ["i1", "i8", "i16", "i32", "i64", "index"];
@@ -31,7 +31,7 @@ struct Generator {
     out: String,
     n_values: usize,
     depth: usize,
-    /// Functions that were written, by their result types.
+    /// The names and result types of the functions written so far.
     helpers: Vec<(String, String)>,
 }
 
@@ -313,7 +313,7 @@ fn program(seed: u64) -> String {
     g.out
 }
 
-/// A number: its bits, and NaN as one value.
+/// The bits of a number; all NaNs have the same.
 fn bits_of_value(value: &Value) -> Option<u64> {
     Some(match *value {
         Value::I1(bit) => u64::from(bit),
@@ -329,7 +329,7 @@ fn bits_of_value(value: &Value) -> Option<u64> {
     })
 }
 
-/// The constant that mlir-opt made of a value.
+/// The bits of the constant to which mlir-opt has folded a value; `None` if it is no constant.
 fn bits_of_constant(m: &Module, value: ValueId, like: &Value) -> Option<u64> {
     let op = m.defining_op(value)?;
     match (m.cx.attr(m.attr_named(op, "value")?), like) {
@@ -364,13 +364,13 @@ fn programs_give_what_upstream_folds() {
     let (mut compared, mut different) = (0, Vec::new());
     for (text, folded) in texts.iter().zip(&folded) {
         assert!(!folded.trim().is_empty(), "mlir-opt refuses\n{text}\n{complaints}");
-        // Upstream's poison is no op that we know.
+        // Not verified: upstream's `ub.poison` is an unregistered op here.
         let module = read("folded", folded).unwrap_or_else(|error| panic!("{error}\n{folded}"));
         let ends = module.walk_functions().filter(|&op| module.op_name_str(op) == "func.return");
         let Some(end) = ends.last() else { panic!("no return\n{folded}") };
         for (i, (value, got)) in module.operands(end).zip(results(&runtime, text)).enumerate() {
             match got.value() {
-                // Upstream assumes that these do not happen, and folds what depends on them to anything.
+                // Upstream assumes that these do not happen, and folds dependent values to any constant.
                 Value::Error(error) if UNDEFINED.iter().any(|text| error.message().contains(text)) => {}
                 Value::Error(error) => {
                     different.push(format!("result {i} is an error, {error:?}\n{text}\n{folded}"));

@@ -1,8 +1,9 @@
 //! Random programs: the same seed yields the same text.
 //!
-//! Two kinds. [`Kind::Unknown`] has unregistered ops, with every builtin type, attribute and location, nested
-//! regions, several blocks, symbols, aliases and resources. [`Kind::Known`] has `func`, `arith`, `cf` and
-//! `scf` only and follows their rules: each op takes operands of the required types among the visible values.
+//! There are two kinds. [`Kind::Unknown`] has unregistered ops, with every builtin type, attribute and
+//! location, nested regions, several blocks, symbols, aliases and resources. [`Kind::Known`] has `func`,
+//! `arith`, `cf` and `scf` only and follows their rules: each op takes operands of the required types among
+//! the visible values.
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub(crate) enum Kind {
     Known,
 }
 
-/// A program that follows upstream's rules.
+/// The program of a kind and a seed, which upstream accepts.
 pub(crate) fn program(kind: Kind, seed: u64) -> String {
     let mut generator = Generator {
         dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
@@ -24,13 +25,13 @@ pub(crate) fn program(kind: Kind, seed: u64) -> String {
     };
     match kind {
         Kind::Unknown => generator.unknown_module(),
-        // A part of them has no control flow.
+        // One in three has no control flow.
         Kind::Known => generator.known_module(if seed.is_multiple_of(3) { 0 } else { 2 }),
     }
     generator.out
 }
 
-/// A value and its type.
+/// The name and the type of a value.
 type Value = (String, String);
 
 struct Generator {
@@ -330,7 +331,8 @@ impl Generator {
         }
     }
 
-    /// One or two regions, the first of several blocks, up to the closing parenthesis.
+    /// One or two regions, up to the closing parenthesis. The first has up to three blocks, the second is
+    /// empty.
     fn unknown_region(&mut self, depth: usize, known: &[Value], nesting: usize) {
         let n_blocks = 1 + self.dice.below(3);
         let label = self.n_values;
@@ -340,7 +342,7 @@ impl Generator {
             let mut inside = known.to_vec();
             inside.push(argument);
             self.unknown_body(depth + 1, &inside, nesting);
-            // Not to the entry, which may have no predecessors.
+            // No branch to the entry block, which may not have predecessors.
             let target = if n_blocks > 1 { 1 + self.dice.below(n_blocks - 1) } else { 0 };
             if target > 0 {
                 self.line(depth + 1, &format!("\"u.br\"()[^b{label}_{target}] : () -> ()"));
@@ -379,7 +381,8 @@ impl Generator {
         self.line(0, "func.func private @outer(i32, tensor<2x?xf32>) -> (f64, index)");
     }
 
-    /// A branch to one of two blocks that join again; the rest is in the last one.
+    /// A branch to a block that joins, or to the join itself. The ops that follow are in the join block.
+    /// Returns the values visible there.
     fn known_blocks(&mut self, known: &[Value], callees: usize) -> Vec<Value> {
         let condition = self.of_type(known, "i1");
         let (a, b) = (self.of_type(known, "i32"), self.of_type(known, "f32"));

@@ -1,17 +1,17 @@
-//! Agreement with upstream: `mlir-opt` 19 reads our output, and its output is the same program for us.
+//! Agreement with upstream: `mlir-opt` 19 reads our output, and we read its output as the same program.
 //!
 //! ```text
 //! text ──parse──▶ IR ──print, generic, with locations──▶ mlir-opt ──generic or custom──▶ parse ──▶ same IR?
 //! ```
 //!
 //! The programs are the accepted lit tests below `testdata`, split at `// -----`, and generated ones
-//! (`generate.rs`). All of them go through one process of `mlir-opt`, which is searched for in `MLIR_OPT`, in
-//! `/usr/lib/llvm-19/bin` and on the PATH; without it these tests report this and end. "The same IR" is
-//! compared by our generic print. Programs of upstream's own ops must also print the same in custom form,
-//! byte for byte.
+//! (`generate.rs`). One process of `mlir-opt` reads all programs of a comparison. `mlir-opt` is the program
+//! in the environment variable `MLIR_OPT`, in `/usr/lib/llvm-19/bin`, or on the PATH. Without it these
+//! tests report this and end. Two programs have the same IR if our generic print of them is the same.
+//! Programs of upstream's own ops must also print the same in custom form, byte for byte.
 //!
-//! Our syntax beyond LLVM 19 is listed in [`NEWER`], with reasons; a program with it must be readable only by
-//! ourselves, which other tests check. An entry that no lit test needs is an error.
+//! [`NEWER`] lists our syntax beyond LLVM 19, with reasons. A program with such syntax is not compared. An
+//! entry that no lit test needs is an error.
 #![forbid(unsafe_code)]
 
 mod folding;
@@ -33,7 +33,7 @@ const MARKER: &str = "// -----\n";
 /// The number of programs generated for each comparison.
 const N_GENERATED: u64 = 600;
 
-/// Syntax that mlir-opt 19 does not support, by its error message, and our reason for it.
+/// Syntax that mlir-opt 19 does not support: part of mlir-opt's error message, and our reason.
 const NEWER: &[(&str, &str)] = &[
     ("expected ')' in inline location", "ranges, `loc(\"f\":1:2 to :3)`, came with LLVM 20"),
     ("!test.atomic.i32", "mlir-opt has a dialect `test` of its own, which has other types than TFRT's"),
@@ -131,7 +131,7 @@ fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>
     let input = texts.join(MARKER);
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().expect("mlir-opt ends");
-    // Whether it has read everything shows in its output.
+    // The number of answers shows whether mlir-opt has read everything.
     _ = writer.join();
     let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8(output.stdout).expect("mlir-opt prints UTF-8");
@@ -145,7 +145,7 @@ fn complaint(mlir_opt: &Path, text: &str, options: &[&str]) -> String {
     upstream(mlir_opt, &[text.to_owned()], options).1
 }
 
-/// Problems of a comparison.
+/// The outcome of a comparison.
 #[derive(Default)]
 struct Problems {
     found: Vec<String>,
@@ -167,7 +167,7 @@ impl Problems {
 /// Sends `programs` through mlir-opt, which prints with `options`, and compares the results.
 fn round_trip(programs: &[Program], options: &[&str], problems: &mut Problems) {
     let Some(mlir_opt) = mlir_opt() else { return };
-    // Custom forms omit terminators, whose locations are lost.
+    // Custom forms omit terminators, and with them their locations.
     let locations = options.contains(&LOCATIONS) && options.contains(&GENERIC);
     let texts: Vec<String> = programs.iter().map(|p| generic(&p.module, true)).collect();
     let (answers, _) = upstream(&mlir_opt, &texts, options);
@@ -256,7 +256,7 @@ fn programs_of_known_ops_come_back_the_same() {
     }
 }
 
-/// Custom forms, value names and layout are upstream's.
+/// Custom forms, value names and line layout are the same as upstream's.
 #[test]
 fn programs_of_known_ops_print_alike() {
     let Some(mlir_opt) = mlir_opt() else { return };

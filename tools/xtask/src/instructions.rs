@@ -2,8 +2,8 @@
 //! kernels.
 //!
 //! Times vary between runs, counts do not. Each row is run under `valgrind --tool=callgrind` with one sample
-//! and with five: the difference is exactly four samples. The queue is `s`, since other threads' waiting
-//! would be counted too.
+//! and with five: the difference is exactly four samples. The work queue is `s` (one thread), since the count
+//! would include the waiting of other threads.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +30,7 @@ const ROWS: [(&str, u64); 16] = [
 
 const SAMPLES: u64 = 4;
 
-/// Counts, and prints a table.
+/// Counts the instructions of all rows, and prints a table.
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
     let bench = build(root)?;
     for (row, items) in ROWS {

@@ -4,7 +4,7 @@
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! instructions       instructions per kernel in the executor, counted by valgrind
 //! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
-//! loom               the models of our concurrent code, run through every interleaving
+//! loom               the loom tests of our concurrent code, which try every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
 //! random-devices [FROM N]  random programs on random devices, as one function and in parts
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
@@ -67,19 +67,19 @@ fn random_devices(first: &str, n: &str) -> Result<(), String> {
     test("tf_oracle", "random_devices", &set, "a program has other results on devices")
 }
 
-/// Runs the test that refuses a sample of the requests for memory with all of them.
+/// Runs the test of refused requests for memory with all requests instead of a sample.
 fn refuse_memory() -> Result<(), String> {
     let set = [("BEFROST_REFUSE_ALL", "1")];
     test("limits", "refused_request", &set, "a refused request is not an error result")
 }
 
-/// Runs the test that kills a training process a few times, with `n` kills.
+/// Runs the test that kills and resumes a training process, with `n` kills.
 fn kills(n: &str) -> Result<(), String> {
     let set = [("BEFROST_TRAIN_KILLS", n)];
     test("bef_train", "killed_and_resumed", &set, "a run that was killed and resumed ends with other bits")
 }
 
-/// Runs one test of the tools with variables of the environment set.
+/// Runs one test of the tools with the environment variables `set`.
 fn test(file: &str, name: &str, set: &[(&str, &str)], failure: &str) -> Result<(), String> {
     let status = Command::new("cargo")
         .args(["test", "-p", "befrost-tools", "--test", file, name, "--", "--nocapture"])
@@ -109,8 +109,8 @@ fn loom() -> Result<(), String> {
             .current_dir(&root)
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", target.join("loom"))
-            // Models run long: they are optimized, but their build dependencies are not, unlike in the
-            // release profile.
+            // Loom tests run long, so they are optimized. The release profile would also optimize build
+            // dependencies.
             .envs([
                 ("CARGO_PROFILE_DEV_OPT_LEVEL", "3"),
                 ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),

@@ -5,11 +5,11 @@
 //! test binary, BEF_MUTANT=17 ──▶ must fail
 //! ```
 //!
-//! A check is a place where an error is made (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or a call of
-//! one of the small helpers that make them (`cx.index(...)`). In a copy of the tree each is wrapped by
-//! `unless`, which disables the check whose number is in the environment: the rest of the function is
-//! skipped, so that a file which breaks only this rule is accepted. The shipped library does not contain
-//! this. A place that makes errors and is not wrapped is an error here, so that no check can hide.
+//! A check is an expression that makes an error (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or a call
+//! of one of the small helpers that make them (`cx.index(...)`). In a copy of the tree each is wrapped by
+//! `unless`, which disables the check whose number is in `BEF_MUTANT`: it turns the error into `Ok`, so a
+//! file that breaks only this rule is accepted. The shipped library does not contain `unless`. An
+//! expression that makes an error and is not wrapped is an error of the chore, so no check is left out.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -49,15 +49,15 @@ impl Default for &FunctionRec {
 }
 ";
 
-/// One check.
+/// A check and its location.
 struct Check {
-    /// File, line and the line's text.
+    /// The file's name in `validate`, without its folder.
     file: String,
     line: usize,
     text: String,
 }
 
-/// Runs the tests without each check in turn, and prints the table.
+/// Runs the tests with each check disabled in turn, and prints a table.
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
     let copy = target.join("mutation");
     let checks = copy_tree(root, &copy.join("tree"))?;
@@ -149,7 +149,8 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
     let code = blank_comments(text);
     let bodies: Vec<Range<usize>> = HELPERS.iter().flat_map(|name| definitions(&code, name)).collect();
     let is_free = |at: usize| !bodies.iter().any(|body| body.contains(&at));
-    // The insertions, in order: at equal positions, ends come before beginnings.
+    // The texts to insert. The sort below is stable: at equal positions the end of a check, pushed first,
+    // precedes the beginning of the next.
     let mut inserts: Vec<(usize, String)> = Vec::new();
     let mut covered: Vec<Range<usize>> = Vec::new();
     let mut found = Vec::new();
@@ -215,7 +216,7 @@ fn is_inside_maker(code: &str, at: usize) -> bool {
     })
 }
 
-/// The text with comments blanked, at the same places.
+/// The text with comments overwritten by blanks, so that all positions stay the same.
 fn blank_comments(text: &str) -> String {
     let blank = |line: &str| match line.find("//") {
         Some(at) => format!("{}{}", &line[..at], " ".repeat(line.len() - at)),
@@ -224,7 +225,7 @@ fn blank_comments(text: &str) -> String {
     text.split('\n').map(blank).collect::<Vec<_>>().join("\n")
 }
 
-/// The positions of the definitions of the functions and closures called `name`.
+/// The ranges of the definitions of the functions and closures called `name`.
 fn definitions(code: &str, name: &str) -> Vec<Range<usize>> {
     let name = name.trim_start_matches("cx.").trim_start().trim_end_matches('(');
     let mut found = Vec::new();

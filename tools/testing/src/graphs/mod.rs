@@ -12,20 +12,20 @@ use crate::dice::Dice;
 
 pub use program::{Program, mode_of};
 
-/// The elements of a graph, and how much of their shapes is written.
+/// The element type of a graph, and the declared part of its shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphMode {
     /// Floats of known shapes.
     Floats,
     /// [`GraphMode::Floats`] without declared shapes.
     Dynamic,
-    /// The same, but even dimensions are not written.
+    /// [`GraphMode::Floats`] with even dimensions undeclared.
     Partial,
     /// Integers, whose results are exact.
     Integers,
     /// Images in both layouts.
     Images,
-    /// Floats with infinities and NaN, and only operators whose rewrites preserve these.
+    /// Floats with infinities and NaN, and only ops whose rewrites preserve these.
     Specials,
 }
 
@@ -45,7 +45,7 @@ pub struct Graph {
     dice: Dice,
     body: String,
     n_names: usize,
-    /// All computed values.
+    /// The inputs and all computed values.
     values: Vec<GraphValue>,
     inputs: Vec<GraphValue>,
     /// The arguments of `@main`.
@@ -104,7 +104,7 @@ impl Graph {
         graph
     }
 
-    /// The program: its results are the last three values.
+    /// The program, whose results are the last three values that are not constants.
     pub fn text(&self) -> String {
         let last: Vec<&GraphValue> =
             self.values.iter().rev().filter(|value| !value.is_const).take(3).collect();
@@ -122,7 +122,7 @@ impl Graph {
         )
     }
 
-    /// The callees of calls, branches and loops, on tensors of any shape.
+    /// The functions that calls, branches and loops run, on tensors of any shape.
     fn functions(&self) -> String {
         let any = format!("tensor<*x{}>", self.element());
         let function = |name: &str, op: &str| {
@@ -262,7 +262,7 @@ impl Graph {
         GraphValue { name, dims: dims.to_vec(), is_const: true, is_first: false }
     }
 
-    /// An op on operands with optional element types; the default is the graph's.
+    /// An op on operands with their element types. The result has the graph's element type.
     fn op_of(
         &mut self,
         op: &str,
@@ -296,7 +296,7 @@ impl Graph {
         self.op_of(op, &operands, attrs, dims)
     }
 
-    /// An op of a value and a vector of integers.
+    /// An op on a value and a constant vector of integers.
     fn with_ints(
         &mut self,
         op: &str,
@@ -326,7 +326,7 @@ impl Graph {
         if size == 0 || size > 2000 {
             return;
         }
-        // Products do not grow beyond what a float holds.
+        // A frequent `Tanh` keeps products from growing beyond the range of floats.
         let grows = matches!(
             self.mode,
             GraphMode::Floats | GraphMode::Dynamic | GraphMode::Partial | GraphMode::Images
@@ -371,7 +371,7 @@ impl Graph {
         }
     }
 
-    /// A value of the same shape as another, if there is one.
+    /// A value of the shape and layout of `x`; `x` itself if there is no other.
     fn partner(&mut self, x: &GraphValue) -> GraphValue {
         let others: Vec<GraphValue> =
             self.values.iter().filter(|y| y.dims == x.dims && y.is_first == x.is_first).cloned().collect();
@@ -388,7 +388,7 @@ impl Graph {
         self.op(op, &[x, &y], "", &x.dims.clone())
     }
 
-    /// An op on a value and a broadcast constant, often without effect on the value.
+    /// An op on a value and a broadcast constant, which is often the op's identity element.
     fn with_constant(&mut self, x: &GraphValue) -> GraphValue {
         let dims = x.dims.clone();
         let is_scalar = dims.is_empty() || self.chance(50);
@@ -402,7 +402,7 @@ impl Graph {
         });
         let ops: &[&str] = match self.mode {
             GraphMode::Integers => &["AddV2", "Sub", "Mul", "Maximum"],
-            // TensorFlow's own optimizer drops x * 0.
+            // No `Mul`: TensorFlow's own optimizer drops x * 0.
             GraphMode::Specials => &["AddV2", "Sub", "Maximum"],
             _ if choice == 0 => &["AddV2", "Sub", "Mul", "Maximum"],
             _ => &["AddV2", "Sub", "Mul", "RealDiv", "AddV2", "Mul"],
@@ -586,10 +586,10 @@ impl Graph {
         self.op(op, &[&y], "", &[rows, 5])
     }
 
-    /// A choice between two values.
+    /// An elementwise choice (`SelectV2`) between two values.
     fn chosen(&mut self, x: &GraphValue) -> GraphValue {
         let (y, dims, op) = (self.partner(x), x.dims.clone(), self.dice.pick(&["Less", "GreaterEqual"]));
-        // A comparison of computed floats may change with their last bits.
+        // The condition compares an input: that of a computed float would depend on its last bits.
         let input =
             self.inputs.iter().find(|input| input.dims == dims && input.is_first == x.is_first).cloned();
         let Some(input) = input else { return x.clone() };
@@ -605,7 +605,7 @@ impl Graph {
         GraphValue { name, dims, is_const: false, is_first: x.is_first }
     }
 
-    /// An operator of images.
+    /// An op on images.
     fn image(&mut self, x: &GraphValue) -> GraphValue {
         let first = x.is_first;
         let (h, w, c) =

@@ -6,9 +6,9 @@
 //!             └── variables, lists, arrays, stacks, optionals, checks
 //! ```
 //!
-//! A program is made step by step from one seed, so that its first steps are a program too. All shapes are
-//! known here, whether or not they are written. Loops run at most [`TRIPS`] times, and floats that leave a
-//! body are bounded, so that nothing grows without limit.
+//! A program is made step by step from one seed, so a prefix of its steps is a program too. The generator
+//! knows all shapes, whether or not the program declares them. Loops run at most [`TRIPS`] times, and floats
+//! that leave a body are bounded, so no value grows without limit.
 
 mod state;
 
@@ -23,7 +23,7 @@ use crate::dice::Dice;
 /// Maximum number of iterations of a loop.
 const TRIPS: usize = 3;
 
-/// The deepest nesting of functions and regions.
+/// Maximum nesting depth of functions and regions.
 const DEPTH: usize = 3;
 
 const RESOURCE: &str = "tensor<!tf_type.resource>";
@@ -32,7 +32,7 @@ const INT: &str = "tensor<i32>";
 const BOOL: &str = "tensor<i1>";
 const CHAIN: &str = "!tfrt.chain";
 
-/// The shapes of the variables with a name, by its number.
+/// The shapes of the named variables, indexed by the number in the name.
 const NAMED: &[&[usize]] = &[&[2, 3, 4], &[4, 6], &[2, 3, 4]];
 
 /// A program whose entry is `@main`.
@@ -87,7 +87,7 @@ impl Program {
 struct Module {
     functions: String,
     n: usize,
-    /// Those with effects.
+    /// The names of the functions with effects.
     effectful: HashSet<String>,
 }
 
@@ -108,7 +108,7 @@ struct VariableValue {
 #[derive(Clone)]
 struct ListValue {
     name: String,
-    /// Of its elements.
+    /// The shape of its elements.
     dims: Vec<usize>,
     len: usize,
 }
@@ -118,13 +118,13 @@ struct ListValue {
 struct Scope {
     variables: Vec<VariableValue>,
     lists: Vec<ListValue>,
-    /// Scalars of bools or integers that do not depend on floats.
+    /// Boolean and integer scalars that do not depend on floats, with their types.
     conditions: Vec<(String, &'static str)>,
-    /// Completions.
+    /// Control edges: the completions of earlier ops.
     edges: Vec<String>,
 }
 
-/// The body of a function or region that is being made.
+/// The body of a function or region under construction.
 struct FunctionBody {
     graph: Graph,
     scope: Scope,
@@ -159,7 +159,7 @@ impl FunctionBody {
         self.graph.dice.below(n)
     }
 
-    /// The type of a value of the graph's elements.
+    /// The type of a tensor of the graph's element type.
     fn ty(&self, dims: &[usize]) -> String {
         self.graph.ty(dims, self.graph.element())
     }
@@ -194,7 +194,8 @@ impl FunctionBody {
         format!("#tf_type.shape<{text}>")
     }
 
-    /// An op; the names of its results. It may wait for a control edge, and its completion may become one.
+    /// Adds an op. Returns the names of its results. The op may take a control edge as its last operand, and
+    /// its completion may become its last result and a new control edge.
     fn op(&mut self, op: &str, operands: &[Typed], attrs: &str, results: &[&str]) -> Vec<String> {
         self.op_with(op, operands, attrs, "", results)
     }
@@ -239,7 +240,7 @@ impl FunctionBody {
         made
     }
 
-    /// An op with an effect.
+    /// [`FunctionBody::op`] for an op with an effect.
     fn effect(&mut self, op: &str, operands: &[Typed], attrs: &str, results: &[&str]) -> Vec<String> {
         self.has_effects = true;
         self.op(op, operands, attrs, results)
@@ -326,7 +327,7 @@ impl FunctionBody {
         vec![self.graph.some(), self.graph.some()]
     }
 
-    /// The operands that functions of this scope take: `%n`, values, variables, lists.
+    /// The operands for a function called in this scope: `%n`, `values`, resource variables, lists.
     fn given(&self, values: &[GraphValue]) -> Vec<Typed> {
         let mut all = vec![("%n".to_owned(), INT.to_owned())];
         all.extend(values.iter().map(|x| self.typed(x)));
@@ -335,12 +336,13 @@ impl FunctionBody {
         all
     }
 
-    /// The variables that are resources, which functions may take.
+    /// The resource variables. Functions take these as arguments, but no references.
     fn handles(&self) -> Vec<VariableValue> {
         self.scope.variables.iter().filter(|variable| !variable.is_ref).cloned().collect()
     }
 
-    /// A body for a function that takes the operands of [`FunctionBody::given`], and its arguments.
+    /// An empty function body and the function's arguments: `first`, then one for each operand of
+    /// [`FunctionBody::given`].
     fn callee(
         &mut self,
         values: &[GraphValue],
@@ -368,7 +370,7 @@ impl FunctionBody {
         (body, arguments)
     }
 
-    /// Ends a function.
+    /// Adds the complete function to the module.
     fn finish(self, module: &mut Module, name: &str, arguments: &[Typed], results: &[Typed]) {
         let arguments: Vec<String> = arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
         if self.has_effects {
@@ -395,7 +397,8 @@ impl FunctionBody {
         name
     }
 
-    /// The name of the op that runs these functions: `with` if one has effects, else `with` or `without`.
+    /// The name of the op that runs these functions: `with` if one of them has effects, otherwise a random
+    /// one of `with` and `without`.
     fn stateful(
         &mut self,
         module: &Module,
@@ -460,8 +463,8 @@ impl FunctionBody {
         (trips, self.int(trips as i64).0)
     }
 
-    /// A loop over functions. It carries a counter, its limit, and the operands of [`FunctionBody::given`];
-    /// lists grow.
+    /// A loop whose condition and body are functions. It carries a counter, its limit, and the operands of
+    /// [`FunctionBody::given`]; lists grow.
     fn repeat(&mut self, module: &mut Module) {
         let values = self.two();
         let (trips, limit) = self.limit();
@@ -523,8 +526,8 @@ impl FunctionBody {
         std::mem::replace(&mut self.graph.body, body)
     }
 
-    /// True if ops with effects were added since `has_effects` was taken. Merges `before`, the taken value,
-    /// into it.
+    /// True if ops with effects were added since `has_effects` was taken. Merges the taken value, `before`,
+    /// back into `has_effects`.
     fn effects_since(&mut self, before: bool) -> bool {
         let inside = self.has_effects;
         self.has_effects |= before;

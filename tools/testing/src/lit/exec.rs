@@ -1,9 +1,9 @@
 //! The execution of pipelines.
 //!
 //! All commands of a pipeline start at once, in one process group, each with its output connected to the next
-//! one's input. The last output and every error stream that is not redirected go to files, so nothing can
-//! block for want of a reader; the ends of the files go into the report. On a timeout the whole group is
-//! killed, including processes started by the commands.
+//! one's input. The last output and every error stream that is not redirected go to files, so no command
+//! blocks because its output is not read. The last bytes of these files go into the report. On a timeout the
+//! whole group is killed, including processes started by the commands.
 
 use std::fs::{File, OpenOptions};
 use std::io::{PipeWriter, Read, Seek, SeekFrom};
@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 
 use super::shell::{Pipeline, Redirection, ShellCommand, StdStream};
 
-/// Most bytes of a stream that a report shows.
+/// Maximum number of bytes of a stream that a report shows.
 const MAX_SHOWN: u64 = 16 << 10;
-/// The time that a killed command may take to end.
+/// Maximum time from the kill of a command to its end.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A pipeline that did not succeed.
 #[derive(Debug)]
 pub(super) struct PipelineFailure {
     pub(super) report: String,
-    /// True if it ran to its end by itself; otherwise it could not start or was killed.
+    /// True if every command ended by itself; false if one could not start or was killed.
     pub(super) ended: bool,
 }
 
@@ -113,7 +113,7 @@ fn run_pipeline(pipeline: &Pipeline, directory: &Path, deadline: Instant) -> Res
 /// A file for a stream's output; every write appends.
 fn capture() -> std::io::Result<File> {
     let directory = tempfile::tempdir()?;
-    // The file lives on without its name.
+    // The open file outlives its directory, which is removed on return.
     OpenOptions::new().read(true).append(true).create_new(true).open(directory.path().join("stream"))
 }
 
@@ -180,7 +180,7 @@ impl Group {
                 None => process.env_remove(name),
             };
         }
-        // The first child leads the group; until it is waited for, its id stays taken.
+        // The first child leads the group. Its id cannot be reused before it is waited for.
         let leader = self.children.first().map_or(0, |c| i32::try_from(c.id()).unwrap_or(0));
         process.process_group(leader);
         let child = process.spawn().map_err(|error| {
@@ -190,7 +190,7 @@ impl Group {
         Ok(())
     }
 
-    /// Waits for all. The status of a command that was killed is `None`.
+    /// Waits for all commands. The status of a command that was killed is `None`.
     fn wait(mut self, deadline: Instant) -> Result<Vec<Option<ExitStatus>>, PipelineFailure> {
         let children = std::mem::take(&mut self.children);
         let leader = children.first().map(Child::id);
@@ -200,7 +200,7 @@ impl Group {
         for (i, mut child) in children.into_iter().enumerate() {
             let sender = sender.clone();
             std::thread::spawn(move || {
-                // The receiver is gone only after it gave up on all of them.
+                // Sending fails only if the receiver has given up on the whole group.
                 _ = sender.send((i, child.wait()));
             });
         }
@@ -233,7 +233,7 @@ impl Group {
 }
 
 impl Drop for Group {
-    /// If a later command could not start, those before it must not stay.
+    /// Kills the commands already started when a later one cannot start.
     fn drop(&mut self) {
         if let Some(first) = self.children.first() {
             kill_group(Some(first.id()));

@@ -1,10 +1,11 @@
 //! Conditions on features: `avx2 && !(debug || linux)`.
 //!
-//! A feature's name is made of letters, digits and `-+=._`. `true`, `false` and, for XFAIL, `*` are built in.
+//! A feature's name is made of letters, digits and `-+=._`. `true` and `false` are built in. `*`, which
+//! `script.rs` accepts outside REQUIRES, is always true.
 
 use std::collections::BTreeSet;
 
-/// Deepest nesting of parentheses and negations.
+/// Maximum nesting depth of parentheses and negations.
 const MAX_DEPTH: usize = 50;
 
 /// A parsed condition.

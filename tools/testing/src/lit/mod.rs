@@ -5,8 +5,8 @@
 //! // REQUIRES: avx2 && !debug      UNSUPPORTED: ..      XFAIL: *
 //! ```
 //!
-//! The language is a subset of LLVM's lit with its internal shell. Anything beyond it is refused with a
-//! message, since a misunderstood line could pass where it should not.
+//! The language is a subset of LLVM's lit with its internal shell. Anything outside the subset is refused
+//! with a message: a misread line could pass where it should fail.
 //!
 //! ```text
 //! file ──script.rs──▶ Script ──shell.rs──▶ pipelines ──exec.rs──▶ exit codes and output
@@ -15,13 +15,13 @@
 //!
 //! * Each RUN line is run separately, in order; the first failure ends the test. A pipeline fails if any of
 //!   its commands does, not just the last.
-//! * Commands are the tools passed by the caller and a few ordinary ones from PATH (`shell.rs`). No shell is
-//!   used.
+//! * Commands are the tools passed by the caller, a few ordinary ones from PATH (`shell.rs`), and absolute
+//!   paths. No shell is used.
 //! * `%s` is the test file, `%S` and `%p` its directory, `%t` a name for temporary files of this test, `%T`
 //!   an empty directory of this test (also the working directory), `%%` a percent sign. Anything else with
 //!   `%` is an error.
-//! * A test that times out is killed with all its processes and fails, even if failure is expected. So does a
-//!   malformed test.
+//! * A test that times out is killed with all its processes and fails, even if failure is expected. A
+//!   malformed test fails likewise.
 
 mod exec;
 mod feature;
@@ -43,7 +43,7 @@ pub struct Config {
     pub tools: BTreeMap<String, PathBuf>,
     /// The features for REQUIRES, UNSUPPORTED and XFAIL.
     pub features: BTreeSet<String>,
-    /// The directory of the tests' temporary directories.
+    /// The parent of the tests' temporary directories.
     pub scratch: PathBuf,
     /// The timeout of one test.
     pub timeout: Duration,
@@ -56,7 +56,7 @@ pub enum Outcome {
     Pass,
     /// A line failed, as expected by XFAIL.
     ExpectedFailure,
-    /// It cannot run here, with the unmet condition.
+    /// It cannot run with the given features; the text is the unmet condition.
     Unsupported(String),
     /// Any other outcome, with a report of the commands and their output.
     Fail(String),

@@ -1,14 +1,14 @@
 //! The keywords in a test file's comments.
 //!
-//! A keyword is recognized as the first word of its line, after nothing but comment signs. `RUN:` in any
-//! other position is an error: the line would look as if it were run. A RUN line that ends in `\` continues
+//! A keyword is the first word of its line; only comment signs precede it. `RUN:` in any other position is an
+//! error: the line would look as if it were run. A RUN line that ends in `\` continues
 //! in the next one.
 
 use std::collections::BTreeSet;
 
 use super::feature::Condition;
 
-/// A RUN line, continuation lines joined.
+/// A RUN line joined with its continuation lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLine {
     /// Number of its first line in the file.

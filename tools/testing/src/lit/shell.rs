@@ -4,13 +4,13 @@
 //! line     = pipeline { "&&" pipeline }
 //! pipeline = command { "|" command }
 //! command  = { word | redirection }
-//! redirection = "<" word | [1|2] ">" word | [1|2] ">>" word | "2>&1" | "1>&2" | "&>" word
+//! redirection = "<" word | [1|2] ">" word | [1|2] ">>" word | "2>&1" | [1] ">&2" | "&>" word
 //! ```
 //!
-//! Words are separated by blanks; `'..'` quotes everything, `".."` everything except `\"` and `\\`, and `\`
-//! outside quotes quotes the next character. Substitutions are made within a word, so paths may contain
-//! blanks. All other shell syntax (`$`, backticks, `;`, `||`, `&`, parentheses, `*`) is refused unless
-//! quoted.
+//! Words are separated by blanks. `'..'` quotes everything except substitutions (`%`). `".."` also leaves
+//! `\"` and `\\` their meaning. `\` outside quotes quotes the next character. Substitutions are made within
+//! a word, so paths may contain blanks. All other shell syntax (`$`, backticks, `;`, `||`, `&`,
+//! parentheses, `*`) is refused unless quoted; `$` and backticks need single quotes.
 //!
 //! `env [-u NAME] [NAME=VALUE].. command` is built in; `not [--crash] command` is a tool like the others, but
 //! its command is looked up here as well.
@@ -49,7 +49,7 @@ pub(super) enum Redirection {
         path: PathBuf,
         append: bool,
     },
-    /// `stream` goes to the other one's current destination.
+    /// The stream goes to the current destination of the other one.
     Join(StdStream),
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Redirection {
 pub(super) struct ShellCommand {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<String>,
-    /// Set, or removed if there is no value.
+    /// The variables to set, or to remove if there is no value.
     pub(super) environment: Vec<(String, Option<String>)>,
     pub(super) redirections: Vec<Redirection>,
     /// As written, for reports.
@@ -158,7 +158,7 @@ fn parse_command(
     let name = words.get(at).ok_or("a command is missing")?.clone();
     let program = resolve(&name, tools)?;
     let mut arguments = words.split_off(at + 1);
-    // The commands after `not`.
+    // The command after `not` is looked up too; it may be `not` again.
     let mut inner = (name == "not").then_some(0);
     while let Some(mut at) = inner {
         at += usize::from(arguments.get(at).is_some_and(|a| a == "--crash"));

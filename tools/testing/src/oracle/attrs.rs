@@ -12,7 +12,7 @@ pub(super) struct Attrs<'m> {
     pub(super) op: OpId,
 }
 
-/// A constant tensor: little-endian elements, or one element for all.
+/// A constant tensor: little-endian elements, or the one element of a splat.
 pub(super) struct Dense<'m> {
     pub(super) dtype: DType,
     pub(super) shape: Shape,
@@ -56,7 +56,7 @@ impl<'m> Attrs<'m> {
         }
     }
 
-    /// An array of numbers, as by [`Attrs::bits`].
+    /// An array of numbers, each as [`Attrs::bits`] returns it.
     pub(super) fn all_bits(self, name: &str) -> Result<Vec<u64>, Refusal> {
         let AttrKind::Array(elements) = self.kind(name)? else { return Err(self.wrong(name)) };
         elements.iter().map(|&e| bits(self.module.cx.attr(e)).ok_or_else(|| self.wrong(name))).collect()

@@ -16,12 +16,12 @@ use super::{Execution, Limits, Refusal, scalars, tensors};
 /// Maximum number of locations in the trace of an error.
 const MAX_TRACE: usize = 32;
 
-/// The effect of an op.
+/// The outcome of an op that completed.
 pub(super) struct Done {
     pub(super) results: Vec<Value>,
     /// The line that it prints.
     pub(super) printed: Option<String>,
-    /// True if nothing runs after it.
+    /// True if it cancels the execution: no later op runs.
     pub(super) cancels: bool,
 }
 
@@ -37,7 +37,7 @@ impl Done {
 
 /// The reason why an op did not complete.
 pub(super) enum Stop {
-    /// It failed. `first` are the results before the failure; the others become the error.
+    /// It failed. `first` are the results set before the failure; all others become the error.
     Fails { code: Code, message: String, first: Vec<Value> },
     /// The oracle cannot interpret it.
     Refused(String),
@@ -54,8 +54,8 @@ pub(super) fn fails(code: Code, message: impl Into<String>) -> Stop {
     Stop::Fails { code, message: message.into(), first: Vec::new() }
 }
 
-/// A value, and the number of lines that were certainly printed before it was available: the first `after`
-/// lines.
+/// A value, with the number of lines that are printed before it is available in every legal execution: the
+/// first `after` lines.
 #[derive(Clone)]
 struct OrderedValue {
     value: Value,
@@ -67,7 +67,7 @@ struct Frame {
     next: Option<OpId>,
     values: HashMap<ValueId, OrderedValue>,
     caller: Option<Caller>,
-    /// Nothing in it happens before these lines have been printed.
+    /// The number of lines that are printed before anything in the frame happens.
     after: usize,
     n_registers: usize,
 }
@@ -184,7 +184,7 @@ impl Interpreter<'_> {
             let Some(Caller { op, then }) = ended.caller else {
                 return Ok(operands.into_iter().map(|held| held.value).collect());
             };
-            // A call's results are available after it has run, even those that were available before.
+            // No result of a call is available before the call begins, even if it is one of its arguments.
             let results = operands
                 .into_iter()
                 .map(|OrderedValue { value, after: at }| OrderedValue { value, after: at.max(after) });
@@ -246,7 +246,7 @@ impl Interpreter<'_> {
             }
             Err(Stop::Refused(why)) => return Err(Refusal(why)),
         };
-        // A lenient operand's results are available when that operand is.
+        // An op with a lenient operand may have results as soon as its frame has begun.
         let lenient = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Lenient);
         let after = if lenient.clone().count() > 0 { begun } else { after };
         self.store(op, results.into_iter().map(|value| OrderedValue { value, after }));
@@ -324,7 +324,8 @@ impl Interpreter<'_> {
     }
 }
 
-/// The value that keeps an op from running: dead before error, and of several errors the first.
+/// The value that keeps an op from running: dead takes precedence over errors, the first error over the
+/// others.
 fn blocked_by<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     let mut first_error = None;
     for value in values {
@@ -337,7 +338,7 @@ fn blocked_by<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     first_error
 }
 
-/// The value left by a cancellation.
+/// The result of an op that a cancellation keeps from running.
 fn cancelled() -> Value {
     Value::Error(Rc::new(OracleError {
         code: Code::Cancelled,

@@ -11,13 +11,14 @@
 //! and the functions of [`mod@befrost_tensor::reference`]. The executor is correct if its results are the
 //! same (`semantics.md`, "Comparing with the oracle").
 //!
-//! Producers precede users in the text, so every operand is final when its op is reached: values are
-//! concrete, errors or dead, never unavailable. Among an op's required operands dead takes precedence over
-//! error, and among errors the lowest-numbered operand's.
+//! Producers precede users in the text, so every operand is final when its op is reached. A value is
+//! concrete, an error or dead, never unavailable. Among an op's required operands dead takes precedence
+//! over errors, and the error of the lowest-numbered operand over the others.
 //!
-//! Where a program's semantics are open, the oracle decides by the order of the text: the order of prints
-//! without a chain between them ([`Execution::is_ordered`]); the ops that still run after a cancellation.
-//! Programs that write and read tensors without a chain between are wrong and are not detected.
+//! Two things are open in a program's semantics, and the oracle decides them by the order of the text: the
+//! order of prints without a chain between them ([`Execution::is_ordered`]), and the ops that still run after
+//! a cancellation. A program that writes and reads a tensor without a chain between is wrong; the oracle does
+//! not detect it.
 //!
 //! Op graphs have an oracle of their own, [`tf`].
 //!
@@ -39,19 +40,18 @@ pub use value::{Code, OracleError, Tensor, Value};
 pub struct Execution {
     /// The function's results.
     pub results: Vec<Value>,
-    /// The printed texts, with a line end each.
+    /// The printed texts, each with its line end.
     pub printed: Vec<String>,
-    /// True if the program fixes the order of all prints. Otherwise any order that the chains permit is
-    /// correct.
+    /// True if the chains fix the order of all prints. Otherwise any order that they permit is correct.
     pub is_ordered: bool,
 }
 
 /// The limits of nested calls; the same as the runtime's.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most active nested calls.
+    /// Maximum number of active nested calls.
     pub depth: usize,
-    /// The most values held by the active calls together.
+    /// Maximum number of values of all active calls together.
     pub values: usize,
 }
 

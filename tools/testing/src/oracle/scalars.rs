@@ -6,8 +6,8 @@ use super::attrs::Attrs;
 use super::frames::{Done, Stop, fails};
 use super::value::{Code, Value};
 
-/// The results of an op on concrete operands (lenient ones may be anything). `None` if it is not one of these
-/// ops, or not defined for such operands.
+/// The results of an op on concrete operands (a lenient operand may also be dead or an error). `None` if
+/// the op is not one of these, or is not defined for such operands.
 pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Option<Done>, Stop> {
     use Value::{Chain, F32, F64, I1, I32, I64};
     let result = match (name, operands) {

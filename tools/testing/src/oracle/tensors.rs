@@ -1,8 +1,8 @@
 //! Ops on shapes and tensors: one arm each, the mathematics from [`mod@befrost_tensor::reference`].
 //!
 //! An op that writes a tensor checks everything before it writes: element types of the operands in their
-//! order, then shapes, then aliasing of operands, then whether the written one is a constant. The first
-//! problem is the error.
+//! order, then shapes, then aliasing of operands, then whether the written one is a constant. Elementwise ops
+//! check the shape of the written tensor before its element type. The first problem is the error.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl From<TensorError> for Stop {
 /// As [`super::scalars::evaluate`].
 pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Option<Done>, Stop> {
     use Value::{Chain, I1, I32, I64};
-    // `tfrt_dht.fill_tensor_with_constant.f32`: the element type, if it is the last word.
+    // The element type, if it is the last word: `tfrt_dht.fill_tensor_with_constant.f32`.
     let (stem, dtype) = match name.rsplit_once('.') {
         Some((stem, last)) => (stem, last.parse::<DType>().ok()),
         None => (name, None),
@@ -232,7 +232,7 @@ fn bias_add(x: &Tensor, bias: &Tensor, out: &Tensor) -> Result<Done, Stop> {
     if got.rank() != 1 {
         return Err(TensorError::Rank { what: "bias", want: 1, got }.into());
     }
-    // A scalar has no last dimension for the bias to lie along.
+    // A scalar has no last dimension, so no bias fits it.
     let last = x.data.shape().dims().last().copied();
     if last != Some(got.dims()[0]) {
         let want = Shape::new(&[last.unwrap_or(1)])?;

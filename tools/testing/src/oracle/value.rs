@@ -16,7 +16,7 @@ pub enum Code {
     InvalidArgument,
     /// Memory, or the depth of calls, is exhausted.
     ResourceExhausted,
-    /// A write to a constant.
+    /// A write to a constant, or a read of a variable before it is initialized.
     FailedPrecondition,
     /// A value outside its range.
     OutOfRange,
@@ -60,7 +60,7 @@ impl From<HostTensor> for Tensor {
 pub enum Value {
     /// The control flow did not take this path.
     Dead,
-    /// Its producer failed, or a producer before it.
+    /// Its producer failed, or an operand of its producer was an error.
     Error(Rc<OracleError>),
     /// A chain.
     Chain,
@@ -81,7 +81,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The error inside.
+    /// The error, if the value is one.
     pub fn error(&self) -> Option<&OracleError> {
         match self {
             Value::Error(failure) => Some(failure),

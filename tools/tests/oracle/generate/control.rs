@@ -1,14 +1,14 @@
 //! Branches and loops: ops with regions, and ops that run functions generated for them.
 //!
-//! Each body takes the chain of the prints and up to three numbers or shapes, and returns the same. Loops
-//! terminate: their counts are small constants or errors.
+//! Each body takes the chain of the prints and up to three numbers or shapes, and returns values of the same
+//! types. Loops terminate: their counts are small constants or errors.
 
 use std::fmt::Write;
 
 use super::Body;
 use super::Ty::{self, Chain, F32, F64, I1, I32, I64};
 
-/// How deep bodies nest.
+/// Maximum nesting depth of bodies.
 const MAX_DEPTH: usize = 2;
 
 impl Body<'_, '_> {
@@ -80,8 +80,9 @@ impl Body<'_, '_> {
         self.one(kind, &[], &format!(" {{value = {number} : i32}}"), I32)
     }
 
-    /// Writes an op on `first`, the chain of the prints, values of the other types in `passed`, and `last`.
-    /// Its first result is the new chain of the prints. `tail`: its regions and attributes.
+    /// Writes an op. Its operands are `first`, the chain of the prints, values of the other types in
+    /// `passed`, and `last`. Its first result becomes the chain of the prints. `tail` is the text of its
+    /// regions and attributes.
     fn run(
         &mut self,
         name: &str,
@@ -101,8 +102,8 @@ impl Body<'_, '_> {
         self.out = names[0].clone();
     }
 
-    /// A block with arguments of the types `takes` that returns values of the types `gives`: its arguments
-    /// and its ops.
+    /// The text of a block with arguments of the types `takes` that returns values of the types `gives`: its
+    /// arguments and its ops.
     fn block(&mut self, takes: &[Ty], gives: &[Ty]) -> (String, String) {
         self.block_of(takes, gives, |_| Vec::new())
     }
@@ -154,7 +155,7 @@ impl Body<'_, '_> {
         format!("{{\n^bb0({arguments}):\n{text}}}")
     }
 
-    /// The name of a new function.
+    /// Generates a function. Returns its name.
     fn function_of(&mut self, takes: &[Ty], gives: &[Ty]) -> String {
         let name = format!("{}_{}", self.prefix, self.n_names);
         let (arguments, text) = self.block(takes, gives);
@@ -162,8 +163,8 @@ impl Body<'_, '_> {
         name
     }
 
-    /// A new function on values of the types `passed` and a number. It returns them with the number
-    /// decremented, and whether to continue.
+    /// Generates the body function of a `tfrt.while`. It takes values of the types `passed` and a number. It
+    /// returns values of the same types, the number decremented, and whether to continue. Returns its name.
     fn countdown(&mut self, passed: &[Ty]) -> String {
         let name = format!("{}_{}", self.prefix, self.n_names);
         let n = format!("%b{}_{}", self.n_names, passed.len());
@@ -185,7 +186,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Names and types, each with commas.
+/// The names and the types, each as a list with commas.
 fn list(values: &[(String, Ty)]) -> (String, String) {
     let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
     let types: Vec<&str> = values.iter().map(|(_, ty)| ty.name()).collect();

@@ -1,18 +1,19 @@
 //! Random well-formed programs.
 //!
-//! Every decision is read from a tape of numbers, so that proptest can shrink a program by shrinking its
-//! tape; an empty tape yields the simplest program. A program is a list of functions that call earlier ones,
-//! and branch and loop (`control`). The first argument and result of each is the chain of its prints.
+//! Every decision is read from a tape of numbers, so proptest can shrink a program by shrinking its tape. An
+//! empty tape yields the simplest program. A program is a list of functions that call earlier ones, branch
+//! and loop (`control`). The first argument and the first result of each function are the chain of its
+//! prints.
 //!
-//! Programs may fail in every possible way, but chains order the uses of their tensors: a read waits for the
-//! last write, a write for all earlier reads and writes. After a tensor is passed to a call or returned, it
-//! is not written any more.
+//! Programs may fail in every possible way, but chains order the uses of a tensor: a read waits for the last
+//! write, a write for all earlier reads and writes. No tensor is written after it was passed to a call or
+//! returned.
 
 mod control;
 
 use std::fmt::Write;
 
-/// Decisions.
+/// The tape of decisions.
 pub(crate) struct Tape<'t>(pub(crate) std::slice::Iter<'t, u32>);
 
 impl Tape<'_> {
@@ -63,7 +64,7 @@ impl Ty {
     }
 }
 
-/// A program and its last function.
+/// A program, and its entry: the last function with the types of its arguments.
 pub(crate) struct Generated {
     pub(crate) text: String,
     pub(crate) entry: String,
@@ -73,11 +74,11 @@ pub(crate) struct Generated {
 struct Function {
     name: String,
     arguments: Vec<Ty>,
-    /// Tensors with their level.
+    /// The types of the results. The number is the level of a tensor, see [`Buffer::level`].
     results: Vec<(Ty, u32)>,
 }
 
-/// A name of a tensor.
+/// A name of a tensor. Several names may denote one buffer.
 #[derive(Clone)]
 struct Name {
     name: String,
@@ -91,14 +92,15 @@ struct Buffer {
     is_writable: bool,
     last_write: Option<String>,
     reads: Vec<String>,
-    /// The depth of multiplications and additions of its elements; from [`INEXACT`] on they may be rounded.
+    /// The depth of multiplications and additions in its elements. Elements of level [`INEXACT`] or more
+    /// may be rounded.
     level: u32,
 }
 
-/// Programs do not compare numbers of this level with each other.
+/// The level from which elements may be rounded. Programs do not compare such elements with each other.
 const INEXACT: u32 = 4;
 
-/// Ops on numbers and shapes that accept any values: name, operands, results.
+/// An op on numbers and shapes that accepts any values: its name and the types of its operands and results.
 type Simple = (&'static str, &'static [Ty], &'static [Ty]);
 const SIMPLE: &[Simple] = &[
     ("tfrt.add.i32", &[I32, I32], &[I32]),
@@ -151,9 +153,9 @@ struct Body<'a, 't> {
     tape: &'a mut Tape<'t>,
     functions: &'a [Function],
     text: String,
-    /// Functions generated for ops in the text.
+    /// The text of functions generated for ops of this body.
     more: String,
-    /// The prefix of their names.
+    /// The prefix of these functions' names.
     prefix: String,
     /// The number of enclosing bodies.
     depth: usize,
@@ -228,7 +230,7 @@ impl<'a, 't> Body<'a, 't> {
 
     // ---- values ----
 
-    /// Registers a new independent value.
+    /// Registers a new value. A tensor gets a buffer of its own.
     fn add(&mut self, name: String, ty: Ty, level: u32) {
         if ty == Tensor {
             let buffer = Buffer { is_writable: false, last_write: None, reads: Vec::new(), level };
@@ -282,11 +284,11 @@ impl<'a, 't> Body<'a, 't> {
         self.op(name, operands, attrs, &[result]).swap_remove(0)
     }
 
-    /// An existing value, or a new one. Not for tensors.
+    /// An existing value, or a new one. Tensors are chosen by [`Body::tensor`].
     fn value(&mut self, ty: Ty) -> String {
         let known: Vec<usize> = (0..self.values.len()).filter(|&i| self.values[i].1 == ty).collect();
         if !known.is_empty() && !self.tape.chance(25) {
-            // Recent values are preferred, so that programs become deep.
+            // Recent values are preferred, which makes programs deep.
             let back = self.tape.pick(known.len()).min(self.tape.pick(known.len()));
             return self.values[known[known.len() - 1 - back]].0.clone();
         }
@@ -321,7 +323,7 @@ impl<'a, 't> Body<'a, 't> {
 
     // ---- tensors ----
 
-    /// The chain after which the tensors may be read, and one be written.
+    /// A chain after which the tensors `reads` may be read and `write` may be written.
     fn ordered(&mut self, reads: &[usize], write: Option<usize>) -> String {
         let mut chains: Vec<String> = Vec::new();
         for &at in reads.iter().chain(&write) {
@@ -345,7 +347,7 @@ impl<'a, 't> Body<'a, 't> {
         }
     }
 
-    /// An op on tensors, the written one last, then a chain, which is its last result.
+    /// An op on the tensors `reads`, then `write`, then a chain. Its last result is a chain.
     fn on(&mut self, name: &str, reads: &[usize], write: Option<usize>, attrs: &str, first_results: &[Ty]) {
         let chain = self.ordered(reads, write);
         let mut operands: Vec<(String, Ty)> =
@@ -445,7 +447,7 @@ impl<'a, 't> Body<'a, 't> {
         at
     }
 
-    /// Another name of a tensor, valid after all writes; it is not written from now on.
+    /// Another name of a tensor, available after all writes. The tensor becomes read-only.
     fn freeze(&mut self, at: usize) -> String {
         let chain = self.ordered(&[at], None);
         self.buffers[self.tensors[at].buffer].is_writable = false;
@@ -482,7 +484,7 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     fn print(&mut self) {
-        // Sometimes on another chain, which leaves the order open.
+        // Sometimes on another chain, which leaves the order of the prints open.
         let chain = if self.tape.chance(8) { self.value(Chain) } else { self.out.clone() };
         let ty = self.tape.of(&[I32, I1, I64, F32, F64, Ty::Shape, Chain]);
         let (name, operands) = match ty {
@@ -517,7 +519,7 @@ impl<'a, 't> Body<'a, 't> {
             3 => drop(self.value(Ty::Shape)),
             4 => drop(self.op("tfrt_test.fail", &[], "", &[I32])),
             _ => {
-                // A new chain for the prints, which drops an earlier error and the order.
+                // A new chain for the prints drops an earlier error, and the order.
                 self.out = self.one("tfrt.new.chain", &[], "", Chain);
             }
         }
@@ -636,7 +638,8 @@ impl<'a, 't> Body<'a, 't> {
                 self.one("tfrt_dht.get_tensor_shape", &[(name, Tensor)], "", Ty::Shape);
             }
             10 => {
-                // The sign of a zero sum depends on the start of the summation, and printing shows it.
+                // No results of arithmetic: the sign of a zero sum depends on the first term of the
+                // summation, and printing shows it.
                 let at = self.tensor(1);
                 let written = self.ordered(&[at], None);
                 let chain =
@@ -658,7 +661,7 @@ impl<'a, 't> Body<'a, 't> {
                 self.after(at, chain);
             }
             _ => {
-                // A shape that may be an error.
+                // The shape may be an error.
                 let shape = self.value(Ty::Shape);
                 let name = self.one("cpu.allocate.f32", &[(shape, Ty::Shape)], "", Tensor);
                 self.buffers.push(Buffer {
@@ -703,7 +706,7 @@ fn number(tape: &mut Tape<'_>, ty: Ty) -> String {
     }
 }
 
-/// A small number, so that sums and products of a few are exact.
+/// An element: a small number, so that sums and products of a few of them are exact.
 fn element(tape: &mut Tape<'_>, dtype: &str, is_typed: bool) -> String {
     let value = match dtype {
         "f32" | "f64" => tape.of(&["1.0", "0.5", "-1.0", "2.0", "-2.5", "0.0", "4.0", "-0.5", "3.5"]),

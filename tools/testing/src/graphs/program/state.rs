@@ -22,7 +22,7 @@ impl FunctionBody {
         if of.is_ref { self.ref_type(&of.dims) } else { RESOURCE.to_owned() }
     }
 
-    /// A variable: shared by its name, or of its own op.
+    /// Adds the op that makes a variable: shared under a numbered name, or owned by the op.
     fn new_variable(&mut self, name: Option<usize>, is_ref: bool) -> VariableValue {
         let dims = match name {
             Some(name) => NAMED[name % NAMED.len()].to_vec(),
@@ -40,7 +40,7 @@ impl FunctionBody {
         made
     }
 
-    /// Adds the variables with names, most of them with values.
+    /// Adds the named variables, and initializes most of them.
     pub(super) fn named(&mut self, module: &mut Module) {
         for name in 0..NAMED.len() {
             let made = self.new_variable(Some(name), false);
@@ -94,7 +94,7 @@ impl FunctionBody {
     pub(super) fn variable(&mut self, _: &mut Module) {
         let n = self.scope.variables.len();
         if n == 0 || self.chance(12) {
-            // One without a name in a function is another one for each call that is inlined.
+            // In a function a variable has a name: inlining would turn an unnamed one into one per call.
             let is_named = self.depth > 0 || self.chance(60);
             let name = if is_named { Some(self.below(NAMED.len())) } else { None };
             let is_ref = self.chance(30);
@@ -124,7 +124,7 @@ impl FunctionBody {
         }
     }
 
-    /// Row numbers, rarely one too many.
+    /// Row indices, rarely one beyond the last row.
     fn rows(&mut self, dims: &[usize]) -> Vec<i64> {
         let limit = dims[0] + usize::from(self.chance(4));
         (0..1 + self.below(2)).map(|_| self.below(limit) as i64).collect()
@@ -133,7 +133,7 @@ impl FunctionBody {
     fn scatter(&mut self, of: &VariableValue) {
         let rows = self.rows(&of.dims);
         let dims: Vec<usize> = std::iter::once(rows.len()).chain(of.dims[1..].iter().copied()).collect();
-        // Updates of one row have no order.
+        // Several updates of one row have no defined order; additions commute.
         let kind = if rows.len() > 1 && rows[0] == rows[1] { "Add" } else { "Update" };
         let kind = if self.chance(50) { "Add" } else { kind };
         let (indices, updates, ty) = (self.vector(&rows), self.of_dims(&dims), self.handle_type(of));
@@ -231,7 +231,7 @@ impl FunctionBody {
         self.scope.lists.push(ListValue { name: made[0].clone(), dims, len });
     }
 
-    /// Values pushed on a stack, and popped again.
+    /// A stack: values are pushed, and popped again. Rarely there is one pop too many.
     pub(super) fn stack(&mut self) {
         let max = self.int(-1);
         let attrs = format!("elem_type = {}", self.element_dtype());
@@ -250,7 +250,7 @@ impl FunctionBody {
         }
     }
 
-    /// Elements written to an array, and read again.
+    /// A `TensorArray`: elements are written, and read again.
     pub(super) fn array(&mut self) {
         let x = self.graph.some();
         let (n, ty) = (2 + self.below(2), self.ty(&x.dims));
@@ -261,7 +261,7 @@ impl FunctionBody {
         let made = self.effect("TensorArrayV3", &[size], &attrs, &[RESOURCE, &flow_type]);
         let (array, mut flow) =
             ((made[0].clone(), RESOURCE.to_owned()), (made[1].clone(), flow_type.clone()));
-        // One written twice or not at all is wrong, or reads as zeros.
+        // A second write is an error. An element that is not written is an error or reads as zeros.
         let n_written = n - usize::from(self.chance(20));
         for i in (0..n_written).chain(std::iter::repeat_n(0, usize::from(self.chance(4)))) {
             let (i, x) = (self.int(i as i64), self.of_dims(&x.dims));
@@ -302,7 +302,7 @@ impl FunctionBody {
         }
     }
 
-    /// An assertion, which mostly holds, a line of text, or a test of numbers.
+    /// An assertion, which mostly holds, a printed line, or a `CheckNumerics`.
     pub(super) fn check(&mut self) {
         let x = self.graph.some();
         match self.below(3) {
@@ -330,7 +330,7 @@ impl FunctionBody {
         }
     }
 
-    /// A value with control edges, or one edge of several.
+    /// A control edge: the completion of an `Identity`, or a `NoOp` that joins several edges.
     pub(super) fn edge(&mut self) {
         let x = self.graph.some();
         if self.chance(50) && !self.scope.edges.is_empty() {
@@ -349,7 +349,7 @@ impl FunctionBody {
         self.scope.edges.push(format!("{name}#1"));
     }
 
-    /// An op that fails.
+    /// An op that fails: a gather with an index out of bounds.
     pub(super) fn failure(&mut self) {
         let x = self.graph.some();
         if x.dims.is_empty() {

@@ -1,7 +1,7 @@
 //! Calls, branches and loops: the next body to run, its arguments, and the use of its results.
 //!
-//! An op opens the frame of a function or region, or returns its results at once. When the frame returns,
-//! [`Continuation`] is the continuation. Iterations and blocks run one after the other.
+//! An op opens the frame of a function or region, or returns its results at once. When the frame returns, its
+//! [`Continuation`] decides the use of the results. Iterations and blocks run one after the other.
 
 use std::rc::Rc;
 
@@ -13,11 +13,11 @@ use crate::oracle::value::{Code, OracleError, Value};
 
 /// The use of a body's results.
 pub(super) enum Continuation {
-    /// Returns them.
+    /// Returns them as the op's results.
     Give,
     /// Runs the body on them `left` times more.
     Repeat { body: BlockId, left: i32 },
-    /// Runs the body on all but the last one, while that is true.
+    /// Runs the body on all results but the last, the condition, while the condition is true.
     While { body: BlockId },
     /// Runs the body on the next block of a range, unless there is none.
     Blocks(Blocks),
@@ -30,7 +30,7 @@ pub(super) struct Blocks {
     end: i64,
     size: i64,
     rest: Vec<OrderedValue>,
-    /// The resulting chain: dead if a block's is, else the first error of a block's chain, if any.
+    /// The resulting chain: dead if the chain of any block is dead, else the first error among them.
     chain: OrderedValue,
 }
 
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
             Continuation::Blocks(mut blocks) => {
                 for OrderedValue { value, after } in results {
                     blocks.chain.after = blocks.chain.after.max(after);
-                    // Dead before the first error.
+                    // Dead takes precedence over the first error.
                     match (&blocks.chain.value, &value) {
                         (_, Value::Dead) | (Value::Chain, Value::Error(_)) => blocks.chain.value = value,
                         _ => {}
@@ -230,7 +230,7 @@ impl Interpreter<'_> {
         self.push(body, arguments, Some(Caller { op, then }), after)
     }
 
-    /// The body of the function in an attribute.
+    /// The body of the function that an attribute names.
     fn callee(&self, op: OpId, attr: &str) -> Result<BlockId, Stop> {
         let cx = &self.module.cx;
         match self.module.attr_named(op, attr).map(|attr| cx.attr(attr)) {
@@ -239,7 +239,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The bodies of the functions of a `tfrt.case`.
+    /// The bodies of the branches of a `tfrt.case`.
     fn branches(&self, op: OpId) -> Result<Vec<BlockId>, Stop> {
         let cx = &self.module.cx;
         let Some(AttrKind::Array(symbols)) = self.module.attr_named(op, "branches").map(|attr| cx.attr(attr))

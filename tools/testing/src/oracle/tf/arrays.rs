@@ -1,4 +1,4 @@
-//! `TensorArray`: the lists of TensorFlow 1's loops, which have state.
+//! `TensorArray`: the mutable lists of TensorFlow 1's loops.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ pub struct Array {
     element: PartialShape,
     is_dynamic: bool,
     clears: bool,
-    /// Whether writing adds to the element.
+    /// True if a second write to an element adds to it.
     adds: bool,
     slots: RefCell<Vec<ArraySlot>>,
-    /// The arrays of its gradients, by source.
+    /// Its gradients, by source.
     gradients: RefCell<HashMap<String, Rc<Array>>>,
 }
 

@@ -14,7 +14,7 @@ use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
 use crate::oracle::value::OracleError;
 
-/// Whether an op runs functions or regions.
+/// True if an op runs functions or regions.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(
         name,
@@ -32,7 +32,7 @@ pub(super) fn is_control(name: &str) -> bool {
     )
 }
 
-/// The functions that an op of this kind runs, in the order of its branches.
+/// The functions that an op of control flow names: the callee, the branches in order, or condition and body.
 pub(super) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
     let symbol = |attr| match m.cx.attr(attr) {
         AttrKind::Symbol { root, nested } if nested.is_empty() => Some(*root),
@@ -208,7 +208,7 @@ fn repeat(
     }
 }
 
-/// The failure of an op, at its place.
+/// The failure of an op at its location. Records it if the op has effects.
 fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<OracleError>, Refusal> {
     match stop {
         Stop::Refused(why) => Err(Refusal(why)),
@@ -239,7 +239,7 @@ fn is_true(value: &TfValue) -> Result<bool, Stop> {
     })
 }
 
-/// The number of a branch; `None` if it is negative.
+/// The index of a branch; `None` if it is negative.
 fn number(value: &TfValue) -> Result<Option<usize>, Stop> {
     let x = value.tensor()?;
     match (x.num_elements(), x.dtype()) {

@@ -1,7 +1,8 @@
 //! Ops that are functions of dense tensors, by the tensor library's reference functions.
 //!
-//! An op with a fast version is evaluated here, which decodes its attributes independently. All others go
-//! through [`op::OpRow::prepare`], which has one version of them. Ops that only passes create are refused.
+//! An op with a fast version is evaluated here: its attributes are decoded independently of the fast version.
+//! All other ops have one version, which [`op::OpRow::prepare`] returns. Ops that only passes create are
+//! refused.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::oracle::frames::Stop;
 /// The allocator of results.
 type Memory = Arc<dyn Allocator>;
 
-/// The results of an op of dense tensors.
+/// The results of an op on dense tensors.
 pub(super) fn evaluate(
     attrs: &Attributes<'_>,
     xs: &[&HostTensor],
@@ -119,7 +120,7 @@ fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) ->
         ("Conv2DBackpropInput", [sizes, filter, dy]) => {
             let conv = conv(attrs)?;
             let mut dims = ints(sizes)?;
-            // Height and width alone leave out what the others say.
+            // If only height and width are given, batch and channels come from `dy` and `filter`.
             if let (&[h, w], &[batch, ..], &[_, _, c, _]) =
                 (&dims[..], dy.shape().dims(), filter.shape().dims())
             {
@@ -215,7 +216,7 @@ fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, Stop> {
     }
 }
 
-/// Height and width among four numbers.
+/// Height and width in a list of four numbers, of which the others must be 1.
 fn plane(list: &[i64], format: ImageFormat) -> Result<(usize, usize), Stop> {
     let plane = match (list, format) {
         (&[1, h, w, 1], ImageFormat::Nhwc) | (&[1, 1, h, w], ImageFormat::Nchw) => {
@@ -256,7 +257,7 @@ fn conv(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, Stop> {
     })
 }
 
-/// The windows of a pooling: attributes, or operands.
+/// The attributes of a pooling op. Window and strides are attributes or operands.
 fn pooling(attrs: &Attributes<'_>, operands: Option<[&HostTensor; 2]>) -> Result<Pool2dAttrs, Stop> {
     let format = format(attrs)?;
     let (window, strides) = match operands {

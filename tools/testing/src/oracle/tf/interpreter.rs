@@ -21,10 +21,10 @@ use crate::oracle::value::OracleError;
 /// Maximum number of ops of one call: loops that do not end are refused.
 const MAX_OPS: usize = 1 << 22;
 
-/// The deepest nesting of calls, each of which recurs here.
+/// Maximum nesting depth of function and region bodies: the interpreter recurs for each.
 const MAX_DEPTH: usize = 100;
 
-/// The values of one invocation of a function, those of its regions included.
+/// The values of one invocation of a function and of its regions.
 pub(super) type Env = HashMap<ValueId, TfValue>;
 
 pub(super) struct TfInterpreter<'m, 'v> {
@@ -35,7 +35,7 @@ pub(super) struct TfInterpreter<'m, 'v> {
     /// The functions that have effects.
     effectful: HashSet<StrId>,
     printed: Vec<String>,
-    /// The functions of random operators, which keep the state of their generator between evaluations.
+    /// The evaluation functions of random ops, which keep the state of their generator between evaluations.
     drawing: HashMap<OpId, Eval>,
     /// The first failure of an effect.
     broken: Option<Rc<OracleError>>,
@@ -206,8 +206,8 @@ impl TfInterpreter<'_, '_> {
             return Err(Refusal(format!("'{full_name}' gave {} results of {n_data}", results.len())));
         }
         results.truncate(n_data);
-        // A result of control flow that is an error does not stop later effects: only a failed effect inside
-        // does, which is recorded there.
+        // An error among the results of control flow does not stop later effects. A failed effect inside it
+        // does, and is recorded where it fails.
         if has_effect
             && !control::is_control(name)
             && let Some(failure) = &failure
@@ -299,7 +299,7 @@ impl TfInterpreter<'_, '_> {
             }
         }
         let tensors = operands.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
-        // The generator of a random operator continues where its last evaluation ended.
+        // The generator of a random op continues where its last evaluation ended.
         if row(name).is_some_and(|row| row.effect() == Effect::Allocate) {
             let eval = match self.drawing.entry(op) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -327,7 +327,7 @@ fn constant(m: &Module, op: OpId, allocator: &Arc<dyn Allocator>) -> Result<Vec<
     Ok(vec![TfValue::Strings(befrost_tensor::StringTensor::new(shape, &texts, allocator)?)])
 }
 
-/// Whether a value is a control edge.
+/// True if a value is a control edge.
 pub(super) fn is_chain(m: &Module, value: ValueId) -> bool {
     m.value_type(value) == KnownType::Chain.id()
 }

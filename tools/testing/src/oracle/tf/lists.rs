@@ -1,6 +1,7 @@
-//! `TensorList`: a list is an immutable value, and an op returns a new one.
+//! `TensorList`: an immutable list. An op that changes a list returns a new one.
 //!
-//! An empty slot of a list of numbers reads as zeros; one of a list of variants has no value.
+//! An empty slot of a list of numbers reads as zeros. To read an empty slot of a list of variants is an
+//! error.
 
 use std::rc::Rc;
 
@@ -23,7 +24,7 @@ pub struct List {
     /// The shape of its elements, as far as it is known.
     element: PartialShape,
     pub(super) slots: Vec<Option<TfValue>>,
-    /// The most elements that it takes.
+    /// Maximum number of elements.
     max: Option<usize>,
 }
 
@@ -127,7 +128,7 @@ fn list_of_type<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v Li
     if list.ty == ty { Ok(list) } else { Err(invalid(format!("a list of {}, not of {ty}", list.ty))) }
 }
 
-/// As [`typed`], for a list of tensors.
+/// [`list_of_type`] for a list of tensors: a list of variants is an error.
 fn of_tensors<'v>(value: &'v TfValue, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
     match list_of_type(value, attrs)? {
         list if list.ty == Type::Variant => Err(invalid("a list of variants")),
@@ -147,7 +148,7 @@ fn empty(ty: Type, element: PartialShape) -> List {
     List { ty, element, slots: Vec::new(), max: None }
 }
 
-/// A list of these tensors, at these indices.
+/// `list` with the rows of `x` at `indices`. The list grows to hold them.
 fn scattered(mut list: List, x: &TfValue, indices: &TfValue, cx: &Cx<'_>) -> Result<TfValue, Stop> {
     let (parts, indices) = (unpack(x.tensor()?, 0, cx.allocator)?, indices.ints()?);
     if parts.len() != indices.len() {

@@ -10,16 +10,16 @@
 //! runtime's kernels or with the passes.
 //!
 //! **Errors.** All results of a failing op are its error. All results of an op with errors among its
-//! operands, control edges included, are the first of these errors. After a failed effect, later effects do
-//! not run, and all results of the entry function that are not errors become the error of the effect.
+//! operands or control edges are the first of these errors. After a failed effect, later effects do not run,
+//! and all results of the entry function that are not errors become the error of the effect.
 //!
-//! **Strictness.** All results of a call with an argument that is an error are that error, unless the
-//! compiler inlines the call: then only the results that depend on the argument are. Both are legal, for each
+//! **Strictness.** If an argument of a call is an error, all results of the call are that error. If the
+//! compiler inlines the call, only the results that depend on the argument are. Both are legal for each
 //! result by itself, since an executor may inline some calls and not others. [`Strictness`] selects one of
 //! the two.
 //!
-//! **Reference functions.** `tf::op` evaluates many ops by `tf::fast`. `functions` decodes the attributes of
-//! these itself and calls `tf::reference`; ops that have no fast version go through `OpRow::prepare`.
+//! **Reference functions.** `tf::op` evaluates many ops by `tf::fast`. For these, `functions` decodes the
+//! attributes itself and calls `tf::reference`. Ops that have no fast version go through `OpRow::prepare`.
 //!
 //! Not here: dataflow control flow (`Switch`, `Merge`), ops that only passes make (`_FusedConv2D`), deadlines
 //! and cancellation. An unknown op is refused by name.

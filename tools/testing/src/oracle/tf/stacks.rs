@@ -1,4 +1,4 @@
-//! Stacks, which keep values for the gradients of TensorFlow 1's loops.
+//! Stacks: they keep values of TensorFlow 1's loops for the gradients.
 
 use std::cell::RefCell;
 use std::rc::Rc;

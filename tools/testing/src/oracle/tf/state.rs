@@ -8,12 +8,12 @@ use befrost_tensor::mem::Allocator;
 use super::value::TfValue;
 use super::variables::VariableStore;
 
-/// Strictness of calls in their arguments.
+/// The effect of an error among a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// A call with an error among its arguments gives that error.
+    /// All results of the call are that error.
     Strict,
-    /// A call runs with errors among its arguments, as if it were inlined.
+    /// The call runs, as if it were inlined.
     Inlined,
 }
 
@@ -24,11 +24,11 @@ pub struct TfExecution {
     pub results: Vec<TfValue>,
     /// The texts that were printed to standard output, in order.
     pub printed: Vec<String>,
-    /// True if an effect failed. It is then open which of the later effects in the text have happened.
+    /// True if an effect failed. An executor may then have run some of the effects that follow in the text.
     pub is_cut_short: bool,
 }
 
-/// The state that evaluation of a single op reads and writes.
+/// The state that the evaluation of a single op reads and writes.
 pub(super) struct Cx<'a> {
     pub(super) op: OpId,
     pub(super) variables: &'a mut VariableStore,

@@ -11,7 +11,7 @@ use super::value::TfValue;
 use super::variables::{passed_on, update};
 use crate::oracle::frames::Stop;
 
-/// The results of an optimizer's op; `None` for other ops.
+/// The results of an optimizer op; `None` for other ops.
 pub(super) fn evaluate(
     name: &str,
     operands: &[TfValue],

@@ -27,7 +27,7 @@ pub enum TfValue {
     Variable(Rc<StoredVariable>),
     /// A variant that is a list.
     List(Rc<List>),
-    /// A variant with components, or without.
+    /// A variant that is an optional, with its components if it has a value.
     Optional(Option<Rc<[TfValue]>>),
     /// A `TensorArray`.
     Array(Rc<Array>),
@@ -36,7 +36,7 @@ pub enum TfValue {
 }
 
 impl TfValue {
-    /// The error inside.
+    /// The error, if the value is one.
     pub fn error(&self) -> Option<&Rc<OracleError>> {
         match self {
             TfValue::Error(failure) => Some(failure),

@@ -1,4 +1,5 @@
-//! Variables: resources and references, by name or of one op, and the ops that read and write them.
+//! Variables, and the ops that read and write them. A variable is a resource or a reference; it belongs to a
+//! name or to the op that makes it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,9 +21,9 @@ use crate::oracle::frames::{Stop, fails};
 /// The variables of a module, which outlive a call.
 #[derive(Clone, Debug, Default)]
 pub struct VariableStore {
-    /// By container and name.
+    /// The named variables, by container and name.
     named: HashMap<(String, String), Rc<StoredVariable>>,
-    /// Those without a name, by the op that makes them.
+    /// The unnamed variables, by the op that makes them.
     own: HashMap<OpId, Rc<StoredVariable>>,
 }
 
@@ -47,7 +48,7 @@ fn variable(value: &TfValue) -> Result<&StoredVariable, Stop> {
     }
 }
 
-/// Writes the new values of variables, all of which have one.
+/// Replaces the values of variables by `f` of the old values. All must be initialized, and no two the same.
 pub(super) fn update(
     of: &[TfValue],
     f: impl FnOnce(&[HostTensor]) -> Result<Vec<HostTensor>, TensorError>,
@@ -64,7 +65,8 @@ pub(super) fn update(
     Ok(())
 }
 
-/// The results of an op that writes the variable `to`: a reference is passed on, a resource is not.
+/// The results of an op that writes the variable `to`: the variable if it is a reference, none if it is a
+/// resource.
 pub(super) fn passed_on(attrs: &Attributes<'_>, to: &TfValue) -> Vec<TfValue> {
     if attrs.signature().outputs.is_empty() { Vec::new() } else { vec![to.clone()] }
 }
@@ -147,7 +149,7 @@ pub(super) fn evaluate(
         ("ResourceStridedSliceAssign" | "StridedSliceAssign", [to, begin, end, strides, value]) => {
             let rest = [begin.tensor()?, end.tensor()?, strides.tensor()?, value.tensor()?];
             let refused = || Stop::Refused("assignment to a slice".to_owned());
-            // The op on tensors has attributes of the same names, and one version.
+            // The op on tensors has attributes of the same names, and no fast version.
             let eval = Op::TensorStridedSliceUpdate.row().prepare(attrs.given())?.ok_or_else(refused)?;
             let [begin, end, strides, value] = rest;
             update(std::slice::from_ref(to), |old| {
@@ -181,7 +183,7 @@ fn accumulate(
     Ok(passed_on(attrs, to))
 }
 
-/// The update of a scatter op, and whether an index is a vector (`Nd`).
+/// The update of a scatter op, and true if an index is a vector (`Nd`).
 fn mode(name: &str) -> Option<(Scatter, bool)> {
     let rest = name.strip_prefix("Resource").unwrap_or(name).strip_prefix("Scatter")?;
     let of_slices = rest.starts_with("Nd");
@@ -211,7 +213,7 @@ fn scattered(
         if of_slices {
             return Ok(vec![tensor_scatter(mode, x, indices, updates, m)?]);
         }
-        // An index names a row; one number may stand for all updates.
+        // An index is a row number. A scalar update is broadcast to all rows.
         let row = x.shape().dims().get(1..).unwrap_or_default();
         let all = Shape::new(&[indices.shape().dims(), row].concat())?;
         let updates =
