@@ -192,7 +192,10 @@ fn float_distance(got: f64, want: f64) -> Distance {
 fn complex_distance(got: (f64, f64), want: (f64, f64)) -> Distance {
     let re = float_distance(got.0, want.0);
     let im = float_distance(got.1, want.1);
-    Distance { error: re.error.hypot(im.error), scale: re.scale.hypot(im.scale) }
+    let (error, scale) = (re.error.hypot(im.error), re.scale.hypot(im.scale));
+    // No error is small against an infinity.
+    let error = if error > 0.0 && scale.is_infinite() { f64::INFINITY } else { error };
+    Distance { error, scale }
 }
 
 macro_rules! near {

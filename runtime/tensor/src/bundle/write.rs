@@ -129,17 +129,15 @@ impl<W: Write> BundleWriter<W> {
         elements: Elements<'_>,
     ) -> io::Result<()> {
         let key = name.as_bytes().to_vec();
-        let whole = self.partitioned.entry(key).or_insert_with(|| Partitioned {
-            ty,
-            dims: dims.to_vec(),
-            slices: Vec::new(),
-        });
-        if (whole.ty, &whole.dims[..]) != (ty, dims) {
+        let is_other = |whole: &Partitioned| (whole.ty, &whole.dims[..]) != (ty, dims);
+        if self.partitioned.get(&key).is_some_and(is_other) {
             return Err(refused(&format!("the slices of '{name}' are of different tensors")));
         }
-        whole.slices.push(slice.clone());
-        let (key, dims) = (StoredSlice::new(slice.clone()).key(name.as_bytes()), slice.dims());
-        self.put(&key, shard, ty, &dims, elements)
+        let part = StoredSlice::new(slice.clone()).key(name.as_bytes());
+        self.put(&part, shard, ty, &slice.dims(), elements)?;
+        let new = || Partitioned { ty, dims: dims.to_vec(), slices: Vec::new() };
+        self.partitioned.entry(key).or_insert_with(new).slices.push(slice);
+        Ok(())
     }
 
     fn put(

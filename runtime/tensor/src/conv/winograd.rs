@@ -171,9 +171,9 @@ impl Winograd {
         // The rows of a tile take the memory of at least 64 channels.
         let of_patches =
             cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels.max(64) + n);
-        // An upper estimate. A pixel costs about four products per channel, and `k` counts a channel once per
-        // position.
-        let products = pixels.saturating_mul(self.k).saturating_mul(n).saturating_mul(4);
+        // `k` counts a channel once per position of a patch.
+        let patches = pixels.div_ceil(side * side);
+        let products = patches.saturating_mul(self.k).saturating_mul(n);
         let workers = parallel.workers(nanoseconds(products, PRODUCTS_PER_NS));
         let share = rows.div_ceil(side).div_ceil(workers.max(1));
         // Filters that do not stay in the L2 cache are read once per band, so a band has many patches.

@@ -10,7 +10,7 @@ use befrost_mem::Allocator;
 use crate::npy::header::{self, Header, NpyElement};
 use crate::npy::strings::{self, Array};
 use crate::npy::{MAGIC, NpyError};
-use crate::scratch::filled;
+use crate::scratch::{copied, filled};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Real headers have a few hundred bytes; NumPy itself refuses more than 10,000 unless asked.
@@ -137,8 +137,7 @@ fn array_of(
     let (dtype, big_endian) = match *element {
         NpyElement::Number { dtype, big_endian } => (dtype, big_endian),
         NpyElement::String { kind, size } => {
-            let mut elements = filled(want, 0)?;
-            fill(&mut elements, first, reader)?;
+            let mut elements = all_of(want, first, reader)?;
             if fortran_order {
                 let mut ordered = filled(want, 0)?;
                 copy_transposed(shape, size, &elements, &mut ordered);
@@ -151,8 +150,7 @@ fn array_of(
     {
         let mut out = tensor.write_bytes()?;
         if fortran_order {
-            let mut elements = filled(want, 0u8)?;
-            fill(&mut elements, first, reader)?;
+            let elements = all_of(want, first, reader)?;
             copy_transposed(shape, dtype.size(), &elements, &mut out);
         } else {
             fill(&mut out, first, reader)?;
@@ -186,6 +184,16 @@ fn fill(all: &mut [u8], first: &[u8], reader: &mut impl Read) -> Result<(), NpyE
         got += part.len();
     }
     Ok(())
+}
+
+/// The array's `want` bytes, of which `first` was read already. Memory grows with the bytes read.
+fn all_of(want: usize, first: &[u8], reader: &mut impl Read) -> Result<Vec<u8>, NpyError> {
+    let mut all = copied(first)?;
+    reader.take((want - first.len()) as u64).read_to_end(&mut all)?;
+    if all.len() < want {
+        return Err(NpyError::Truncated { want, got: all.len() });
+    }
+    Ok(all)
 }
 
 /// Copies elements of `size` bytes from Fortran order to C order.

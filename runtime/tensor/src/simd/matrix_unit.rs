@@ -113,9 +113,9 @@ impl Tiles {
         let n = left.len();
         assert!(n > 0 && n.is_multiple_of(BLOCK) && right.len() == n && a.rows == self.rows, "{n} groups");
         // Row slices are bounds-checked: the last row has its groups, so all rows do.
-        let top = a.row(0, n).as_ptr();
         a.row(a.rows - 1, n);
-        let lower = if a.rows > HALF { a.row(HALF, n).as_ptr() } else { top };
+        let top = a.groups.as_ptr();
+        let lower = if a.rows > HALF { a.groups[HALF * a.stride..].as_ptr() } else { top };
         /// One loop over blocks of groups, with instructions for the lower rows or without.
         macro_rules! blocks {
             ($product:literal) => {
