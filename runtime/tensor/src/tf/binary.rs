@@ -69,7 +69,7 @@ pub fn binary(
             Binary::LeftShift | Binary::RightShift => zip::<T, T>(a, b, shape, allocator, |a, b| {
                 T::narrow(f(a.widen(), Wide::clamp_shift(b.widen(), max_shift)))
             }),
-            // The quotient is rounded to the dtype before its fraction is cut off, as TensorFlow does.
+            // As in TensorFlow, the quotient is rounded to the dtype before the floor.
             Binary::FloorDiv => zip::<T, T>(a, b, shape, allocator, |a, b| {
                 T::narrow(Wide::floor(T::narrow(f(a.widen(), b.widen())).widen()))
             }),
@@ -78,7 +78,8 @@ pub fn binary(
     })
 }
 
-/// An intermediate result: an infinity or 0 if it is one in the dtype.
+/// The range of the dtype applied to an intermediate result: the infinity, NaN or 0 that the dtype has for
+/// it; otherwise the intermediate result itself, not rounded.
 pub(super) fn in_range<T: Number>(x: T::Wide) -> T::Wide {
     let narrow = T::narrow(x).widen();
     if narrow.is_finite_number() && narrow != T::Wide::ZERO { x } else { narrow }
@@ -116,8 +117,8 @@ pub fn compare(
     })
 }
 
-/// `LeakyReluGrad`: the gradient where the feature is positive, `alpha` times it elsewhere. Floats of one
-/// shape.
+/// `LeakyReluGrad`: the gradient where the feature is positive, `alpha` times the gradient elsewhere. Floats
+/// of one shape.
 pub fn leaky_relu_grad(
     gradients: &HostTensor,
     features: &HostTensor,
@@ -178,8 +179,8 @@ pub fn select_slices(
     select(&condition.reshaped(Shape::new(&aligned)?)?, a, b, allocator)
 }
 
-/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars. A bound that
-/// is NaN has no effect.
+/// `ClipByValue`: `x` clamped to the range from `low` to `high`, which have the shape of `x` or are scalars.
+/// A bound that is NaN has no effect.
 pub fn clip_by_value(
     x: &HostTensor,
     low: &HostTensor,
@@ -231,7 +232,7 @@ pub fn next_after(
     }
 }
 
-/// `AddN`: the sum of tensors of one dtype and shape; at least one.
+/// `AddN`: the sum of one or more tensors of one dtype and shape.
 pub fn add_n(inputs: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     let Some((&first, rest)) = inputs.split_first() else {
         return Err(TensorError::Invalid { op: "AddN", problem: "no operands".to_owned() });
@@ -274,8 +275,8 @@ pub(super) fn zip<A: Number, B: Element>(
 /// A kind of number with its table of functions.
 pub(crate) trait BinaryTable: Domain {
     fn binary(op: Binary) -> Option<fn(Self, Self) -> Self>;
-    /// The function of an operator whose results depend on intermediate results that are in the range of the
-    /// wide type, but not of the dtype. It is not in the other table.
+    /// The function of an operator whose intermediate results may leave the range of the dtype, but not that
+    /// of the wide type. [`BinaryTable::binary`] does not contain such an operator.
     fn ranged(_: Binary) -> Option<Ranged<Self>> {
         None
     }
@@ -389,7 +390,7 @@ impl BinaryTable for f64 {
             Binary::Xdivy => |a, b| if a == 0.0 { a } else { a / b },
             Binary::Xlogy => |a, b| if a == 0.0 { a } else { a * b.ln() },
             Binary::Xlog1py => |a, b| if a == 0.0 { a } else { a * b.ln_1p() },
-            // Products, not selections: a NaN and an infinity of the gradient stay.
+            // A product, not a selection: 0 times a gradient that is NaN or infinite is NaN.
             Binary::ReluGrad => |dy, x| dy * f64::from(u8::from(x > 0.0)),
             Binary::Relu6Grad => |dy, x| dy * f64::from(u8::from(x > 0.0 && x < 6.0)),
             Binary::EluGrad => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy },

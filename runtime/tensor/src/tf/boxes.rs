@@ -1,11 +1,14 @@
 //! Selection of boxes that do not overlap: TensorFlow's `NonMaxSuppression` operators.
 //!
 //! ```text
-//! boxes by score, best first ──▶ is it like a selected one? ──▶ selected, dropped, or back with less score
+//! queue by score ──best──▶ overlap with each selected box ─┬─▶ selected
+//!       ▲                                                  ├─▶ excluded
+//!       └───────────────── with a lower score ─────────────┘
 //! ```
 //!
-//! Boxes are `[y1, x1, y2, x2]`, any two opposite corners. Their likeness is the area of the intersection
-//! divided by that of the union. Of equal scores the first box wins.
+//! Boxes are `[y1, x1, y2, x2]`, any two opposite corners. The overlap of two boxes is their intersection
+//! over union (IoU): the area of the intersection divided by that of the union. Of boxes with equal scores,
+//! the first is selected first.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -23,17 +26,18 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub struct Suppression {
     /// The largest number of boxes to select.
     pub max_output_size: usize,
-    /// Boxes that are more alike than this exclude each other.
+    /// A box whose IoU with a selected box is larger is excluded.
     pub iou_threshold: f32,
     /// Boxes of at most this score are never selected.
     pub score_threshold: f32,
-    /// If positive, likeness lowers a score by a Gaussian of this width, and never excludes.
+    /// If positive, overlaps exclude no box. Instead, each overlap multiplies the box's score by
+    /// `exp(-iou^2 / (2 * soft_nms_sigma))`.
     pub soft_nms_sigma: f32,
 }
 
 type Corners = [f32; 4];
 
-/// The area of the intersection divided by that of the union; 0 for boxes without area.
+/// The intersection over union; 0 if a box has no area.
 fn likeness(a: Corners, b: Corners) -> f32 {
     let sorted = |[y1, x1, y2, x2]: Corners| [y1.min(y2), x1.min(x2), y1.max(y2), x1.max(x2)];
     let (a, b) = (sorted(a), sorted(b));
@@ -105,7 +109,7 @@ impl Suppression {
             if next.score == before {
                 push(&mut selected, (next.at, next.score))?;
             } else if next.score > self.score_threshold {
-                queue.push(next); // it was there before
+                queue.push(next); // allocates nothing: the entry was popped above
             }
         }
         Ok(selected)
@@ -134,7 +138,7 @@ fn operands(
     Ok((fast::cast(boxes, DType::F32, cx)?, fast::cast(scores, DType::F32, cx)?))
 }
 
-/// Refuses thresholds outside of [0, 1] and negative widths.
+/// Fails if `iou_threshold` is outside of [0, 1] or `soft_nms_sigma` is negative.
 fn expect_thresholds(op: &'static str, by: &Suppression) -> Result<(), TensorError> {
     if !(0.0..=1.0).contains(&by.iou_threshold) {
         return invalid(op, format!("iou_threshold must be in [0, 1], got {}", by.iou_threshold));
@@ -146,7 +150,7 @@ fn expect_thresholds(op: &'static str, by: &Suppression) -> Result<(), TensorErr
 }
 
 /// `NonMaxSuppression`, V2 to V5: the positions of the selected boxes, their scores in the dtype of `scores`,
-/// and their number. `is_padded` extends positions and scores with zeros to the largest number.
+/// and their number. If `is_padded`, zeros extend positions and scores to `max_output_size` elements.
 pub fn non_max_suppression(
     op: &'static str,
     boxes: &HostTensor,
@@ -185,16 +189,17 @@ pub fn non_max_suppression(
 pub struct Combined {
     /// The selection within a class.
     pub per_class: Suppression,
-    /// The largest number of boxes of all classes of an image.
+    /// The largest number of boxes to select from an image, for all classes together.
     pub max_total_size: usize,
-    /// The result has room for the boxes of all classes only, if they are fewer than the total.
+    /// The length of the results is at most `max_output_size` times the number of classes, instead of
+    /// `max_total_size`.
     pub pad_per_class: bool,
-    /// Corners are clipped to [0, 1].
+    /// True if the corners in the result are clipped to [0, 1].
     pub clip_boxes: bool,
 }
 
 /// `CombinedNonMaxSuppression` of boxes `[batch, n, 1 or classes, 4]` and scores `[batch, n, classes]`: the
-/// selected boxes, scores and classes, filled up with zeros, and their numbers.
+/// selected boxes, scores and classes of each image, padded with zeros, and the number of its boxes.
 pub fn combined_non_max_suppression(
     boxes: &HostTensor,
     scores: &HostTensor,

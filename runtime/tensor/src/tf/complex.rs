@@ -1,6 +1,6 @@
 //! Functions of complex numbers, and the parts of complex tensors.
 //!
-//! The formulas use real functions that keep digits where the textbook's formula would lose them. Branch cuts
+//! The formulas use real functions that keep precision where the textbook formula cancels digits. Branch cuts
 //! are those of C.
 
 use std::f64::consts::FRAC_PI_2;
@@ -136,7 +136,7 @@ impl UnaryTable for Complex128 {
     }
 }
 
-/// The product with a gradient, 0 if the gradient is 0, whatever it is multiplied by.
+/// A product with the gradient `dy`; 0 if the gradient is 0, even for a factor that is NaN or infinite.
 fn of_gradient(dy: Complex128, product: Complex128) -> Complex128 {
     if dy == Complex128::ZERO { Complex128::ZERO } else { product }
 }

@@ -107,12 +107,12 @@ impl ConvGeometry {
         crate::conv::Conv2d::new(self.image.batch, channels, self.windows.rows, self.windows.cols)
     }
 
-    /// The position of a tap's weights for one channel of a group: one number per out channel.
+    /// The position in the filters of the weights of a tap and an input channel: one weight per out channel.
     fn filter_row(&self, (i, j): (usize, usize), channel: usize) -> usize {
         ((i * self.width + j) * self.from + channel % self.from) * self.result.channels
     }
 
-    /// The out channels of the group of a channel.
+    /// The out channels in the group of an input channel.
     fn outs(&self, channel: usize) -> std::ops::Range<usize> {
         let first = channel / self.from * self.to;
         first..first + self.to
@@ -234,7 +234,7 @@ fn computed(
 }
 
 fn plane_of(filter: &Shape) -> (usize, usize) {
-    (filter.dims()[0], filter.dims()[1]) // of rank 4: a geometry was made of it
+    (filter.dims()[0], filter.dims()[1]) // rank 4, as `ConvGeometry::new` checked
 }
 
 /// `Conv2D` of images with filters of shape (height, width, channels of a group, out channels). The number of

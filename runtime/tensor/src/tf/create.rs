@@ -18,7 +18,8 @@ pub fn fill(
     HostTensor::splat(value.dtype(), shape, &value.read_bytes()?, allocator)
 }
 
-/// `Range`: `start`, `start + delta`, ... before `limit`; three scalars of one dtype of integers or floats.
+/// `Range`: the numbers `start`, `start + delta`, ... before `limit`. The operands are scalars of one integer
+/// or float dtype.
 pub fn range(
     start: &HostTensor,
     limit: &HostTensor,
@@ -81,8 +82,8 @@ pub(super) fn range_len(
     if n < 9e18 { Ok(n as usize) } else { Err(TensorError::TooLarge) }
 }
 
-/// `LinSpace`: `n` numbers from `start` to `stop` inclusive; scalars of one float dtype, which is also the
-/// result's.
+/// `LinSpace`: `n` equidistant numbers from `start` to `stop`, both included. The operands are scalars of one
+/// float dtype, which is also that of the result.
 pub fn lin_space(
     start: &HostTensor,
     stop: &HostTensor,

@@ -1,4 +1,4 @@
-//! Parts of images in another size: TensorFlow's `CropAndResize` and its gradients.
+//! Crops of images, resized: TensorFlow's `CropAndResize` and its gradients.
 //!
 //! A box is `[y1, x1, y2, x2]` in fractions of the image: 0 is the first row or column, 1 the last. A pixel
 //! of the crop whose position is outside of the image has a fixed value and no gradient.
@@ -13,13 +13,13 @@ use crate::{DType, HostTensor, Shape, TensorError};
 /// The attributes of a crop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CropAttrs {
-    /// The nearest pixel instead of a bilinear interpolation.
+    /// True for the nearest pixel, false for bilinear interpolation.
     pub nearest: bool,
     /// The value of pixels outside of the image.
     pub extrapolation: f32,
 }
 
-/// The crops: for each its image, and its corners.
+/// The image and the corners of each crop.
 struct Boxes {
     images: Vec<usize>,
     corners: Vec<[f32; 4]>,
@@ -61,14 +61,14 @@ struct Span {
 }
 
 impl Span {
-    /// Distances of pixels in the image per pixel of the whole crop.
+    /// The distance in the image of neighbouring pixels in a crop of the whole image.
     fn ratio(&self) -> f32 {
         if self.count > 1 { (self.length - 1) as f32 / (self.count - 1) as f32 } else { 0.0 }
     }
 
-    /// The position of pixel `i`, if it is inside of the image.
+    /// The position in the image of pixel `i` of the crop; `None` if it is outside of the image.
     fn position(&self, i: usize) -> Option<f32> {
-        let last = (self.length - 1) as f32; // images have pixels
+        let last = (self.length - 1) as f32; // no axis of an image has length 0
         let at = match self.count > 1 {
             true => {
                 let scale = (self.end - self.start) * last / (self.count - 1) as f32;
@@ -79,7 +79,7 @@ impl Span {
         (at >= 0.0 && at <= last).then_some(at)
     }
 
-    /// The derivatives of position `i` by start and end.
+    /// The derivatives of the position of pixel `i` by the start and by the end.
     fn slopes(&self, i: usize) -> [f32; 2] {
         let last = (self.length - 1) as f32;
         match self.count > 1 {
@@ -89,7 +89,8 @@ impl Span {
     }
 }
 
-/// A pixel of a crop: the two rows and columns around its position, and the fractions between them.
+/// A pixel of a crop: the two rows and the two columns of the image around its position, and the position
+/// between them as fractions.
 struct CropPixel {
     rows: [usize; 2],
     columns: [usize; 2],
@@ -107,7 +108,7 @@ impl CropPixel {
         }
     }
 
-    /// The four pixels with their weights.
+    /// The four pixels around the position: row, column and weight.
     fn taps(&self) -> [(usize, usize, f32); 4] {
         let (down, across) = ([1.0 - self.down, self.down], [1.0 - self.across, self.across]);
         [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, j)| (self.rows[i], self.columns[j], down[i] * across[j]))
@@ -176,7 +177,7 @@ pub fn crop_and_resize(
     Ok(result)
 }
 
-/// The gradients of crops, with their shape.
+/// The boxes and the dimensions of the gradients by crops.
 struct Gradients {
     boxes: Boxes,
     crop: (usize, usize),
@@ -204,8 +205,9 @@ impl Gradients {
         Ok(Gradients { boxes, crop: (height, width), channels })
     }
 
-    /// Calls `f` for each pixel inside of its image: number of the box, image, spans, pixel of the crop,
-    /// position and gradients.
+    /// Calls `f` for each pixel of a crop whose position is inside of the image. The arguments are the
+    /// numbers of the box and of the image, the box's spans, the pixel, its position, and the gradients of
+    /// its channels.
     fn each(
         &self,
         dy: &[f32],

@@ -47,7 +47,7 @@ fn matrix_of(op: &'static str, shape: &Shape) -> Result<(usize, usize), TensorEr
     }
 }
 
-/// Calls `f` for each element of matrices with its row, its column and its bytes.
+/// Calls `f` for each element of matrices with the number of the matrix, its row, its column and its bytes.
 fn for_each_element(
     out: &HostTensor,
     cols: usize,
@@ -62,8 +62,9 @@ fn for_each_element(
     Ok(())
 }
 
-/// `MatrixBandPart`: the matrices of the last two axes with zeros outside of the `lower` diagonals below the
-/// main one and the `upper` above it. A negative number keeps all.
+/// `MatrixBandPart`: the matrices of the last two axes, with zeros outside of a band. The band consists of
+/// the main diagonal, `lower` diagonals below it and `upper` diagonals above it. A negative number stands for
+/// all.
 pub fn matrix_band_part(
     x: &HostTensor,
     lower: i64,
@@ -124,7 +125,8 @@ impl Band {
         (rows - below.min(rows)).min(cols - above.min(cols))
     }
 
-    /// The row (diagonal) and the position in the row for an element of a matrix inside the band.
+    /// The diagonal of a matrix element, counted from the highest, and the element's position in the row of
+    /// that diagonal; `None` outside of the band.
     fn place(
         &self,
         [row, col]: [usize; 2],
@@ -138,7 +140,7 @@ impl Band {
         Some(((self.upper - k) as usize, row.min(col) + self.start(k, [rows, cols], longest)))
     }
 
-    /// The position in its row at which diagonal `k` of the matrices begins.
+    /// The position of the first element of diagonal `k` in its row, which depends on the alignment.
     fn start(&self, k: i64, sizes: [usize; 2], longest: usize) -> usize {
         let is_left = (k >= 0 && self.above_left) || (k <= 0 && self.below_left);
         if is_left { 0 } else { longest - diagonal_of(k, sizes).0 }
@@ -158,7 +160,7 @@ fn expect_element(op: &'static str, x: &HostTensor, bytes: &[u8]) -> Result<(), 
     }
 }
 
-/// The shape of the rows of diagonals.
+/// The shape of a batch of `count` diagonals as rows; a single diagonal has no row axis.
 fn rows_of_diagonals(batch: &[usize], count: usize, longest: usize) -> Result<Shape, TensorError> {
     match count {
         1 => Shape::new(&[batch, &[longest]].concat()),
@@ -227,7 +229,8 @@ pub fn matrix_diag(
     Ok(out)
 }
 
-/// Writes matrices: the rows of diagonals in the band, `other(element number)` elsewhere.
+/// Writes matrices: the elements of the diagonals in the band. Elsewhere, `other` is called with the
+/// element's position in `out` and its bytes.
 fn fill_diagonals(
     out: &HostTensor,
     diagonals: &HostTensor,
@@ -240,7 +243,7 @@ fn fill_diagonals(
     }
     let (rows, cols) = matrix_of("MatrixDiag", out.shape())?;
     let (from, size) = (diagonals.read_bytes()?, out.dtype().size());
-    let per_matrix = (band.upper - band.lower + 1) as usize * longest; // the size of the diagonals
+    let per_matrix = (band.upper - band.lower + 1) as usize * longest; // elements of its diagonals
     for_each_element(out, cols, rows, |matrix, row, col, element| {
         match band.place([row, col], [rows, cols], longest) {
             Some((diagonal, at)) => {

@@ -34,7 +34,7 @@ enum Label {
     Letter(char),
 }
 
-/// A part of the equation: letters and at most one `None` for the dots.
+/// The labels of one operand or of the result, as written: letters, and at most one `None` for the `...`.
 type Part = Vec<Option<char>>;
 
 fn invalid<T>(equation: &str, problem: &str) -> Result<T, TensorError> {
@@ -91,8 +91,8 @@ impl Steps for ReferenceSteps<'_> {
     }
 }
 
-/// The text without blanks, one part for each of `n_operands` operands, and the result's part if the equation
-/// has one.
+/// Parses an equation of `n_operands` operands. Returns its text without blanks, the parts of the operands,
+/// and the part of the result if there is one.
 fn parse(equation: &str, n_operands: usize) -> Result<(String, Vec<Part>, Option<Part>), TensorError> {
     let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match text.split_once("->") {
@@ -162,8 +162,8 @@ impl Term {
         axes.filter(|((l, _), _)| **l == label).map(|((_, &dim), stride)| repeating(dim, stride)).sum()
     }
 
-    /// The sum over all labels except `keep`, which become its axes in this order. Returns the term itself if
-    /// nothing changes.
+    /// The sum over all labels except `keep`, whose labels become the axes in this order. Returns the term
+    /// itself if its axes are already `keep`.
     fn reduced(self, keep: &[Label], steps: &dyn Steps) -> Result<Term, TensorError> {
         if self.labels == keep {
             return Ok(self);
@@ -285,8 +285,8 @@ type LabelledAxis = (Label, Option<usize>);
 /// The length of each label, if known.
 type Lengths = BTreeMap<Label, Option<usize>>;
 
-/// The labels of the result, which must occur in the operands, and the lengths of all labels. Checks that
-/// axes of one letter have equal lengths and those of the dots broadcast.
+/// The labels of the result, and the lengths of all labels. Fails if a label of the result occurs in no
+/// operand, if axes of one letter differ in length, or if the axes of the `...` do not broadcast.
 fn result_labels(
     equation: &str,
     right: Option<Part>,

@@ -1,8 +1,8 @@
 //! Fourier transforms of complex numbers in double precision, of any length.
 //!
 //! ```text
-//! a power of two      Cooley and Tukey's: halves, in place
-//! any other length    Bluestein's: a convolution with a chirp, by transforms of a power of two
+//! a power of two      Cooley-Tukey, radix 2, in place
+//! any other length    Bluestein: a convolution with a chirp, by transforms whose length is a power of two
 //! ```
 
 use std::f64::consts::PI;
@@ -23,12 +23,13 @@ fn unit(angle: f64) -> Complex128 {
 /// A transform of one length.
 struct Plan {
     n: usize,
-    /// `e^(-2 pi i k / n)` for the first half of `k`; of the larger power of two for other lengths.
+    /// `e^(-2 pi i k / m)` for `k < m / 2`. `m` is `n` if that is a power of two, else the padded length of
+    /// Bluestein's algorithm.
     roots: Vec<Complex128>,
     chirp: Option<Chirp>,
 }
 
-/// Bluestein's factors, and the transform of their conjugates, reflected around 0.
+/// Bluestein's chirp factors, and the transform of their conjugates, which are mirrored around 0 first.
 struct Chirp {
     factors: Vec<Complex128>,
     spectrum: Vec<Complex128>,
@@ -54,7 +55,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The transform of a length that is a power of two.
+    /// The forward transform, in place, of numbers whose count is a power of two.
     fn powers(&self, x: &mut [Complex128]) {
         let n = x.len();
         if n < 2 {
@@ -81,7 +82,7 @@ impl Plan {
         }
     }
 
-    /// Space for the transforms of one length.
+    /// The scratch space of [`Plan::forward`]; empty for a power of two.
     fn scratch(&self) -> Result<Vec<Complex128>, TensorError> {
         filled(self.chirp.as_ref().map_or(0, |chirp| chirp.spectrum.len()), Complex128::ZERO)
     }
@@ -92,7 +93,7 @@ impl Plan {
         scratch.fill(Complex128::ZERO);
         scratch.iter_mut().zip(x.iter().zip(factors)).for_each(|(to, (x, factor))| *to = x.times(*factor));
         self.powers(scratch);
-        // The inverse transform is that of the conjugates.
+        // The inverse transform is the conjugate of the forward transform of the conjugates.
         scratch.iter_mut().zip(spectrum).for_each(|(x, factor)| *x = x.times(*factor).conjugated());
         self.powers(scratch);
         let scale = 1.0 / spectrum.len() as f64;
@@ -194,7 +195,7 @@ fn expect_complex(op: &'static str, dtype: DType) -> Result<(), TensorError> {
     }
 }
 
-/// `FFT`, `IFFT` and those of 2 and 3 axes: the transform along the last `rank` axes.
+/// `FFT`, `FFT2D`, `FFT3D` and their inverses: the transform along the last `rank` axes.
 pub fn fft(
     op: &'static str,
     x: &HostTensor,
@@ -209,7 +210,7 @@ pub fn fft(
     fast::cast(&spectrum.x, x.dtype(), cx)
 }
 
-/// The lengths of a transform from its operand.
+/// The lengths of a transform, given by its operand `fft_length`.
 fn lengths(op: &'static str, given: &[i64], rank: usize) -> Result<Vec<usize>, TensorError> {
     let lengths: Option<Vec<usize>> = given.iter().map(|&n| usize::try_from(n).ok()).collect();
     match lengths {
@@ -218,7 +219,8 @@ fn lengths(op: &'static str, given: &[i64], rank: usize) -> Result<Vec<usize>, T
     }
 }
 
-/// Refuses axes from `first` on that are shorter than these lengths; empty ones are taken as zeros.
+/// Fails if an axis from `first` on is shorter than its length in `least`. An axis of length 0 is accepted:
+/// the operand counts as zeros.
 fn expect_lengths(
     op: &'static str,
     x: &HostTensor,
@@ -235,8 +237,8 @@ fn expect_lengths(
     }
 }
 
-/// `RFFT` and those of 2 and 3 axes: the transform of real numbers, cut off at `lengths`; of the last axis
-/// only the first half of the spectrum.
+/// `RFFT`, `RFFT2D` and `RFFT3D`: the transform of real numbers, whose axes are cut off at the given lengths.
+/// Along the last axis, the result has the first half of the spectrum only.
 pub fn rfft(
     op: &'static str,
     x: &HostTensor,
@@ -256,7 +258,7 @@ pub fn rfft(
     let kept = if last > 0 { last / 2 + 1 } else { 0 };
     let mut half = dims.clone();
     half[first + rank - 1] = kept;
-    // Memory for the result is asked for before any work.
+    // A result that is too large is refused before any work.
     Shape::new(&half)?.num_bytes(dtype)?;
     let spectrum = Spectrum::fitted(x, dims, cx)?;
     spectrum.transform(first..first + rank, false)?;
@@ -264,7 +266,7 @@ pub fn rfft(
     fast::cast(&cut.x, dtype, cx)
 }
 
-/// `IRFFT` and those of 2 and 3 axes: real numbers from the first half of their spectrum.
+/// `IRFFT`, `IRFFT2D` and `IRFFT3D`: real numbers from the first half of their spectrum.
 pub fn irfft(
     op: &'static str,
     x: &HostTensor,
@@ -286,7 +288,7 @@ pub fn irfft(
     }
     let spectrum = Spectrum::fitted(x, half, cx)?;
     spectrum.transform(first..first + rank - 1, true)?;
-    // The other half of each line is the conjugate of the first one.
+    // The second half of each line is the conjugate of the first half, in reverse order.
     let whole = Spectrum::fitted(&spectrum.x, full, cx)?;
     for line in whole.x.write::<Complex128>()?.chunks_exact_mut(last) {
         line[0].im = 0.0;

@@ -75,8 +75,8 @@ fn slices(
 }
 
 /// `GatherV2`: slices of `x` along an axis; the axis is replaced by the axes of the indices (i32 or i64). The
-/// first `batch_dims` axes of both have equal lengths and are iterated together; a negative number counts
-/// from the rank of the indices. Fails if the axis is one of them.
+/// first `batch_dims` axes of both have equal lengths and are iterated together; a negative `batch_dims`
+/// counts from the rank of the indices. Fails if `axis` is one of these axes.
 pub fn gather(
     x: &HostTensor,
     indices: &HostTensor,
@@ -184,8 +184,8 @@ pub fn tensor_scatter(
     Ok(out)
 }
 
-/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. After an error `x` is
-/// unchanged.
+/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. An error leaves the elements of
+/// `x` unchanged.
 pub fn scatter_update(
     mode: Scatter,
     x: &mut HostTensor,
@@ -214,7 +214,8 @@ pub fn scatter_nd_reduce(
     Ok(x)
 }
 
-/// An error for the larger or smaller of complex numbers. Of booleans, these are `or` and `and`.
+/// The mode for a dtype. `Min` and `Max` of complex numbers are errors. Of booleans they are `and` and `or`:
+/// `Mul` and `Add`.
 pub(super) fn is_ordered(op: &'static str, mode: Scatter, dtype: DType) -> Result<Scatter, TensorError> {
     match (mode, dtype) {
         (Scatter::Min | Scatter::Max, DType::Complex64 | DType::Complex128) => {
@@ -226,7 +227,7 @@ pub(super) fn is_ordered(op: &'static str, mode: Scatter, dtype: DType) -> Resul
     }
 }
 
-/// Fails before anything is written.
+/// Combines the updates with the slices of `out` at the indices. An error leaves `out` unchanged.
 fn scatter_into(
     op: &'static str,
     mode: Scatter,
@@ -396,9 +397,9 @@ pub fn unique(
     Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
 }
 
-/// The difference of an element from others of its dtype: its bytes, of which zeros have no sign.
+/// The key by which elements of a dtype are compared: the bytes of the element, with -0 replaced by 0.
 struct Key {
-    /// As many as the largest element has.
+    /// The bytes of the element, then zeros.
     bytes: [u8; 16],
     is_nan: bool,
 }
@@ -412,7 +413,7 @@ fn key_of<T: Number>(element: &[u8]) -> Key {
     Key { bytes, is_nan: wide.is_nan() }
 }
 
-/// A tensor of the slices, of `len` bytes each, at these places of `from`.
+/// A tensor of slices of `from`, which consists of slices of `len` bytes; `places` are their numbers.
 pub(crate) fn slices_at(
     dtype: DType,
     shape: Shape,

@@ -1,7 +1,8 @@
 //! Concatenation and splitting along an axis, as bytes for every dtype.
 //!
-//! Along an axis a tensor consists of rows of slabs: a row per index of the axes before it, a slab per joined
-//! tensor. [`copy_slabs`] copies one tensor's slabs in either direction.
+//! Along an axis, the joined tensor consists of rows of slabs. There is a row for each index of the axes
+//! before it, and a row has a slab for each part. [`copy_slabs`] copies the slabs of one part in either
+//! direction.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::mem::Allocator;
 use crate::scratch::{collected, filled, try_collected, with_room};
 use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
-/// Copies `len` bytes of every row: `(bytes, offset in a row, length of a row)` on either side.
+/// Copies `len` bytes of every row. Either side is `(bytes, offset in a row, length of a row)`.
 fn copy_slabs(
     (from, from_start, from_row): (&[u8], usize, usize),
     (to, to_start, to_row): (&mut [u8], usize, usize),
@@ -70,12 +71,12 @@ pub fn pack(
         x.expect_shape("values", first.shape())?;
         expanded.push(expand_dims(x, axis)?);
     }
-    // Counted from the end of the new shape, whose rank is one larger.
+    // A negative axis counts from the end of the new shape, whose rank is larger by 1.
     let axis = if axis < 0 { axis + first.shape().rank() as i64 + 1 } else { axis };
     concat(&collected(&expanded)?, axis, allocator)
 }
 
-/// The most parts without elements: their number is not bounded by the bytes of the tensor.
+/// The largest number of parts of an empty tensor. The tensor's bytes do not bound it.
 const MAX_EMPTY: usize = 1 << 20;
 
 /// `Unpack`: the slices along an axis, each without it.

@@ -81,8 +81,8 @@ fn identity<T: Scalar>(n: usize) -> Result<Vec<T>, TensorError> {
     Ok(x)
 }
 
-/// The lower triangular factor of a Hermitian matrix, of which the lower triangle is read, in place. False
-/// if the matrix is not positive definite.
+/// Replaces a Hermitian matrix by its lower triangular Cholesky factor. Only the lower triangle is read.
+/// Returns false if the matrix is not positive definite.
 pub(super) fn cholesky<T: Scalar>(x: &mut [T], n: usize) -> bool {
     for j in (0..n).take_while(|_| !is_interrupted()) {
         let (_, below) = x.split_at_mut(j * n);
@@ -102,7 +102,8 @@ pub(super) fn cholesky<T: Scalar>(x: &mut [T], n: usize) -> bool {
     true
 }
 
-/// A matrix as a permutation of the product of a lower triangle with ones on its diagonal and an upper one.
+/// The factorization `P L U` of a square matrix: a permutation of rows, a unit lower triangular matrix and an
+/// upper triangular matrix. `factors` has both triangles, without the ones of `L`.
 pub(super) struct Lu<T> {
     n: usize,
     factors: Vec<T>,
@@ -161,7 +162,7 @@ impl<T: Scalar> Lu<T> {
         })
     }
 
-    /// The solution for right sides `[n, columns]`, in `to`. The matrix is not singular.
+    /// Writes the solution for right sides `[n, columns]` to `to`. The matrix must not be singular.
     pub(super) fn solve(&self, right: &[T], columns: usize, to: &mut [T]) {
         for (&row, to) in self.order.iter().zip(to.chunks_exact_mut(columns.max(1))) {
             to.copy_from_slice(&right[row * columns..][..columns]);
@@ -171,7 +172,8 @@ impl<T: Scalar> Lu<T> {
     }
 }
 
-/// Solves a triangular system in place. Only one triangle is read, without its diagonal if `has_ones`.
+/// Solves a triangular system in place of its right sides `[n, columns]`. Only the given triangle is read. If
+/// `has_ones`, its diagonal is not read and counts as ones.
 pub(super) fn solve_triangular<T: Scalar>(
     x: &[T],
     n: usize,
@@ -195,7 +197,7 @@ pub(super) fn solve_triangular<T: Scalar>(
     }
 }
 
-/// The factors Q `[m, k]` and R `[k, n]` of a matrix `[m, n]`; `k` is `m`, or the smaller of both.
+/// The factors Q `[m, k]` and R `[k, n]` of a matrix `[m, n]`; `k` is `m`, or the smaller of `m` and `n`.
 pub(super) fn qr<T: Scalar>(
     x: &[T],
     (m, n): (usize, usize),
@@ -222,7 +224,7 @@ pub(super) fn qr<T: Scalar>(
         (j + 1..m).for_each(|i| r[i * n + j] = T::ZERO);
         reflections.push((v, tau));
     }
-    // The reflections of the unit vectors, last one first.
+    // Q: the reflections, last one first, applied to the unit vectors.
     let mut q = filled(m * k, T::ZERO)?;
     (0..k).for_each(|i| q[i * k + i] = T::ONE);
     for (v, tau) in reflections.iter().rev().take_while(|_| !is_interrupted()) {
@@ -244,11 +246,11 @@ fn reflect<T: Scalar>(v: &[T], tau: T, rows: &mut [T], columns: usize, from: usi
     }
 }
 
-/// The most passes over all pairs of columns; a few are enough.
+/// The largest number of passes over all pairs of columns. Usually a few suffice.
 const MAX_SWEEPS: usize = 64;
 
-/// Cosine, sine and phase of the rotation that makes two vectors orthogonal, from their squares and their
-/// product; `None` if they are so.
+/// The cosine, sine and phase of the rotation that makes two vectors orthogonal, given their squared norms
+/// and their inner product; `None` if they are orthogonal already.
 fn rotation<T: Scalar>(a: f64, b: f64, product: T) -> Option<(f64, f64, T)> {
     let size = product.abs();
     if size.is_nan() || size <= f64::EPSILON * (a.abs() * b.abs()).sqrt() || size < f64::MIN_POSITIVE {
@@ -260,7 +262,8 @@ fn rotation<T: Scalar>(a: f64, b: f64, product: T) -> Option<(f64, f64, T)> {
     Some((cosine, cosine * tangent, product.scaled(1.0 / size)))
 }
 
-/// Rotates two vectors; the second one is turned by the phase first.
+/// Rotates the pair `p`, `q` of elements of two vectors, after a multiplication of `q` by the conjugate
+/// phase.
 fn rotate<T: Scalar>((cosine, sine, phase): (f64, f64, T), p: &mut T, q: &mut T) {
     let turned = q.times(phase.conjugated());
     let (old, new) = (*p, turned);
@@ -268,7 +271,7 @@ fn rotate<T: Scalar>((cosine, sine, phase): (f64, f64, T), p: &mut T, q: &mut T)
     *q = old.scaled(sine).plus(new.scaled(cosine));
 }
 
-/// The eigenvalues of a Hermitian matrix in ascending order, and the eigenvectors as columns. The lower
+/// The eigenvalues of a Hermitian matrix in ascending order, and the eigenvectors as columns. Only the lower
 /// triangle is read.
 pub(super) fn eigen<T: Scalar>(x: &[T], n: usize) -> Result<(Vec<f64>, Vec<T>), TensorError> {
     let mut a = collected((0..n * n).map(|at| match (at / n, at % n) {
@@ -310,17 +313,17 @@ pub(super) fn eigen<T: Scalar>(x: &[T], n: usize) -> Result<(Vec<f64>, Vec<T>), 
     Ok((values, vectors))
 }
 
-/// A matrix `[m, n]` by its singular values: their number is the smaller of both.
+/// The singular value decomposition of a matrix `[m, n]`.
 pub(super) struct Singular<T> {
-    /// In descending order.
+    /// The singular values, in descending order. Their number is the smaller of `m` and `n`.
     pub(super) values: Vec<f64>,
-    /// The left vectors as columns: as many as singular values, or as rows if all are asked for.
+    /// The left vectors as columns: one for each singular value, or `m` for a full basis.
     pub(super) left: Vec<T>,
-    /// The right vectors as columns, likewise.
+    /// The right vectors as columns: one for each singular value, or `n` for a full basis.
     pub(super) right: Vec<T>,
 }
 
-/// The singular values and vectors of a matrix `[m, n]`. `is_full` asks for a whole basis of vectors.
+/// The singular values and vectors of a matrix `[m, n]`; full bases of vectors if `is_full`.
 pub(super) fn singular<T: Scalar>(
     x: &[T],
     (m, n): (usize, usize),
@@ -335,7 +338,7 @@ pub(super) fn singular<T: Scalar>(
     // Squares of numbers in [-1, 1] do not overflow.
     let scale = x.iter().map(|x| x.abs()).fold(0.0, f64::max);
     let scale = if scale > 0.0 { scale } else { 1.0 };
-    // The columns of the matrix and of the right vectors, as rows.
+    // The transposes of the matrix and of the right vectors: a column is contiguous.
     let mut columns = collected((0..m * n).map(|at| x[at % m * n + at / m].scaled(1.0 / scale)))?;
     let mut right: Vec<T> = identity(n)?;
     for _ in 0..MAX_SWEEPS {
@@ -384,7 +387,7 @@ fn complete<T: Scalar>(basis: &mut Vec<Vec<T>>, k: usize, m: usize) -> Result<()
         }
         let mut v = filled(m, T::ZERO)?;
         v[axis] = T::ONE;
-        // Twice is enough.
+        // Two passes of Gram-Schmidt suffice for orthogonality in double precision.
         for _ in 0..2 {
             for known in basis.iter() {
                 let products = known.iter().zip(&v).map(|(k, v)| k.conjugated().times(*v));
@@ -393,13 +396,14 @@ fn complete<T: Scalar>(basis: &mut Vec<Vec<T>>, k: usize, m: usize) -> Result<()
             }
         }
         let norm = v.iter().map(|x| x.abs() * x.abs()).sum::<f64>().sqrt();
-        // Of m unit vectors one at least has this length outside of a smaller space.
+        // The basis has fewer than m vectors, so the rest of some unit vector has a norm of 1 / sqrt(m) or
+        // more.
         if norm > 0.5 / (m as f64).sqrt() {
             v.iter_mut().for_each(|x| *x = x.scaled(1.0 / norm));
             push(basis, v)?;
         }
     }
-    // Of matrices that are not finite, and after an interruption.
+    // Reached for a matrix that is not finite, and after an interruption.
     while basis.len() < k {
         push(basis, filled(m, T::ZERO)?)?;
     }

@@ -24,7 +24,7 @@ pub struct TensorList {
     slots: Vec<Option<HostTensor>>,
 }
 
-/// The most slots: a number from outside is not allocated for unchecked.
+/// The largest number of slots that an operand may ask for.
 const MAX_SLOTS: usize = 1 << 20;
 
 impl TensorList {
@@ -70,10 +70,10 @@ impl TensorList {
         self.slots.len()
     }
 
-    /// The list of what `f` makes of each tensor.
+    /// The list with `f` applied to each tensor; empty slots stay empty.
     ///
     /// # Errors
-    /// The first one of `f`.
+    /// The first error of `f`.
     pub fn map(
         &self,
         f: &mut dyn FnMut(&HostTensor) -> Result<HostTensor, TensorError>,
@@ -113,7 +113,7 @@ impl TensorList {
         Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
     }
 
-    /// The slotwise sum of lists, as in `AddN`. If one slot is empty, the other's tensor is taken.
+    /// The sum of two lists slot by slot, as in `AddN`. An empty slot counts as zeros.
     pub fn plus(
         &self,
         other: &TensorList,
@@ -144,8 +144,8 @@ impl TensorList {
         Ok(self)
     }
 
-    /// `TensorListPopBack`: the list without its last element, and this element. `element` completes the
-    /// shape if the slot is empty.
+    /// `TensorListPopBack`: the list without its last element, and that element. `element` completes the
+    /// shape of an empty slot.
     pub fn pop_back(
         mut self,
         element: &PartialShape,
@@ -215,7 +215,7 @@ impl TensorList {
         Ok(self)
     }
 
-    /// `_SequenceInsert`: a negative position counts from the end, -1 is before the last element.
+    /// `_SequenceInsert`: a negative position counts from the end; -1 inserts before the last element.
     pub fn insert(mut self, x: &HostTensor, position: i64) -> Result<TensorList, TensorError> {
         let op = "_SequenceInsert";
         self.check(op, x)?;
@@ -244,7 +244,7 @@ impl TensorList {
         Ok(self)
     }
 
-    /// Every element, all of one shape.
+    /// The tensors of all slots; an empty slot reads as zeros.
     fn all(
         &self,
         op: &'static str,
@@ -254,7 +254,8 @@ impl TensorList {
         try_collected(self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)))
     }
 
-    /// `TensorListStack`: the elements along a new first axis. `n` is the required number, or -1.
+    /// `TensorListStack`: the elements along a new first axis. `n` is the required number of elements; -1
+    /// allows any.
     pub fn stack(
         &self,
         element: &PartialShape,
@@ -338,7 +339,7 @@ impl TensorList {
         if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }
     }
 
-    /// An empty tensor whose shape begins with `first`.
+    /// An empty tensor of shape `first`, then the shape of an element.
     fn nothing(
         &self,
         op: &'static str,
@@ -365,7 +366,7 @@ pub fn from_end(op: &'static str, position: i64, n: usize, last: usize) -> Resul
     })
 }
 
-/// Checks a number of slots.
+/// A number of slots, checked against [`MAX_SLOTS`].
 fn slots(op: &'static str, n: i64) -> Result<usize, TensorError> {
     usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS).ok_or_else(|| TensorError::Invalid {
         op,

@@ -13,7 +13,7 @@ use crate::interrupt::is_interrupted;
 use crate::scratch::{collected, copied, filled, push, try_collected};
 use crate::{Complex128, DType, Element, HostTensor, Shape, TensorError};
 
-/// Evaluates a block with f64 or [`Complex128`], the type of double precision of the dtype, as `$t`.
+/// Evaluates a block in which `$t` is the double precision type for the dtype: f64 or [`Complex128`].
 macro_rules! with_scalar {
     ($op:expr, $dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
@@ -30,7 +30,7 @@ macro_rules! with_scalar {
     };
 }
 
-/// The batch, and rows and columns of a matrix.
+/// The batch axes of matrices, and the numbers of rows and columns.
 fn matrices<'a>(
     op: &'static str,
     what: &'static str,
@@ -42,7 +42,7 @@ fn matrices<'a>(
     }
 }
 
-/// The batch and the size of square matrices.
+/// The batch axes and the size of square matrices.
 fn squares<'a>(
     op: &'static str,
     what: &'static str,
@@ -58,7 +58,8 @@ fn shape(batch: &[usize], last: &[usize]) -> Result<Shape, TensorError> {
     Shape::new(&[batch, last].concat())
 }
 
-/// Calls `f` with each matrix of `x` and its part of a new tensor of this shape.
+/// Calls `f` with each matrix of `x` and the matching part of a new tensor of shape `to`. `from_len` and
+/// `to_len` are the numbers of elements of the two.
 fn each<T: Scalar>(
     x: &HostTensor,
     to: Shape,
@@ -118,7 +119,7 @@ pub fn log_determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<[HostTensor; 2], T
     })
 }
 
-/// The matrix, or its conjugate transpose.
+/// A copy of a square matrix, or its conjugate transpose if `is_adjoint`.
 fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Result<Vec<T>, TensorError> {
     let mut turned = copied(x)?;
     if is_adjoint {
@@ -131,7 +132,7 @@ fn singular_error<T>(op: &'static str) -> Result<T, TensorError> {
     invalid(op, "the input matrix is not invertible".to_owned())
 }
 
-/// `MatrixInverse`: the inverses, or those of the conjugate transposes.
+/// `MatrixInverse`: the inverses of the matrices, or of their conjugate transposes if `is_adjoint`.
 pub fn inverse(x: &HostTensor, is_adjoint: bool, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let op = "MatrixInverse";
     let (_, n) = squares(op, "input", x)?;
@@ -207,14 +208,14 @@ pub fn solve(
     })
 }
 
-/// Results of a decomposition, written matrix by matrix and rounded at the end.
+/// The results of a decomposition in double precision. They are rounded when all matrices are written.
 struct Parts<T> {
     tensors: Vec<HostTensor>,
     _of: std::marker::PhantomData<T>,
 }
 
 impl<T: Scalar> Parts<T> {
-    /// Calls `f` for each matrix `[rows, columns]` of `x`: it gives the matrices of these shapes.
+    /// Calls `f` for each matrix of `x`, which has `n` elements. `f` returns one matrix for each of `shapes`.
     fn of_each(
         x: &HostTensor,
         (batch, n): (&[usize], usize),
@@ -240,7 +241,7 @@ impl<T: Scalar> Parts<T> {
     }
 }
 
-/// `Qr`: the factors Q and R; a whole basis Q if `is_full`.
+/// `Qr`: the factors Q and R; Q is a full basis if `is_full`.
 pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
     let op = "Qr";
     let (batch, m, n) = matrices(op, "input", x)?;
@@ -251,13 +252,13 @@ pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>,
     }))
 }
 
-/// An empty tensor for results that are not asked for.
+/// The empty tensor of a result that is not wanted.
 fn none(dtype: DType, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     HostTensor::zeros(dtype, Shape::new(&[0])?, cx.allocator)
 }
 
 /// `SelfAdjointEigV2`: the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as
-/// columns, or nothing. The sign, or phase, of a vector is any one.
+/// columns; an empty tensor unless `has_vectors`. The sign (or phase) of a vector is unspecified.
 pub fn self_adjoint_eigen(
     x: &HostTensor,
     has_vectors: bool,
@@ -281,8 +282,8 @@ pub fn self_adjoint_eigen(
     })
 }
 
-/// `Svd`: the singular values in descending order, and left and right vectors as columns, or nothing. The
-/// sign, or phase, of a pair of vectors is any one.
+/// `Svd`: the singular values in descending order, and the left and right vectors as columns; empty tensors
+/// unless `has_vectors`. The sign (or phase) of a pair of vectors is unspecified.
 pub fn svd(
     x: &HostTensor,
     has_vectors: bool,

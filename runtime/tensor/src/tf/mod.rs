@@ -1,9 +1,10 @@
 //! TensorFlow's operators on host tensors, for every dtype.
 //!
 //! Each function has TensorFlow's name and meaning, allocates its result through the given allocator, and
-//! refuses bad operands with a [`crate::TensorError`] that contains the shapes. The modules here are the
-//! reference versions: [`mod@reference`] re-exports them all, as the oracle of [`fast`], which replaces those
-//! that have a faster version. [`fused`] has the compiler's fused operators, [`op`] all operators by name.
+//! refuses bad operands with a [`crate::TensorError`] that contains the shapes. [`mod@reference`] re-exports
+//! the reference versions, which are the oracle of [`fast`]. Functions of this module that take a
+//! [`fast::Cx`] have one version only. [`fused`] has the compiler's fused operators, [`op`] all operators by
+//! name.
 //!
 //! ```text
 //! numeric (kinds of numbers) ─┬─▶ unary, binary, complex (tables)
@@ -14,13 +15,13 @@
 //! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
 //! matrices (decompositions) ──▶ linear                  fourier, quantize, sparse, special (functions)
-//! onnx (what TensorFlow does not have)
+//! onnx (operators that TensorFlow lacks)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!
 //! Common rules. An empty tensor yields an empty result, or the neutral element of a reduction. A negative
 //! axis counts from the end. An index out of range is an error that contains the index. Memory comes from the
-//! allocator; memory that does not is at most proportional to an existing tensor.
+//! allocator. Other memory is at most proportional to an existing tensor.
 //!
 //! Signatures: operands in TensorFlow's order, then attributes, then the allocator. Tensors of axes,
 //! dimensions or positions in TensorFlow are slices of `i64` here. Several results are an array in

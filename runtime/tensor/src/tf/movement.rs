@@ -27,7 +27,7 @@ pub fn transpose(
     })
 }
 
-/// `BroadcastTo`: repeated along missing axes and those of length 1.
+/// `BroadcastTo`: `x` repeated along axes that it lacks and along its axes of length 1.
 pub fn broadcast_to(
     x: &HostTensor,
     shape: &Shape,
@@ -39,7 +39,7 @@ pub fn broadcast_to(
     gather_offsets(x, shape.clone(), &[], allocator, || Ok(broadcast_maps(x.shape(), shape)))
 }
 
-/// `Tile`: repeated `multiples[i]` times along axis `i`.
+/// `Tile`: `x` repeated `multiples[i]` times along axis `i`.
 pub fn tile(
     x: &HostTensor,
     multiples: &[i64],
@@ -62,7 +62,7 @@ pub fn tile(
     })
 }
 
-/// `ReverseV2`: backwards along these axes.
+/// `ReverseV2`: `x` in reverse order along the given axes.
 pub fn reverse(
     x: &HostTensor,
     axes: &[i64],
@@ -79,7 +79,7 @@ pub fn reverse(
     })
 }
 
-/// `Roll`: shifted cyclically by `shifts[k]` positions along `axes[k]`. An axis may occur more than once.
+/// `Roll`: `x` shifted cyclically by `shifts[k]` positions along `axes[k]`. An axis may occur more than once.
 pub fn roll(
     x: &HostTensor,
     shifts: &[i64],
@@ -131,7 +131,7 @@ pub fn reverse_sequence(
         let strides = strides(x.shape());
         let last = seq.max(batch);
         let slab = strides[last] * x.dtype().size();
-        // In slabs: everything inside both axes moves as one.
+        // Positions are counted in slabs: the elements behind both axes, which move together.
         let (seq_step, batch_step) = (strides[seq] / strides[last], strides[batch] / strides[last]);
         let from = x.read_bytes()?;
         for (i, to) in out.write_bytes()?.chunks_exact_mut(slab).enumerate() {
@@ -144,7 +144,7 @@ pub fn reverse_sequence(
 }
 
 /// `SpaceToBatchND`: the axes after the first, one for each block size, are zero-padded and divided into
-/// blocks. Positions within a block become parts of the batch.
+/// blocks. The positions within a block move to the batch axis.
 pub fn space_to_batch(
     x: &HostTensor,
     blocks: &[i64],
@@ -220,7 +220,7 @@ pub fn batch_to_space(
     slice(&whole, &begin, &size, allocator)
 }
 
-/// The sizes of blocks, one for each pair, all positive, for the axes after the first.
+/// The block sizes of the axes after the first. Fails unless all are positive and there is one for each pair.
 fn block_sizes(
     op: &'static str,
     x: &HostTensor,
@@ -263,8 +263,8 @@ pub fn depth_to_space(
     blocks.transposed(x, allocator)
 }
 
-/// A swap of blocks and pixels of images: transposes axes 2 and 3 of `apart`, which has the elements of the
-/// images and of `result`.
+/// An exchange of blocks and channels of images: the images take shape `apart`, axes 2 and 3 are transposed,
+/// and the transposed images take shape `result`.
 struct BlockTranspose {
     apart: Shape,
     result: Shape,

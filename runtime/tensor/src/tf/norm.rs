@@ -1,7 +1,7 @@
 //! Biases, batch normalization with its gradients, NHWC or NCHW, and local response normalization.
 //!
-//! For floats, computed in f64 and rounded once per result (biases for any dtype). Images and the vectors,
-//! each with one element per channel, may differ in dtype, as in TensorFlow.
+//! Biases have any dtype. Everything else is for floats, computed in f64 and rounded once per result. The
+//! images and the vectors, which have one element per channel, may differ in dtype, as in TensorFlow.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn vector(
     reals(op, x, allocator)
 }
 
-/// The channel of each element of images.
+/// The layout of the channels of images.
 #[derive(Clone, Copy)]
 struct Channels {
     count: usize,
@@ -124,10 +124,10 @@ impl Channels {
     }
 
     fn of(&self, at: usize) -> usize {
-        at / self.step % self.count // asked of an element, so there are channels
+        at / self.step % self.count // neither is 0, because an element exists
     }
 
-    /// The mean over each channel of a function of the channel and the element's position.
+    /// The mean over each channel of `f(channel, position)`, for the positions of `len` elements.
     fn means(&self, len: usize, f: impl Fn(usize, usize) -> f64) -> Result<Vec<f64>, TensorError> {
         let mut sums = filled(self.count, 0.0)?;
         (0..len).for_each(|at| sums[self.of(at)] += f(self.of(at), at));
@@ -135,7 +135,7 @@ impl Channels {
         Ok(sums)
     }
 
-    /// Mean and variance; NaN for no elements.
+    /// The mean and the variance of each channel; NaN if there are no elements.
     fn moments(&self, x: &[f64]) -> Result<(Vec<f64>, Vec<f64>), TensorError> {
         let mean = self.means(x.len(), |_, at| x[at])?;
         let variance = self.means(x.len(), |c, at| (x[at] - mean[c]) * (x[at] - mean[c]))?;
@@ -212,8 +212,8 @@ pub fn batch_norm_training(
     Ok([y, mean, variance, batch_mean, batch_variance])
 }
 
-/// The running mean and variance after a batch with these moments, of `n` elements of a channel, and the
-/// batch's own.
+/// The running mean and variance after a batch with the given moments and `n` elements per channel, and the
+/// moments of the batch, all rounded to `dtype`.
 pub(super) fn moments_after(
     n: f64,
     (mean, variance): (Vec<f64>, Vec<f64>),
@@ -265,7 +265,7 @@ pub fn batch_norm_grad(
     let (mean, variance, scales) = (mean.read::<f64>()?, variance.read::<f64>()?, scales.read::<f64>()?);
     let deviation = collected(variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()))?;
     let (by_scale, by_offset) = {
-        // The normalized images and the means over them first, then the gradient, which needs the means.
+        // First the normalized images and their means, then the gradient, which depends on the means.
         let (mut x, dy) = (values.write::<f64>()?, gradients.read::<f64>()?);
         x.iter_mut()
             .enumerate()
@@ -292,7 +292,7 @@ pub fn batch_norm_grad(
 /// The attributes of `LRN`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LrnAttrs {
-    /// The distance of the farthest channels summed over.
+    /// The largest distance of a channel that is summed over.
     pub radius: usize,
     /// The constant term of the scale.
     pub bias: f64,
@@ -309,7 +309,7 @@ impl LrnAttrs {
             ..channel.saturating_add(self.radius).saturating_add(1).min(channels)
     }
 
-    /// The number of channels whose sums are computed before the next question whether to stop.
+    /// The number of channels to compute between two checks for an interruption.
     fn questions(&self, channels: usize) -> usize {
         (STEPS / self.near(channels / 2, channels).len().max(1)).max(1)
     }

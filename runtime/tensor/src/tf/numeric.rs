@@ -7,9 +7,9 @@
 //! i1 ──────────────────────────▶ bool
 //! ```
 //!
-//! Arithmetic modulo 2^128 agrees with arithmetic modulo 2^64 and below, and f64 has more than twice the
-//! digits of f32. So a sum, product, quotient or root computed in the wide type and rounded once is correctly
-//! rounded. This makes these functions an oracle; they are not fast.
+//! Arithmetic modulo 2^128 agrees with arithmetic modulo 2^64 and below. f64 has more than twice the digits
+//! of f32, so a sum, product, quotient or root of f32 or shorter floats that is computed in f64 and then
+//! rounded is correctly rounded. This makes these functions an oracle; they are not fast.
 //!
 //! The tables of operators are in `unary.rs` and `binary.rs`.
 
@@ -28,10 +28,10 @@ pub(crate) trait Number: Element {
     const BITS: u32 = 8 * size_of::<Self>() as u32;
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
-    /// The lowest and the highest finite number; zero for unordered types.
+    /// The lowest and the highest finite number; zeros for complex types.
     const ENDS: [Self; 2];
-    /// Conversion by the rules of `Cast`: fractions are truncated, integers wrap. Cases that TensorFlow
-    /// leaves to the machine: for i32 and i64, floats out of range and NaN become the lowest number, as on
+    /// Conversion by the rules of `Cast`: fractions are truncated, integers wrap around. TensorFlow leaves
+    /// floats out of range and NaN to the machine. Here they become the lowest number of i32 and i64, as on
     /// x86. For other integers, where TensorFlow's results differ from element to element, floats saturate
     /// and NaN becomes 0.
     fn cast(from: AnyWide) -> Self;
@@ -78,7 +78,7 @@ pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
     fn conjugated(self) -> Self {
         self
     }
-    /// Division by a count, for means; integers divide toward zero.
+    /// Division by a count, for means; integer division truncates.
     fn over(self, n: usize) -> Self;
     /// The order, if these numbers are ordered and neither is NaN.
     fn order(self, other: Self) -> Option<Ordering>;
@@ -326,8 +326,8 @@ impl Number for Complex64 {
     }
 }
 
-/// Defines an enum of functions with the operators' names in messages. The row of an operator names its
-/// function ([`Class`](super::op::Class)); no function knows its operators.
+/// Defines an enum of functions, with the operator names that messages contain. The row of an operator names
+/// its function ([`Class`](super::op::Class)); a function does not refer to its operators.
 macro_rules! named_ops {
     ($(#[$meta:meta])* $enum:ident { $($(#[$variant_meta:meta])* $variant:ident = $name:literal;)* }) => {
         $(#[$meta])*

@@ -1,7 +1,7 @@
-//! Order: positions of extremes, the largest few, sorting.
+//! Order: positions of extremes, the `k` largest elements, sorting, binary search.
 //!
-//! In sorting, a NaN is larger than any number. For positions of extremes, NaN is skipped. The first of
-//! several equals is taken. For ordered dtypes: no complex numbers, and i1 for positions of extremes only.
+//! In sorting, a NaN is larger than any number. Positions of extremes skip NaN. Of equal elements, the first
+//! is taken. Complex numbers are not supported, and i1 for positions of extremes only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -65,14 +65,14 @@ pub fn arg_extreme(
     cast(&out, to, allocator)
 }
 
-/// Descending, NaN first; stable.
+/// The descending order, NaN first.
 fn descending<T: Number>(a: &T, b: &T) -> Ordering {
     let (a, b) = (a.widen(), b.widen());
     b.order(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
 }
 
-/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the
-/// first of equals comes first.
+/// `TopKV2`: the `k` largest elements of each row of the last axis in descending order, and their positions
+/// (i32). Equal elements stay in the row's order.
 pub fn top_k(
     x: &HostTensor,
     k: usize,
@@ -131,8 +131,8 @@ pub fn sort(
     if transposed.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
 }
 
-/// `InTopKV2`: true if fewer than `k` predictions of a row (f32) are larger than the target's; false if that
-/// is not finite or the class does not exist.
+/// `InTopKV2`: for each row of predictions (f32), true if fewer than `k` are larger than the prediction of
+/// the target class; false if a prediction of the row is not finite or the class does not exist.
 pub fn in_top_k(
     predictions: &HostTensor,
     targets: &HostTensor,
@@ -158,9 +158,9 @@ pub fn in_top_k(
     Ok(out)
 }
 
-/// `LowerBound` (or `UpperBound`): for each value, the first (or last) position in the row of `sorted` with
-/// the same number where it could be inserted so that the row stays sorted, as i32 or i64. Both are matrices
-/// with equal numbers of rows.
+/// `LowerBound` (or `UpperBound`): for each value, the first (or last) position at which its insertion keeps
+/// the matching row of `sorted` in order, as i32 or i64. Both operands are matrices with equal numbers of
+/// rows.
 pub fn search_sorted(
     upper: bool,
     sorted: &HostTensor,

@@ -21,7 +21,7 @@ pub enum PadMode<'a> {
     Symmetric,
 }
 
-/// The padded shape, and the padding before each axis.
+/// The padded shape, and the number of positions added before each axis.
 fn padded(
     op: &'static str,
     shape: &Shape,
@@ -76,8 +76,8 @@ fn sources(
     .collect()
 }
 
-/// `Pad`, `PadV2`, `MirrorPad`: `(before, after)` more positions along each axis. A reflection is limited to
-/// the length of the axis minus 1, a symmetric padding to its length.
+/// `Pad`, `PadV2`, `MirrorPad`: `paddings` has the numbers of positions to add before and after each axis. A
+/// reflection adds fewer than the length of the axis on a side, a symmetric padding at most the length.
 pub fn pad(
     x: &HostTensor,
     paddings: &[(i64, i64)],
@@ -98,8 +98,8 @@ pub fn pad(
     gather_offsets(x, shape.clone(), element, allocator, maps)
 }
 
-/// `MirrorPadGrad`: the gradient by the unpadded tensor, from that by the tensor padded by `paddings`.
-/// Gradients are summed in the dtype.
+/// `MirrorPadGrad`: the gradient by the unpadded tensor, from the gradient by the padded one. Every sum is
+/// rounded to the dtype.
 pub fn mirror_pad_grad(
     dy: &HostTensor,
     paddings: &[(i64, i64)],

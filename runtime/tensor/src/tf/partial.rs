@@ -9,7 +9,7 @@ use crate::{HostTensor, Shape, TensorError};
 pub struct PartialShape(Option<Vec<Option<usize>>>);
 
 impl PartialShape {
-    /// The shape of these dimensions; `None` is an unknown one.
+    /// The shape with these dimensions; `None` stands for an unknown dimension.
     pub fn new(dims: Vec<Option<usize>>) -> PartialShape {
         PartialShape(Some(dims))
     }
@@ -19,7 +19,7 @@ impl PartialShape {
         PartialShape(Some(vec![None; rank]))
     }
 
-    /// The shape of these dimensions; -1 is an unknown one.
+    /// The shape with these dimensions; -1 stands for an unknown dimension.
     pub fn from_i64(dims: &[i64]) -> Result<PartialShape, TensorError> {
         let known: Vec<i64> = dims.iter().map(|&dim| if dim == -1 { 1 } else { dim }).collect();
         let shape = Shape::from_i64(&known)?;
@@ -63,7 +63,7 @@ impl PartialShape {
         self.0.as_ref().map(Vec::len)
     }
 
-    /// The dimensions with -1 for unknown ones; `None` if the rank is unknown.
+    /// The dimensions, with -1 for an unknown dimension; `None` if the rank is unknown.
     pub fn dims(&self) -> Option<Vec<i64>> {
         Some(self.0.as_ref()?.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect())
     }
@@ -74,7 +74,7 @@ impl PartialShape {
         Shape::new(&dims).ok()
     }
 
-    /// True if a tensor of this shape matches.
+    /// True if `shape` has this rank and these dimensions, as far as they are known.
     pub fn allows(&self, shape: &Shape) -> bool {
         self.0.as_ref().is_none_or(|dims| {
             dims.len() == shape.rank()
@@ -82,7 +82,7 @@ impl PartialShape {
         })
     }
 
-    /// The combined knowledge of both; `None` if they contradict each other.
+    /// The shape with the dimensions that are known in either; `None` if the two contradict each other.
     pub fn merged(&self, other: &PartialShape) -> Option<PartialShape> {
         let (Some(a), Some(b)) = (&self.0, &other.0) else {
             return Some(if self.0.is_some() { self.clone() } else { other.clone() });

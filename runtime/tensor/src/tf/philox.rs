@@ -1,7 +1,8 @@
 //! The random bits of TensorFlow's generators: Philox 4x32, 10 rounds (Salmon et al., 2011).
 //!
 //! A block of four words is a function of a 128-bit counter and a 64-bit key; the next block has the next
-//! counter. So a position in the stream costs nothing, and blocks can be computed in any order.
+//! counter. So access to any position of the stream takes constant time, and blocks can be computed in any
+//! order.
 
 /// The number of words in a block.
 pub(super) const WORDS: usize = 4;
@@ -24,7 +25,7 @@ impl Philox {
         Philox { counter: u128::from(high) << 64 | u128::from(low), key }
     }
 
-    /// The stream of a stateless operator with these seeds. They are mixed, so that similar seeds have
+    /// The stream of a stateless operator with these seeds. The seeds are mixed, so that similar seeds have
     /// unrelated streams.
     pub fn scrambled(seed: [u64; 2]) -> Philox {
         let [a, b, c, d] = Philox::at(seed, 0x0246_1e29_3ec8_f720).block(0);
@@ -52,7 +53,7 @@ impl Philox {
         pair(low, high)
     }
 
-    /// The block that is `ahead` of this position.
+    /// The block `ahead` blocks after this position.
     pub(super) fn block(&self, ahead: u64) -> [u32; WORDS] {
         let counter = self.skipped(ahead).counter;
         let mut words = [0, 32, 64, 96].map(|shift| (counter >> shift) as u32);
@@ -81,7 +82,7 @@ pub(super) fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Words one by one.
+/// The words of a stream, one by one.
 pub(super) struct Words {
     next: Philox,
     block: [u32; WORDS],
@@ -106,12 +107,12 @@ impl Words {
     }
 }
 
-/// A number in [0, 1) with the lowest 23 bits of a word.
+/// The number in [0, 1) whose fraction bits are the lowest 23 bits of a word.
 pub(super) fn unit_f32(bits: u32) -> f32 {
     f32::from_bits(1.0f32.to_bits() | bits & 0x7f_ffff) - 1.0
 }
 
-/// A number in [0, 1) with the lowest 20 bits of a word, and the bits of the next one.
+/// The number in [0, 1) whose fraction bits are the lowest 20 bits of `high`, then the bits of `low`.
 pub(super) fn unit_f64(high: u32, low: u32) -> f64 {
     f64::from_bits(1.0f64.to_bits() | pair(low, high & 0xf_ffff)) - 1.0
 }

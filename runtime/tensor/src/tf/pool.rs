@@ -63,8 +63,8 @@ impl PoolGeometry {
         Ok(PoolGeometry { image, result, result_shape, windows })
     }
 
-    /// Calls `f` for each element of the result with its position and the positions of the image elements in
-    /// its window, until interrupted.
+    /// Calls `f` for each element of the result, until interrupted. The arguments are its position and the
+    /// positions of the image elements in its window.
     fn for_each(&self, f: &mut dyn FnMut(usize, &[usize])) -> Result<(), TensorError> {
         if self.result_shape.num_elements() == 0 {
             return Ok(());
@@ -128,7 +128,8 @@ pub fn pool(
     Ok(out)
 }
 
-/// Distributes the gradient of each result over its window, rounded once.
+/// Calls `f(gradient, window, sums)` for each element of the pooled shape, where `window` has the positions
+/// of the window's elements. `f` adds parts of the gradient to `sums`, which are rounded at the end.
 fn spread(
     geometry: &PoolGeometry,
     dtype: DType,
@@ -145,8 +146,8 @@ fn spread(
     cast(&sums, dtype, allocator)
 }
 
-/// `MaxPoolGrad` of float images `x`, from the gradient `dy` of the pooled shape: it goes to the first
-/// largest element of each window. The pooled images, TensorFlow's `orig_output`, are not needed.
+/// `MaxPoolGrad` of float images `x`, from the gradient `dy` by the pooled images: the first largest element
+/// of each window gets the window's gradient. The pooled images, TensorFlow's `orig_output`, are not needed.
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
@@ -168,9 +169,8 @@ pub fn max_pool_grad(
     })
 }
 
-/// `MaxPoolGradGrad`: of images `grads` of the shape of `x`, the elements where `x` is the largest of a
-/// window.
-/// The gradient of `MaxPoolGrad` by the gradient that it distributes.
+/// `MaxPoolGradGrad`, the gradient of `MaxPoolGrad` by the gradient that it distributes: for each window, the
+/// element of `grads` at the position of the first largest element of `x`.
 pub fn max_pool_grad_grad(
     x: &HostTensor,
     grads: &HostTensor,
@@ -193,8 +193,8 @@ pub fn max_pool_grad_grad(
     Ok(out)
 }
 
-/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all
-/// elements of a window.
+/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` by the pooled images: the elements of a
+/// window get equal parts of its gradient.
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,

@@ -20,8 +20,8 @@ use crate::mem::Allocator;
 use crate::scratch::collected;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` belongs to at least
-/// one operand.
+/// Fills a tensor with sums of `term(offset in a, offset in b)`. Each axis of `summed` exists in at least one
+/// operand.
 pub(super) fn contract<T: Number>(
     out: &HostTensor,
     free: &[Axis],
@@ -105,11 +105,13 @@ pub enum Transposition {
     Adjoint,
 }
 
-/// A tensor as a batch of matrices: its last two axes, possibly transposed, and the batch axes before them.
+/// A tensor as a batch of matrices. The matrices are the last two axes, possibly transposed; the axes before
+/// them are the batch.
 struct Matrices {
     batch: Shape,
-    /// Length and stride.
+    /// The number of rows and their stride.
     rows: (usize, usize),
+    /// The number of columns and their stride.
     cols: (usize, usize),
     strides: Vec<usize>,
 }
@@ -124,7 +126,7 @@ impl Matrices {
         Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
     }
 
-    /// The stride along axis `i` of a batch shape of rank `rank` to which this one broadcasts.
+    /// The stride along axis `i` of a batch of rank `rank`, to which the batch of this tensor broadcasts.
     fn step(&self, i: usize, rank: usize) -> usize {
         let own = (i + self.batch.rank()).checked_sub(rank);
         own.map_or(0, |i| repeating(self.batch.dims()[i], self.strides[i]))

@@ -1,4 +1,4 @@
-//! Floats rounded to the numbers that a quantized integer could represent: TensorFlow's `FakeQuant`.
+//! Floats rounded to the numbers that a quantized integer can represent: TensorFlow's `FakeQuant`.
 //!
 //! ```text
 //! range [min, max] ──Nudged──▶ the nearest range in which 0 is one of the 2^bits numbers
@@ -12,7 +12,7 @@ use crate::error::invalid;
 use crate::scratch::collected;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// The numbers of quantized values.
+/// The lowest and the highest quantized integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
     low: f32,
@@ -20,7 +20,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The values of this many bits; the lowest is not used if the range is narrow.
+    /// The integers of this many bits, from 0; from 1 if the range is narrow.
     pub fn new(op: &'static str, bits: i64, is_narrow: bool) -> Result<Levels, TensorError> {
         if !(2..=16).contains(&bits) {
             return invalid(op, format!("num_bits must be between 2 and 16, inclusive, got {bits}"));
@@ -28,8 +28,8 @@ impl Levels {
         Ok(Levels { low: f32::from(u8::from(is_narrow)), high: ((1u32 << bits) - 1) as f32 })
     }
 
-    /// The nearest range to `[min, max]` of which 0 is a number; `None` for the empty range at 0, where every
-    /// number becomes 0.
+    /// The range nearest to `[min, max]` that represents 0 exactly. `None` if both ends are 0: then every
+    /// number is rounded to 0.
     fn nudged(&self, min: f32, max: f32) -> Option<Nudged> {
         if min == 0.0 && max == 0.0 {
             return None;
@@ -47,7 +47,7 @@ impl Levels {
     }
 }
 
-/// A range with its distance of neighbouring numbers.
+/// A range, and the distance of neighbouring numbers in it.
 #[derive(Clone, Copy, Debug)]
 struct Nudged {
     min: f32,
@@ -70,7 +70,7 @@ impl Nudged {
 pub struct Ranges(Vec<Option<Nudged>>);
 
 impl Ranges {
-    /// The range of attributes.
+    /// The range that an operator's attributes specify.
     pub fn of_attributes(
         op: &'static str,
         levels: Levels,
@@ -82,7 +82,7 @@ impl Ranges {
         Ok(Ranges(vec![levels.nudged(min, max)]))
     }
 
-    /// The ranges of operands: scalars, or vectors with one number for each channel of `x`.
+    /// The ranges that operands specify: scalars, or vectors with one element for each channel of `x`.
     pub fn of_operands(
         op: &'static str,
         levels: Levels,
@@ -101,7 +101,7 @@ impl Ranges {
         Ok(Ranges(collected(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)))?))
     }
 
-    /// The range of each element in turn.
+    /// The channel and the range of consecutive elements, from the first channel on.
     fn cycle(&self) -> impl Iterator<Item = (usize, &Option<Nudged>)> {
         self.0.iter().enumerate().cycle()
     }
@@ -122,8 +122,8 @@ pub fn fake_quant(x: &HostTensor, ranges: &Ranges, cx: &Cx<'_>) -> Result<HostTe
     Ok(out)
 }
 
-/// The gradients of [`fake_quant`] by the numbers, and by both ends of each range: the gradients of numbers
-/// in the range go to these, of others to the end.
+/// The gradients of [`fake_quant`] by the numbers, and by both ends of each range. A number inside its range
+/// gets its gradient; the gradient of any other number is added to the end of the range that it exceeds.
 pub fn fake_quant_grad(
     dy: &HostTensor,
     x: &HostTensor,
@@ -147,7 +147,7 @@ pub fn fake_quant_grad(
                 Some(range) => {
                     to_min[channel] += if x < range.min { dy } else { 0.0 };
                     to_max[channel] += if x > range.max { dy } else { 0.0 };
-                    dy * 0.0 // a NaN and an infinity stay
+                    dy * 0.0 // NaN if the gradient is NaN or infinite
                 }
             };
         }

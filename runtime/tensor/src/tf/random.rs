@@ -1,11 +1,11 @@
-//! Random tensors, bit for bit those of TensorFlow's CPU from the same seeds.
+//! Random tensors, bit for bit equal to those of TensorFlow's CPU kernels with the same seeds.
 //!
 //! ```text
 //! seeds ──▶ Philox: blocks of four words ──Distribution──▶ groups of elements, each from its own blocks
 //! ```
 //!
-//! A group of elements depends on its number alone, so that results do not depend on the number of workers.
-//! Numbers of the normal distribution depend on the machine's logarithm, sine and cosine for the last bit.
+//! A group of elements depends on its number only, so results do not depend on the number of workers. The
+//! last bit of a normally distributed number depends on the machine's logarithm, sine and cosine.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ impl Generator {
         Generator(Mutex::new(start))
     }
 
-    /// Takes `blocks` blocks of the stream: the position of the first one.
+    /// Takes `blocks` blocks from the stream, and returns the position of the first one.
     fn take(&self, blocks: u64) -> Philox {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = *next;
@@ -39,7 +39,7 @@ impl Generator {
         taken
     }
 
-    /// Takes the blocks for a tensor of `n` elements.
+    /// Takes the blocks for a tensor of `n` elements, and returns the position of the first one.
     pub fn take_for(&self, n: usize) -> Philox {
         self.take((n as u64).wrapping_mul(RESERVED))
     }
@@ -54,9 +54,10 @@ pub enum Distribution {
     Normal,
     /// [`Distribution::Normal`] without numbers beyond two standard deviations.
     Truncated,
-    /// Integers of any bits.
+    /// Integers, uniform over all values of the dtype.
     Bits,
-    /// Integers from the first number up to but not including the second one; both as they are in 64 bits.
+    /// Integers from the first number up to but not including the second one. Numbers of ui64 are
+    /// reinterpreted as i64.
     Between(i64, i64),
 }
 
@@ -124,7 +125,7 @@ pub fn random(
     Ok(out)
 }
 
-/// Refuses an empty range.
+/// Fails if the range is empty.
 fn expect_range(op: &'static str, dtype: DType, low: i64, high: i64) -> Result<(), TensorError> {
     let is_signed = matches!(dtype, DType::I32 | DType::I64);
     if if is_signed { low < high } else { (low as u64) < high as u64 } {
@@ -137,7 +138,7 @@ fn expect_range(op: &'static str, dtype: DType, low: i64, high: i64) -> Result<(
     invalid(op, problem)
 }
 
-/// Sets each group of `N` elements from the block of its number.
+/// Sets each group of `N` elements from one block: group `i` from the block `i` blocks after `from`.
 fn groups<T: Element, const N: usize>(
     out: &HostTensor,
     from: Philox,
@@ -153,7 +154,8 @@ fn groups<T: Element, const N: usize>(
     Ok(())
 }
 
-/// Sets each group of `N` elements from a stream of its own, as long as [`RESERVED`] says.
+/// Sets each group of `N` elements from a stream of its own, which begins [`RESERVED`] words per element
+/// after the stream of the previous group.
 fn streams<T: Element, const N: usize>(
     out: &HostTensor,
     from: Philox,
@@ -182,7 +184,7 @@ fn box_muller_f32(a: u32, b: u32) -> [f32; 2] {
     [angle.sin() * radius, angle.cos() * radius]
 }
 
-/// The same in f64, from four words.
+/// [`box_muller_f32`] in f64, from four words.
 fn box_muller_f64([a, b, c, d]: [u32; WORDS]) -> [f64; 2] {
     let radius = (-2.0 * unit_f64(a, b).max(1e-7).ln()).sqrt();
     let angle = 2.0 * std::f64::consts::PI * unit_f64(c, d);
@@ -194,7 +196,7 @@ fn normal_f32([a, b, c, d]: [u32; WORDS]) -> [f32; 4] {
     [w, x, y, z]
 }
 
-/// The first `N` of the numbers that `draw` gives in pairs that lie within two standard deviations.
+/// The first `N` drawn numbers that are inside; `draw` returns two numbers.
 fn truncated<T: Copy + Default, const N: usize>(
     mut draw: impl FnMut() -> [T; 2],
     is_inside: impl Fn(T) -> bool,
@@ -235,7 +237,7 @@ pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Res
     let mut words = generator.take(((n - 1) as u64).div_ceil(WORDS as u64)).words();
     let mut order = collected(0..n)?;
     for i in 0..n - 1 {
-        let left = (n - i) as u32; // as in TensorFlow, for more slices too
+        let left = (n - i) as u32; // truncated as in TensorFlow
         order.swap(i, i + words.next().checked_rem(left).unwrap_or(0) as usize);
     }
     let out = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
@@ -249,8 +251,8 @@ pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Res
     Ok(out)
 }
 
-/// `Multinomial` and `StatelessMultinomial`: for each row of logits `[batch, classes]` numbers of classes, as
-/// often as their probabilities say. Logits that are not finite have probability 0.
+/// `Multinomial` and `StatelessMultinomial`: for each row of logits `[batch, classes]`, `n` class numbers
+/// drawn with the classes' probabilities. The probability of a logit that is not finite is 0.
 pub fn multinomial(
     op: &'static str,
     logits: &HostTensor,
@@ -269,7 +271,7 @@ pub fn multinomial(
     let out = HostTensor::allocate(DType::I64, Shape::new(&[batch, n])?, cx.allocator)?;
     if out.num_elements() > 0 {
         let logits = fast::cast(logits, DType::F64, cx)?;
-        // TensorFlow counts two words per number.
+        // As in TensorFlow: the count rounded up to a multiple of 4, with two outputs per number.
         let per_row = (n as u64).div_ceil(4).wrapping_mul(8);
         let reserved = per_row.wrapping_mul(batch as u64).wrapping_mul(RESERVED);
         let mut words = generator.take(reserved).words();
@@ -314,7 +316,7 @@ mod tests {
         let start = Generator::new(Philox::seeded(1, 2));
         assert_eq!(first, drawn(&start, &[3]));
         assert_eq!(second, drawn(&Generator::new(Philox::seeded(1, 2).skipped(3 * 256)), &[3]));
-        // No elements take nothing; a shorter tensor is the beginning of a longer one.
+        // An empty tensor takes no blocks; a shorter tensor is the beginning of a longer one.
         assert_eq!(drawn(&start, &[2, 0]), []);
         let second = Generator::new(Philox::seeded(1, 2).skipped(3 * 256));
         assert_eq!(drawn(&start, &[5])[..2], drawn(&second, &[2])[..]);

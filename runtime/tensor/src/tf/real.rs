@@ -1,4 +1,4 @@
-//! Float tensors converted to f64 scratch tensors of the allocator, and rounded once at the end.
+//! Conversion of float tensors to f64 tensors, in which reference operators compute before they round once.
 
 use std::sync::Arc;
 

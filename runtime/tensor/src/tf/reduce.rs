@@ -1,9 +1,9 @@
 //! Reductions and scans.
 //!
-//! Every function transposes its operand so that the affected elements are contiguous rows. Sums are pairwise
-//! in the wide type of `numeric.rs` and rounded once: the error grows with the logarithm of the count. An
-//! empty reduction is the neutral element: 0, 1, the lowest or highest number, false or true; an empty mean
-//! is NaN for floats and 0 for integers.
+//! Every function transposes its operand so that the affected elements are contiguous rows. Reductions sum
+//! pairwise in the wide type of `numeric.rs` and round once, so the error grows with the logarithm of the
+//! count. An empty reduction is the neutral element: 0, 1, the lowest or highest number, false or true. An
+//! empty mean is NaN for floats and 0 for integers.
 
 use std::cmp::Ordering;
 use std::f64::consts::LN_2;
@@ -29,8 +29,8 @@ named_ops! {
     Scan { Cumsum = "Cumsum"; Cumprod = "Cumprod"; CumulativeLogsumexp = "CumulativeLogsumexp"; }
 }
 
-/// The reduction over these axes, each listed once. They become 1 if `keep_dims`, otherwise they are removed.
-/// `Min` and `Max` are NaN if any element is NaN.
+/// The reduction over `axes`, each listed once. A reduced axis has length 1 in the result if `keep_dims`;
+/// otherwise it is removed. `Min` and `Max` are NaN if any element is NaN.
 pub fn reduce(
     op: Reduce,
     x: &HostTensor,
@@ -97,8 +97,8 @@ fn reduce_row<T: Number>(op: Reduce, row: &[T]) -> T {
         Reduce::Prod | Reduce::All => T::narrow(pairwise(row, |x| x, T::Wide::ONE, T::Wide::times)),
         Reduce::Mean => {
             let sum = sum(row, |x| x);
-            // As in TensorFlow, a sum of 64-bit integers wraps around before the division; sums of shorter
-            // ones do not overflow.
+            // As in TensorFlow, a sum of 64-bit integers wraps around before the division. A sum of shorter
+            // integers does not overflow.
             let sum = match sum.any() {
                 AnyWide::Int(_) if T::BITS == 64 => T::narrow(sum).widen(),
                 _ => sum,
@@ -141,7 +141,7 @@ fn sum<T: Number>(row: &[T], of: fn(T::Wide) -> T::Wide) -> T::Wide {
     pairwise(row, of, T::Wide::ZERO, T::Wide::plus)
 }
 
-/// Halves a row until it is short. The depth is the logarithm of the length.
+/// Reduces both halves of a row, down to short rows. The depth is logarithmic in the length.
 fn pairwise<T: Number>(
     row: &[T],
     of: fn(T::Wide) -> T::Wide,
@@ -155,7 +155,7 @@ fn pairwise<T: Number>(
     f(pairwise(left, of, start, f), pairwise(right, of, start, f))
 }
 
-/// The axis moved to the end, and the inverse permutation.
+/// The tensor with the axis moved to the end, the permutation that moves it back, and the length of the axis.
 pub(super) fn axis_last(
     x: &HostTensor,
     axis: i64,

@@ -1,5 +1,5 @@
-//! Images in another size, and the gradients: TensorFlow's `ResizeNearestNeighbor`, `ResizeBilinear` and
-//! `ResizeBicubic`.
+//! Resizing of images: TensorFlow's `ResizeNearestNeighbor`, `ResizeBilinear` and `ResizeBicubic`, and their
+//! gradients.
 //!
 //! ```text
 //! row i of the result ──ResizedAxis──▶ a position between rows of the image
@@ -23,9 +23,9 @@ use crate::{DType, HostTensor, Shape, TensorError};
 /// The attributes of a resizing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResizeAttrs {
-    /// The first and the last pixel of each axis stay in place.
+    /// True if the first and the last pixel of each axis map to each other.
     pub align_corners: bool,
-    /// Pixels lie at the centers of unit squares, not at their corners.
+    /// True if the position of a pixel is the center of a unit square; false if it is the corner.
     pub half_pixel_centers: bool,
 }
 
@@ -81,7 +81,7 @@ struct Between {
     part: f32,
 }
 
-/// The pixels that an interpolated pixel depends on, with weights.
+/// The positions along an axis of the `N` pixels that an interpolated pixel depends on, with weights.
 type Taps<const N: usize> = [(usize, f32); N];
 
 impl ResizedAxis {
@@ -94,10 +94,10 @@ impl ResizedAxis {
     }
 
     fn last(&self) -> usize {
-        self.from - 1 // images have pixels
+        self.from - 1 // no axis of an image has length 0
     }
 
-    /// The position of pixel `i` of the result, for interpolations.
+    /// The position in the image of pixel `i` of the result, for interpolations.
     fn position(&self, i: usize) -> f32 {
         match self.attrs.half_pixel_centers {
             true => (i as f32 + 0.5) * self.scale - 0.5,
@@ -117,7 +117,7 @@ impl ResizedAxis {
 
     fn between(&self, i: usize) -> Between {
         let at = self.position(i);
-        let low = (at.floor() as usize).min(self.last()); // a negative position is 0
+        let low = (at.floor() as usize).min(self.last()); // a negative position saturates to 0
         Between { low, high: (at.ceil() as usize).min(self.last()), part: at - at.floor() }
     }
 
@@ -126,14 +126,14 @@ impl ResizedAxis {
         [(low, 1.0 - part), (high, part)]
     }
 
-    /// The four pixels around a position. With half pixel centers those outside of the image do not count;
-    /// else the border is repeated.
+    /// The four pixels around the position of pixel `i` of the result. With half pixel centers, pixels
+    /// outside of the image have weight 0; otherwise the border is repeated.
     fn cubic_taps(&self, i: usize) -> Taps<4> {
         let at = self.position(i);
         let low = at.floor();
         let is_keys = self.attrs.half_pixel_centers;
         let a = if is_keys { -0.5 } else { -0.75 };
-        // TensorFlow takes weights from a table of 1024 steps.
+        // TensorFlow's weights are those of a table with 1024 steps.
         let part = ((at - low) * STEPS).round_ties_even() / STEPS;
         let distances = [1.0 + part, part, 1.0 - part, 2.0 - part];
         let mut taps = [(0, 0.0); 4];
@@ -155,9 +155,10 @@ impl ResizedAxis {
     }
 }
 
+/// The steps between two pixels in the table of weights.
 const STEPS: f32 = 1024.0;
 
-/// The cubic convolution kernel at a distance below 2.
+/// The cubic convolution kernel with parameter `a`, at a distance of 0 to 2.
 fn cubic(a: f32, distance: f32) -> f32 {
     let x = distance;
     if x <= 1.0 {
@@ -210,7 +211,7 @@ pub fn resize(
     Ok(result)
 }
 
-/// Calls `f` with image number, row and elements for each row of the result.
+/// Calls `f` for each row of the result with the number of the image, the row's number and its elements.
 fn each_line<T: Send>(
     out: &mut [T],
     (line, height): (usize, usize),
@@ -251,7 +252,7 @@ fn interpolate_cubic(lines: [(&[f32], f32); 4], xs: &[Taps<4>], out: &mut [f32])
 }
 
 /// `ResizeBilinearGrad` and `ResizeBicubicGrad`: the gradient by the images, from the gradient `dy` by the
-/// f32 results. The images themselves only give shape and dtype.
+/// f32 results. Only the shape and the dtype of `images` matter.
 pub fn resize_grad(
     op: &'static str,
     interpolation: Interpolation,
@@ -323,7 +324,7 @@ fn spread<const N: usize>(
     }
 }
 
-/// `ResizeNearestNeighbor` of any elements.
+/// `ResizeNearestNeighbor`, for every dtype.
 pub fn resize_nearest(
     images: &HostTensor,
     (height, width): (usize, usize),
@@ -381,8 +382,8 @@ pub fn resize_nearest_grad(
     Ok(result)
 }
 
-/// Images `[..., height, width, channels]` of bytes or f32, resized, as f32: `ResizeBilinear` without aligned
-/// corners and without half pixel centers, for any number of batch axes.
+/// `ResizeBilinear` without aligned corners and half pixel centers, for any number of batch axes: images
+/// `[..., height, width, channels]` of ui8 or f32, resized, as f32.
 pub fn resize_bilinear(
     images: &HostTensor,
     (height, width): (usize, usize),

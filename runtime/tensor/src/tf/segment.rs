@@ -18,8 +18,8 @@ named_ops! {
     }
 }
 
-/// `UnsortedSegmentSum` ...: row `i` of the result is the reduction of the rows of `x` whose `ids` (i32 or
-/// i64) are `i`; rows with a negative id are dropped. An empty segment is 0, 1, the lowest or the highest
+/// `UnsortedSegmentSum` ...: row `i` of the result is the reduction of the rows of `x` whose id in `ids` (i32
+/// or i64) is `i`. Rows with a negative id are dropped. An empty segment is 0, 1, the lowest or the highest
 /// finite number.
 pub fn unsorted_segment(
     op: Segment,
@@ -35,7 +35,7 @@ pub fn unsorted_segment(
     }
     let rest = &x.shape().dims()[rank..];
     let ids = indices_of(op.name(), ids)?;
-    // As in TensorFlow, ids of rows without elements may be anything.
+    // As in TensorFlow, the ids of rows without elements are not checked.
     let is_beyond = |id: &&i64| **id >= 0 && **id as u64 >= n_segments as u64;
     if let Some(id) = ids.iter().filter(|_| x.num_elements() > 0).find(is_beyond) {
         return invalid(op.name(), format!("id {id} is not below {n_segments}, shape {}", x.shape()));
@@ -86,9 +86,9 @@ named_ops! {
     }
 }
 
-/// `SegmentSum` ...: row `i` of the result is the reduction of the rows of `x` along its first axis whose
-/// `ids` (i32 or i64, a nondecreasing vector) are `i`. The result has one row more than the last id. An empty
-/// segment is 0, or 1 for products.
+/// `SegmentSum` ...: row `i` of the result is the reduction of the rows of `x`, along its first axis, whose
+/// id in `ids` is `i`. The ids are a nondecreasing vector of i32 or i64. The last row of the result is that
+/// of the last id. An empty segment is 0, or 1 for products.
 pub fn segment(
     op: SortedSegment,
     x: &HostTensor,
@@ -142,9 +142,8 @@ pub fn segment(
     Ok(out)
 }
 
-/// `DynamicStitch`: row `i` of the result is the last of the rows with index `i`. The shape of each data
-/// tensor begins with the shape of its indices (i32); the rest is the same for all. Rows without an index are
-/// zeros.
+/// `DynamicStitch`: row `i` of the result is the last of the rows with index `i`, or zeros if there is none.
+/// The shape of each data tensor begins with the shape of its indices (i32); the rest is the same for all.
 pub fn dynamic_stitch(
     indices: &[&HostTensor],
     data: &[&HostTensor],
@@ -182,7 +181,7 @@ pub fn dynamic_stitch(
     Ok(out)
 }
 
-/// The most partitions: their number comes from outside and says nothing about the data.
+/// The largest number of partitions. The size of the data does not bound their number.
 const MAX_PARTITIONS: usize = 1 << 20;
 
 /// `DynamicPartition`: tensor `p` of the `n` results has the rows of `x` whose number in `partitions` (i32)
@@ -227,9 +226,10 @@ pub fn dynamic_partition(
     try_collected((0..n).map(part))
 }
 
-/// `DenseBincount`, `Bincount`: for each number below `size`, its number of occurrences in a vector (or in
-/// each row of a matrix) of i32 or i64; or the sum of the weights at its occurrences; or, if `binary`,
-/// whether it occurs. The result has the dtype of the weights. There is one weight per element, or none.
+/// `DenseBincount`, `Bincount`: for each number below `size`, the count of its occurrences in a vector (or in
+/// each row of a matrix) of i32 or i64. With weights, one per element, the result is the sum of the weights
+/// at the occurrences. If `binary`, the result is 1 for a number that occurs. The result has the dtype of the
+/// weights, which may be empty.
 pub fn bincount(
     x: &HostTensor,
     size: usize,

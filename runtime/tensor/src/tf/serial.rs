@@ -1,5 +1,5 @@
-//! The fast operators with the reference's signatures: they run on the calling thread and keep their
-//! operands.
+//! The fast operators with the signatures of the reference: they run on the calling thread and do not
+//! overwrite operands.
 
 use std::sync::Arc;
 

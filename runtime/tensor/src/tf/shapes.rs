@@ -55,7 +55,8 @@ pub fn reshape(x: &HostTensor, dims: &[i64]) -> Result<HostTensor, TensorError> 
     x.reshaped(shape)
 }
 
-/// `ExpandDims`: a dimension of 1 before `axis`, in `-rank - 1..=rank`. The bytes are shared.
+/// `ExpandDims`: the tensor with a new axis of length 1 at position `axis`, in `-rank - 1..=rank`. The bytes
+/// are shared.
 pub fn expand_dims(x: &HostTensor, axis: i64) -> Result<HostTensor, TensorError> {
     let rank = x.shape().rank() as i64;
     let at = if axis < 0 { axis.saturating_add(rank + 1) } else { axis };
@@ -67,8 +68,8 @@ pub fn expand_dims(x: &HostTensor, axis: i64) -> Result<HostTensor, TensorError>
     x.reshaped(Shape::new(&dims)?)
 }
 
-/// `Squeeze`: without the listed axes, which must have length 1; without all axes of length 1 if none is
-/// listed. The bytes are shared.
+/// `Squeeze`: the tensor without the listed axes, which must have length 1. If none is listed, all axes of
+/// length 1 are removed. The bytes are shared.
 pub fn squeeze(x: &HostTensor, axes: &[i64]) -> Result<HostTensor, TensorError> {
     let set = axis_set("Squeeze", x.shape(), axes)?;
     let dims = x.shape().dims();
@@ -117,7 +118,7 @@ fn count(
     }
 }
 
-/// `Size`: the number of elements, as i32 or i64. Fails for i32 if it does not fit.
+/// `Size`: the number of elements, as i32 or i64. Fails for i32 if the number does not fit.
 pub fn size_of(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     count("Size", x.num_elements(), to, allocator)
 }
@@ -157,7 +158,7 @@ pub fn broadcast_gradient_args(a: &Shape, b: &Shape) -> Result<[Vec<i64>; 2], Te
     Ok([repeated(a), repeated(b)])
 }
 
-/// `InvertPermutation` of a vector of i32 or i64 that has each number below its length once.
+/// `InvertPermutation` of a vector of i32 or i64 that contains each number below its length once.
 pub fn invert_permutation(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     let op = "InvertPermutation";
     let &[n] = x.shape().dims() else {

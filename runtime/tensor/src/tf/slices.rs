@@ -38,22 +38,22 @@ pub fn slice(
     })
 }
 
-/// The masks of `StridedSlice`: one bit per entry of its lists.
+/// The masks of `StridedSlice`, with one bit per entry of its lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceMasks {
     /// `begin` is ignored: the slice starts at the first position.
     pub begin: u64,
     /// `end` is ignored: the slice runs to the last position.
     pub end: u64,
-    /// An ellipsis: stands for all missing axes; at most one.
+    /// The entry is an ellipsis, which stands for all axes without an entry; at most one.
     pub ellipsis: u64,
-    /// A new axis of length 1.
+    /// The entry inserts a new axis of length 1.
     pub new_axis: u64,
-    /// One position; the axis is removed.
+    /// The entry selects one position, and the axis is removed.
     pub shrink_axis: u64,
 }
 
-/// The lists of a `StridedSlice`, an entry per axis or mask bit.
+/// The lists of a `StridedSlice`. An entry is an axis, unless a mask makes it an ellipsis or a new axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceRange<'a> {
     /// The start of each entry.
@@ -77,7 +77,7 @@ pub fn strided_slice(
     gather_offsets(x, shape, &[], allocator, || Ok(maps))
 }
 
-/// `StridedSliceGrad`: zeros of the original shape, with `dy`, of the slice's shape, at the slice.
+/// `StridedSliceGrad`: a tensor of the original shape with `dy` at the slice and zeros elsewhere.
 pub fn strided_slice_grad(
     shape: &Shape,
     range: &SliceRange<'_>,
@@ -94,7 +94,8 @@ pub fn strided_slice_grad(
 }
 
 /// `TensorStridedSliceUpdate`: a copy of `x` with the slice replaced by `value`, which broadcasts to the
-/// slice's shape; it may have more axes of length 1 in front. An empty slice takes any value.
+/// slice's shape and may have additional leading axes of length 1. If the slice is empty, the shape of
+/// `value` is not checked.
 pub fn tensor_strided_slice_update(
     x: &HostTensor,
     range: &SliceRange<'_>,
@@ -118,7 +119,7 @@ pub fn tensor_strided_slice_update(
     Ok(out)
 }
 
-/// Overwrites the elements at the offsets by those of `value` broadcast to `shape`.
+/// Overwrites the elements of `out` at the offsets with the elements of `value`, broadcast to `shape`.
 fn put(out: &HostTensor, value: &HostTensor, shape: &Shape, maps: Vec<AxisMap>) -> Result<(), TensorError> {
     let size = out.dtype().size();
     let (from, mut to) = (value.read_bytes()?, out.write_bytes()?);
@@ -151,7 +152,8 @@ fn plan(
     }
     let strides = strides(shape);
     let mut axes = shape.dims().iter().zip(&strides);
-    // The axes of the walk, each with its length in the result, if the result has the axis.
+    // The offset maps of all axes of `x`, and the dimensions of the result, which lacks shrunk axes and has
+    // new ones.
     let (mut maps, mut dims) = (Vec::new(), Vec::new());
     let whole = |(&len, &s): (&usize, &usize)| AxisMap::Step { len, start: 0, step: s as isize };
     for i in 0..n {

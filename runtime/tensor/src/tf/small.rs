@@ -1,12 +1,13 @@
-//! Operators on small tensors, without the costs that do not depend on the size.
+//! Operators on small tensors, without the fixed costs of a call.
 //!
 //! ```text
-//! row, attributes ──OpRow::small──▶ Small ──call──▶ result | None: the operator's function is to be called
+//! row, attributes ──OpRow::small──▶ Small ──call──▶ result, or None: call the operator's function instead
 //! ```
 //!
-//! A call declines whatever is not simple: other element types, shapes that broadcast, large tensors, and all
-//! operands that the operator refuses, so that the errors are those of its function. Results of elementwise
-//! operators are those of their functions; products differ by rounding.
+//! A call declines operands that are not simple: other element types, shapes that broadcast, and large
+//! tensors. It also declines all operands that the operator refuses, so the errors are those of the
+//! operator's function. Elementwise results equal those of the operator's function; products differ by
+//! rounding.
 
 use std::sync::Arc;
 
@@ -17,17 +18,17 @@ use crate::mem::Allocator;
 use crate::simd::{Arithmetic, Function, Isa, Over};
 use crate::{DType, Element, HostTensor, I1, Shape};
 
-/// The most elements of an operand.
+/// The largest number of elements of an operand.
 const MAX: usize = 4096;
 
-/// The most multiplications of a product.
+/// The largest number of multiplications of a product.
 const MAX_PRODUCTS: usize = 512;
 
 /// An operator on small tensors.
 #[derive(Clone, Copy, Debug)]
 pub struct Small {
     kind: Kind,
-    /// The element type of the operands, if an attribute says it.
+    /// The element type of the operands, if an attribute specifies it.
     ty: Option<Type>,
 }
 
@@ -36,12 +37,12 @@ enum Kind {
     Unary(Function),
     Binary(Binary, Option<Arithmetic>),
     Compare(Compare),
-    /// Whether the left and the right matrix are transposed.
+    /// True for each of the left and the right matrix if it is transposed.
     MatMul(bool, bool),
 }
 
 impl OpRow {
-    /// The operator on small tensors, if it is one of those that are worth it.
+    /// The version of the operator for small tensors, if there is one.
     pub fn small(&self, attrs: &dyn Attrs) -> Option<Small> {
         let kind = match self.class() {
             Class::Unary(op) => Kind::Unary(function_of(op)?),
@@ -59,12 +60,12 @@ impl OpRow {
 }
 
 impl Small {
-    /// True if the operator's function may put its result where an operand lies.
+    /// True if the operator's function may overwrite an operand with its result.
     pub fn may_overwrite(&self) -> bool {
         matches!(self.kind, Kind::Unary(_) | Kind::Binary(..))
     }
 
-    /// The result, unless it declines.
+    /// The result; `None` if the call declines the operands.
     #[inline]
     pub fn call(&self, operands: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
         let first = operands.first()?;
@@ -100,7 +101,7 @@ fn is_small(shape: &Shape) -> bool {
     (1..=MAX).contains(&shape.num_elements())
 }
 
-/// True for small operands of one type and shape.
+/// True for small tensors of equal dtype and shape.
 fn is_alike(a: &HostTensor, b: &HostTensor) -> bool {
     a.dtype() == b.dtype() && a.shape() == b.shape() && is_small(a.shape())
 }
@@ -144,7 +145,7 @@ fn binary(
     }
 }
 
-/// The function of two numbers, if it is one operation of the machine.
+/// The function of two numbers, if it is a single machine instruction.
 fn of_scalars(op: Binary) -> Option<fn(f32, f32) -> f32> {
     Some(match op {
         Binary::Add => |a, b| a + b,
@@ -188,7 +189,7 @@ fn compare<T: Element + PartialOrd>(
     Some(out)
 }
 
-/// A product of two matrices, each with whether it is transposed.
+/// The product of two matrices. The flag of each is true if it is transposed.
 fn product(
     (a, left): (&HostTensor, bool),
     (b, right): (&HostTensor, bool),
@@ -201,7 +202,7 @@ fn product(
     if inner != other || !(1..=MAX_PRODUCTS).contains(&work) {
         return None;
     }
-    // The steps from row to row and from column to column.
+    // The strides of rows and of columns.
     let (a_down, a_across) = if left { (1, a1) } else { (a1, 1) };
     let (b_down, b_across) = if right { (1, b1) } else { (b1, 1) };
     let out = HostTensor::allocate(DType::F32, Shape::new(&[rows, columns]).ok()?, allocator).ok()?;

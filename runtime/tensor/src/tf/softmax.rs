@@ -42,8 +42,8 @@ fn by_rows(
     cast(&values, x.dtype(), allocator)
 }
 
-/// `SoftmaxCrossEntropyWithLogits`: the loss of each row and its gradient by the logits; logits and labels
-/// are rows by classes and broadcast.
+/// `SoftmaxCrossEntropyWithLogits`: the loss of each row, and its gradient by the logits. Logits and labels
+/// have shape `[rows, classes]` and broadcast.
 pub fn softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,
@@ -58,8 +58,8 @@ pub fn softmax_cross_entropy(
     cross_entropy(op, &logits, allocator, |row, class, classes| labels[row * classes + class])
 }
 
-/// `SparseSoftmaxCrossEntropyWithLogits`: [`softmax_cross_entropy`] with the class of each row (i32 or i64)
-/// as labels.
+/// `SparseSoftmaxCrossEntropyWithLogits`: [`softmax_cross_entropy`] where `labels` has the class of each row
+/// (i32 or i64).
 pub fn sparse_softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,

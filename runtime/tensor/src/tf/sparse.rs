@@ -11,7 +11,8 @@ use crate::mem::Allocator;
 use crate::scratch::{collected, copied, push, try_collected, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// The positions of elements of a tensor, from a list of their coordinates.
+/// The positions of elements of a tensor, given their coordinates. If `is_checked`, positions that do not
+/// increase are an error.
 fn positions(
     op: &'static str,
     coordinates: &[i64],
@@ -43,8 +44,9 @@ fn positions(
     Ok(found)
 }
 
-/// `SparseToDense`: a tensor of one value with others at some indices, `[n, rank]`, `[n]` or a scalar.
-/// `is_checked` refuses indices that are not in ascending order.
+/// `SparseToDense`: a tensor with `values` at `indices` and `default` elsewhere. The indices have shape
+/// `[n, rank]`, `[n]` or `[]`; the values are `n` elements or a scalar. If `is_checked`, indices that are
+/// repeated or out of order are an error.
 pub fn sparse_to_dense(
     indices: &HostTensor,
     shape: Shape,
@@ -86,7 +88,7 @@ pub fn sparse_to_dense(
 }
 
 /// `SparseTensorDenseMatMul`: the product of a matrix of `values` at `indices` `[n, 2]` and a dense matrix,
-/// each conjugated and transposed if asked for.
+/// each of them conjugated and transposed if its flag is true.
 pub fn sparse_dense_matmul(
     indices: &HostTensor,
     values: &HostTensor,
@@ -137,7 +139,7 @@ pub fn sparse_dense_matmul(
     Ok(out)
 }
 
-/// The row splits of a ragged tensor: ascending from 0.
+/// The row splits of a ragged tensor, which ascend from 0.
 fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usize>, TensorError> {
     let found = indices_of(op, splits)?;
     let refused = |at: &i64| invalid(op, format!("a row split is {at}"));
@@ -149,8 +151,8 @@ fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usize>, Tensor
     }
 }
 
-/// `RaggedGather`: rows of a ragged tensor by index. The results are the splits of the indices' inner axes,
-/// those of the rows, and the values.
+/// `RaggedGather`: rows of a ragged tensor by index. The results are the row splits of the inner axes of the
+/// indices, the row splits of the gathered rows, and the values.
 pub fn ragged_gather(
     splits: &[&HostTensor],
     values: &HostTensor,
@@ -174,7 +176,7 @@ pub fn ragged_gather(
             return invalid(op, format!("row splits {i} end behind the {inner} rows that there are"));
         }
     }
-    // The rows of each level, as ranges of the next one.
+    // The gathered rows as ranges of rows of the current level.
     let n_rows = given[0].len() - 1;
     let mut rows = Vec::new();
     for (i, &index) in indices_of(op, indices)?.iter().enumerate() {
@@ -223,7 +225,7 @@ pub fn ragged_gather(
     Ok(results)
 }
 
-/// Row splits of `n` rows up to `last` as a tensor of i32 or i64.
+/// The row splits of `n` rows, the last of which is `last`, as a tensor of i32 or i64.
 fn ends_tensor(
     (n, last): (usize, usize),
     ends: impl Iterator<Item = usize>,

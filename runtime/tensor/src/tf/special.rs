@@ -1,16 +1,16 @@
 //! Special functions of real numbers: incomplete gamma functions, the Hurwitz zeta function, polygamma and
 //! modified Bessel functions.
 //!
-//! Each is a series that converges near the origin, and another expansion elsewhere. Outside of the domain
-//! the result is NaN or an infinity, as in TensorFlow. The number of terms is bounded.
+//! Most are computed by a convergent series near the origin and by another expansion elsewhere. Outside of
+//! the domain the result is NaN or an infinity, as in TensorFlow. The number of terms is bounded.
 
-/// The most terms of a series or continued fraction.
+/// The largest number of terms of a series or continued fraction.
 const MAX_TERMS: usize = 2000;
 
 /// The regularized lower incomplete gamma function, `P(a, x)`.
 pub(super) fn igamma(a: f64, x: f64) -> f64 {
     match gamma_domain(a, x) {
-        _ if x == 0.0 => 0.0, // for any `a`, NaN too
+        _ if x == 0.0 => 0.0, // for every `a`, including NaN
         None => f64::NAN,
         Some(()) if a == f64::INFINITY || is_beyond(a, x) => 0.0,
         Some(()) if x == f64::INFINITY => 1.0,
@@ -30,13 +30,12 @@ pub(super) fn igammac(a: f64, x: f64) -> f64 {
     }
 }
 
-/// Whether the incomplete gamma functions are defined.
+/// `Some` if the incomplete gamma functions are defined.
 fn gamma_domain(a: f64, x: f64) -> Option<()> {
     (a > 0.0 && x >= 0.0).then_some(())
 }
 
-/// True if the density at `x` has no digits left, being the difference of numbers that are too large. Both
-/// functions are 0 there, as in TensorFlow.
+/// True if cancellation leaves no digits of the density at `x`. Both functions are 0 there, as in TensorFlow.
 fn is_beyond(a: f64, x: f64) -> bool {
     a == x && a > 1e30
 }
@@ -99,13 +98,13 @@ pub(super) fn zeta(x: f64, q: f64) -> f64 {
     if x.floor() != x {
         return f64::NAN;
     }
-    // The terms below zero are those of the mirrored numbers from 1 - fraction up to -q.
+    // The terms with negative q + n are, up to the sign, those of the numbers from 1 - fraction up to -q.
     let fraction = q - q.floor();
     let mirrored = zeta_positive(x, 1.0 - fraction) - zeta_positive(x, 1.0 - q);
     zeta_positive(x, fraction) + if is_even { mirrored } else { -mirrored }
 }
 
-/// [`zeta`] of a positive `q`, by the formula of Euler and Maclaurin after the first terms.
+/// [`zeta`] of a positive `q`: the first terms, then the Euler-Maclaurin formula for the rest.
 fn zeta_positive(x: f64, q: f64) -> f64 {
     /// `(2k)! / B(2k)`.
     const COEFFICIENTS: [f64; 12] = [
@@ -160,12 +159,12 @@ pub(super) fn polygamma(n: f64, x: f64, digamma: fn(f64) -> f64) -> f64 {
     if n.is_nan() || n < 0.0 || n.floor() != n {
         return f64::NAN;
     }
-    // Of the next number, which is even where numbers are so large that they are all even.
+    // The sign is (-1)^(n + 1). The parity is that of n + 1, which is even if n is above 2^53.
     let sign = if (n + 1.0) % 2.0 == 1.0 { -1.0 } else { 1.0 };
     sign * libm::lgamma(n + 1.0).exp() * zeta(n + 1.0, x)
 }
 
-/// Positions from which the asymptotic expansion of the Bessel functions has all digits.
+/// The argument from which the asymptotic expansion of the Bessel functions is accurate to double precision.
 const FAR: f64 = 30.0;
 
 /// `e^-|x| I(x)` of order 0 or 1.
@@ -189,7 +188,7 @@ fn bessel_scaled(order: f64, x: f64) -> f64 {
             sum += term;
             k += 1.0;
         }
-        // Two roots: the product may overflow.
+        // Two roots, because the root of the product may overflow.
         sum / ((2.0 * std::f64::consts::PI).sqrt() * y.sqrt())
     };
     if order > 0.0 && x < 0.0 { -value } else { value }
@@ -236,7 +235,7 @@ mod tests {
         for f in [bessel_i0e, bessel_i1e] {
             assert!((f(FAR) / f(FAR.next_down()) - 1.0).abs() < 1e-13);
         }
-        // The terms below zero, one by one.
+        // The terms with negative q + n, one by one.
         near(zeta(4.0, -2.5), 2.5f64.powi(-4) + 1.5f64.powi(-4) + 0.5f64.powi(-4) + zeta(4.0, 0.5));
         near(zeta(3.0, -1.5), -1.5f64.powi(-3) - 0.5f64.powi(-3) + zeta(3.0, 0.5));
     }

@@ -5,10 +5,10 @@
 //!                             rows of a gradient, at indices ──▶ write, row by row
 //! ```
 //!
-//! A state tensor without other handles is overwritten, and nothing of its size is allocated. Any other is
-//! replaced by a new one, so its other handles keep the old elements. Everything that can fail precedes the
-//! first write: after an error all elements are unchanged. An update that has begun is finished, also when
-//! the request is cancelled.
+//! A state tensor without other handles is overwritten, and nothing of its size is allocated. A state tensor
+//! with other handles is replaced by a new tensor, so the other handles keep the old elements. Everything
+//! that can fail precedes the first write: after an error all elements are unchanged. An update that has
+//! begun is finished even if the request is cancelled.
 //!
 //! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype,
 //! as in TensorFlow. The arithmetic is that of the dtype, f32 for f16 and bf16 ([`simd`](crate::simd)).
@@ -29,27 +29,28 @@ use crate::mem::Allocator;
 use crate::simd::{Isa, Lane, MAX_RATES, MAX_STATE, Update, UpdateFloat, update};
 use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
-/// The elements of a chunk.
+/// The number of elements in a chunk.
 const CHUNK: usize = 1 << 14;
 
-/// The elements per nanosecond of one thread.
+/// The number of elements that one thread updates per nanosecond.
 const ELEMENTS_PER_NS: usize = 2;
 
-/// An update operator with its attributes: its rule, and where its operands stand.
+/// An update operator with its attributes: its rule, and the positions of its operands behind the variable
+/// and the slots.
 #[derive(Clone, Debug)]
 pub struct UpdatePlan {
     op: &'static str,
     rule: Update,
-    /// The rule's rates; one that the operator does not have is 0.
+    /// The rates of the rule. A rate without an operand is 0.
     rates: Vec<(&'static str, Option<usize>)>,
     grad: usize,
-    /// For updates of rows.
+    /// The indices of rows, for an update of rows.
     indices: Option<usize>,
     /// The number of operands behind the variable and its slots.
     n_rest: usize,
 }
 
-/// A variable with its slots, and what they are updated by.
+/// The operands of an update: the variable with its slots, the rates and the gradient.
 struct UpdateOperands<'a, 's> {
     op: &'static str,
     rule: Update,
@@ -58,7 +59,7 @@ struct UpdateOperands<'a, 's> {
     grad: &'a HostTensor,
 }
 
-/// The rates of a rule, by the names of operands.
+/// The rates of a rule: the names of their operands.
 fn rates_of(rule: Update) -> &'static [&'static str] {
     match rule {
         Update::GradientDescent => &["alpha"],
@@ -79,10 +80,11 @@ fn rates_of(rule: Update) -> &'static [&'static str] {
 }
 
 impl UpdatePlan {
-    /// The plan of an operator: of a variable, of its rows, of a reference or of its rows.
+    /// The plan of an update operator, whose name is that of a rule with the prefixes `Resource`, `Sparse`
+    /// (for updates of rows) and `Apply`, each of them optional.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the operator is not an update.
     pub fn new(attrs: &Attributes<'_>) -> Result<UpdatePlan, TensorError> {
         let op = attrs.op();
         let name = op.strip_prefix("Resource").unwrap_or(op);
@@ -114,7 +116,7 @@ impl UpdatePlan {
         Ok(UpdatePlan { op, rule, rates, grad, indices: at("indices"), n_rest: inputs.len() })
     }
 
-    /// The number of variables: the variable and its slots.
+    /// The number of state tensors: the variable and its slots.
     pub fn n_state(&self) -> usize {
         self.rule.n_state()
     }
@@ -122,7 +124,7 @@ impl UpdatePlan {
     /// Updates the variable and its slots by the operands behind them.
     ///
     /// # Errors
-    /// If dtypes or shapes differ, the dtype is none of floats, or an index is out of range.
+    /// If dtypes or shapes differ, the dtype is not a float, or an index is out of range.
     pub fn apply(
         &self,
         state: &mut [&mut HostTensor],
@@ -145,7 +147,7 @@ impl UpdatePlan {
     }
 }
 
-/// Elements of a dtype, updated by the best instructions for them.
+/// A float dtype, with the fastest update of its elements.
 trait Updated: Element + Lane {
     fn update(rule: Update, rates: &[Self::Wide; MAX_RATES], state: &mut [&mut [Self]], grad: &[Self]) {
         update(rule, rates, state, grad);
@@ -173,7 +175,7 @@ impl UpdateOperands<'_, '_> {
         }
     }
 
-    /// Updates rows: one for each of a vector of indices, one after the other.
+    /// Updates the row of each index, in the order of the indices.
     fn apply_rows(self, indices: &HostTensor, cx: &Cx<'_>) -> Result<(), TensorError> {
         let var = self.check()?;
         let invalid = |problem: String| Err(TensorError::Invalid { op: self.op, problem });
@@ -271,7 +273,7 @@ impl UpdateOperands<'_, '_> {
             }
         };
         cx.parallel.parallel_for(parts.len(), &block);
-        // A cancelled loop leaves chunks out.
+        // A cancelled loop skips chunks, which are updated here.
         (0..parts.len()).for_each(block);
         Ok(())
     }
@@ -316,7 +318,7 @@ fn each<T: Element, const N: usize>(
 /// `AssignAdd` and `AssignSub`: `var + value` or `var - value`, of one dtype and shape, in place of `var`.
 ///
 /// # Errors
-/// If dtypes or shapes differ, for any other function, and for dtypes without this function.
+/// If dtypes or shapes differ, if `op` is another function, or if the dtype lacks this function.
 pub fn accumulate(
     op: Binary,
     var: &mut HostTensor,

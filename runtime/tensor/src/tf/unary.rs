@@ -1,8 +1,9 @@
 //! Elementwise functions of one tensor: a table per kind of number.
 //!
-//! An operator missing in a table is not defined for its dtypes: [`TensorError::Unsupported`]. Floats follow
-//! IEEE 754 (the logarithm of a negative number is NaN, of zero -inf). Integers wrap around (`Abs` and `Neg`
-//! of the smallest are itself). Denormal numbers are kept, where TensorFlow flushes them to zero.
+//! An operator that a table lacks is not defined for the dtypes of the table: [`TensorError::Unsupported`].
+//! Floats follow IEEE 754 (the logarithm of a negative number is NaN, that of zero -inf). Integers wrap
+//! around (`Abs` and `Neg` of the lowest number are that number). Denormal numbers are kept; TensorFlow
+//! flushes them to zero.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
@@ -34,7 +35,7 @@ named_ops! {
 pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 pub(super) const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_8;
 
-/// The elementwise function of `x`: same shape and dtype. Fails for a dtype that the operator does not
+/// The elementwise function of `x`, with its shape and dtype. Fails for a dtype that the operator does not
 /// support.
 pub fn unary(op: Unary, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), T => {
@@ -74,7 +75,7 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
 /// they become the lowest number of i32 and i64, as TensorFlow's do on x86. For shorter or unsigned integers,
 /// where TensorFlow's results differ from element to element, they saturate, and NaN becomes 0.
 ///
-/// The elements are widened and narrowed in blocks: a function for each dtype, not for each pair of them.
+/// The elements are widened and narrowed in blocks, which needs code for each dtype instead of each pair.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     const BLOCK: usize = 64;
     let widen = with_element!(x.dtype(), T => widen_all::<T> as fn(&[u8], &mut [AnyWide]));
@@ -103,7 +104,7 @@ fn narrow_all<T: Number>(from: &[AnyWide], to: &mut [u8]) {
     elements.zip(from).for_each(|(to, &x)| to.copy_from_slice(bytemuck::bytes_of(&T::cast(x))));
 }
 
-/// `Cast` of one element, given as its bytes, to f64; `None` if the number of bytes differs.
+/// `Cast` to f64 of one element, given as its bytes; `None` if their number is not the size of the dtype.
 pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
     with_element!(dtype, T => {
         let x: T = bytemuck::try_pod_read_unaligned(element).ok()?;
@@ -111,8 +112,8 @@ pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
     })
 }
 
-/// `Bitcast`. Elements become several smaller ones along a new last axis, or those of the last axis together
-/// become one larger element. The bytes are shared, not copied.
+/// `Bitcast`. To a smaller dtype, each element becomes several along a new last axis. To a larger dtype, the
+/// elements along the last axis together become one. The bytes are shared, not copied.
 pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
     let (old, new, dims) = (x.dtype().size(), to.size(), x.shape().dims());
     let dims = match dims.split_last() {
@@ -276,7 +277,7 @@ impl UnaryTable for f64 {
             Unary::Sigmoid => sigmoid,
             Unary::Softplus => |x| if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() },
             Unary::Softsign => |x| x / (1.0 + x.abs()),
-            // Both keep NaN.
+            // Both functions of NaN are NaN.
             Unary::Relu => |x| if x <= 0.0 { 0.0 } else { x },
             Unary::Relu6 => |x| if x <= 0.0 { 0.0 } else { x.clamp(0.0, 6.0) },
             Unary::Elu => |x| if x < 0.0 { x.exp_m1() } else { x },
@@ -300,7 +301,7 @@ pub(super) fn sigmoid(x: f64) -> f64 {
 /// The inverse of the error function. NaN outside [-1, 1].
 fn erf_inv(y: f64) -> f64 {
     if y == 0.0 {
-        return 0.0; // of either sign
+        return 0.0; // for -0 too
     }
     if y.abs() <= 0.5 {
         return inverse(y.abs(), (1.0 - y.abs()) * (1.0 + y.abs()), |x| libm::erf(x) - y.abs()).copysign(y);
@@ -308,7 +309,7 @@ fn erf_inv(y: f64) -> f64 {
     erfc_inv(1.0 - y.abs()).copysign(y)
 }
 
-/// The inverse of the complementary error function, of arguments up to 1.
+/// The inverse of the complementary error function, for arguments from 0 to 1; NaN elsewhere.
 fn erfc_inv(q: f64) -> f64 {
     match q {
         0.0 => f64::INFINITY,
@@ -318,8 +319,8 @@ fn erfc_inv(q: f64) -> f64 {
     }
 }
 
-/// The root of `error(x) = y` for a function with the error function's slope, by Halley's method from
-/// Winitzki's approximation; `rest` is `1 - y^2`.
+/// The root of `error`, a function with the slope of the error function. `y` is the error function at the
+/// root, and `rest` is `1 - y^2`. Halley's method starts from Winitzki's approximation.
 fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
     if y == 0.0 {
         return y;
@@ -334,8 +335,8 @@ fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
     x
 }
 
-/// The logarithmic derivative of the gamma function: reflected to the right half line, raised above 10, then
-/// the asymptotic series.
+/// The logarithmic derivative of the gamma function: reflection of negative arguments, recurrence up to 10,
+/// then the asymptotic series.
 pub(super) fn digamma(mut x: f64) -> f64 {
     if x == f64::NEG_INFINITY || (x <= 0.0 && x.floor() == x) {
         return f64::NAN; // the poles

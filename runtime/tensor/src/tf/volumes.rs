@@ -1,7 +1,7 @@
 //! Convolutions and poolings of volumes: `[batch, depth, height, width, channels]`.
 //!
-//! A volume is a batch of planes of pixels with one more axis; windows along each axis are those of images.
-//! TensorFlow's CPU has the channels last, and so have these.
+//! A volume is an image with a depth axis. The windows along each axis are those of images. The channels are
+//! the last axis, as in TensorFlow's CPU kernels.
 
 use super::fast::{self, Cx};
 use super::real::expect_float;
@@ -21,11 +21,12 @@ pub struct VolumeAttrs {
     pub strides: Volume,
     /// The distances of the elements of a window.
     pub dilations: Volume,
-    /// One window per stride, with zeros around the volume; else only windows inside.
+    /// True for padding `SAME`: one window per stride, with padding around the volume. False for `VALID`:
+    /// only windows inside.
     pub same: bool,
 }
 
-/// The windows over volumes, their numbers, and the shapes.
+/// The windows over volumes, their counts, and the other dimensions of the volumes.
 struct Windows {
     axes: [Window; 3],
     counts: Volume,
@@ -52,26 +53,27 @@ impl Windows {
         Ok(Windows { axes: [a, b, c], counts: [n_a, n_b, n_c], batch, channels })
     }
 
-    /// The shape of results with these channels.
+    /// The shape of a result with one element per window and channel.
     fn result(&self, channels: usize) -> Result<Shape, TensorError> {
         let [depth, height, width] = self.counts;
         Shape::new(&[self.batch, depth, height, width, channels])
     }
 
-    /// The position of a pixel of the volume, in pixels.
+    /// The number of a pixel among those of all volumes.
     fn pixel(&self, batch: usize, [z, y, x]: Volume) -> usize {
         let [depth, height, width] = self.axes.map(|window| window.input);
         ((batch * depth + z) * height + y) * width + x
     }
 
-    /// Batch and window of a position of the result, in pixels.
+    /// The batch index of a pixel of the result, and the window along each axis.
     fn window(&self, at: usize) -> (usize, Volume) {
         let [depth, height, width] = self.counts;
         (at / (depth * height * width), [at / (height * width) % depth, at / width % height, at % width])
     }
 
-    /// Calls `f` for each element of a window inside of the volume: its position in the window, and its
-    /// pixel. Positions wrap around for windows of poolings that are larger than any filter.
+    /// Calls `f` for each tap of a window inside of the volume, with the number of the tap in the window and
+    /// the number of its pixel. The number of the tap wraps around for pooling windows that are larger than
+    /// any filter; poolings do not use it.
     fn each_tap(&self, batch: usize, at: Volume, mut f: impl FnMut(usize, usize)) {
         let [_, b, c] = self.axes.map(|window| window.filter);
         let number =
@@ -88,13 +90,13 @@ impl Windows {
         }
     }
 
-    /// The number of elements of a window.
+    /// The number of taps of a window; saturates.
     fn n_taps(&self) -> usize {
         self.axes.iter().fold(1, |n, window| window.filter.saturating_mul(n))
     }
 }
 
-/// Filters `[depth, height, width, channels, out channels]`.
+/// The sizes and the number of out channels of filters `[depth, height, width, channels, out channels]`.
 fn filter_dims(op: &'static str, shape: &Shape, channels: usize) -> Result<(Volume, usize), TensorError> {
     match *shape.dims() {
         [a, b, c, from, to] if from == channels => Ok(([a, b, c], to)),
@@ -106,13 +108,13 @@ fn channels_of(shape: &Shape) -> usize {
     shape.dims().last().copied().unwrap_or(0)
 }
 
-/// Floats in f64, or in f32 if they are not wider.
+/// A float tensor in the type of the sums: f64 for f64, f32 for all others.
 fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     expect_float(op, x)?;
     fast::cast(x, if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 }, cx)
 }
 
-/// Evaluates a block with f32 or f64, the type of the elements, as `$t`.
+/// Evaluates a block in which `$t` is the type of the elements: f32 or f64.
 macro_rules! with_float {
     ($x:expr, $t:ident => $body:expr) => {
         match $x.dtype() {
@@ -128,7 +130,7 @@ macro_rules! with_float {
     };
 }
 
-/// `Conv3D`: the convolution of volumes with filters, of floats.
+/// `Conv3D`: the convolution of float volumes with filters.
 pub fn conv3d(
     x: &HostTensor,
     filter: &HostTensor,
@@ -162,7 +164,7 @@ pub fn conv3d(
     fast::cast(&sums, x.dtype(), cx)
 }
 
-/// `Conv3DBackpropInputV2`: the gradient by volumes of shape `input`, from that by the results.
+/// `Conv3DBackpropInputV2`: the gradient by volumes of shape `input`, from the gradient by the results.
 pub fn conv3d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
@@ -198,7 +200,7 @@ pub fn conv3d_backprop_input(
     fast::cast(&sums, dy.dtype(), cx)
 }
 
-/// `Conv3DBackpropFilterV2`: the gradient by filters of shape `filter`, from that by the results.
+/// `Conv3DBackpropFilterV2`: the gradient by filters of shape `filter`, from the gradient by the results.
 pub fn conv3d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
@@ -232,8 +234,8 @@ pub fn conv3d_backprop_filter(
 }
 
 impl Windows {
-    /// Calls `f` for each window with an element on a pixel: the element's position in the window, and the
-    /// window's in the result, in pixels.
+    /// Calls `f` for each window with a tap on a pixel, with the number of the tap in the window and the
+    /// number of the window's pixel in the result.
     fn each_window(&self, pixel: usize, mut f: impl FnMut(usize, usize)) {
         let [depth, height, width] = self.axes.map(|window| window.input);
         let at = [pixel / (height * width) % depth, pixel / width % height, pixel % width];
@@ -257,7 +259,7 @@ impl Windows {
     }
 }
 
-/// `MaxPool3D` (`is_max`) and `AvgPool3D` of floats. Padding does not count.
+/// `MaxPool3D` (if `is_max`) or `AvgPool3D` of floats. Padding contributes neither to maxima nor to means.
 pub fn pool3d(
     op: &'static str,
     is_max: bool,
@@ -340,7 +342,7 @@ pub fn max_pool3d_grad(
     fast::cast(&sums, dy.dtype(), cx)
 }
 
-/// `AvgPool3DGrad` by volumes of shape `input`: equal parts to all elements of a window.
+/// `AvgPool3DGrad` by volumes of shape `input`: the elements of a window get equal parts of its gradient.
 pub fn avg_pool3d_grad(
     input: &Shape,
     dy: &HostTensor,
@@ -370,9 +372,9 @@ pub fn avg_pool3d_grad(
     fast::cast(&sums, dy.dtype(), cx)
 }
 
-/// `Dilation2D` of images `[batch, height, width, channels]` with filters `[height, width, channels]`: the
-/// largest sum of an element of the window and of the filter. The attributes are those of volumes of depth 1.
-/// Integers are computed in f64.
+/// `Dilation2D` of images `[batch, height, width, channels]` with filters `[height, width, channels]`: for
+/// each window, the largest sum of an element of the window and the element of the filter at the same tap.
+/// The attributes are those of volumes of depth 1. Integers are computed in f64.
 pub fn dilation2d(
     x: &HostTensor,
     filter: &HostTensor,

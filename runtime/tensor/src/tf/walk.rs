@@ -32,7 +32,7 @@ impl AxisMap {
 
     fn at(&self, i: usize) -> usize {
         match self {
-            // Within the source, as the caller checked, so no product or sum overflows.
+            // The caller checked that the offset is within the source, so the result does not wrap around.
             AxisMap::Step { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(i as isize)),
             AxisMap::Table(table) => table[i],
         }
@@ -133,8 +133,8 @@ pub(crate) fn repeating(dim: usize, stride: usize) -> usize {
     if dim == 1 { 0 } else { stride }
 }
 
-/// An axis of two tensors that are traversed together: its length and its stride in each; 0 if the tensor
-/// lacks the axis or is repeated along it.
+/// An axis of two tensors that are traversed together: its length, and its stride in each tensor. The stride
+/// is 0 if the tensor lacks the axis or is repeated along it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub(crate) len: usize,
@@ -159,8 +159,8 @@ pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     for (i, &len) in to.dims().iter().enumerate().filter(|&(_, &len)| len != 1) {
         let axis = Axis { len, a: step(a, &strides_a, i), b: step(b, &strides_b, i) };
         match axes.last_mut() {
-            // For a nonempty result these products are offsets within the operands; otherwise they are not
-            // used.
+            // For a nonempty result the products are offsets within the operands. For an empty result they
+            // are not used.
             Some(outer)
                 if outer.a == len.wrapping_mul(axis.a) && outer.b == len.wrapping_mul(axis.b) && len > 0 =>
             {
@@ -172,8 +172,8 @@ pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     axes
 }
 
-/// A new tensor of the elements of `x` at the offsets, and of `pad` (an element's bytes) where there are
-/// none. `maps` is called for a nonempty result only.
+/// A new tensor with the element of `x` at each offset, or with `pad` (the bytes of an element) where the
+/// offset is [`OUTSIDE`]. `maps` is called for a nonempty result only.
 pub(crate) fn gather_offsets(
     x: &HostTensor,
     shape: Shape,

@@ -1,7 +1,7 @@
 //! Image layouts and sliding windows, shared by convolutions and poolings.
 //!
 //! An [`ImageFormat`] is the order of the axes; an [`ImageLayout`] has the strides. The windows along an axis
-//! are `crate::conv`'s [`Window`]; here TensorFlow's paddings are converted to its numbers.
+//! are a [`Window`] of `crate::conv`; [`axis`] computes its padding from TensorFlow's attribute.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum Padding {
     /// No padding: only windows entirely inside.
     #[default]
     Valid,
-    /// One window per stride; half of the missing positions (rounded down) are before the image.
+    /// One window per stride. Half of the padding (rounded down) is before the image.
     Same,
     /// The padding before and after the rows, and before and after the columns.
     Explicit([(usize, usize); 2]),
@@ -51,7 +51,7 @@ impl ImageLayout {
             let problem = format!("shape {shape} is not of rank 4, {format:?}");
             return Err(TensorError::Invalid { op, problem });
         };
-        // These products fit, by a shape's invariant (zeros counted as ones).
+        // The products fit by the invariant of a shape, which counts zeros as ones.
         let (far, near, image) = (c.max(1) * d.max(1), d.max(1), b.max(1) * c.max(1) * d.max(1));
         let layout = match format {
             ImageFormat::Nhwc => {
@@ -74,7 +74,7 @@ impl ImageLayout {
         self.strides[3]
     }
 
-    /// Every pixel: image, row, column. For nonempty tensors.
+    /// Every pixel as image, row and column.
     pub(super) fn pixels(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let ImageLayout { batch, height, width, .. } = *self;
         (0..batch * height * width).map(move |i| (i / (height * width), i / width % height, i % width))
@@ -142,8 +142,8 @@ impl ImageWindows {
         Ok(ImageWindows { rows, cols, counts: (n_rows, n_cols) })
     }
 
-    /// Calls `f` for each tap of window (y, x) inside the image: its row and column in the window, then in
-    /// the image; until interrupted.
+    /// Calls `f` for each tap of window (y, x) inside the image, until interrupted. The arguments are the
+    /// tap's row and column in the window, and its row and column in the image.
     pub(super) fn for_each_tap(&self, (y, x): Plane, mut f: impl FnMut(Plane, Plane)) {
         for (i, row) in taps(&self.rows, y) {
             if is_interrupted() {
@@ -156,7 +156,7 @@ impl ImageWindows {
     }
 }
 
-/// The taps of window `at` inside the image, and their pixels.
+/// The taps of window `at` that are inside the image, each with its position in the image.
 pub(super) fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
     let Window { input, filter, stride, dilation, pad } = *window;
     let start = at * stride; // at most the padded length
@@ -165,7 +165,7 @@ pub(super) fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, u
     (first..end).map(move |tap| (tap, start + tap * dilation - pad.0))
 }
 
-/// The window, of `count`, whose tap `tap` is this pixel.
+/// The window, below `count`, whose tap `tap` is at position `pixel`; `None` if there is none.
 pub(super) fn window_of(window: &Window, count: usize, pixel: usize, tap: usize) -> Option<usize> {
     let from_start = (pixel + window.pad.0).checked_sub(tap * window.dilation)?;
     (from_start.is_multiple_of(window.stride) && from_start / window.stride < count)
@@ -203,8 +203,8 @@ pub(super) fn axis(
     let Some(padded) = padded.filter(|&padded| padded <= isize::MAX as usize) else {
         return refused(format!("paddings {pad:?} on shape {shape} are too large"));
     };
-    // As in TensorFlow, a window that is a little larger than the image gives an empty result. The quotient
-    // of the count is rounded towards zero, so that less than twice the stride may be missing.
+    // As in TensorFlow, a window that exceeds the image by less than twice the stride gives an empty result,
+    // since the quotient in the formula of the count is rounded towards zero.
     if padded.saturating_add(stride).saturating_add(stride) <= reach && !(same && input == 0) {
         return refused(format!("{words} is larger than the image of shape {shape} with paddings {pad:?}"));
     }

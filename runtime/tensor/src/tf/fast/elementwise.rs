@@ -1,7 +1,7 @@
 //! Elementwise functions of one and two tensors.
 //!
-//! f16 and bf16 are converted to f32, and the result is rounded once: the baseline machine has no arithmetic
-//! for them.
+//! f16 and bf16 are converted to f32, and the result is rounded once, because the baseline instruction sets
+//! lack their arithmetic.
 
 use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
@@ -103,12 +103,12 @@ pub(in crate::tf) fn arithmetic_of(op: Binary) -> Option<Arithmetic> {
     })
 }
 
-/// See [`reference::binary`]; in place of an operand that has the result's shape.
+/// See [`reference::binary`]; in place of an f32 operand that has the result's shape.
 pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
     let native = match (a.dtype(), arithmetic_of(op)) {
         (DType::F32, Some(op)) => return arithmetic(op, a, b, cx),
-        // Squares overflow, which they would not in f32.
+        // The reference rounds the square to f16, where it may overflow; in f32 it would not.
         (DType::F16, Some(Arithmetic::TanhGrad)) => None,
         (DType::F16 | DType::BF16, Some(op)) => {
             return by_f32(&a, cx, |a| arithmetic(op, a, cast(&b, DType::F32, cx)?, cx));
@@ -137,7 +137,7 @@ fn arithmetic(op: Arithmetic, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Resu
         let blocks = Blocks::new(&shape, other.shape(), &shape);
         let other = other.read::<f32>()?;
         let (other, mut to): (&[f32], _) = (&other, out.write::<f32>()?);
-        // This operand is the result itself: nothing is read from elsewhere.
+        // The operand that is overwritten has no other slice: a slice of units stands for it.
         let itself = vec![(); to.len()];
         cx.parts(&mut to, (blocks.unit(), 1), &|first, to| {
             blocks.each(first, to, (&itself, other), |to, _, other| isa.arithmetic(op, over, to, other));
@@ -280,7 +280,7 @@ pub fn select(
     if out.num_elements() == 0 {
         return Ok(out);
     }
-    // One of the two is copied everywhere, then overwritten by the other where the condition requires it.
+    // `b` is copied everywhere, then overwritten by `a` where the condition is true.
     match a.dtype().size() {
         1 => select_of::<1>(condition, a, b, &out)?,
         2 => select_of::<2>(condition, a, b, &out)?,
@@ -312,8 +312,8 @@ fn select_of<const N: usize>(
     Ok(())
 }
 
-/// Sets `out` to `x` where the condition is true. The condition and `x` have the length of `out`, or are a
-/// repeated row, or a single element.
+/// Sets `out` to `x` where the condition is true. Each of the condition and `x` has the length of `out`, or
+/// is a row that repeats, or a single element.
 fn overwrite<T: Copy>(out: &mut [T], condition: &[I1], x: &[T]) {
     let rows = [condition.len(), x.len()].into_iter().filter(|&len| len > 1);
     let row = rows.min().unwrap_or(out.len()).max(1);
@@ -333,7 +333,8 @@ fn overwrite<T: Copy>(out: &mut [T], condition: &[I1], x: &[T]) {
     }
 }
 
-/// Elements `from..from + len` of the infinite repetition of `x`.
+/// Elements `from..from + len` of the repetition of `x`, which must be within one copy of `x`. A slice of one
+/// element is returned as it is and stands for `len` copies.
 fn part<T>(x: &[T], from: usize, len: usize) -> &[T] {
     if x.len() == 1 { x } else { &x[from % x.len()..][..len] }
 }
@@ -376,7 +377,7 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
     }
 }
 
-/// A new tensor with `f` of each element of another.
+/// A new tensor to which `f` converts all elements of `x`.
 fn converted<A: Element, B: Element>(
     x: &HostTensor,
     cx: &Cx<'_>,
@@ -387,7 +388,7 @@ fn converted<A: Element, B: Element>(
     Ok(out)
 }
 
-/// True for f16 and bf16, which have no arithmetic; see [`by_f32`].
+/// True for f16 and bf16, which are computed in f32; see [`by_f32`].
 pub(super) fn is_half(x: &HostTensor) -> bool {
     matches!(x.dtype(), DType::F16 | DType::BF16)
 }
@@ -401,7 +402,7 @@ pub(super) fn by_f32(
     cast(&f(cast(x, DType::F32, cx)?)?, x.dtype(), cx)
 }
 
-/// See [`reference::add_n`]; in place.
+/// See [`reference::add_n`]; in place of an operand.
 pub fn add_n(inputs: impl IntoIterator<Item = HostTensor>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let mut inputs = inputs.into_iter();
     let Some(first) = inputs.next() else { return reference::add_n(&[], cx.allocator) };

@@ -1,10 +1,12 @@
 //! Gradients of f32 convolutions and poolings.
 //!
 //! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
-//! depthwise convolution. The gradient by the images multiplies `dy` with the filters and adds the products
-//! to the pixels of each window (col2im). The gradient by the filters multiplies windows, laid out block by
-//! block (im2col), with `dy`, or for few channels sums runs of pixels: see `conv::filter_gradient`.
-//! Channelwise operations need no matrix products: see `conv::channels_gradient`.
+//! depthwise convolution.
+//!
+//! The gradient by the images multiplies `dy` with the filters, and adds the products to the pixels of each
+//! window (col2im). The gradient by the filters multiplies windows, laid out block by block (im2col), with
+//! `dy`; for few channels it sums runs of pixels instead (`conv::filter_gradient`). Channelwise operations
+//! need no matrix products (`conv::channels_gradient`).
 
 use super::super::conv::{ConvGeometry, grouped};
 use super::super::pool::PoolGeometry;
@@ -47,7 +49,7 @@ fn by_input(
             let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
         }
-        // One sum per filter of a channel: add them up.
+        // Each filter of a channel has its own gradient by that channel; their sum is the gradient.
         let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
         return sums.reshaped(shape);
     }
@@ -98,7 +100,8 @@ fn by_filter(
             let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
         }
-        return Ok(out); // tap by tap the filters of all channels, whatever its shape says
+        // The elements are in the order of the filters, taps before channels; the caller sets their shape.
+        return Ok(out);
     }
     {
         let (x, dy) = (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?);
@@ -193,8 +196,8 @@ pub fn avg_pool_grad(
     })
 }
 
-/// The geometry for the fast kernels. `None` if a window is wider than its image or the number of taps
-/// exceeds u32: the fast kernels visit every tap, most of which would be padding.
+/// The geometry for the fast kernels, which visit every tap. `None` if most taps may be padding: if a window
+/// is wider than its image, or the number of taps exceeds u32.
 fn pooled(geometry: &PoolGeometry) -> Option<Conv2d> {
     let PoolGeometry { image, windows, .. } = geometry;
     (windows.cols.filter <= windows.cols.input).then_some(())?;

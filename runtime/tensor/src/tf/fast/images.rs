@@ -15,6 +15,7 @@ use crate::{DType, HostTensor, Shape, TensorError};
 const TO_NHWC: [i64; 4] = [0, 2, 3, 1];
 const TO_NCHW: [i64; 4] = [0, 3, 1, 2];
 
+/// True if both are nonempty f32 tensors.
 pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
     [x, y].iter().all(|x| x.dtype() == DType::F32 && x.num_elements() > 0)
 }
@@ -108,8 +109,8 @@ fn forward(
     swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape)
 }
 
-/// Swaps the first two of three axes: moves the groups to the front, or back. For one group the bytes are
-/// shared.
+/// `x` in shape `axes`, with the first two axes swapped: moves the axis of the groups to the front, or back.
+/// For one group the bytes are shared.
 pub(super) fn swapped(x: &HostTensor, axes: [usize; 3], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     transpose(&x.reshaped(Shape::new(&axes)?)?, &[1, 0, 2], cx)
 }
@@ -150,7 +151,7 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Res
     }
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     let PoolGeometry { image, windows, .. } = PoolGeometry::new(op, x.shape(), attrs)?;
-    // The number of elements of a window may overflow, most of them in the padding.
+    // The number of taps of a window may overflow; most of these taps are padding.
     let Ok(images) = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols) else {
         return reference::pool(kind, x, attrs, cx.allocator);
     };

@@ -5,9 +5,9 @@
 //!                                                        └─▶ reference::name(&x, ..)        otherwise
 //! ```
 //!
-//! A [`Cx`] has the allocator for results and the threads. Operands that may become the result are taken by
-//! value: a tensor without other handles is overwritten, so callers that need it later pass a clone. Errors
-//! are the reference's, detected before anything is written.
+//! A [`Cx`] has the allocator for results and the threads. An operand that may become the result is passed by
+//! value, and it is overwritten if it has no other handle; a caller that needs it later passes a clone.
+//! Errors are those of the reference, detected before anything is written.
 //!
 //! Results differ from the reference by rounding only. Functions of f32 are as accurate as
 //! [`Function`](crate::simd::Function) states. Sums of f32 products are computed in f32; sums and means of
@@ -80,7 +80,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Splits `out` into parts of whole units and calls `block(first, part)` for each, until interrupted;
-    /// `first` is the position of the part's first element. `cost` is the cost of an element in additions.
+    /// `first` is the position of the part's first element. `cost` is the cost per element in additions.
     pub(in crate::tf) fn parts<T: Send>(
         &self,
         out: &mut [T],
@@ -88,7 +88,7 @@ impl<'a> Cx<'a> {
         block: PartFn<'_, T>,
     ) {
         let unit = unit.max(1);
-        // A piece is interruptible as a whole only.
+        // An interruption is checked between pieces only.
         let piece = (STEPS / cost.max(1)).div_ceil(unit).max(1).saturating_mul(unit);
         self.large_parts(out, (unit, cost), &|first, part| {
             for (i, piece) in (0..).step_by(piece).zip(part.chunks_mut(piece)) {
@@ -100,7 +100,7 @@ impl<'a> Cx<'a> {
         });
     }
 
-    /// [`Cx::parts`] for blocks that ask themselves whether to stop.
+    /// [`Cx::parts`] for a `block` that checks for an interruption itself.
     fn large_parts<T: Send>(&self, out: &mut [T], (unit, cost): (usize, usize), block: PartFn<'_, T>) {
         let unit = unit.max(1);
         let work = nanoseconds(out.len().saturating_mul(cost.max(1)), ADDITIONS_PER_NS);

@@ -79,7 +79,7 @@ impl TransposePlan {
 /// Transposes along `axes`: tile by tile if the last axis is not contiguous in the source.
 fn transpose_axes<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
-    // One axis of a nonempty tensor is contiguous in the source.
+    // One axis of a plan has stride 1 in the source.
     let contiguous = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
     let down = contiguous.map(|at| axes.remove(at));
     each_start(axes, |start_from, start_to| {

@@ -127,7 +127,7 @@ impl Images {
         Some(Images { channels, step, n, axes, row: Shape::new(&row).ok()? })
     }
 
-    /// A reduction over each channel.
+    /// The reduction of each channel.
     fn reduced(&self, op: Reduce, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         reduce(op, x, &self.axes, false, cx)
     }
@@ -154,8 +154,8 @@ fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
     collected(x.read::<f32>()?.iter().map(|&x| f64::from(x)))
 }
 
-/// See [`reference::batch_norm_training`]. The centered images have a small mean of their own, since they are
-/// rounded to f32; it corrects the mean.
+/// See [`reference::batch_norm_training`]. The centered images are rounded to f32, so their mean is not
+/// exactly 0; it corrects the mean and the variance.
 pub fn batch_norm_training(
     x: HostTensor,
     (scale, offset): (&HostTensor, &HostTensor),
@@ -171,7 +171,7 @@ pub fn batch_norm_training(
     let rest = images.reduced(Reduce::Mean, &centered, cx)?;
     let norm = wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?;
     let (means, rests) = (wide(&mean)?, wide(&rest)?);
-    // Negative by rounding only; NaN stays.
+    // The variance is negative by rounding only; NaN is kept.
     let variance = |(norm, rest): (&f64, &f64)| match norm * norm / images.n - rest * rest {
         variance if variance < 0.0 => 0.0,
         variance => variance,
@@ -182,7 +182,7 @@ pub fn batch_norm_training(
         let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)?[..], &offset[..]);
         normalize(centered, (images.channels, images.step), by, cx)?
     };
-    // If the mean is infinite, the rest is not finite.
+    // An infinite mean makes the rest infinite or NaN; then the mean is not corrected.
     let corrected = |(&mean, &rest): (&f64, &f64)| if rest.is_finite() { mean + rest } else { mean };
     let mean = collected(means.iter().zip(&rests).map(corrected))?;
     let [mean, variance, batch_mean, batch_variance] =

@@ -5,9 +5,9 @@
 //! axes summed over    in both: the inner dimension
 //! ```
 //!
-//! Axes that are contiguous in all operands are merged. The longest axis of each kind becomes a dimension of
-//! the matrices; loops run over the others. So `MatMul`, `BatchMatMul` and nearly every `Einsum` are products
-//! of strided matrices.
+//! Axes that are contiguous in both operands and the result are merged. The longest axis of each kind becomes
+//! a dimension of the matrices; loops run over the others. So `MatMul`, `BatchMatMul` and nearly every
+//! `Einsum` are products of strided matrices.
 //!
 //! f16 and bf16 are converted to f32. f32 uses `crate::matmul` if the product is large enough for packing,
 //! and a separate loop for single rows. Everything else uses the gemm crate.
@@ -104,17 +104,17 @@ fn sum_products(
     multiply(op, (a, conjugate_a), (b, conjugate_b), sums, cx.allocator)
 }
 
-/// A matrix product; it is added to the output if the last argument is true.
+/// A function that writes a matrix product to the output, or adds it if the last argument is true.
 type Product<T> = fn(Matrix<'_, T>, Matrix<'_, T>, (&mut [T], (usize, usize)), bool);
 
-/// One product of f32 into `out` with the given row and column strides.
+/// A product of f32 matrices, written to `out` with the given row and column strides, or added if `add`.
 pub(in crate::tf) fn one_f32(
     a: Matrix<'_, f32>,
     b: Matrix<'_, f32>,
     (out, steps): (&mut [f32], (usize, usize)),
     add: bool,
 ) {
-    /// The fewest rows for which packing pays off.
+    /// The smallest dimension of the matrices for which packing pays off.
     const ROWS: usize = 8;
     let (down, across) = steps;
     if across != 1 && down == 1 {
@@ -147,8 +147,8 @@ pub(in crate::tf) fn one_f32(
     product_into(a, b, (out, steps), add);
 }
 
-/// An axis of the result, or an axis that is summed over: its length, and its strides in the operands and the
-/// result.
+/// An axis of the result or an axis that is summed over: its length, and its strides in the operands and in
+/// the result.
 #[derive(Clone, Copy, Debug)]
 struct ProductAxis {
     len: usize,
@@ -173,7 +173,7 @@ struct Nest {
 }
 
 impl Nest {
-    /// `None` if an axis that is summed over is missing in one operand, or the matrices are tiny.
+    /// `None` if an operand lacks an axis that is summed over, or if the matrices are tiny.
     fn new(sums: &Contraction) -> Option<Nest> {
         let Contraction { shape, free, summed } = sums;
         let is_empty = shape.num_elements() == 0 || summed.iter().any(|axis| axis.len == 0);

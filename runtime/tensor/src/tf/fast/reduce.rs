@@ -1,7 +1,7 @@
 //! Reductions and softmax of f32.
 //!
-//! The axes of a reduction are merged to three: kept, reduced, kept. If that is impossible, the reduced axes
-//! are moved to the end first.
+//! The axes of a reduction are merged into at most three: kept, reduced, kept. If that is impossible, the
+//! reduced axes are first moved to the end.
 
 use super::super::reduce::kept_dims;
 use super::super::{Reduce, reference};
@@ -12,14 +12,15 @@ use crate::scratch::filled;
 use crate::simd::{Gather, Isa};
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// The length of the parts of a long row that are reduced separately, so that the result does not depend on
-/// the number of workers.
+/// The length of the parts of a long row. Parts are reduced separately, so the result does not depend on the
+/// number of workers.
 const LONG: usize = 1 << 16;
 
 /// The number of columns reduced at a time.
 const COLUMNS: usize = 512;
 
-/// Rows of at most so many columns are joined to longer ones, which fill the registers.
+/// The largest number of columns of a narrow row. Narrow rows are joined to longer rows, which fill the
+/// vector registers.
 const NARROW: usize = 64;
 
 /// See [`reference::reduce`].
@@ -138,7 +139,7 @@ fn run(
                 out.iter_mut().zip(&acc).for_each(|(out, &acc)| *out = finish(acc));
                 continue;
             }
-            // Whole rows of columns, or some columns of a single row.
+            // A part is whole rows of the result, or some columns of its single row.
             let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
                 let acc = &mut acc[..out.len()];
@@ -157,7 +158,7 @@ fn run(
     Ok(())
 }
 
-/// Reduces rows of few columns to the start of `acc`.
+/// Reduces the narrow rows of `x`, of `inner` columns, to one row: the first `inner` elements of `acc`.
 fn narrow(isa: Isa, gather: Gather, x: &[f32], inner: usize, acc: &mut [f64; COLUMNS]) {
     let long = COLUMNS / inner * inner;
     let (rows, rest) = x.split_at(x.len() / long * long);
@@ -197,7 +198,7 @@ fn by_rows(
     }
 }
 
-/// Calls `f(n, rows)` for some rows of `n` elements at a time; in place.
+/// Calls `f(n, rows)` for groups of rows, of `n` elements each, until all rows are processed; in place.
 pub(in crate::tf) fn each_row(
     x: HostTensor,
     n: usize,

@@ -1,7 +1,7 @@
 //! Blockwise traversal of a result and two operands that broadcast.
 //!
 //! Within a block, one operand is contiguous. The other one is contiguous as well, or a single element, or a
-//! repeated row. The outer axes determine where the blocks begin in each operand.
+//! row that repeats. The outer axes determine the position of each block in the operands.
 
 use super::super::walk::{Axis, broadcast_axes};
 use super::BLOCK;
@@ -25,7 +25,7 @@ impl Blocks {
         let last = outer.pop().unwrap_or(Axis { len: 1, a: 0, b: 0 });
         let taken = |step: usize| if step == 0 { 1 } else { last.len };
         let mut blocks = Blocks { outer, len: last.len, a: taken(last.a), b: taken(last.b) };
-        // A short row that repeats along the other operand.
+        // A block extends over the next axis if a short row of one operand repeats along it.
         if let Some(&rows) = blocks.outer.last()
             && blocks.len <= BLOCK / 2
         {
@@ -46,12 +46,12 @@ impl Blocks {
         if self.a == self.len { Over::Left } else { Over::Right }
     }
 
-    /// The granularity of parts of the result: a block, or a piece of a single block.
+    /// The unit of parts of the result: a block, or a piece if there is only one block.
     pub(super) fn unit(&self) -> usize {
         if self.outer.is_empty() { self.piece() } else { self.len }
     }
 
-    /// The length of the pieces processed at a time: whole rows.
+    /// The length of the pieces of a block that are processed at a time: a multiple of the repeated row.
     fn piece(&self) -> usize {
         let row = if self.even() == Over::Left { self.b } else { self.a };
         if row == self.len || row == 1 { BLOCK } else { (BLOCK / row).max(1) * row }
@@ -69,8 +69,9 @@ impl Blocks {
         (a, b)
     }
 
-    /// Calls `f(piece, a, b)` for each piece of `out`, a part of whole units from element `first` on. `a` and
-    /// `b` are the corresponding elements of the operands: as many as the piece has, a repeated row, or one.
+    /// Calls `f(piece, a, b)` for each piece of `out`, which is a part of whole units that begins at element
+    /// `first` of the result. `a` and `b` are the matching elements of the operands: as many as the piece
+    /// has, a row that repeats, or a single element.
     pub(super) fn each<A, B, T>(
         &self,
         first: usize,

@@ -1,5 +1,5 @@
-//! Comparison with the reference: random shapes, dtypes and values, with NaN, infinities and zeros among
-//! them, on one thread and on two, out of place and in place.
+//! Comparison with the reference for random shapes, dtypes and values, including NaN, infinities and zeros.
+//! The operators run on one thread and on two, out of place and in place.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ impl Random {
         self.0 ^ (self.0 >> 15)
     }
 
-    /// From -2 to 2.
+    /// A number from -2 to 2.
     pub(crate) fn f32(&mut self) -> f32 {
         (self.next() % 4001) as f32 / 1000.0 - 2.0
     }
 
-    /// Sometimes NaN, infinite, zero, tiny or large, but not so large that products of three of them overflow
-    /// f32.
+    /// A number that is sometimes NaN, infinite, zero, tiny or large; products of three large numbers do not
+    /// overflow f32.
     pub(crate) fn special(&mut self) -> f32 {
         const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, 1e12, -7.25];
         match self.next() % 40 {
@@ -74,7 +74,8 @@ fn numbers_of(x: &HostTensor) -> Vec<f64> {
     wide.read::<f64>().unwrap().to_vec()
 }
 
-/// Equal up to `relative` of a number plus `absolute`; NaN equals NaN, and errors equal errors.
+/// Asserts equality up to `relative` of the largest finite number plus `absolute`. NaN equals NaN, and errors
+/// must be the same.
 #[track_caller]
 pub(crate) fn near(
     what: &str,
@@ -88,7 +89,7 @@ pub(crate) fn near(
     };
     assert_eq!((got.dtype(), got.shape()), (want.dtype(), want.shape()), "{what}");
     let numbers = numbers_of(want);
-    // Terms of a sum may be much larger than the sum, so the tolerance is relative to the largest result.
+    // The terms of a sum may be much larger than the sum, so the tolerance is relative to the largest result.
     let largest =
         numbers.iter().filter(|want| want.is_finite()).fold(0.0f64, |largest, want| largest.max(want.abs()));
     for (i, (got, want)) in numbers_of(got).into_iter().zip(numbers).enumerate() {
@@ -98,13 +99,13 @@ pub(crate) fn near(
     }
 }
 
-/// Equal bit by bit.
+/// Asserts that the numbers are equal.
 #[track_caller]
 fn same(what: &str, got: &Result<HostTensor, TensorError>, want: &Result<HostTensor, TensorError>) {
     near(what, got, want, (0.0, 0.0));
 }
 
-/// Runs `f` on one thread and on two; the results must be the same.
+/// Runs `f` on one thread and on two, asserts that the results are equal, and returns the first.
 #[track_caller]
 pub(crate) fn with_threads(
     what: &str,
@@ -117,7 +118,7 @@ pub(crate) fn with_threads(
     one
 }
 
-/// A copy with no other owner.
+/// A copy without other handles.
 pub(crate) fn own(x: &HostTensor) -> HostTensor {
     let copy = HostTensor::allocate(x.dtype(), x.shape().clone(), &malloc()).unwrap();
     crate::ops::copy(x, &copy).unwrap();
@@ -374,7 +375,7 @@ struct Case {
     batch: usize,
     plane: (usize, usize),
     filter: (usize, usize),
-    /// Groups, channels of a group, out channels of a group.
+    /// The number of groups, and the numbers of channels and out channels per group.
     channels: (usize, usize, usize),
     attrs: Conv2dAttrs,
 }
@@ -458,7 +459,8 @@ proptest! {
     }
 }
 
-/// A mean that is large relative to the deviation, and a variance that overflows f32.
+/// The moments are accurate for a mean that is large relative to the deviation, and for a variance that
+/// overflows f32.
 #[test]
 fn extreme_norms() {
     let (ones, zeros) = (tensor(&[1], &[1.0f32]), tensor(&[1], &[0.0f32]));
@@ -477,7 +479,7 @@ fn extreme_norms() {
     }
 }
 
-/// A window far wider than its image: not every tap is visited.
+/// A window far wider than its image is pooled without a visit to every tap.
 #[test]
 fn absurd_windows() {
     let wide = 4_000_000_000;

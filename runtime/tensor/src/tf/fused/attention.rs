@@ -20,16 +20,17 @@ const OP: &str = "_FusedAttention";
 pub struct Attention {
     /// The factor of the products.
     pub scale: f32,
-    /// The axes of q, k and v: true for batch, positions, heads, elements; false for batch, heads, positions,
-    /// elements. Mask and result always have the heads before the positions.
+    /// The order of the axes of q, k and v. True: batch, positions, heads, elements. False: batch, heads,
+    /// positions, elements. In the mask and the result, the heads always precede the positions.
     pub heads_inside: bool,
 }
 
-/// An operand with the strides of its batches, heads and positions.
+/// An operand with its dimensions and strides.
 struct Side<'a> {
     numbers: &'a [f32],
-    /// Batch, heads, positions, elements.
+    /// The dimensions as batch, heads, positions, elements.
     dims: [usize; 4],
+    /// The strides in the same order.
     steps: [usize; 4],
 }
 
@@ -51,7 +52,7 @@ impl<'a> Side<'a> {
         Ok(Side { numbers, dims, steps })
     }
 
-    /// Broadcasts along axes of length 1.
+    /// The operand with stride 0 along axes of length 1, along which it broadcasts.
     fn spread(mut self) -> Side<'a> {
         for (dim, step) in self.dims.iter().zip(&mut self.steps) {
             *step = if *dim == 1 { 0 } else { *step };
@@ -70,8 +71,9 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Attention of q (`T` positions) to k and v (`S` positions). `mask`, of rank 4, is added to the scores of
-/// shape batch, heads, T, S, to which it broadcasts. The result has shape batch, heads, T, elements of v.
+/// Attention of q (`T` positions) to k and v (`S` positions). `mask`, of rank 4, broadcasts to the scores of
+/// shape `[batch, heads, T, S]` and is added to them. The result has shape
+/// `[batch, heads, T, elements of v]`.
 pub fn attention(
     [q, k, v]: [&HostTensor; 3],
     mask: Option<&HostTensor>,
@@ -104,8 +106,8 @@ pub fn attention(
     let shape = Shape::new(&[batch, heads, rows, numbers])?;
     let scores_len = Shape::new(&[rows, columns])?.num_elements();
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
-    let unit = rows * numbers; // a part of the shape
-    // The scores of each thread come from the allocator, so its limits apply.
+    let unit = rows * numbers; // fits: a factor of the number of elements
+    // The scores are allocated by the request's allocator, so its limits apply to them.
     let failed = std::sync::OnceLock::new();
     cx.parts(&mut out.write::<f32>()?, (unit, columns + n), &|first, part| {
         let run = |part: &mut [f32]| -> Result<(), TensorError> {

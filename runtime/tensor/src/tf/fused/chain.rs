@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Operands broadcast as in NumPy. Registers are blocks of floats; the last user of a register overwrites it.
-//! An operand of the result's shape without other handles becomes the result: each of its blocks is saved in
-//! a register first.
+//! An operand of the result's shape without other handles becomes the result: each of its blocks is copied to
+//! a register before the block is written.
 
 use crate::cache::CACHE;
 use crate::error::invalid;
@@ -26,7 +26,7 @@ const OP: &str = "chain";
 /// The number of elements in a block: eight registers fit the L1 cache.
 const BLOCK: usize = CACHE.l1_floats(8);
 
-/// The most steps and operands of a program.
+/// The largest number of steps, and of operands, of a program.
 const MOST: usize = 256;
 
 /// An operand of a step.
@@ -70,8 +70,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program of `operands` operands. Fails if there are no steps, or a step uses an operand or result
-    /// that does not precede it.
+    /// A program of `operands` operands. Fails if there are no steps, if there are too many steps or
+    /// operands, or if a step uses a missing operand or the result of a step that does not precede it.
     pub fn new(operands: usize, steps: Vec<Step>) -> Result<Program, TensorError> {
         if steps.is_empty() || steps.len() > MOST || operands > MOST {
             return invalid(OP, format!("{} steps with {operands} operands", steps.len()));
@@ -106,13 +106,13 @@ impl Program {
             });
             registers.push(register);
             if last_use[i] == 0 {
-                free.push(register); // nothing needs it
+                free.push(register); // no step uses the result
             }
         }
         Ok(Program { operands, steps, registers, count })
     }
 
-    /// The result, of the shape that the operands broadcast to. Operands without other handles may be
+    /// The result, of the shape to which the operands broadcast. An operand without other handles may be
     /// overwritten.
     pub fn run(&self, operands: Vec<HostTensor>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         if operands.len() != self.operands {
@@ -132,7 +132,7 @@ impl Program {
             return Ok(out);
         }
         {
-            // All operands are borrowed for reading, except the one that becomes the result, which is
+            // All operands are borrowed for reading, except the operand that becomes the result, which is
             // borrowed for writing.
             let mut borrowed: Vec<Option<Ref<'_, f32>>> = Vec::with_capacity(operands.len());
             for (at, x) in operands.iter().enumerate() {
@@ -173,7 +173,8 @@ impl Program {
         self.step(&self.steps[last], None, (sources, first), registers, out);
     }
 
-    /// Computes a step into `to`, which is register `own`, taken out of `registers`, or the result.
+    /// Computes a step into `to`: register `own`, which was taken out of `registers`, or the result if `own`
+    /// is `None`.
     fn step(
         &self,
         step: &Step,
@@ -240,7 +241,7 @@ impl Program {
     }
 }
 
-/// Fills `to` with a row over and over, from its element `at` on.
+/// Fills `to` with repetitions of a row, which start at its element `at`.
 fn repeat(row: &[f32], at: usize, to: &mut [f32]) {
     for (to, x) in to.iter_mut().zip(row[at..].iter().chain(&row[..at])) {
         *to = *x;
@@ -255,13 +256,13 @@ fn repeat(row: &[f32], at: usize, to: &mut [f32]) {
 
 /// The location of an operand's elements.
 enum Source<'a> {
-    /// In the result, until it is overwritten.
+    /// The operand becomes the result: each block is copied to a register before it is overwritten.
     Result,
-    /// In place, contiguous like the result.
+    /// The operand is read in place: it has as many elements as the result.
     Even(&'a [f32]),
-    /// One element for all.
+    /// The operand has one element.
     Single(f32),
-    /// Copied to a register, for each run along the last axis.
+    /// The elements of a block are copied to a register, run by run along the last axis.
     Walked { numbers: &'a [f32], outer: Vec<Axis>, last: Axis },
 }
 
@@ -279,7 +280,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Copies the elements from `first` on to the register, for the sources that need it.
+    /// Copies the elements of a block, from `first` on, to the register, for sources that need one.
     fn load(&self, first: usize, result: &[f32], register: &mut [f32]) {
         match self {
             Source::Even(_) | Source::Single(_) => {}
@@ -309,7 +310,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The elements from `first` on; a slice of length 1 stands for all.
+    /// The elements of a block of `len` elements, from `first` on; a slice of one element stands for all.
     fn block<'s>(&'s self, first: usize, len: usize, register: &'s [f32]) -> &'s [f32] {
         match self {
             Source::Even(numbers) => &numbers[first..][..len],

@@ -39,8 +39,9 @@ use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
 /// The epilogue of a product: `function(result * scale + bias + residual)`.
 ///
-/// A `BatchNorm` with constant vectors is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean
-/// * scale`. A compiler that can multiply the weights by the scale needs no scale here.
+/// A `BatchNorm` with constant vectors has `scale = gamma / sqrt(variance + epsilon)` and
+/// `bias = beta - mean * scale`. A compiler that multiplies constant weights by the scale needs no scale
+/// here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct After<'a> {
     /// A vector with one element per column or out channel.
@@ -51,14 +52,15 @@ pub struct After<'a> {
     pub residual: Option<&'a HostTensor>,
     /// The function applied last.
     pub function: Function,
-    /// The range of the left operand, if it is known, for weights of bytes.
+    /// The range of the left operand, if it is known; used with int8 weights only.
     pub range: Option<(f32, f32)>,
 }
 
 type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
 
 impl<'a> After<'a> {
-    /// Borrows the three operands; the vectors must have `n` elements.
+    /// Borrows the three tensors. Fails unless the vectors have `n` elements and the residual has shape
+    /// `result`.
     fn read(&self, n: usize, result: &Shape) -> Result<[MaybeNumbers<'a>; 3], TensorError> {
         let vector = Shape::new(&[n])?;
         let read = |what: &'static str, x: Option<&'a HostTensor>, shape: &Shape| {
@@ -77,7 +79,7 @@ fn epilogue<'a>([scale, bias, residual]: &'a [MaybeNumbers<'_>; 3], function: Fu
     Epilogue { scale: scale.as_deref(), bias: bias.as_deref(), residual: residual.as_deref(), function }
 }
 
-/// `MatMul` with packed weights of a tensor whose last axis is the inner dimension. All other axes are rows.
+/// `MatMul` of `a` with packed weights. The last axis of `a` is the inner dimension, all other axes are rows.
 pub fn matmul(
     a: &HostTensor,
     weights: &Weights,

@@ -5,8 +5,8 @@
 //!        │ unit 0 │ unit 1 │ ...      a unit: 16 columns of some rows (`narrow::NarrowMatrix`)
 //! ```
 //!
-//! Every step depends on a few elements of the weights only. So each piece of the packed form can be made by
-//! itself, on any thread, and a writer of files needs memory for a few pieces instead of all the weights.
+//! Every step depends on a few elements of the weights only. So the pieces of the packed form can be computed
+//! independently, on any thread, and a writer of files needs memory for a few pieces instead of all weights.
 
 use super::weights::{Algorithm, HEADER, WeightsKind, header, n_bytes};
 use crate::conv::{Patch, pack_transformed};
@@ -21,18 +21,18 @@ use crate::{Shape, TensorError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packing {
     kind: WeightsKind,
-    /// As in [`super::Weights::dims`].
+    /// The dimensions, as in [`super::Weights::dims`].
     dims: [usize; 4],
-    /// The matrix is stored with rows and columns exchanged.
+    /// True if the matrix is given with rows and columns exchanged.
     is_transposed: bool,
-    /// `None`: that of f32.
+    /// The precision of the elements; `None` for f32.
     precision: Option<Precision>,
     /// The number of bytes, header included.
     len: usize,
 }
 
 impl Packing {
-    /// Of the right matrix of a product, k by n, or n by k if it is transposed.
+    /// The packing of the right matrix of a product: k by n, or n by k if it is transposed.
     pub fn matrix(shape: &Shape, is_transposed: bool) -> Result<Packing, TensorError> {
         let &[rows, cols] = shape.dims() else {
             return Err(TensorError::Rank { what: "b", want: 2, got: shape.clone() });
@@ -41,7 +41,7 @@ impl Packing {
         Packing::new(WeightsKind::Matrix, [1, 1, k, n], is_transposed)
     }
 
-    /// Of the filters of a `Conv2D` without groups: height, width, channels, out channels.
+    /// The packing of the filters of a `Conv2D` without groups: height, width, channels, out channels.
     pub fn filters(shape: &Shape, algorithm: Algorithm) -> Result<Packing, TensorError> {
         let kind = match algorithm {
             Algorithm::Direct => WeightsKind::Filters,
@@ -55,7 +55,7 @@ impl Packing {
         Packing::new(kind, dims, false)
     }
 
-    /// Of the filters of a `DepthwiseConv2dNative`: height, width, channels, multiplier.
+    /// The packing of the filters of a `DepthwiseConv2dNative`: height, width, channels, multiplier.
     pub fn depthwise(shape: &Shape) -> Result<Packing, TensorError> {
         Packing::new(WeightsKind::Depthwise, filter_dims(shape)?, false)
     }
@@ -64,7 +64,8 @@ impl Packing {
         Ok(Packing { kind, dims, is_transposed, precision: None, len: n_bytes(kind, dims, None)? })
     }
 
-    /// The same weights in a lower precision: of a matrix, or of filters that are not transformed.
+    /// The packing in a lower precision. Fails unless the weights are a matrix or filters that are not
+    /// transformed.
     pub fn with_precision(self, precision: Precision) -> Result<Packing, TensorError> {
         let len = n_bytes(self.kind, self.dims, Some(precision))?;
         Ok(Packing { precision: Some(precision), len, ..self })
@@ -75,7 +76,7 @@ impl Packing {
         self.len
     }
 
-    /// Writes the bytes from `start` on of the packed form of `weights`, which are floats in little-endian
+    /// Writes to `piece` the bytes of the packed form from `start` on. `weights` are floats in little-endian
     /// bytes. `start` and the lengths of all pieces but the last are multiples of 128, and the piece is
     /// aligned for floats.
     pub fn fill(&self, weights: &[u8], start: usize, piece: &mut [u8]) {

@@ -20,7 +20,7 @@ fn numbers(seed: u32, dims: &[usize]) -> HostTensor {
     tensor(dims, &(0..dims.iter().product()).map(|_| numbers.f32()).collect::<Vec<_>>())
 }
 
-/// The reference version of an epilogue's function.
+/// An epilogue's function, computed by reference operators.
 fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> {
     let unary = |op| reference::unary(op, x, &malloc());
     let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc());
@@ -56,7 +56,7 @@ const FUNCTIONS: [Function; 9] = [
     Function::Silu,
 ];
 
-/// The steps of an epilogue one by one, with vectors along the last axis.
+/// An epilogue, computed by one reference operator after another, with vectors along the last axis.
 fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, TensorError> {
     let mut x = product;
     for (op, y) in [(Binary::Mul, after.scale), (Binary::Add, after.bias), (Binary::Add, after.residual)] {
@@ -67,7 +67,7 @@ fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, Ten
     plain(after.function, &x)
 }
 
-/// The epilogue with the selected parts.
+/// The epilogue with the parts and the function that the bits of `which` select.
 fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<'a> {
     After {
         scale: (which & 1 != 0).then_some(scale),
@@ -78,7 +78,8 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
     }
 }
 
-/// Packed weights; packing them in pieces, from bytes without alignment, gives the same.
+/// Packed weights. Asserts that packing in pieces gives the same bytes as packing at once; the given bytes
+/// are not aligned.
 fn packed(packing: Result<Packing, TensorError>, weights: &HostTensor) -> Weights {
     let packing = packing.unwrap();
     let bytes = [&[0], &*weights.read_bytes().unwrap()].concat();

@@ -5,12 +5,12 @@
 //! 16   u64 x 4 dimensions: 1, 1, k, n of a matrix; height, width, channels, out channels of filters
 //!      (depthwise: height, width, channels, multiplier)
 //! 48   zeros
-//! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); of depthwise filters the filters
+//! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); depthwise filters are not packed
 //!      bf16 or i8 ...  panels of 16 columns (narrow::NarrowMatrix)
 //! ```
 //!
 //! Header and elements are little-endian. A tensor of bytes begins at a multiple of 64, and so do the
-//! elements: they are used in place. The layout is the same on every machine; the kernel that reads it is
+//! elements, which are used in place. The layout is the same on every machine; the kernel that reads it is
 //! chosen at run time.
 
 use crate::conv::Patch;
@@ -43,6 +43,7 @@ pub enum WeightsKind {
     Depthwise,
 }
 
+/// The kinds, at the index that is their code in the header.
 const KINDS: [WeightsKind; 5] = [
     WeightsKind::Matrix,
     WeightsKind::Filters,
@@ -67,16 +68,16 @@ impl WeightsKind {
 pub enum Algorithm {
     /// The matrix product of windows and filters.
     Direct,
-    /// Winograd's algorithm: fewer multiplications. Results differ from the direct ones by up to 1e-4 of the
-    /// largest, and an infinity or NaN may affect all results of its patch. For 3x3 filters with stride and
-    /// dilation 1 only. A compiler attribute disables it.
+    /// Winograd's algorithm, with fewer multiplications, for 3x3 filters with stride and dilation 1 only.
+    /// Results differ from those of the direct algorithm by up to 1e-4 of the largest result. An infinity or
+    /// NaN may affect all results of its patch. A compiler attribute disables the algorithm.
     Winograd(Patch),
 }
 
 impl Algorithm {
     /// The fastest algorithm for filters (height, width, channels, out channels) and results of `plane`
-    /// pixels. Measured on AVX-512 with one image, for layers of VGG and ResNet and sizes between them, as a
-    /// fraction of the direct algorithm's time:
+    /// pixels. The table has the time as a fraction of the direct algorithm's time, measured on AVX-512 with
+    /// one image, for layers of VGG and ResNet and sizes between them:
     ///
     /// ```text
     /// pixels        7    8    9    10   14   14   14   14   28   28   28   28   56   56   112
@@ -85,8 +86,8 @@ impl Algorithm {
     /// F(4x4, 3x3)   1.35 0.88 0.95 1.12 0.73 0.75 0.67 0.56 0.62 0.51 0.54 0.43 0.46 0.48 0.48
     /// ```
     ///
-    /// For small images, reading the filters dominates, and transformed filters are larger: by 16 / 9 and 36
-    /// / 9.
+    /// For small images, reading the filters dominates, and transformed filters are larger by factors of 16/9
+    /// and 36/9.
     pub fn fastest(
         filter: [usize; 4],
         strides: (usize, usize),
@@ -109,17 +110,17 @@ impl Algorithm {
     }
 }
 
-/// Packed weights.
+/// Constant weights in packed form.
 #[derive(Clone, Debug)]
 pub struct Weights {
     kind: WeightsKind,
     dims: [usize; 4],
-    /// `None`: that of f32.
+    /// The precision of the elements; `None` for f32.
     precision: Option<Precision>,
     bytes: HostTensor,
 }
 
-/// The precisions by their code in the header.
+/// The precisions, at the index that is their code in the header.
 const PRECISIONS: [Option<Precision>; 3] = [None, Some(Precision::Bf16), Some(Precision::Int8)];
 
 /// The header of packed weights.
@@ -137,7 +138,7 @@ pub(super) fn header(kind: WeightsKind, dims: [usize; 4], precision: Option<Prec
     header
 }
 
-/// The number of bytes, header included.
+/// The number of bytes of packed weights, header included.
 pub(super) fn n_bytes(
     kind: WeightsKind,
     dims: [usize; 4],
@@ -167,8 +168,8 @@ pub(super) fn n_bytes(
 }
 
 impl Weights {
-    /// Weights that were packed before, such as a tensor in a mapped file. Fails if the bytes are not packed
-    /// weights.
+    /// The weights in a tensor of packed bytes, such as a tensor in a mapped file. Fails if the bytes are not
+    /// packed weights.
     pub fn from_tensor(bytes: HostTensor) -> Result<Weights, TensorError> {
         let weights = {
             let from = bytes.read_as::<u8>("weights")?;
@@ -197,7 +198,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// The bytes, to be stored.
+    /// The tensor of packed bytes.
     pub fn tensor(&self) -> &HostTensor {
         &self.bytes
     }
@@ -207,7 +208,7 @@ impl Weights {
         self.kind
     }
 
-    /// The precision, if it is lower than that of f32.
+    /// The precision of the elements; `None` for f32.
     pub fn precision(&self) -> Option<Precision> {
         self.precision
     }
@@ -244,7 +245,7 @@ impl Weights {
     pub(super) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
         let [height, width, channels, outs] = self.dims;
         let positions = self.kind.patch().map_or(height * width, |patch| patch.reads() * patch.reads());
-        PackedMatrix::from_panels(positions * channels, outs, numbers) // within the count that was checked
+        PackedMatrix::from_panels(positions * channels, outs, numbers) // fits, as `n_bytes` checked
     }
 }
 
@@ -255,8 +256,8 @@ impl Deref for Stored<'_> {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        // The address was checked, and the length is a multiple of 4. Otherwise the slice is empty, and the
-        // product fails its length check.
+        // `from_tensor` checked the address, and the length is a multiple of 4. If the cast failed, the slice
+        // would be empty, and the product would fail its check of the length.
         bytemuck::try_cast_slice(&self.0[HEADER..]).unwrap_or_default()
     }
 }
