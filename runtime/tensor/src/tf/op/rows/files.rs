@@ -1,4 +1,5 @@
-//! Files of tensors: saved, restored, and named. The kernels touch only folders that the caller allows.
+//! Checkpoint files: saving, restoring, merging and names. The kernels access only folders that the caller
+//! allows.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, state, values};

@@ -1,4 +1,4 @@
-//! Operators of ONNX that TensorFlow does not have; the importer lowers to them.
+//! Operators of ONNX that TensorFlow does not have. The ONNX importer creates them.
 
 use super::super::eval::onnx as eval;
 use super::super::infer::{onnx, rules};

@@ -1,4 +1,4 @@
-//! Operators that are known for the importer's sake and not supported.
+//! Unsupported operators with rows, so that the importer can name and type them.
 
 use super::super::infer::rules;
 use super::super::row::unsupported;

@@ -1,4 +1,4 @@
-//! Strings: joined, divided, and converted from and to numbers.
+//! Strings: joining, splitting, matching, and conversion from and to numbers.
 
 use super::super::infer::rules;
 use super::super::infer::strings;

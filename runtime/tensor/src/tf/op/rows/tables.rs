@@ -1,4 +1,4 @@
-//! Lookup tables: maps from keys to values, which are resources as variables are.
+//! Lookup tables: resources that map keys to values.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, control, state};

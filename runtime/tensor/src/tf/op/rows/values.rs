@@ -1,4 +1,4 @@
-//! Lists and optionals: values that hold tensors, and are never changed.
+//! Lists and optionals, immutable values that hold tensors; and the handles of variables.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, state, unsupported, values};
