@@ -73,8 +73,8 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
 }
 
-/// The vectorized function of an elementwise operator of one operand. `GeluExact`, `GeluApproximate` and `Silu`
-/// are names in `fused_ops` only; no row has them.
+/// The vectorized function of an elementwise operator of one operand. `GeluExact`, `GeluApproximate` and
+/// `Silu` are names in `fused_ops` only; no row has them.
 fn function(name: &str, row: Lookup) -> Option<Function> {
     match name {
         "GeluExact" => Some(Function::Gelu),
