@@ -312,7 +312,7 @@ proptest! {
         let x = if x.abs() < 0.01 { 0.5 } else { x };
         let slope = |op, x: f64| (of(op, x + 1e-6) - of(op, x - 1e-6)) / 2e-6;
         let gradient = |op, a: f64, b: f64| binary(op, &tensor(&[], &[a]), &tensor(&[], &[b]), m).unwrap().read::<f64>().unwrap()[0];
-        // TensorFlow's gradients take dy and either the operand or the result, in an order of their own.
+        // TensorFlow's gradients take dy and the operand or the result, in different orders.
         let by_operand = [
             (Unary::Relu, Binary::ReluGrad), (Unary::Relu6, Binary::Relu6Grad), (Unary::Softplus, Binary::SoftplusGrad),
             (Unary::Softsign, Binary::SoftsignGrad),
