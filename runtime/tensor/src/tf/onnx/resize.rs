@@ -47,7 +47,7 @@ pub enum Coordinates {
     HalfPixel,
     /// As [`Coordinates::HalfPixel`], shifted so that the centers of both images correspond.
     HalfPixelSymmetric,
-    /// As [`Coordinates::HalfPixel`]; a result of length 1 is the pixel at the begin.
+    /// As [`Coordinates::HalfPixel`]; a single position is at -0.5, as in ONNX's reference implementation.
     PytorchHalfPixel,
     /// The outermost pixels correspond.
     AlignCorners,

@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(count(32, 3, 1, [0, 0], false), Ok(30));
         assert_eq!(count(4, 3, 2, [0, 0], false), Ok(1));
         assert_eq!(count(4, 3, 2, [0, 0], true), Ok(2));
-        // The last window would begin in the padding behind the image.
+        // The last window would begin in the padding after the image.
         assert_eq!(count(2, 1, 2, [0, 1], true), Ok(1));
         assert!(count(2, 3, 1, [0, 0], false).is_err());
         assert!(count(0, 1, 1, [0, 0], false).is_err());

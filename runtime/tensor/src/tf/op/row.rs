@@ -471,7 +471,7 @@ pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { cpu: Some(Cpu::Alone(cpu)), shape, cost, ..BASE }
 }
 
-/// A pure function of dense tensors that is composed of those of other operators.
+/// A pure function of dense tensors, composed of other operators' functions.
 pub(super) const fn composed(cpu: Compose, shape: Rule, cost: Cost) -> Columns {
     Columns { cpu: Some(Cpu::Composed(cpu)), shape, cost, ..BASE }
 }
