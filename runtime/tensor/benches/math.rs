@@ -1,8 +1,8 @@
-//! Benches of the fast functions next to their reference versions. `cargo bench -p befrost-tensor`; one
-//! thread.
+//! Benches of the fast functions and of some reference versions, on one thread. Command:
+//! `cargo bench -p befrost-tensor --bench math`.
 //!
-//! The matmul shapes are those of `performance.md`; GFLOP/s is 2mkn over the time, shown by divan as items
-//! (flops) per second.
+//! The matmul shapes are large squares and the layers of small models. A product of m x k and k x n counts as
+//! 2mkn operations; divan shows them as items per second.
 
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::{DType, HostTensor, Shape, math, ops, reference};
@@ -43,7 +43,7 @@ fn matmul_reference(bencher: Bencher<'_, '_>, (m, k, n): (usize, usize, usize)) 
         .bench_local(|| reference::matmul((m, k, n), black_box(&a), black_box(&b), black_box(&mut out)));
 }
 
-/// 16,384 floats, in the L1 cache.
+/// 16,384 floats: 64 KiB.
 const N: usize = 1 << 14;
 
 #[divan::bench]
@@ -87,7 +87,7 @@ fn argmax(bencher: Bencher<'_, '_>, n: usize) {
         .bench_local(|| math::argmax((x.len() / n, n, 1), black_box(&x), black_box(&mut out)));
 }
 
-/// The overhead of a kernel around the mathematics: checks, borrows, one element of work.
+/// The overhead of a kernel: checks and borrows, with one element of work.
 #[divan::bench]
 fn relu_of_one_element(bencher: Bencher<'_, '_>) {
     let x = HostTensor::zeros(DType::F32, Shape::scalar(), &Malloc::shared()).unwrap();

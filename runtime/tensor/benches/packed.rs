@@ -1,6 +1,7 @@
-//! Benches of products, convolutions and functions, one thread, best of many runs. Results are GFLOP/s and
-//! the fraction of the measured peak (multiply-adds in registers), or GB/s of the matrix for a single row.
-//! `cargo bench -p befrost-tensor --bench packed -- WORD`; all sections without a word.
+//! Benches of products, convolutions and functions, on one thread. The best of many runs counts. Results are
+//! GFLOP/s and the fraction of the measured peak (multiply-adds in registers), or GB/s. Command:
+//! `cargo bench -p befrost-tensor --bench packed -- WORD` for the sections whose names contain the word; for
+//! all sections without a word.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
 }
 
-/// The shortest of the runs that fit in half a second, in seconds.
+/// The time of the fastest run, in seconds. Runs are repeated for half a second.
 fn best(mut run: impl FnMut()) -> f64 {
     let quick = std::env::args().any(|arg| arg == "--test");
     let limit = Duration::from_millis(if quick { 0 } else { 500 });
@@ -46,7 +47,7 @@ fn packed(m: usize, k: usize, n: usize) -> Result<f64, TensorError> {
     result.map(|()| time)
 }
 
-/// A 784-512-512-10 perceptron with bias and relu.
+/// The time of a 784-512-512-10 perceptron with bias and relu, for `m` rows, in seconds.
 fn mlp(m: usize) -> Result<f64, TensorError> {
     let layers = [(784, 512), (512, 512), (512, 10)];
     let weights = layers
@@ -74,7 +75,7 @@ fn side(size: usize, filter: usize, stride: usize) -> Window {
     Window { input: size, filter, stride, dilation: 1, pad: (pad / 2, pad - pad / 2) }
 }
 
-/// Floating-point operations of the direct algorithm, and seconds.
+/// A convolution: the floating-point operations of the direct algorithm, and the time in seconds.
 fn conv((from, to): (usize, usize), window: Window, patch: Option<Patch>) -> Result<(f64, f64), TensorError> {
     let conv = Conv2d::new(1, from, window, window)?;
     let image = numbers(window.input * window.input * from);
@@ -95,7 +96,7 @@ fn conv((from, to): (usize, usize), window: Window, patch: Option<Patch>) -> Res
     Ok((2.0 * (pixels * k * to) as f64, time))
 }
 
-/// Depthwise convolution or max pooling: bytes read and written, and seconds.
+/// A depthwise convolution or max pooling: the bytes read and written, and the time in seconds.
 fn channelwise(channels: usize, window: Window, depthwise: bool) -> Result<(f64, f64), TensorError> {
     let conv = Conv2d::new(1, channels, window, window)?;
     let image = numbers(window.input * window.input * channels);
@@ -112,7 +113,7 @@ fn channelwise(channels: usize, window: Window, depthwise: bool) -> Result<(f64,
     Ok((bytes, time))
 }
 
-/// Six elementwise operators over 4 MB: separately in place, and as one program.
+/// Six elementwise operators over 4 MB: the times as separate operators and as one fused program, in seconds.
 fn chain() -> Result<(f64, f64), TensorError> {
     let allocator = Malloc::shared();
     let cx = Cx::serial(&allocator);
@@ -254,7 +255,8 @@ fn channels(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// The ops of training, on batches of 8 images: GFLOP/s of products, GB/s of the least memory traffic.
+/// The gradients and batch norms of training, on batches of 8 images: GFLOP/s for convolutions, GB/s of the
+/// minimal memory traffic for others.
 fn gradients(_peak: f64) -> Result<(), TensorError> {
     let allocator = Malloc::shared();
     let cx = &Cx::serial(&allocator);
@@ -313,8 +315,9 @@ fn gradients(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// The time of the products of a model with weights of f32, bf16 and bytes (with ranges of rows or images
-/// found on the way, and known ahead of time): rows, steps, columns and how many of them.
+/// The times of products and convolutions of models with weights in f32, bf16 and int8. For int8, the ranges
+/// of the left operands are either found at run time or known ahead. The entries of the lists of products are
+/// rows, contracted length, columns and the number of such products.
 fn lower_precision(_peak: f64) -> Result<(), TensorError> {
     let bert = [(128, 384, 384, 24), (128, 384, 1536, 6), (128, 1536, 384, 6)];
     let large = [(1024, 1024, 1024, 1), (1, 4096, 4096, 1)];
@@ -331,7 +334,8 @@ fn lower_precision(_peak: f64) -> Result<(), TensorError> {
         }
         println!("{name}: {}", ratios(all));
     }
-    // ResNet50, without the residuals: channels, out channels, image, filter, stride, how many.
+    // ResNet50 without residuals: channels, output channels, image side, filter side, stride, number of
+    // layers.
     let layers = [
         (3, 64, 224, 7, 2, 1),
         (64, 64, 56, 1, 1, 1),
@@ -379,7 +383,7 @@ fn lower_precision(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// A tensor of numbers from -1 to 1.
+/// A tensor of numbers in [-1, 1).
 fn tensor(dims: &[usize]) -> Result<HostTensor, TensorError> {
     HostTensor::from_vec(dims, numbers(dims.iter().product()))
 }
@@ -395,7 +399,8 @@ fn ratios([f32, bf16, found, known]: [f64; 4]) -> String {
     )
 }
 
-/// The times of a product with weights of f32, bf16 and bytes; 0 where there is no such packing.
+/// The times of a product with weights in f32, in bf16, in int8, and in int8 with a known range; 0 if there
+/// is no such packing.
 fn precisions(
     packing: Packing,
     weights: &HostTensor,
@@ -481,7 +486,7 @@ fn functions(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// A section's name and its function, which takes the peak.
+/// A section's name and its function, which takes the peak in GFLOP/s.
 type Section = (&'static str, fn(f64) -> Result<(), TensorError>);
 
 fn main() -> Result<(), TensorError> {

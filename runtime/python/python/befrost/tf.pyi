@@ -413,7 +413,7 @@ BroadcastTo: _OpBroadcastTo
 
 @_t.type_check_only
 class _OpCase(_t.Protocol):
-    """One of several functions called, by number."""
+    """The call of one of several functions, by number."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], branches: _t.Sequence[_t.Any], output_shapes: _t.Sequence[_Dims] = ...) -> _t.Any: ...
 Case: _OpCase
 
@@ -425,7 +425,7 @@ Cast: _OpCast
 
 @_t.type_check_only
 class _OpCeil(_t.Protocol):
-    """The smallest integer that is not less."""
+    """The smallest integer that is not less than x."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 Ceil: _OpCeil
 
@@ -461,7 +461,7 @@ CollectiveReduce: _OpCollectiveReduce
 
 @_t.type_check_only
 class _OpCombinedNonMaxSuppression(_t.Protocol):
-    """Boxes of each class that do not overlap one of a higher score, for each image."""
+    """For each image, the boxes of each class that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size_per_class: _t.Any, max_total_size: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, /, *, clip_boxes: bool = ..., pad_per_class: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
 CombinedNonMaxSuppression: _OpCombinedNonMaxSuppression
 
@@ -485,7 +485,7 @@ Concat: _OpConcat
 
 @_t.type_check_only
 class _OpConcatOffset(_t.Protocol):
-    """For each shape the position where its tensor begins in the concatenation."""
+    """For each shape, the start of its tensor in the concatenation."""
     def __call__(self, *operands: _t.Any) -> _t.Any: ...
 ConcatOffset: _OpConcatOffset
 
@@ -569,19 +569,19 @@ CountUpTo: _OpCountUpTo
 
 @_t.type_check_only
 class _OpCropAndResize(_t.Protocol):
-    """Boxes cut out of images, in another size."""
+    """Boxes of images, resampled to a fixed size."""
     def __call__(self, image: _t.Any, boxes: _t.Any, box_ind: _t.Any, crop_size: _t.Any, /, *, extrapolation_value: float = ..., method: str = ...) -> _n.Tensor: ...
 CropAndResize: _OpCropAndResize
 
 @_t.type_check_only
 class _OpCropAndResizeGradBoxes(_t.Protocol):
-    """The gradient of `CropAndResize` by the boxes."""
+    """The gradient of `CropAndResize` for the boxes."""
     def __call__(self, grads: _t.Any, image: _t.Any, boxes: _t.Any, box_ind: _t.Any, /, *, method: str = ...) -> _n.Tensor: ...
 CropAndResizeGradBoxes: _OpCropAndResizeGradBoxes
 
 @_t.type_check_only
 class _OpCropAndResizeGradImage(_t.Protocol):
-    """The gradient of `CropAndResize` by the images."""
+    """The gradient of `CropAndResize` for the images."""
     def __call__(self, grads: _t.Any, boxes: _t.Any, box_ind: _t.Any, image_size: _t.Any, /, *, T: _t.Any, method: str = ...) -> _n.Tensor: ...
 CropAndResizeGradImage: _OpCropAndResizeGradImage
 
@@ -611,7 +611,7 @@ CumulativeLogsumexp: _OpCumulativeLogsumexp
 
 @_t.type_check_only
 class _OpDenseBincount(_t.Protocol):
-    """The number of occurrences, or the sum of weights, of each small integer, by row."""
+    """For each row, the number of occurrences, or the sum of weights, of each small integer."""
     def __call__(self, input: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
 DenseBincount: _OpDenseBincount
 
@@ -623,7 +623,7 @@ DepthToSpace: _OpDepthToSpace
 
 @_t.type_check_only
 class _OpDepthwiseConv2dNative(_t.Protocol):
-    """The convolution of each channel with filters of its own."""
+    """The convolution of each channel with its own filters."""
     def __call__(self, input: _t.Any, filter: _t.Any, /, *, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 DepthwiseConv2dNative: _OpDepthwiseConv2dNative
 
@@ -665,7 +665,7 @@ Digamma: _OpDigamma
 
 @_t.type_check_only
 class _OpDilation2D(_t.Protocol):
-    """For each window of an image the largest sum with the elements of a filter."""
+    """For each window of an image, the maximum of its elements plus those of a filter."""
     def __call__(self, input: _t.Any, filter: _t.Any, /, *, padding: str, rates: _t.Sequence[int], strides: _t.Sequence[int]) -> _n.Tensor: ...
 Dilation2D: _OpDilation2D
 
@@ -683,7 +683,7 @@ DivNoNan: _OpDivNoNan
 
 @_t.type_check_only
 class _OpDynamicPartition(_t.Protocol):
-    """The rows of a tensor divided by number."""
+    """The rows of a tensor divided into partitions by number."""
     def __call__(self, data: _t.Any, partitions: _t.Any, /, *, num_partitions: int) -> _t.Any: ...
 DynamicPartition: _OpDynamicPartition
 
@@ -695,7 +695,7 @@ DynamicStitch: _OpDynamicStitch
 
 @_t.type_check_only
 class _OpEinsum(_t.Protocol):
-    """The sum of products that an equation of axes says."""
+    """The Einstein summation of an equation of axis labels."""
     def __call__(self, *operands: _t.Any, equation: str) -> _n.Tensor: ...
 Einsum: _OpEinsum
 
@@ -767,7 +767,7 @@ Exp: _OpExp
 
 @_t.type_check_only
 class _OpExpandDims(_t.Protocol):
-    """The operand with another axis of length 1."""
+    """The operand with a new axis of length 1."""
     def __call__(self, input: _t.Any, dim: _t.Any, /) -> _n.Tensor: ...
 ExpandDims: _OpExpandDims
 
@@ -821,7 +821,7 @@ FakeQuantWithMinMaxVarsGradient: _OpFakeQuantWithMinMaxVarsGradient
 
 @_t.type_check_only
 class _OpFakeQuantWithMinMaxVarsPerChannel(_t.Protocol):
-    """Numbers rounded to those of a quantized range for each channel."""
+    """Numbers rounded to those of a quantized range, one range for each channel."""
     def __call__(self, inputs: _t.Any, min: _t.Any, max: _t.Any, /, *, narrow_range: bool = ..., num_bits: int = ...) -> _n.Tensor: ...
 FakeQuantWithMinMaxVarsPerChannel: _OpFakeQuantWithMinMaxVarsPerChannel
 
@@ -839,7 +839,7 @@ Fill: _OpFill
 
 @_t.type_check_only
 class _OpFloor(_t.Protocol):
-    """The largest integer that is not greater."""
+    """The largest integer that is not greater than x."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 Floor: _OpFloor
 
@@ -983,7 +983,7 @@ IdentityN: _OpIdentityN
 
 @_t.type_check_only
 class _OpIf(_t.Protocol):
-    """One of two functions called, by a condition."""
+    """The call of one of two functions, by a condition."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], else_branch: _t.Any, output_shapes: _t.Sequence[_Dims] = ..., then_branch: _t.Any) -> _t.Any: ...
 If: _OpIf
 
@@ -1019,7 +1019,7 @@ InTopKV2: _OpInTopKV2
 
 @_t.type_check_only
 class _OpInitializeTableFromTextFileV2(_t.Protocol):
-    """A table initialized with the lines of a file. The importer gives it the text of an asset."""
+    """A table initialized with the lines of a file. The importer replaces the file by the text of an asset."""
     def __call__(self, table_handle: _t.Any, filename: _t.Any, /, *, delimiter: str = ..., key_index: int, offset: int = ..., value_index: int, vocab_size: int = ...) -> tuple[()]: ...
 InitializeTableFromTextFileV2: _OpInitializeTableFromTextFileV2
 
@@ -1193,13 +1193,13 @@ LookupTableExportV2: _OpLookupTableExportV2
 
 @_t.type_check_only
 class _OpLookupTableFindV2(_t.Protocol):
-    """The values of keys, and a default value for those that a table does not have."""
+    """The values of keys in a table, and a default value for missing keys."""
     def __call__(self, table_handle: _t.Any, keys: _t.Any, default_value: _t.Any, /) -> _n.Tensor: ...
 LookupTableFindV2: _OpLookupTableFindV2
 
 @_t.type_check_only
 class _OpLookupTableImportV2(_t.Protocol):
-    """All of a table replaced by other keys and values."""
+    """All entries of a table replaced by keys and values."""
     def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any, /) -> tuple[()]: ...
 LookupTableImportV2: _OpLookupTableImportV2
 
@@ -1223,13 +1223,13 @@ LookupTableSizeV2: _OpLookupTableSizeV2
 
 @_t.type_check_only
 class _OpLowerBound(_t.Protocol):
-    """The first position in a sorted row that is not less than each value."""
+    """For each value, the first position in a sorted row whose element is not less."""
     def __call__(self, sorted_inputs: _t.Any, values: _t.Any, /, *, out_type: _t.Any = ...) -> _n.Tensor: ...
 LowerBound: _OpLowerBound
 
 @_t.type_check_only
 class _OpMatMul(_t.Protocol):
-    """The product of two matrices, each transposed if asked for."""
+    """The product of two matrices, each transposed by attribute."""
     def __call__(self, a: _t.Any, b: _t.Any, /, *, grad_a: bool = ..., grad_b: bool = ..., transpose_a: bool = ..., transpose_b: bool = ...) -> _n.Tensor: ...
 MatMul: _OpMatMul
 
@@ -1265,7 +1265,7 @@ MatrixDiagPartV2: _OpMatrixDiagPartV2
 
 @_t.type_check_only
 class _OpMatrixDiagPartV3(_t.Protocol):
-    """A band of diagonals of matrices, aligned as asked for."""
+    """A band of diagonals of matrices, aligned by attribute."""
     def __call__(self, input: _t.Any, k: _t.Any, padding_value: _t.Any, /, *, align: str = ...) -> _n.Tensor: ...
 MatrixDiagPartV3: _OpMatrixDiagPartV3
 
@@ -1277,7 +1277,7 @@ MatrixDiagV2: _OpMatrixDiagV2
 
 @_t.type_check_only
 class _OpMatrixDiagV3(_t.Protocol):
-    """Matrices with vectors on a band of diagonals, aligned as asked for."""
+    """Matrices with vectors on a band of diagonals, aligned by attribute."""
     def __call__(self, diagonal: _t.Any, k: _t.Any, num_rows: _t.Any, num_cols: _t.Any, padding_value: _t.Any, /, *, align: str = ...) -> _n.Tensor: ...
 MatrixDiagV3: _OpMatrixDiagV3
 
@@ -1301,7 +1301,7 @@ MatrixSetDiagV2: _OpMatrixSetDiagV2
 
 @_t.type_check_only
 class _OpMatrixSetDiagV3(_t.Protocol):
-    """Matrices with another band of diagonals, aligned as asked for."""
+    """Matrices with another band of diagonals, aligned by attribute."""
     def __call__(self, input: _t.Any, diagonal: _t.Any, k: _t.Any, /, *, align: str = ...) -> _n.Tensor: ...
 MatrixSetDiagV3: _OpMatrixSetDiagV3
 
@@ -1319,7 +1319,7 @@ MatrixTriangularSolve: _OpMatrixTriangularSolve
 
 @_t.type_check_only
 class _OpMax(_t.Protocol):
-    """The maximum along axes, NaN if an element is."""
+    """The maximum along axes; NaN if an element is NaN."""
     def __call__(self, input: _t.Any, reduction_indices: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
 Max: _OpMax
 
@@ -1361,13 +1361,13 @@ MaxPoolGradV2: _OpMaxPoolGradV2
 
 @_t.type_check_only
 class _OpMaxPoolV2(_t.Protocol):
-    """The maximum of each window of an image; the windows are operands."""
+    """The maximum of each window of an image; window sizes and strides are operands."""
     def __call__(self, input: _t.Any, ksize: _t.Any, strides: _t.Any, /, *, data_format: str = ..., padding: str) -> _n.Tensor: ...
 MaxPoolV2: _OpMaxPoolV2
 
 @_t.type_check_only
 class _OpMaximum(_t.Protocol):
-    """The larger one, NaN if either is."""
+    """The larger one; NaN if either is NaN."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 Maximum: _OpMaximum
 
@@ -1379,19 +1379,19 @@ Mean: _OpMean
 
 @_t.type_check_only
 class _OpMergeV2Checkpoints(_t.Protocol):
-    """Files of parts of a checkpoint made one checkpoint."""
+    """The partial checkpoints of several files merged into one checkpoint."""
     def __call__(self, checkpoint_prefixes: _t.Any, destination_prefix: _t.Any, /, *, allow_missing_files: bool = ..., delete_old_dirs: bool = ...) -> tuple[()]: ...
 MergeV2Checkpoints: _OpMergeV2Checkpoints
 
 @_t.type_check_only
 class _OpMin(_t.Protocol):
-    """The minimum along axes, NaN if an element is."""
+    """The minimum along axes; NaN if an element is NaN."""
     def __call__(self, input: _t.Any, reduction_indices: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
 Min: _OpMin
 
 @_t.type_check_only
 class _OpMinimum(_t.Protocol):
-    """The smaller one, NaN if either is."""
+    """The smaller one; NaN if either is NaN."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 Minimum: _OpMinimum
 
@@ -1427,25 +1427,25 @@ MulNoNan: _OpMulNoNan
 
 @_t.type_check_only
 class _OpMultinomial(_t.Protocol):
-    """Numbers of classes, drawn by their logits."""
+    """Class numbers, drawn by logits."""
     def __call__(self, logits: _t.Any, num_samples: _t.Any, /, *, output_dtype: _t.Any = ..., seed: int = ..., seed2: int = ...) -> _n.Tensor: ...
 Multinomial: _OpMultinomial
 
 @_t.type_check_only
 class _OpMutableDenseHashTableV2(_t.Protocol):
-    """A table of vectors that may be changed. The keys that mark free places elsewhere are ordinary ones here."""
+    """A mutable table of tensors. The empty and the deleted key, which mark free slots in TensorFlow, are ordinary keys here."""
     def __call__(self, empty_key: _t.Any, deleted_key: _t.Any, /, *, container: str = ..., initial_num_buckets: int = ..., max_load_factor: float = ..., shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
 MutableDenseHashTableV2: _OpMutableDenseHashTableV2
 
 @_t.type_check_only
 class _OpMutableHashTableOfTensorsV2(_t.Protocol):
-    """A table of tensors of one shape that may be changed."""
+    """A mutable table of tensors of one shape."""
     def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
 MutableHashTableOfTensorsV2: _OpMutableHashTableOfTensorsV2
 
 @_t.type_check_only
 class _OpMutableHashTableV2(_t.Protocol):
-    """A table that may be changed."""
+    """A mutable table."""
     def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any) -> _n.Tensor: ...
 MutableHashTableV2: _OpMutableHashTableV2
 
@@ -1469,37 +1469,37 @@ NextAfter: _OpNextAfter
 
 @_t.type_check_only
 class _OpNoOp(_t.Protocol):
-    """Nothing; a place for control edges."""
+    """No operation; a node for control edges."""
     def __call__(self) -> tuple[()]: ...
 NoOp: _OpNoOp
 
 @_t.type_check_only
 class _OpNonMaxSuppression(_t.Protocol):
-    """Boxes that do not overlap one of a higher score."""
+    """Boxes that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, /, *, iou_threshold: float = ...) -> _n.Tensor: ...
 NonMaxSuppression: _OpNonMaxSuppression
 
 @_t.type_check_only
 class _OpNonMaxSuppressionV2(_t.Protocol):
-    """Boxes that do not overlap one of a higher score."""
+    """Boxes that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, iou_threshold: _t.Any, /) -> _n.Tensor: ...
 NonMaxSuppressionV2: _OpNonMaxSuppressionV2
 
 @_t.type_check_only
 class _OpNonMaxSuppressionV3(_t.Protocol):
-    """Boxes of a least score that do not overlap one of a higher score."""
+    """Boxes above a score that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, /) -> _n.Tensor: ...
 NonMaxSuppressionV3: _OpNonMaxSuppressionV3
 
 @_t.type_check_only
 class _OpNonMaxSuppressionV4(_t.Protocol):
-    """Boxes of a least score that do not overlap one of a higher score, and their number."""
+    """Boxes above a score that do not overlap a selected box of a higher score, and their number."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, /, *, pad_to_max_output_size: bool = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 NonMaxSuppressionV4: _OpNonMaxSuppressionV4
 
 @_t.type_check_only
 class _OpNonMaxSuppressionV5(_t.Protocol):
-    """Boxes of a least score, where overlap excludes or lowers the score; their scores and their number."""
+    """Boxes above a score, where overlap with a selected box excludes a box or lowers its score; their scores and number."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, soft_nms_sigma: _t.Any, /, *, pad_to_max_output_size: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 NonMaxSuppressionV5: _OpNonMaxSuppressionV5
 
@@ -1511,7 +1511,7 @@ NotEqual: _OpNotEqual
 
 @_t.type_check_only
 class _OpOneHot(_t.Protocol):
-    """For each index a row that has one value there and another elsewhere."""
+    """For each index, a row with one value at the index and another elsewhere."""
     def __call__(self, indices: _t.Any, depth: _t.Any, on_value: _t.Any, off_value: _t.Any, /, *, axis: int = ...) -> _n.Tensor: ...
 OneHot: _OpOneHot
 
@@ -1529,7 +1529,7 @@ OptionalFromValue: _OpOptionalFromValue
 
 @_t.type_check_only
 class _OpOptionalGetValue(_t.Protocol):
-    """The values that an optional holds, an error if it holds none."""
+    """The values of an optional; an error if it is empty."""
     def __call__(self, optional: _t.Any, /, *, output_shapes: _t.Sequence[_Dims], output_types: _t.Sequence[_t.Any]) -> _t.Any: ...
 OptionalGetValue: _OpOptionalGetValue
 
@@ -1541,7 +1541,7 @@ OptionalHasValue: _OpOptionalHasValue
 
 @_t.type_check_only
 class _OpOptionalNone(_t.Protocol):
-    """An optional that holds nothing."""
+    """An empty optional."""
     def __call__(self) -> _n.Tensor: ...
 OptionalNone: _OpOptionalNone
 
@@ -1577,13 +1577,13 @@ ParallelDynamicStitch: _OpParallelDynamicStitch
 
 @_t.type_check_only
 class _OpPartitionedCall(_t.Protocol):
-    """A function called."""
+    """The call of a function."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], config: str = ..., config_proto: str = ..., executor_type: str = ..., f: _t.Any) -> _t.Any: ...
 PartitionedCall: _OpPartitionedCall
 
 @_t.type_check_only
 class _OpPlaceholderWithDefault(_t.Protocol):
-    """An input of the graph with a value for when it is not fed."""
+    """An input of the graph with a default value."""
     def __call__(self, input: _t.Any, /, *, shape: _Dims) -> _n.Tensor: ...
 PlaceholderWithDefault: _OpPlaceholderWithDefault
 
@@ -1655,7 +1655,7 @@ RFFT3D: _OpRFFT3D
 
 @_t.type_check_only
 class _OpRaggedGather(_t.Protocol):
-    """Rows of a ragged tensor by index."""
+    """The rows of a ragged tensor at the given indices."""
     def __call__(self, *operands: _t.Any, OUTPUT_RAGGED_RANK: int) -> _t.Any: ...
 RaggedGather: _OpRaggedGather
 
@@ -1739,7 +1739,7 @@ RefSelect: _OpRefSelect
 
 @_t.type_check_only
 class _OpRegexFullMatch(_t.Protocol):
-    """Whether all of each string matches a pattern."""
+    """Whether each whole string matches a pattern."""
     def __call__(self, input: _t.Any, pattern: _t.Any, /) -> _n.Tensor: ...
 RegexFullMatch: _OpRegexFullMatch
 
@@ -1805,7 +1805,7 @@ ResizeBilinearGrad: _OpResizeBilinearGrad
 
 @_t.type_check_only
 class _OpResizeNearestNeighbor(_t.Protocol):
-    """Images in another size, each pixel that of the nearest position."""
+    """Images in another size, with the pixel of the nearest position."""
     def __call__(self, images: _t.Any, size: _t.Any, /, *, align_corners: bool = ..., half_pixel_centers: bool = ...) -> _n.Tensor: ...
 ResizeNearestNeighbor: _OpResizeNearestNeighbor
 
@@ -2087,13 +2087,13 @@ RestoreV2: _OpRestoreV2
 
 @_t.type_check_only
 class _OpReverse(_t.Protocol):
-    """The order of elements reversed along axes given by truth values."""
+    """The order of elements reversed along axes given by a mask."""
     def __call__(self, tensor: _t.Any, dims: _t.Any, /) -> _n.Tensor: ...
 Reverse: _OpReverse
 
 @_t.type_check_only
 class _OpReverseSequence(_t.Protocol):
-    """The first elements of each row reversed, as many as its length says."""
+    """The first elements of each row reversed, up to the length of its sequence."""
     def __call__(self, input: _t.Any, seq_lengths: _t.Any, /, *, batch_dim: int = ..., seq_dim: int) -> _n.Tensor: ...
 ReverseSequence: _OpReverseSequence
 
@@ -2111,19 +2111,19 @@ RightShift: _OpRightShift
 
 @_t.type_check_only
 class _OpRint(_t.Protocol):
-    """The nearest integer, of two the even one."""
+    """The nearest integer; of two equally near ones, the even one."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 Rint: _OpRint
 
 @_t.type_check_only
 class _OpRoll(_t.Protocol):
-    """Elements shifted along axes, around the ends."""
+    """Elements rotated along axes."""
     def __call__(self, input: _t.Any, shift: _t.Any, axis: _t.Any, /) -> _n.Tensor: ...
 Roll: _OpRoll
 
 @_t.type_check_only
 class _OpRound(_t.Protocol):
-    """The nearest integer, of two the even one."""
+    """The nearest integer; of two equally near ones, the even one."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 Round: _OpRound
 
@@ -2231,31 +2231,31 @@ ScatterUpdate: _OpScatterUpdate
 
 @_t.type_check_only
 class _OpSegmentMax(_t.Protocol):
-    """The maximum of the rows of each segment; segments follow one another."""
+    """The maximum of the rows of each segment; segment ids are sorted."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, /) -> _n.Tensor: ...
 SegmentMax: _OpSegmentMax
 
 @_t.type_check_only
 class _OpSegmentMean(_t.Protocol):
-    """The mean of the rows of each segment; segments follow one another."""
+    """The mean of the rows of each segment; segment ids are sorted."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, /) -> _n.Tensor: ...
 SegmentMean: _OpSegmentMean
 
 @_t.type_check_only
 class _OpSegmentMin(_t.Protocol):
-    """The minimum of the rows of each segment; segments follow one another."""
+    """The minimum of the rows of each segment; segment ids are sorted."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, /) -> _n.Tensor: ...
 SegmentMin: _OpSegmentMin
 
 @_t.type_check_only
 class _OpSegmentProd(_t.Protocol):
-    """The product of the rows of each segment; segments follow one another."""
+    """The product of the rows of each segment; segment ids are sorted."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, /) -> _n.Tensor: ...
 SegmentProd: _OpSegmentProd
 
 @_t.type_check_only
 class _OpSegmentSum(_t.Protocol):
-    """The sum of the rows of each segment; segments follow one another."""
+    """The sum of the rows of each segment; segment ids are sorted."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, /) -> _n.Tensor: ...
 SegmentSum: _OpSegmentSum
 
@@ -2357,7 +2357,7 @@ Slice: _OpSlice
 
 @_t.type_check_only
 class _OpSnapshot(_t.Protocol):
-    """The operand as it is now."""
+    """The operand; a copy in TensorFlow."""
     def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
 Snapshot: _OpSnapshot
 
@@ -2483,7 +2483,7 @@ SparseTensorDenseMatMul: _OpSparseTensorDenseMatMul
 
 @_t.type_check_only
 class _OpSparseToDense(_t.Protocol):
-    """A tensor of one value with others at some indices."""
+    """A dense tensor of a default value, with other values at the given indices."""
     def __call__(self, sparse_indices: _t.Any, output_shape: _t.Any, sparse_values: _t.Any, default_value: _t.Any, /, *, validate_indices: bool = ...) -> _n.Tensor: ...
 SparseToDense: _OpSparseToDense
 
@@ -2555,31 +2555,31 @@ StackV2: _OpStackV2
 
 @_t.type_check_only
 class _OpStatefulPartitionedCall(_t.Protocol):
-    """A function with effects called."""
+    """The call of a function with effects."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], config: str = ..., config_proto: str = ..., executor_type: str = ..., f: _t.Any) -> _t.Any: ...
 StatefulPartitionedCall: _OpStatefulPartitionedCall
 
 @_t.type_check_only
 class _OpStatelessCase(_t.Protocol):
-    """One of several functions without effects called, by number."""
+    """The call of one of several functions without effects, by number."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], branches: _t.Sequence[_t.Any], output_shapes: _t.Sequence[_Dims] = ...) -> _t.Any: ...
 StatelessCase: _OpStatelessCase
 
 @_t.type_check_only
 class _OpStatelessIf(_t.Protocol):
-    """One of two functions without effects called, by a condition."""
+    """The call of one of two functions without effects, by a condition."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], else_branch: _t.Any, output_shapes: _t.Sequence[_Dims] = ..., then_branch: _t.Any) -> _t.Any: ...
 StatelessIf: _OpStatelessIf
 
 @_t.type_check_only
 class _OpStatelessMultinomial(_t.Protocol):
-    """Numbers of classes, drawn by their logits, from seeds."""
+    """Class numbers, drawn by logits, from seeds."""
     def __call__(self, logits: _t.Any, num_samples: _t.Any, seed: _t.Any, /, *, output_dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessMultinomial: _OpStatelessMultinomial
 
 @_t.type_check_only
 class _OpStatelessRandomGetAlg(_t.Protocol):
-    """The number of the algorithm of random numbers."""
+    """The code of the algorithm for random numbers."""
     def __call__(self) -> _n.Tensor: ...
 StatelessRandomGetAlg: _OpStatelessRandomGetAlg
 
@@ -2615,13 +2615,13 @@ StatelessRandomUniform: _OpStatelessRandomUniform
 
 @_t.type_check_only
 class _OpStatelessRandomUniformFullInt(_t.Protocol):
-    """Random integers of any bits, from seeds."""
+    """Random integers of the whole range of the type, from seeds."""
     def __call__(self, shape: _t.Any, seed: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessRandomUniformFullInt: _OpStatelessRandomUniformFullInt
 
 @_t.type_check_only
 class _OpStatelessRandomUniformFullIntV2(_t.Protocol):
-    """Random integers of any bits, from key and counter."""
+    """Random integers of the whole range of the type, from key and counter."""
     def __call__(self, shape: _t.Any, key: _t.Any, counter: _t.Any, alg: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessRandomUniformFullIntV2: _OpStatelessRandomUniformFullIntV2
 
@@ -2657,13 +2657,13 @@ StatelessTruncatedNormalV2: _OpStatelessTruncatedNormalV2
 
 @_t.type_check_only
 class _OpStatelessWhile(_t.Protocol):
-    """A function without effects called while another holds."""
+    """The repeated call of a function without effects, while another function returns true."""
     def __call__(self, *operands: _t.Any, body: _t.Any, cond: _t.Any, output_shapes: _t.Sequence[_Dims] = ..., parallel_iterations: int = ...) -> _t.Any: ...
 StatelessWhile: _OpStatelessWhile
 
 @_t.type_check_only
 class _OpStaticRegexFullMatch(_t.Protocol):
-    """Whether all of each string matches a constant pattern."""
+    """Whether each whole string matches a constant pattern."""
     def __call__(self, input: _t.Any, /, *, pattern: str) -> _n.Tensor: ...
 StaticRegexFullMatch: _OpStaticRegexFullMatch
 
@@ -2729,7 +2729,7 @@ StringToHashBucketFast: _OpStringToHashBucketFast
 
 @_t.type_check_only
 class _OpStringToNumber(_t.Protocol):
-    """The numbers that strings are."""
+    """Strings parsed as numbers."""
     def __call__(self, string_tensor: _t.Any, /, *, out_type: _t.Any = ...) -> _n.Tensor: ...
 StringToNumber: _OpStringToNumber
 
@@ -2765,7 +2765,7 @@ Svd: _OpSvd
 
 @_t.type_check_only
 class _OpSymbolicGradient(_t.Protocol):
-    """The gradient of a function called."""
+    """The call of the gradient of a function."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], f: _t.Any) -> _t.Any: ...
 SymbolicGradient: _OpSymbolicGradient
 
@@ -2909,7 +2909,7 @@ TensorListPushBack: _OpTensorListPushBack
 
 @_t.type_check_only
 class _OpTensorListReserve(_t.Protocol):
-    """A list of elements without values."""
+    """A list of unset elements."""
     def __call__(self, element_shape: _t.Any, num_elements: _t.Any, /, *, element_dtype: _t.Any) -> _n.Tensor: ...
 TensorListReserve: _OpTensorListReserve
 
@@ -2945,7 +2945,7 @@ TensorListSetItem: _OpTensorListSetItem
 
 @_t.type_check_only
 class _OpTensorListSplit(_t.Protocol):
-    """The list of parts of a tensor of given lengths."""
+    """The list of the parts of a tensor, of given lengths along the first axis."""
     def __call__(self, tensor: _t.Any, element_shape: _t.Any, lengths: _t.Any, /) -> _n.Tensor: ...
 TensorListSplit: _OpTensorListSplit
 
@@ -3035,19 +3035,19 @@ TruncatedNormal: _OpTruncatedNormal
 
 @_t.type_check_only
 class _OpUnique(_t.Protocol):
-    """The different elements of a vector, and for each element the position of its first equal."""
+    """The distinct elements of a vector, and for each element its position among them."""
     def __call__(self, x: _t.Any, /, *, out_idx: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 Unique: _OpUnique
 
 @_t.type_check_only
 class _OpUniqueV2(_t.Protocol):
-    """The different slices along an axis, and for each slice the position of its first equal."""
+    """The distinct slices along an axis, and for each slice its position among them."""
     def __call__(self, x: _t.Any, axis: _t.Any, /, *, out_idx: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 UniqueV2: _OpUniqueV2
 
 @_t.type_check_only
 class _OpUniqueWithCounts(_t.Protocol):
-    """The different elements of a vector, positions as of `Unique`, and how often each occurs."""
+    """The distinct elements of a vector, positions as in `Unique`, and the number of occurrences of each."""
     def __call__(self, x: _t.Any, /, *, out_idx: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 UniqueWithCounts: _OpUniqueWithCounts
 
@@ -3059,31 +3059,31 @@ Unpack: _OpUnpack
 
 @_t.type_check_only
 class _OpUnsortedSegmentMax(_t.Protocol):
-    """The maximum of the rows of each segment, in any order."""
+    """The maximum of the rows of each segment; segment ids may have any order."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /) -> _n.Tensor: ...
 UnsortedSegmentMax: _OpUnsortedSegmentMax
 
 @_t.type_check_only
 class _OpUnsortedSegmentMin(_t.Protocol):
-    """The minimum of the rows of each segment, in any order."""
+    """The minimum of the rows of each segment; segment ids may have any order."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /) -> _n.Tensor: ...
 UnsortedSegmentMin: _OpUnsortedSegmentMin
 
 @_t.type_check_only
 class _OpUnsortedSegmentProd(_t.Protocol):
-    """The product of the rows of each segment, in any order."""
+    """The product of the rows of each segment; segment ids may have any order."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /) -> _n.Tensor: ...
 UnsortedSegmentProd: _OpUnsortedSegmentProd
 
 @_t.type_check_only
 class _OpUnsortedSegmentSum(_t.Protocol):
-    """The sum of the rows of each segment, in any order."""
+    """The sum of the rows of each segment; segment ids may have any order."""
     def __call__(self, data: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /) -> _n.Tensor: ...
 UnsortedSegmentSum: _OpUnsortedSegmentSum
 
 @_t.type_check_only
 class _OpUpperBound(_t.Protocol):
-    """The first position in a sorted row that is greater than each value."""
+    """For each value, the first position in a sorted row whose element is greater."""
     def __call__(self, sorted_inputs: _t.Any, values: _t.Any, /, *, out_type: _t.Any = ...) -> _n.Tensor: ...
 UpperBound: _OpUpperBound
 
@@ -3125,7 +3125,7 @@ Where: _OpWhere
 
 @_t.type_check_only
 class _OpWhile(_t.Protocol):
-    """A function called while another holds."""
+    """The repeated call of a function, while another function returns true."""
     def __call__(self, *operands: _t.Any, body: _t.Any, cond: _t.Any, output_shapes: _t.Sequence[_Dims] = ..., parallel_iterations: int = ...) -> _t.Any: ...
 While: _OpWhile
 
@@ -3149,7 +3149,7 @@ Xlogy: _OpXlogy
 
 @_t.type_check_only
 class _OpZerosLike(_t.Protocol):
-    """Zeros in the shape of the operand; of a list or an optional, one of zeros."""
+    """Zeros in the shape of the operand; for a list or an optional, one that holds zeros."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 ZerosLike: _OpZerosLike
 
@@ -3161,7 +3161,7 @@ Zeta: _OpZeta
 
 @_t.type_check_only
 class _Op_BatchedNonMaxSuppression(_t.Protocol):
-    """For each class of each image, boxes that do not overlap one of a higher score."""
+    """For each image and class, the boxes that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_boxes_per_class: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, /, *, center_point_box: int = ...) -> _n.Tensor: ...
 _BatchedNonMaxSuppression: _Op_BatchedNonMaxSuppression
 
@@ -3173,7 +3173,7 @@ _Col2Im: _Op_Col2Im
 
 @_t.type_check_only
 class _Op_DeformConv(_t.Protocol):
-    """The convolution of images with taps at displaced positions."""
+    """The convolution of images with displaced taps."""
     def __call__(self, x: _t.Any, w: _t.Any, offset: _t.Any, bias: _t.Any, mask: _t.Any, /, *, dilations: _t.Sequence[int] = ..., group: int = ..., offset_group: int = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
 _DeformConv: _Op_DeformConv
 
@@ -3215,7 +3215,7 @@ _FusedMatMul: _Op_FusedMatMul
 
 @_t.type_check_only
 class _Op_GatherElements(_t.Protocol):
-    """For each index the element at this position along an axis."""
+    """For each index, the element at this position along an axis."""
     def __call__(self, x: _t.Any, indices: _t.Any, /, *, axis: int = ...) -> _n.Tensor: ...
 _GatherElements: _Op_GatherElements
 
@@ -3257,19 +3257,19 @@ _Lstm: _Op_Lstm
 
 @_t.type_check_only
 class _Op_MaxPoolWithIndices(_t.Protocol):
-    """The largest elements of windows over images, and their positions among all elements."""
+    """The maximum of each window over images, and its position among all elements."""
     def __call__(self, x: _t.Any, /, *, ceil_mode: bool = ..., dilations: _t.Sequence[int] = ..., kernel_shape: _t.Sequence[int], pads: _t.Sequence[int] = ..., storage_order: int = ..., strides: _t.Sequence[int] = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 _MaxPoolWithIndices: _Op_MaxPoolWithIndices
 
 @_t.type_check_only
 class _Op_MaxRoiPool(_t.Protocol):
-    """The largest pixels of the parts of regions of images."""
+    """Regions of images reduced to a fixed size by the maximum of each bin."""
     def __call__(self, x: _t.Any, rois: _t.Any, /, *, pooled_shape: _t.Sequence[int], spatial_scale: float = ...) -> _n.Tensor: ...
 _MaxRoiPool: _Op_MaxRoiPool
 
 @_t.type_check_only
 class _Op_NumpyString(_t.Protocol):
-    """A tensor as a string, as NumPy's `str` writes it; none of TensorFlow's operators."""
+    """A tensor as a string, as NumPy's `str` writes it; not an operator of TensorFlow."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 _NumpyString: _Op_NumpyString
 
@@ -3293,25 +3293,25 @@ _PackedMatMul: _Op_PackedMatMul
 
 @_t.type_check_only
 class _Op_Pool(_t.Protocol):
-    """The largest element, the mean or the norm of windows over images with any number of axes of space."""
+    """The maximum, the mean or the norm of windows over images with any number of spatial axes."""
     def __call__(self, x: _t.Any, /, *, ceil_mode: bool = ..., count_include_pad: bool = ..., dilations: _t.Sequence[int] = ..., kernel_shape: _t.Sequence[int], mode: str = ..., p: int = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
 _Pool: _Op_Pool
 
 @_t.type_check_only
 class _Op_QuantizedConv(_t.Protocol):
-    """The convolution of images of bytes with filters of bytes without their zero points."""
+    """The convolution of 8-bit images with 8-bit filters, from which zero points are subtracted."""
     def __call__(self, x: _t.Any, w: _t.Any, x_zero_point: _t.Any, w_zero_point: _t.Any, /, *, dilations: _t.Sequence[int] = ..., group: int = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
 _QuantizedConv: _Op_QuantizedConv
 
 @_t.type_check_only
 class _Op_QuantizedMatMul(_t.Protocol):
-    """The products of matrices of bytes without their zero points."""
+    """The products of 8-bit matrices, from which zero points are subtracted."""
     def __call__(self, a: _t.Any, b: _t.Any, a_zero_point: _t.Any, b_zero_point: _t.Any, /) -> _n.Tensor: ...
 _QuantizedMatMul: _Op_QuantizedMatMul
 
 @_t.type_check_only
 class _Op_Resize(_t.Protocol):
-    """A tensor with axes of other sizes, interpolated."""
+    """A tensor resampled along axes."""
     def __call__(self, x: _t.Any, roi: _t.Any, scales: _t.Any, sizes: _t.Any, /, *, antialias: bool = ..., axes: _t.Sequence[int], coordinate_transformation_mode: str = ..., cubic_coeff_a: float = ..., exclude_outside: bool = ..., extrapolation_value: float = ..., keep_aspect_ratio_policy: str = ..., mode: str = ..., nearest_mode: str = ...) -> _n.Tensor: ...
 _Resize: _Op_Resize
 
@@ -3323,19 +3323,19 @@ _Rnn: _Op_Rnn
 
 @_t.type_check_only
 class _Op_RoiAlign(_t.Protocol):
-    """Regions of images in a fixed size, sampled between pixels."""
+    """Regions of images resampled to a fixed size, between pixels."""
     def __call__(self, x: _t.Any, rois: _t.Any, batch_indices: _t.Any, /, *, half_pixel: bool = ..., mode: str = ..., output_height: int = ..., output_width: int = ..., sampling_ratio: int = ..., spatial_scale: float = ...) -> _n.Tensor: ...
 _RoiAlign: _Op_RoiAlign
 
 @_t.type_check_only
 class _Op_ScatterElements(_t.Protocol):
-    """A tensor with updates at positions along an axis, combined with the elements there in order."""
+    """A tensor with updates at positions along an axis, combined in order with the elements there."""
     def __call__(self, x: _t.Any, indices: _t.Any, updates: _t.Any, /, *, axis: int = ..., reduction: str = ...) -> _n.Tensor: ...
 _ScatterElements: _Op_ScatterElements
 
 @_t.type_check_only
 class _Op_ScatterNdReduce(_t.Protocol):
-    """A tensor with updates of slices by index, combined with the elements there in order."""
+    """A tensor with updates of slices by index, combined in order with the slices there."""
     def __call__(self, x: _t.Any, indices: _t.Any, updates: _t.Any, /, *, reduction: str = ...) -> _n.Tensor: ...
 _ScatterNdReduce: _Op_ScatterNdReduce
 
@@ -3353,25 +3353,25 @@ _SequenceInsert: _Op_SequenceInsert
 
 @_t.type_check_only
 class _Op_StringNormalizer(_t.Protocol):
-    """The words of a row without stop words, in one case; none of TensorFlow's operators."""
+    """The strings of a row without stop words, in one case; not an operator of TensorFlow."""
     def __call__(self, input: _t.Any, /, *, case_change_action: str = ..., is_case_sensitive: bool = ..., stopwords: _t.Sequence[str] = ...) -> _n.Tensor: ...
 _StringNormalizer: _Op_StringNormalizer
 
 @_t.type_check_only
 class _Op_StringSplit(_t.Protocol):
-    """The parts of strings between separators along a new axis, filled up with empty strings, and their numbers; none of TensorFlow's operators."""
+    """The parts of strings between separators along a new axis, padded with empty strings, and the numbers of parts; not an operator of TensorFlow."""
     def __call__(self, input: _t.Any, /, *, delimiter: str = ..., maxsplit: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 _StringSplit: _Op_StringSplit
 
 @_t.type_check_only
 class _Op_TfIdfVectorizer(_t.Protocol):
-    """Counts of n-grams in rows of words or numbers, weighted or not; none of TensorFlow's operators."""
+    """Counts of n-grams in rows of strings or numbers, weighted or not; not an operator of TensorFlow."""
     def __call__(self, input: _t.Any, /, *, max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: str, ngram_counts: _t.Sequence[int], ngram_indexes: _t.Sequence[int], pool_int64s: _t.Sequence[int] = ..., pool_strings: _t.Sequence[str] = ..., weights: _t.Sequence[float] = ...) -> _n.Tensor: ...
 _TfIdfVectorizer: _Op_TfIdfVectorizer
 
 @_t.type_check_only
 class _Op_TreeEnsemble(_t.Protocol):
-    """The joined weights of the leaves of decision trees that each row of features leads to."""
+    """For each row of features, the aggregated weights of the leaves that it reaches in decision trees."""
     def __call__(self, x: _t.Any, /, *, aggregate_function: str = ..., base_values: _t.Sequence[float] = ..., n_targets: int = ..., nodes_falsenodeids: _t.Sequence[int], nodes_featureids: _t.Sequence[int], nodes_missing_value_tracks_true: _t.Sequence[int] = ..., nodes_modes: _t.Sequence[str], nodes_nodeids: _t.Sequence[int], nodes_treeids: _t.Sequence[int], nodes_truenodeids: _t.Sequence[int], nodes_values: _t.Sequence[float], target_ids: _t.Sequence[int], target_nodeids: _t.Sequence[int], target_treeids: _t.Sequence[int], target_weights: _t.Sequence[float]) -> _n.Tensor: ...
 _TreeEnsemble: _Op_TreeEnsemble
 

@@ -24,7 +24,8 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The function with this name, in any case. A function with parameters takes them from the lists.
+    /// The function with this name, in upper or lower case. Its parameters are the next ones of the lists, or
+    /// ONNX's defaults.
     pub fn named(
         op: &'static str,
         name: &str,
@@ -111,7 +112,7 @@ impl Activation {
         }
     }
 
-    /// Applies it to each number.
+    /// Applies the function to each number.
     pub(super) fn apply<T: WideFloat>(self, x: &mut [T]) {
         if let (Some(function), Ok(x)) = (self.vectorized(), bytemuck::try_cast_slice_mut::<T, f32>(x))
             && T::DTYPE == crate::DType::F32

@@ -1,29 +1,29 @@
-//! The product of matrices of bytes with zero points, exact in i32.
+//! The product of 8-bit matrices with zero points, exact modulo 2^32 in i32.
 //!
 //! ```text
 //! sum (a - za)(b - zb) = sum a b - za * sum b - zb * sum a + k za zb              modulo 2^32
-//! signed rows, unsigned columns ──flip the sign bit──▶ the reverse; zero points move by 128
+//! signed rows ──flip the sign bit──▶ unsigned; unsigned columns ──▶ signed; zero points shift by 128
 //! ```
 //!
-//! Rows are packed in groups of 4 steps, columns in panels of 16 (`simd`); both are followed by their sums,
-//! in the place of one more group. Missing steps and columns are zeros.
+//! A step is an index of the contracted axis. Rows are packed in groups of 4 steps, columns in panels of 16
+//! (`simd`). One more group of each row and panel holds the sums. Missing steps and columns are zeros.
 
 use super::super::fast::Cx;
 use crate::interrupt::is_interrupted;
 use crate::simd::{BYTE_ROWS, ByteRows, GROUP, Isa, LANES, PanelGroup, RowGroup, Sums};
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Multiplications of bytes in the time of an addition.
+/// The number of 8-bit multiplications in the time of one addition, the unit of cost of `Cx::parts`.
 const PRODUCTS: usize = 32;
-/// The number of tiles after which a loop asks whether to stop.
+/// The number of tiles between two checks for interruption.
 const TILES: usize = 64;
 
-/// Zero points: one, or one for each row or column; repeated.
+/// Zero points: one, or one for each row or column. The list repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Zeros(Vec<i32>);
 
 impl Zeros {
-    /// At least one number.
+    /// These zero points; a single 0 for an empty list.
     pub(super) fn new(zeros: Vec<i32>) -> Zeros {
         Zeros(if zeros.is_empty() { vec![0] } else { zeros })
     }
@@ -32,30 +32,30 @@ impl Zeros {
         self.0[i % self.0.len()]
     }
 
-    /// The zero points of rows of these elements, as unsigned bytes.
+    /// The zero points of packed rows, whose elements are unsigned; `dtype` is that of the given elements.
     pub(super) fn of_rows(self, dtype: DType) -> Zeros {
         let shift = i32::from(flip_of_rows(dtype));
         Zeros(self.0.into_iter().map(|zero| zero + shift).collect())
     }
 
-    /// The zero points of columns of these elements, as signed bytes.
+    /// The zero points of packed columns, whose elements are signed; `dtype` is that of the given elements.
     pub(super) fn of_columns(self, dtype: DType) -> Zeros {
         let shift = i32::from(flip_of_columns(dtype));
         Zeros(self.0.into_iter().map(|zero| zero - shift).collect())
     }
 }
 
-/// The bits to flip so that the elements of rows are unsigned.
+/// The bits to flip in elements of rows, so that they are unsigned.
 fn flip_of_rows(dtype: DType) -> u8 {
     if dtype == DType::I8 { 0x80 } else { 0 }
 }
 
-/// The bits to flip so that the elements of columns are signed.
+/// The bits to flip in elements of columns, so that they are signed.
 fn flip_of_columns(dtype: DType) -> u8 {
     if dtype == DType::UI8 { 0x80 } else { 0 }
 }
 
-/// The groups of `k` steps, and one for the sum.
+/// The number of groups for `k` steps and the sum.
 fn groups(k: usize) -> usize {
     k.div_ceil(GROUP) + 1
 }
@@ -100,9 +100,10 @@ impl PackedRows {
     }
 }
 
-/// A matrix of bytes whose columns are to be packed.
+/// The source of packed columns: an 8-bit matrix.
 pub(super) trait ByteColumns: Sync {
-    /// Calls `put` for each step with the bytes of up to [`LANES`] columns from `first` on.
+    /// Calls `put` for each step with its bytes in `width` columns from `first` on; `width` is at most
+    /// [`LANES`].
     fn panel(&self, first: usize, width: usize, put: &mut dyn FnMut(usize, &[u8]));
 }
 
@@ -160,8 +161,8 @@ impl PackedColumns {
     }
 }
 
-/// `out = (a - za) * (b - zb)` for rows `rows` of `a` and on, as many as `out` has. The zero points are those
-/// of packed elements.
+/// `out = (a - za) * (b - zb)`, for as many rows of `a` as `out` has, from row `rows` on. The zero points are
+/// those of packed elements.
 pub(super) fn multiply(
     isa: Isa,
     (a, rows, za): (&PackedRows, usize, &Zeros),
@@ -211,8 +212,8 @@ pub(super) fn multiply(
     Ok(())
 }
 
-/// `out = (a - za) * (b - zb)` of one row, with a matrix that is not packed: reading it dominates. The zero
-/// points are those of the elements as given.
+/// `out = (a - za) * (b - zb)` for one row `a`. The matrix is not packed, since reading it once dominates the
+/// time. The zero points are those of the given elements.
 pub(super) fn multiply_row(
     isa: Isa,
     (a, a_dtype, za): (&[u8], DType, i32),
@@ -220,7 +221,7 @@ pub(super) fn multiply_row(
     out: &mut [i32],
     cx: &Cx<'_>,
 ) -> Result<(), TensorError> {
-    /// The columns whose sums stay in the L1 cache.
+    /// The number of columns whose sums fit the L1 cache.
     const COLUMNS: usize = 512;
     let number = |byte: u8| if a_dtype == DType::I8 { i32::from(byte as i8) } else { i32::from(byte) };
     let row = crate::scratch::collected(a.iter().map(|&byte| number(byte) - za))?;
@@ -228,7 +229,7 @@ pub(super) fn multiply_row(
     let is_signed = b_dtype == DType::I8;
     cx.parts(out, (COLUMNS, a.len() / PRODUCTS + 1), &|first, part| {
         for (column, out) in (first..).step_by(COLUMNS).zip(part.chunks_mut(COLUMNS)) {
-            let bytes = b.bytes.get(column..).unwrap_or(&[]); // empty without steps
+            let bytes = b.bytes.get(column..).unwrap_or(&[]); // there are no bytes if `a` is empty
             isa.times_bytes(&row, bytes, (b.columns, is_signed), out);
             for (c, out) in out.iter_mut().enumerate() {
                 *out = out.wrapping_sub(zb.at(column + c).wrapping_mul(all));
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
     use crate::mem::Malloc;
 
-    /// Every instruction set has the bits of the definition, for rows and columns of any number.
+    /// All instruction sets agree with the definition, for any numbers of rows and columns.
     #[test]
     fn products_of_bytes_are_exact() {
         let malloc = Malloc::shared();

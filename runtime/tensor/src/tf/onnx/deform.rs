@@ -1,8 +1,7 @@
-//! ONNX's `DeformConv` and `Col2Im`: convolutions with taps at displaced positions, and images that are sums
-//! of windows.
+//! ONNX's `DeformConv` and `Col2Im`: convolutions with displaced taps, and images as sums of windows.
 //!
 //! ```text
-//! image ─▶ columns: a row per channel and tap, sampled between pixels, times the mask ─▶ filters * columns
+//! image ─▶ matrix with a row per channel and tap: samples between pixels, times the mask ─▶ filters * matrix
 //! ```
 
 use super::super::fast::{self, Cx};
@@ -27,7 +26,7 @@ pub struct Deformed<'a> {
     pub mask: &'a HostTensor,
 }
 
-/// The pixel at a position between pixels; zeros outside.
+/// The bilinear interpolation at a position between pixels; pixels outside of the image are zeros.
 fn pixel<T: WideFloat>(plane: &[T], (height, width): (usize, usize), y: f64, x: f64) -> T {
     if !(y > -1.0 && y < height as f64 && x > -1.0 && x < width as f64) {
         return T::ZERO;
@@ -43,8 +42,9 @@ fn pixel<T: WideFloat>(plane: &[T], (height, width): (usize, usize), y: f64, x: 
     above * (T::ONE - v) + below * v
 }
 
-/// `_DeformConv` of images `[batch, channels, height, width]` with offsets `[batch, offset groups * taps * 2,
-/// rows, columns]`, down and across for each tap, and a mask of as many factors as taps.
+/// `_DeformConv` of images `[batch, channels, height, width]`. The offsets are `[batch, offset groups * taps
+/// * 2, rows, columns]`, vertical and horizontal for each tap. The mask is `[batch, offset groups * taps,
+/// rows, columns]`.
 pub fn deform_conv(
     operands: &Deformed<'_>,
     steps: &WindowSteps,
@@ -120,7 +120,7 @@ pub fn deform_conv(
     fast::cast(&out, x.dtype(), cx)
 }
 
-/// `_Col2Im`: images of these sizes that are the sums of their windows, `[batch, channels * taps, windows]`.
+/// `_Col2Im`: images of shape `image` as the sums of their windows, `[batch, channels * taps, windows]`.
 pub fn col_to_image(
     x: &HostTensor,
     image: &[i64],

@@ -1,10 +1,11 @@
-//! ONNX's `GatherElements` and `ScatterElements`: single elements by their position along one axis.
+//! ONNX's `GatherElements` and `ScatterElements`: elements by their position along one axis.
 //!
 //! ```text
-//! indices[i, j, k] = p, axis 1      element [i, p, k] of the data
+//! indices[i, j, k] = p, axis 1  ──▶  element [i, p, k] of the data
 //! ```
 //!
-//! The indices may cover a part of the other axes only. They are walked in rows along their last axis.
+//! Along the other axes, the indices may be shorter than the data. They are walked in rows along the last
+//! axis.
 
 use super::super::Scatter;
 use super::super::fast::Cx;
@@ -18,14 +19,14 @@ use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
 /// The elements that an index tensor selects.
 struct Places {
-    /// The axes of the indices but the last, with the distance of neighbours in the data; 0 along the indexed
-    /// axis.
+    /// For each axis of the indices but the last, its length and its stride in the data. The stride of the
+    /// indexed axis is 0.
     outer: Vec<(usize, usize)>,
     /// The length of a row of indices, at least 1.
     row: usize,
-    /// The distance in the data of neighbours in a row.
+    /// The stride in the data of the last axis; 0 if it is the indexed axis.
     step: usize,
-    /// The distance in the data of neighbours along the indexed axis.
+    /// The stride in the data of the indexed axis.
     by: usize,
     positions: Vec<usize>,
 }
@@ -66,7 +67,7 @@ impl Places {
         start
     }
 
-    /// Calls `f` with the number and the offset of each element from row `first` on.
+    /// Calls `f` for each element of `rows` rows from `first` on, with its number and its offset in the data.
     fn each(&self, first: usize, rows: usize, mut f: impl FnMut(usize, usize)) {
         for row in first..first + rows {
             let start = self.start(row);
@@ -84,7 +85,7 @@ impl Places {
         });
     }
 
-    /// Combines each update with the element at its place, in order, until interrupted.
+    /// Combines each update with the element at its offset, in order, until interrupted.
     fn scatter<T: Copy>(&self, updates: &[T], to: &mut [T], combine: impl Fn(T, T) -> T) {
         let rows = updates.len() / self.row;
         let some = (STEPS / self.row).max(1);
@@ -98,8 +99,8 @@ impl Places {
     }
 }
 
-/// `_GatherElements`: for each index the element at this position along the axis; negative indices count from
-/// the end.
+/// `_GatherElements`: for each index, the element at this position along the axis. Negative indices count
+/// from the end.
 pub fn gather_elements(
     x: &HostTensor,
     indices: &HostTensor,

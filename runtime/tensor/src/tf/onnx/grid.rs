@@ -4,7 +4,7 @@
 //! position in [-1, 1] ─▶ fraction of a pixel, per axis ─▶ 1, 2 or 4 taps with weights ─▶ their products
 //! ```
 //!
-//! A position has the last axis of space first. The taps of a position are computed once for several
+//! A position lists the last spatial axis first. The taps of a position are computed once for several
 //! channels.
 
 use super::super::fast::{self, Cx};
@@ -18,7 +18,7 @@ use crate::{HostTensor, Shape, TensorError};
 pub enum Sampling {
     /// Between neighbours along each axis.
     Linear,
-    /// The nearest pixel; of two, the one with the even number.
+    /// The nearest pixel; of two equally near ones, the one with the even number.
     Nearest,
     /// By cubic polynomials of four neighbours along each axis.
     Cubic,
@@ -29,7 +29,7 @@ pub enum Sampling {
 pub enum Beyond {
     /// Zeros.
     Zeros,
-    /// Those at the border.
+    /// The pixels at the border.
     Border,
     /// The image, reflected at the border.
     Reflection,
@@ -42,14 +42,15 @@ pub struct GridAttrs {
     pub sampling: Sampling,
     /// The pixels outside of the image.
     pub beyond: Beyond,
-    /// Whether -1 and 1 are the centers of the outermost pixels, instead of their edges.
+    /// True if -1 and 1 are the centers of the outermost pixels, false for their outer edges.
     pub align_corners: bool,
 }
 
-/// The most axes of space.
+/// The maximum number of spatial axes.
 const AXES: usize = 3;
 
-/// The pixels along an axis that a position depends on, with their weights; none outside.
+/// The pixels along an axis on which a position depends, with their weights; `None` for a tap without a
+/// pixel.
 type AxisTaps = [Option<(usize, f64)>; 4];
 
 /// Reflects a position at the ends until it is between them.
@@ -63,7 +64,7 @@ fn reflected(x: f64, low: f64, high: f64) -> f64 {
         return x;
     }
     let (times, rest) = ((beyond / length).floor(), beyond % length);
-    // Below, an even number of reflections ends at the low end.
+    // After an even number of whole lengths, the rest counts from the end that the position is beyond.
     if (x < low) == (times % 2.0 == 0.0) { low + rest } else { high - rest }
 }
 
@@ -73,7 +74,7 @@ impl GridAttrs {
         if self.align_corners { (0.0, last) } else { (-0.5, last + 0.5) }
     }
 
-    /// The pixel at an integer position.
+    /// The pixel at an integer position; `None` if it has the value 0.
     fn pixel(&self, at: f64, len: usize) -> Option<usize> {
         let last = len as f64 - 1.0;
         match self.beyond {
@@ -90,7 +91,7 @@ impl GridAttrs {
     fn taps(&self, x: f64, len: usize) -> AxisTaps {
         let n = len as f64;
         let at = if self.align_corners { (x + 1.0) / 2.0 * (n - 1.0) } else { ((x + 1.0) * n - 1.0) / 2.0 };
-        // Rounded to f32, as in other implementations, so that the same positions lie on pixels.
+        // Rounded to f32, as in other implementations, so that the same positions fall on pixels.
         let at = f64::from(at as f32);
         let at = if self.sampling == Sampling::Nearest { at.round_ties_even() } else { at };
         let (low, high) = self.ends(len);
@@ -115,7 +116,8 @@ impl GridAttrs {
     }
 }
 
-/// Calls `f` with the number of the pixel and the weight of each combination of taps.
+/// Calls `f` for each combination of taps along `dims`, with the pixel's position and the product of weights.
+/// `pixel` and `weight` are those of the outer axes.
 fn each_pixel(
     dims: &[usize],
     taps: &[AxisTaps],
@@ -130,7 +132,7 @@ fn each_pixel(
     }
 }
 
-/// `_GridSample` of images `[batch, channels, ...]` at positions `[batch, ..., axes of space]`.
+/// `_GridSample` of images `[batch, channels, ...]` at positions `[batch, ..., spatial axes]`.
 pub fn grid_sample(
     x: &HostTensor,
     grid: &HostTensor,
@@ -169,7 +171,7 @@ pub fn grid_sample(
             cx.parts(&mut out, (each, cost), &|first, part| {
                 let mut number = first / each;
                 let mut rest = part;
-                // The channels of an image, or some of them.
+                // Each iteration takes the channels of one image that are in the part.
                 while !rest.is_empty() {
                     let some = (channels - number % channels).min(rest.len() / each);
                     let (own, after) = rest.split_at_mut(some * each);
@@ -194,7 +196,7 @@ pub fn grid_sample(
     fast::cast(&out, x.dtype(), cx)
 }
 
-/// One position of some channels, whose results are `step` apart.
+/// Computes one position for several channels; the results of neighbouring channels are `step` apart.
 fn sample<T: WideFloat>(
     (x, plane): (&[T], usize),
     (dims, taps): (&[usize], &[AxisTaps]),

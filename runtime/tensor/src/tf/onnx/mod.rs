@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
-//! bytes (products of bytes) ──────────────────────────────────────────────────────▶ quantized ◀─┘
+//! bytes (8-bit products) ─────────────────────────────────────────────────────────▶ quantized ◀─┘
 //! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)
 //! rois, grid, resize (images sampled)
 //! unique (sorted)     selection (of boxes)     trees (ensembles)
 //! ```
 //!
-//! Images have ONNX's layout: batch, channels, and any number of axes of space. The numbers of windows are
-//! ONNX's. f16 and bf16 are computed in f32; results are rounded once.
+//! Images have ONNX's layout: batch, channels, and any number of spatial axes. The number of windows along an
+//! axis is ONNX's. f16 and bf16 are computed in f32; results are rounded once.
 
 mod activation;
 mod bytes;
@@ -89,7 +89,7 @@ macro_rules! with_float {
 }
 use with_float;
 
-/// Floats as f64, or as f32 if they are not wider.
+/// The operand as f64 if it is f64, as f32 if it is a narrower float; other types are errors.
 fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     super::real::expect_float(op, x)?;
     fast::cast(x, if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 }, cx)

@@ -1,10 +1,10 @@
-//! ONNX's poolings over any number of axes of space.
+//! ONNX's poolings over any number of spatial axes.
 //!
-//! A row of results along the last axis is reduced at once: line by line of the image, and within a line
-//! either tap by tap, for many windows of few taps, or window by window. Each element's taps are reduced in
-//! row-major order both ways.
+//! The results along the last axis are computed together, line by line of the image. A line is folded tap by
+//! tap for many windows of few taps, and window by window otherwise. Both orders reduce the taps of a window
+//! in row-major order.
 //!
-//! The largest element of a window is not a NaN, unless all are.
+//! The maximum of a window ignores NaNs, unless all elements are NaN.
 
 use smallvec::SmallVec;
 
@@ -18,21 +18,21 @@ use crate::{DType, HostTensor, Shape, TensorError};
 /// The result of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pooling {
-    /// The largest element; -inf, or the lowest integer, of none.
+    /// The largest element; of a window without elements, -inf or the lowest integer.
     Max,
-    /// The mean of the elements; with `padded` also of the zeros of the padding.
+    /// The mean of the elements.
     Average {
-        /// Whether the padding counts.
+        /// True if the zeros of the padding count as elements.
         padded: bool,
     },
-    /// The root of the sum of absolute values, of this power.
+    /// The p-norm of the elements, for this p.
     Lp(i64),
 }
 
 /// The windows of a pooling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolWindows {
-    /// The number of elements along each axis of space.
+    /// The number of elements along each spatial axis.
     pub kernel: Vec<usize>,
     /// Strides, dilations and pads.
     pub steps: WindowSteps,
@@ -40,7 +40,7 @@ pub struct PoolWindows {
     pub ceil: bool,
 }
 
-/// The windows over the planes of a tensor: batch times channels of them.
+/// The windows over the planes of a tensor, one plane for each image and channel.
 struct PooledPlanes {
     spans: Vec<WindowAxis>,
     /// The shape of the result.
@@ -63,19 +63,19 @@ impl PooledPlanes {
         Ok(PooledPlanes { shape: Shape::new(&dims)?, plane: space.iter().product(), spans })
     }
 
-    /// The number of taps of a window.
+    /// A bound of the number of taps of a window inside of the image.
     fn taps(&self) -> usize {
         self.spans.iter().fold(1, |n, span| span.size.min(span.len).saturating_mul(n))
     }
 
-    /// The axes further out, and the last.
+    /// The outer axes, and the last axis.
     fn split(&self) -> (&[WindowAxis], &WindowAxis) {
         let (last, outer) = self.spans.split_last().unwrap_or_else(|| unreachable!("there is an axis"));
         (outer, last)
     }
 }
 
-/// Limit of the taps of windows that are reduced tap by tap.
+/// The maximum number of taps along the last axis for which lines are folded tap by tap.
 const FEW: usize = 32;
 
 /// Folds a line of the image into a row of windows.
@@ -160,7 +160,7 @@ fn reduce_row<T: WideFloat>(kind: Pooling, planes: &PooledPlanes, x: &[T], numbe
     }
 }
 
-/// The elements in the float type in which they are pooled; bytes for maxima only.
+/// The elements in the float type of the computation. 8-bit integers are accepted for maxima only.
 fn pooled_type(
     op: &'static str,
     kind: Pooling,
@@ -202,7 +202,8 @@ pub fn window_pool(
     fast::cast(&out, x.dtype(), cx)
 }
 
-/// Sets a row of results to the positions of the largest elements in their plane; -1 without elements.
+/// Sets a row of results to the position in the plane of each window's largest element; -1 for a window
+/// without elements.
 fn find_row<T: WideFloat>(planes: &PooledPlanes, x: &[T], number: usize, row: &mut [i64]) {
     let (outer, last) = planes.split();
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
@@ -227,7 +228,7 @@ fn find_row<T: WideFloat>(planes: &PooledPlanes, x: &[T], number: usize, row: &m
     });
 }
 
-/// Copies the elements at positions in planes; `n` results per plane.
+/// Copies the elements at the given positions in planes. There are `n` positions for each plane.
 fn take<const N: usize>((x, plane): (&[u8], usize), (at, n): (&[i64], usize), out: &mut [u8]) {
     let x = x.as_chunks::<N>().0;
     for (i, (out, &at)) in out.as_chunks_mut::<N>().0.iter_mut().zip(at).enumerate() {
@@ -236,8 +237,7 @@ fn take<const N: usize>((x, plane): (&[u8], usize), (at, n): (&[i64], usize), ou
 }
 
 /// `_MaxPoolWithIndices`: the largest element of each window, the first of equal ones, and its position among
-/// all elements of `x`. Positions within a plane are counted along the first axis of space first if
-/// `columns_first`.
+/// all elements of `x`. Positions within a plane are column-major if `columns_first`, else row-major.
 pub fn max_pool_with_indices(
     x: &HostTensor,
     windows: &PoolWindows,
@@ -284,7 +284,7 @@ pub fn max_pool_with_indices(
         if columns_first {
             let (mut rest, mut size, mut turned) = (*at as usize, planes.plane, 0);
             for span in planes.spans.iter().rev() {
-                size /= span.len; // of the axes before this one
+                size /= span.len; // the stride of this axis in column-major order
                 turned += rest % span.len * size;
                 rest /= span.len;
             }

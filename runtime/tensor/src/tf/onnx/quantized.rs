@@ -1,11 +1,11 @@
-//! ONNX's `MatMulInteger` and `ConvInteger`: products and convolutions of bytes with zero points, in i32.
+//! ONNX's `MatMulInteger` and `ConvInteger`: 8-bit products and convolutions with zero points, in i32.
 //!
 //! ```text
 //! matrices ── packed once for all batches that share them ──┐
 //! filters (rows), windows of an image (columns) ── packed ──┴─▶ bytes
 //! ```
 //!
-//! The padding of an image has the zero point's value, so it adds nothing.
+//! The padding of an image has the value of the zero point, so it contributes nothing.
 
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ use crate::scratch::collected;
 use crate::simd::Isa;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Fewer rows than these are multiplied without packing.
+/// The minimum number of rows for packed products.
 const PACKED_ROWS: usize = 4;
 
 fn expect_bytes(op: &'static str, x: &HostTensor) -> Result<(), TensorError> {
@@ -28,7 +28,7 @@ fn expect_bytes(op: &'static str, x: &HostTensor) -> Result<(), TensorError> {
     }
 }
 
-/// The numbers of a tensor of bytes.
+/// The elements of an 8-bit tensor, as i32.
 fn numbers(x: &HostTensor) -> Result<Vec<i32>, TensorError> {
     let bytes = x.read_bytes()?;
     let is_signed = x.dtype() == DType::I8;
@@ -38,14 +38,14 @@ fn numbers(x: &HostTensor) -> Result<Vec<i32>, TensorError> {
 /// The zero points of batches of matrices.
 struct BatchZeros {
     numbers: Vec<i32>,
-    /// The number of zero points of a matrix.
+    /// The number of zero points for each matrix.
     each: usize,
-    /// The axes of batches.
+    /// The batch dimensions.
     batch: Shape,
 }
 
 impl BatchZeros {
-    /// Zero points of `n` rows (`at` is 0) or columns (`at` is 1) of each matrix.
+    /// The zero points of matrices with `n` rows (`at` is 0) or `n` columns (`at` is 1).
     fn new(
         op: &'static str,
         zeros: &HostTensor,
@@ -74,7 +74,7 @@ impl BatchZeros {
     }
 }
 
-/// The matrices of an operand: axes of batches, rows and columns. A vector is a row on the left and a column
+/// The matrices of an operand: batch dimensions, rows and columns. A vector is a row on the left and a column
 /// on the right.
 fn matrices(op: &'static str, x: &Shape, is_left: bool) -> Result<(Shape, usize, usize), TensorError> {
     match *x.dims() {
@@ -85,7 +85,7 @@ fn matrices(op: &'static str, x: &Shape, is_left: bool) -> Result<(Shape, usize,
     }
 }
 
-/// `_QuantizedMatMul`: the products of matrices of bytes without their zero points.
+/// `_QuantizedMatMul`: the products of 8-bit matrices, from which zero points are subtracted.
 pub fn quantized_matmul(
     a: &HostTensor,
     b: &HostTensor,
@@ -119,7 +119,7 @@ pub fn quantized_matmul(
         return Ok(out);
     }
     let (left, right, mut sums) = (a.read_bytes()?, b.read_bytes()?, out.write::<i32>()?);
-    // One right matrix for all batches: these are more rows.
+    // With a single right matrix, the rows of all batches form one left matrix.
     let is_one = b_batch.num_elements() == 1 && za.batch.num_elements() == 1 && zb.batch.num_elements() == 1;
     let (batch, m) = if is_one { (Shape::scalar(), m * batch.num_elements()) } else { (batch, m) };
     let of = |own: &Shape| {
@@ -154,19 +154,19 @@ pub fn quantized_matmul(
     Ok(out)
 }
 
-/// The windows of a group of channels of an image as columns: a step for each channel and tap.
+/// The windows of a group of channels of an image as columns; the rows are channels and taps.
 struct WindowColumns<'a> {
     /// The planes of the channels.
     image: &'a [u8],
     channels: usize,
     spans: &'a [WindowAxis],
-    /// The byte of the padding.
+    /// The value of the padding.
     outside: u8,
 }
 
-/// Some neighbouring windows along the last axis.
+/// Neighbouring windows along the last axis.
 struct Run {
-    /// The windows of the other axes.
+    /// The window's index along each other axis.
     at: SmallVec<[usize; 4]>,
     first: usize,
     len: usize,
@@ -225,7 +225,8 @@ impl ByteColumns for WindowColumns<'_> {
     }
 }
 
-/// The windows of filters `[out channels, channels of a group, ...]` over images, and the results' shape.
+/// The windows of filters `[out channels, channels of a group, ...]` over images, and the shape of the
+/// result.
 pub(super) fn convolved(
     op: &'static str,
     x: &Shape,
@@ -246,7 +247,8 @@ pub(super) fn convolved(
     Ok((spans, Shape::new(&dims)?))
 }
 
-/// `_QuantizedConv`: the convolution of images of bytes with filters without their zero points.
+/// `_QuantizedConv`: the convolution of 8-bit images with 8-bit filters, from which zero points are
+/// subtracted.
 pub fn quantized_conv(
     x: &HostTensor,
     w: &HostTensor,

@@ -1,14 +1,14 @@
 //! ONNX's recurrent layers: `LSTM`, `GRU` and `RNN`.
 //!
 //! ```text
-//! all steps: x * w + biases ──▶ gates of a step ◀── h * r (packed once)
+//! all steps: x * w + biases ──▶ gates of a step ◀── h * r (r is packed once)
 //!                                    └──▶ cell ──▶ h, c of the next step, y
 //! ```
 //!
-//! Gates have ONNX's order: input, output, forget, cell; update, reset, hidden. A sequence that is shorter
-//! than the others keeps its state, and its further results are zeros. The reverse direction begins with the
-//! last step of each sequence. Gates are clipped, and the memory of a long short-term memory is not, as in
-//! onnxruntime; the reference implementation does not clip.
+//! Gates have ONNX's order: input, output, forget, cell for an LSTM; update, reset, hidden for a GRU. A
+//! sequence that is shorter than the others keeps its last state, and its further results are zeros. The
+//! reverse direction begins with the last step of each sequence. As in onnxruntime, gates are clipped, and
+//! the memory of an LSTM is not; ONNX's reference implementation does not clip.
 
 use super::super::fast::{self, Cx};
 use super::super::{Transposition, slice};
@@ -27,12 +27,12 @@ use crate::{HostTensor, Shape, TensorError};
 pub enum Cell {
     /// A long short-term memory.
     Lstm {
-        /// Whether input and forget gate add up to 1.
+        /// True if the input gate and the forget gate add up to 1.
         input_forget: bool,
     },
     /// A gated recurrent unit.
     Gru {
-        /// Whether the product of the hidden gate comes before the reset gate.
+        /// True if the reset gate is applied after the hidden gate's product, false if before it.
         linear_before_reset: bool,
     },
     /// A plain cell.
@@ -57,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// The activation functions of a direction: f, g, h.
+    /// The default activation functions of a direction: ONNX's f, g, h.
     pub fn activations(self) -> &'static [&'static str] {
         match self {
             Cell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
@@ -72,17 +72,17 @@ impl Cell {
 pub struct Recurrence {
     /// The cell.
     pub cell: Cell,
-    /// For each direction, whether it is the reverse one.
+    /// True for each direction that is reverse.
     pub directions: Vec<bool>,
-    /// The activation functions, of one direction after another.
+    /// The activation functions, direction by direction.
     pub activations: Vec<Activation>,
-    /// The inputs of activation functions are clipped to this absolute value; 0 for none.
+    /// The absolute value to which inputs of activation functions are clipped; 0 for no clipping.
     pub clip: f64,
     /// The number of hidden units; 0 if it follows from the operands.
     pub hidden: usize,
 }
 
-/// The operands of a recurrent layer; `c` and `p` of `_Lstm` only.
+/// The operands of a recurrent layer; only `_Lstm` has `c` and `p`.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are ONNX's")]
 pub struct RecurrentOperands<'a> {
@@ -105,12 +105,12 @@ struct Sizes {
     gates: usize,
 }
 
-/// Weights of the state, packed if they can be.
+/// A float type with its form of the state's weights: packed for f32.
 trait Recurrent: WideFloat {
     type Packed: Sync;
     /// Packs the transpose of an n by k matrix.
     fn pack(k: usize, n: usize, r: &[Self]) -> Result<Self::Packed, TensorError>;
-    /// `out = h * r`; `h` comes with its number of rows.
+    /// `out = h * r`; the number is that of the rows of `h`.
     fn times(
         h: (&[Self], usize),
         r: &Self::Packed,
@@ -163,15 +163,15 @@ struct Direction<'a, T: Recurrent> {
     activations: &'a [Activation],
     clip: T,
     sizes: Sizes,
-    /// Weights of the state, of all gates; of update and reset gate only for a GRU.
+    /// Weights of the state for all gates; without the hidden gate of a GRU.
     r: T::Packed,
-    /// Weights and bias of the state in the hidden gate of a GRU.
+    /// Weights and bias of the state for the hidden gate of a GRU.
     r_hidden: Option<(T::Packed, &'a [T])>,
-    /// The weights of the memory in the gates: input, output, forget.
+    /// The weights of an LSTM's memory for the gates: input, output, forget.
     p: &'a [T],
 }
 
-/// The state of a direction, and room for gates.
+/// The state of a direction, and buffers for its gates and its hidden gate.
 struct LayerState<'a, T> {
     h: &'a mut [T],
     c: &'a mut [T],
@@ -180,7 +180,7 @@ struct LayerState<'a, T> {
 }
 
 impl<T: Recurrent> Direction<'_, T> {
-    /// Clips numbers and applies an activation function.
+    /// Clips the numbers, and applies activation function `i`.
     fn activate(&self, i: usize, x: &mut [T]) {
         if self.clip > T::ZERO {
             let (low, high) = (T::ZERO - self.clip, self.clip);
@@ -199,8 +199,8 @@ impl<T: Recurrent> Direction<'_, T> {
         }
     }
 
-    /// One step of the sequences for which `place` returns their row of `from_x`, the gates by the inputs,
-    /// and of the results.
+    /// Runs one step. For each sequence, `place` returns its row of `from_x`, the input's part of the gates,
+    /// and its row of the results; or `None` if the sequence has ended.
     fn step(
         &self,
         state: &mut LayerState<'_, T>,
@@ -264,7 +264,7 @@ impl<T: Recurrent> Direction<'_, T> {
         Ok(())
     }
 
-    /// The step of a long short-term memory.
+    /// One step of an LSTM.
     fn remember(&self, input_forget: bool, gates: &mut [T], h: &mut [T], c: &mut [T]) {
         let n = h.len();
         let (p, (input, rest)) = (self.p, gates.split_at_mut(n));
@@ -343,7 +343,7 @@ impl Recurrence {
         Ok((Sizes { steps, batch, inputs, hidden, gates }, lengths))
     }
 
-    /// `_Lstm`, `_Gru`, `_Rnn`: all states, the last state, and the last memory of a long short-term memory.
+    /// `_Lstm`, `_Gru`, `_Rnn`: the states of all steps, the last state, and the last memory of an LSTM.
     pub fn run(&self, operands: &RecurrentOperands<'_>, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
         let op = self.cell.op();
         let (sizes, lengths) = self.check(operands)?;
@@ -374,7 +374,7 @@ impl Recurrence {
         results.map(|x| fast::cast(&x, dtype, cx)).collect()
     }
 
-    /// Runs a direction; `y` are the results of all directions.
+    /// Runs direction `d`; `y` has the results of all directions.
     fn direction<T: Recurrent>(
         &self,
         d: usize,
@@ -395,7 +395,7 @@ impl Recurrence {
         let (r, bias) = (r.read::<T>()?, bias.read::<T>()?);
         let (by_x, by_h) = bias.split_at(gates * hidden);
         let is_gru = matches!(self.cell, Cell::Gru { .. });
-        // The last gate of a GRU has its bias inside of a product.
+        // The state's bias of a GRU's hidden gate is not added here: the reset gate may multiply it.
         let joint = if is_gru { 2 * hidden } else { gates * hidden };
         let mut bias = copied(by_x)?;
         bias.iter_mut().zip(&by_h[..joint]).for_each(|(bias, &more)| *bias += more);
@@ -441,6 +441,6 @@ impl Recurrence {
     }
 }
 
-/// The directions named by ONNX.
+/// ONNX's names of directions: for each direction of a layer, true if it is reverse.
 pub const DIRECTIONS: [(&str, &[bool]); 3] =
     [("forward", &[false]), ("reverse", &[true]), ("bidirectional", &[false, true])];

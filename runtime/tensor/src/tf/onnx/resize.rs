@@ -1,12 +1,13 @@
-//! ONNX's `Resize`: images of other sizes, along any axes.
+//! ONNX's `Resize`: the resampling of a tensor along any axes.
 //!
 //! ```text
-//! scales or sizes ─▶ per axis: position in the original of each result ─▶ taps with weights
+//! scales or sizes ─▶ per axis, for each position of the result: position in the original ─▶ weighted taps
 //! image ─▶ along one axis after the other: sums of taps ─▶ result
 //! ```
 //!
-//! Taps outside of the image are those at its border. The nearest element is gathered, in any type; all else
-//! is computed in f32, or in f64 for elements that are f64, and for integers rounded towards zero.
+//! A tap outside of the image takes the element at the border. Nearest elements are gathered, in any type.
+//! The other interpolations compute in f64 for f64 and in f32 for other types; results of integer types are
+//! rounded towards zero.
 
 use super::super::fast::{self, Cx};
 use super::super::{cast, gather};
@@ -18,20 +19,20 @@ use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 /// The interpolation of [`resize_axes`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AxisInterpolation {
-    /// The nearest element, chosen by a fraction of the distance to the next one.
+    /// One of the two neighbours along each axis.
     Nearest(NearestMode),
     /// Between two neighbours along each axis.
     Linear,
-    /// By cubic polynomials of four neighbours along each axis, with this coefficient.
+    /// By cubic polynomials of four neighbours along each axis; the number is ONNX's `cubic_coeff_a`.
     Cubic(f64),
 }
 
-/// The choice among two neighbours.
+/// The choice between the two neighbours of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NearestMode {
-    /// The nearest; in the middle the first.
+    /// The nearer one; the first if both are equally near.
     PreferFloor,
-    /// The nearest; in the middle the second.
+    /// The nearer one; the second if both are equally near.
     PreferCeil,
     /// The first.
     Floor,
@@ -39,54 +40,54 @@ pub enum NearestMode {
     Ceil,
 }
 
-/// The position in the original of a position in the result.
+/// The map from positions in the result to positions in the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinates {
     /// Centers of pixels correspond.
     HalfPixel,
-    /// Centers of pixels correspond, and the middles of both images.
+    /// As [`Coordinates::HalfPixel`], shifted so that the centers of both images correspond.
     HalfPixelSymmetric,
-    /// As [`Coordinates::HalfPixel`]; a single pixel is at the beginning.
+    /// As [`Coordinates::HalfPixel`]; a single position is at -0.5, as in ONNX's reference implementation.
     PytorchHalfPixel,
     /// The outermost pixels correspond.
     AlignCorners,
     /// The edges of pixels correspond.
     Asymmetric,
-    /// A part of the image; positions outside of it have one value.
+    /// The result covers a region of the original; positions outside of the original have one value.
     CropAndResize,
 }
 
-/// The meaning of sizes of several axes that have different scales.
+/// The scale of axes whose sizes imply different scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AspectRatio {
-    /// Each axis has its own.
+    /// Each axis has its own scale.
     Stretch,
-    /// All have the smallest.
+    /// All axes have the smallest scale.
     NotLarger,
-    /// All have the largest.
+    /// All axes have the largest scale.
     NotSmaller,
 }
 
 /// The attributes of [`resize_axes`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResizeAxesAttrs {
-    /// The axes that scales, sizes and regions are of.
+    /// The axes to which the entries of scales, sizes and regions belong.
     pub axes: Vec<i64>,
     /// The interpolation.
     pub interpolation: AxisInterpolation,
-    /// The correspondence of positions.
+    /// The map of positions.
     pub coordinates: Coordinates,
-    /// Whether taps outside of the image have no weight.
+    /// True if taps outside of the image have weight 0 and the other weights are normalized.
     pub exclude_outside: bool,
-    /// The value outside of a region.
+    /// The value outside of the original, for [`Coordinates::CropAndResize`].
     pub extrapolation: f64,
-    /// Whether the elements of a smaller image are means over all elements of the original.
+    /// True if downscaling stretches the weights, so that each element of the original contributes.
     pub antialias: bool,
-    /// The meaning of sizes.
+    /// The scale for given sizes.
     pub aspect: AspectRatio,
 }
 
-/// An axis that changes.
+/// A resized axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tf) struct AxisResize {
     axis: usize,
@@ -94,12 +95,12 @@ pub(in crate::tf) struct AxisResize {
     /// The new size.
     pub(in crate::tf) to: usize,
     scale: f64,
-    /// The ends of the region, as parts of the image.
+    /// The ends of the region, as fractions of the original.
     region: [f64; 2],
 }
 
 impl ResizeAxesAttrs {
-    /// The axes with their new sizes, from scales or else from sizes.
+    /// The resized axes. One of `scales` and `sizes` is empty; `roi` has all begins, then all ends.
     pub(in crate::tf) fn axes(
         &self,
         op: &'static str,
@@ -157,7 +158,8 @@ impl ResizeAxesAttrs {
         Ok(axes)
     }
 
-    /// The position in the original of position `at` of the result; `None` outside of a region.
+    /// The position in the original for position `at` of the result; `None` if it is outside of the original,
+    /// for [`Coordinates::CropAndResize`].
     fn position(&self, axis: &AxisResize, at: usize) -> Option<f64> {
         let (at, from) = (at as f64, axis.from as f64);
         let to = axis.scale * from;
@@ -183,10 +185,10 @@ impl ResizeAxesAttrs {
         })
     }
 
-    /// The taps of a position: the first one, which may be outside, and the weights of it and the next ones.
+    /// Sets the weights of neighbouring taps, and returns the first tap, which may be outside of the image.
     fn weights(&self, position: f64, scale: f64, weights: &mut Vec<f64>) -> i64 {
         weights.clear();
-        // A position on an element is behind the one before it.
+        // A position on an element lies at distance 1 from the tap before it.
         let first = position.ceil() - 1.0;
         let ratio = position - first;
         let shrink = if self.antialias { scale.min(1.0) } else { 1.0 };
@@ -235,7 +237,7 @@ fn normalize(weights: &mut [f64]) {
 
 /// The taps of the results along an axis.
 struct AxisWeights {
-    /// Where the taps of each result begin in `taps`; one more at the end.
+    /// The begin of each result's taps in `taps`, and the end of the last.
     begins: Vec<usize>,
     taps: Vec<(usize, f64)>,
 }
@@ -246,7 +248,7 @@ impl AxisWeights {
         begins.try_reserve_exact(axis.to).map_err(|_| no_room::<f64>(axis.to))?;
         let last = axis.from as i64 - 1;
         for at in 0..axis.to {
-            // Results outside of a region are overwritten.
+            // `outside` overwrites results without a position.
             let position = attrs.position(axis, at).unwrap_or(0.0);
             let first = attrs.weights(position, axis.scale, &mut weights);
             if attrs.exclude_outside {
@@ -296,8 +298,8 @@ impl AxisWeights {
     }
 }
 
-/// `_Resize`: a tensor with axes of other sizes. `roi` has the begins of the region along the axes, then its
-/// ends; of `scales` and `sizes` one is empty.
+/// `_Resize`: a tensor resampled along axes. `roi` has the begins of the region along the axes, then its
+/// ends. One of `scales` and `sizes` is empty.
 ///
 /// # Errors
 /// If the operands do not fit the attributes, or a size is impossible.
@@ -344,7 +346,7 @@ pub fn resize_axes(
     if is_region { outside(&resized, attrs, &axes, cx) } else { Ok(resized) }
 }
 
-/// The result with the extrapolated value outside of the region.
+/// The result, with the extrapolation value at positions outside of the original.
 fn outside(
     x: &HostTensor,
     attrs: &ResizeAxesAttrs,

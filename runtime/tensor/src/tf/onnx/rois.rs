@@ -1,7 +1,7 @@
-//! ONNX's `RoiAlign` and `MaxRoiPool`: regions of images in a fixed size.
+//! ONNX's `RoiAlign` and `MaxRoiPool`: regions of images, resampled to a fixed size.
 //!
 //! ```text
-//! RoiAlign: bins of a region ─▶ samples at fractions of pixels, of four pixels each ─▶ mean or maximum
+//! RoiAlign: bins of a region ─▶ samples between pixels, from four pixels each ─▶ mean or maximum
 //! MaxRoiPool: bins of whole pixels ─▶ maximum
 //! ```
 
@@ -14,15 +14,15 @@ use crate::{DType, HostTensor, Shape, TensorError};
 /// The attributes of [`roi_align`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoiAlignAttrs {
-    /// The largest of the samples' weighted pixels instead of the mean of the samples.
+    /// True for the largest weighted pixel of all samples, false for the mean of the samples.
     pub max: bool,
     /// Height and width of the results.
     pub size: [usize; 2],
-    /// The number of samples in a bin along each axis; 0 for one per pixel.
+    /// The number of samples in a bin along each axis; 0 for the size of the bin in pixels, rounded up.
     pub samples: usize,
     /// Pixels of the image per unit of the regions.
     pub scale: f64,
-    /// Whether positions are shifted by half a pixel, and regions may be smaller than one.
+    /// True if positions are shifted by half a pixel. Otherwise regions are at least one pixel long.
     pub half_pixel: bool,
 }
 
@@ -59,14 +59,14 @@ impl Bins {
         let length = if attrs.half_pixel { end - start } else { (end - start).max(1.0) };
         let size = length / bins as f64;
         let samples = if attrs.samples > 0 { attrs.samples } else { size.ceil() as usize };
-        // Far more samples than pixels are a mistake that takes forever.
+        // Bounds the time: far more samples than pixels are an error of the operands.
         if samples / 4 > len.saturating_add(16) {
             return invalid(op, format!("{samples} samples in a bin of an image of {len} pixels"));
         }
         Ok(Bins { len, start, size, samples })
     }
 
-    /// The pixels around sample `i` of a bin; `None` outside of the image.
+    /// The pixels around sample `i` of a bin; `None` if it is more than a pixel outside of the image.
     fn pair(&self, bin: usize, i: usize) -> Option<PixelPair> {
         let at = self.start + bin as f64 * self.size + (i as f64 + 0.5) * self.size / self.samples as f64;
         if !(at >= -1.0 && at <= self.len as f64) {
@@ -81,7 +81,8 @@ impl Bins {
     }
 }
 
-/// Calls `f` with the positions in a plane and the weights of the pixels of each sample of a bin.
+/// Calls `f` for each sample of a bin, with the positions in a plane and the weights of its four pixels;
+/// `None` for a sample outside of the image.
 fn each_sample(
     [down, across]: &[Bins; 2],
     (y, x): (usize, usize),
@@ -104,7 +105,7 @@ fn each_sample(
     }
 }
 
-/// The bins of a region, and the number of its image.
+/// The bins of a region along height and width, and the number of its image.
 type Region = ([Bins; 2], usize);
 
 /// `_RoiAlign` of images with regions `[n, 4]` (left, top, right, bottom) and the numbers of their images.
@@ -171,7 +172,7 @@ pub fn roi_align(
     fast::cast(&out, x.dtype(), cx)
 }
 
-/// One bin of all channels, whose results are `step` apart.
+/// Computes one bin for all channels; the results of neighbouring channels are `step` apart.
 fn align_bin<T: WideFloat>(
     (x, plane): (&[T], usize),
     bins: &[Bins; 2],
@@ -234,7 +235,7 @@ pub fn max_roi_pool(
                 for (number, out) in (first / each..).zip(part.chunks_exact_mut(each)) {
                     let roi = &regions[number / channels * 5..][..5];
                     let x = &x[(roi[0] as usize * channels + number % channels) * plane..][..plane];
-                    // Rounded as f32, in which regions are given.
+                    // Rounded to f32 before it is rounded to a pixel, as in an f32 computation.
                     let side = |i: usize| ((roi[i] * scale) as f32).round() as i64;
                     let span = |i: usize, bins: usize, len: usize, bin: usize| {
                         let start = side(i);

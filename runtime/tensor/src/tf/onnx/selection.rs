@@ -1,6 +1,6 @@
-//! ONNX's `NonMaxSuppression`: boxes of each class of each image that do not overlap one of a higher score.
+//! ONNX's `NonMaxSuppression`: for each image and class, the boxes that do not overlap a better selected box.
 //!
-//! Of equal scores the first box wins. A box without area overlaps none.
+//! Of boxes with equal scores, the first is better. A box without area overlaps no other.
 
 use super::super::fast::Cx;
 use crate::error::invalid;
@@ -11,9 +11,9 @@ use crate::{HostTensor, Shape, TensorError};
 /// The limits of a selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Limit of the boxes of a class in an image.
+    /// The maximum number of boxes for a class of an image.
     pub most: usize,
-    /// Limit of the intersection over union of two selected boxes.
+    /// The maximum intersection over union of two selected boxes.
     pub iou: f32,
     /// Lower limit of the scores, exclusive.
     pub score: f32,
@@ -21,7 +21,7 @@ pub struct Limits {
     pub centered: bool,
 }
 
-/// The lower and the upper corner.
+/// The lower and the upper corner of a box.
 type BoxEnds = ([f32; 2], [f32; 2]);
 
 impl Limits {
@@ -46,8 +46,8 @@ impl Limits {
     }
 }
 
-/// `_BatchedNonMaxSuppression` of boxes `[batch, n, 4]` and scores `[batch, classes, n]`: for each selected
-/// box its image, class and number.
+/// `_BatchedNonMaxSuppression` of boxes `[batch, n, 4]` and scores `[batch, classes, n]`: a row of image,
+/// class and box number for each selected box.
 pub fn batched_non_max_suppression(
     boxes: &HostTensor,
     scores: &HostTensor,

@@ -1,11 +1,11 @@
 //! Ensembles of decision trees: ONNX's `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
 //!
 //! ```text
-//! lists of nodes by tree and number ──Trees::new──▶ nodes with positions of children; weights of leaves
+//! lists of nodes by tree and number ──Trees::new──▶ nodes with the positions of children; leaf weights
 //! ```
 //!
-//! A branch may have several parents. [`Trees::new`] refuses cycles, so that each walk ends at a leaf. Nodes
-//! that no root leads to are ignored.
+//! A node may have several parents. [`Trees::new`] refuses cycles, so each walk ends at a leaf. Nodes that
+//! are unreachable from a root are ignored.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct TreeLists {
     pub base_values: Vec<f64>,
 }
 
-/// How the weights of the trees' leaves are joined.
+/// The aggregation of the trees' leaf weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are ONNX's")]
 pub enum Aggregate {
@@ -56,24 +56,24 @@ enum Test {
 
 #[derive(Clone, Copy, Debug)]
 enum TreeNode {
-    /// The children's positions: if the test holds, and if not.
+    /// The first child is for a true test, the second for a false one; `missing` is the result for a NaN.
     Branch { feature: u32, test: Test, missing: bool, value: f64, children: [u32; 2] },
-    /// A range of the weights.
+    /// The range of the leaf's weights.
     Leaf { first: u32, end: u32 },
 }
 
-/// An ensemble of trees, checked.
+/// A checked ensemble of trees.
 #[derive(Clone, Debug)]
 pub struct Trees {
     nodes: Vec<TreeNode>,
     roots: Vec<u32>,
-    /// Targets with weights.
+    /// Targets and weights, leaf by leaf.
     weights: Vec<(u32, f32)>,
     n_targets: usize,
-    /// The number of features that the tests need.
+    /// The minimum number of features for the tests.
     n_features: usize,
     aggregate: Aggregate,
-    /// One number for each target, or none.
+    /// Empty, one number for all targets, or one for each target.
     base: Vec<f32>,
 }
 
@@ -93,7 +93,7 @@ fn test_of(op: &'static str, mode: &str) -> Result<Option<Test>, TensorError> {
     }))
 }
 
-/// Positions by tree and number of the node.
+/// The position of a node by its tree and its number.
 type NodePlaces = HashMap<(i64, i64), u32>;
 
 impl Trees {
@@ -144,7 +144,7 @@ impl Trees {
         Ok(trees)
     }
 
-    /// The positions of the nodes; sets the roots, the first nodes of each tree.
+    /// Returns the positions of the nodes, and sets the roots: the first node of each tree.
     fn places(&mut self, op: &'static str, lists: &TreeLists) -> Result<NodePlaces, TensorError> {
         let n = lists.nodes_treeids.len();
         let mut places = NodePlaces::new();
@@ -164,7 +164,7 @@ impl Trees {
         Ok(places)
     }
 
-    /// The range of weights of each node; sets the weights.
+    /// Returns the range of weights of each node, and sets the weights.
     fn leaves(
         &mut self,
         op: &'static str,
@@ -189,7 +189,7 @@ impl Trees {
                 _ => return invalid(op, format!("target {target} of {}", self.n_targets)),
             }
         }
-        // Stable, so that the weights of a leaf keep their order.
+        // A stable sort: the weights of a leaf keep their order.
         by_node.sort_by_key(|&(node, ..)| node);
         self.weights =
             crate::scratch::collected(by_node.iter().map(|&(_, target, weight)| (target, weight)))?;
@@ -227,7 +227,7 @@ impl Trees {
         Ok(TreeNode::Branch { feature, test, missing, value: lists.nodes_values[i], children })
     }
 
-    /// Walks the trees depth first. A child that is still open is in a cycle.
+    /// Walks the trees depth first. An edge to an open node closes a cycle.
     fn expect_no_cycle(&self, op: &'static str) -> Result<(), TensorError> {
         #[derive(Clone, Copy, PartialEq)]
         enum Visit {
@@ -286,7 +286,7 @@ impl Trees {
     }
 
     fn evaluate<T: WideFloat>(&self, row: &[T], out: &mut [f32]) {
-        // A NaN in the place of a target without a weight yet.
+        // For minimum and maximum, NaN marks a target without a weight.
         let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Average);
         out.fill(if is_sum { 0.0 } else { f32::NAN });
         for &root in &self.roots {
@@ -313,7 +313,7 @@ impl Trees {
         }
     }
 
-    /// `_TreeEnsemble`: the joined weights of the leaves that each row of features leads to.
+    /// `_TreeEnsemble`: the aggregated weights of the leaves that each row of features reaches.
     pub fn run(&self, op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         let (n, features) = match *x.shape().dims() {
             [features] => (1, features),

@@ -1,7 +1,7 @@
 //! ONNX's `Unique`: distinct slices along an axis, sorted or in order of appearance.
 //!
-//! The slices are sorted by position lists, never moved. NaNs are equal to each other and the largest
-//! numbers, as in NumPy; zeros are equal.
+//! The sort permutes positions; slices stay in place. As in NumPy, NaNs are equal to each other and larger
+//! than all numbers. -0 and 0 are equal.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::element::with_element;
 use crate::scratch::{collected, filled, push, sorted_positions};
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
-/// The order of two numbers: NaNs last, complex numbers by their parts.
+/// The order of two numbers: NaNs last, complex numbers by real part, then by imaginary part.
 fn order<T: Number>(a: T, b: T) -> Ordering {
     let (a, b) = (a.widen(), b.widen());
     a.order(b).unwrap_or_else(|| {
@@ -27,11 +27,11 @@ fn order<T: Number>(a: T, b: T) -> Ordering {
     })
 }
 
-/// The groups of equal slices of `n` of them, each `len` long.
+/// The groups of equal slices.
 struct Groups {
-    /// The first position of each group.
+    /// The position of the first slice of each group.
     first: Vec<usize>,
-    /// The group of each position.
+    /// The group of each slice.
     inverse: Vec<i64>,
     counts: Vec<i64>,
 }
@@ -60,7 +60,7 @@ impl Groups {
         Ok(groups)
     }
 
-    /// Reorders the groups by their first positions.
+    /// Orders the groups by their first slices.
     fn by_appearance(&mut self) -> Result<(), TensorError> {
         let mut old = collected(0..self.first.len())?;
         old.sort_unstable_by_key(|&group| self.first[group]);
@@ -73,8 +73,9 @@ impl Groups {
     }
 }
 
-/// `_UniqueSorted`: the distinct slices along the axis (elements, without an axis), the position of the first
-/// of each, the number of each slice among the distinct ones, and how often each occurs.
+/// `_UniqueSorted`: the distinct slices along the axis, or the distinct elements without an axis; the
+/// position of the first occurrence of each; for each slice, its position among the distinct ones; and the
+/// number of occurrences of each.
 pub fn unique_sorted(
     x: &HostTensor,
     axis: Option<i64>,
@@ -94,7 +95,7 @@ pub fn unique_sorted(
     };
     let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
     let len: usize = rest.iter().product();
-    // The allocation limits the number of slices of an empty tensor.
+    // This allocation, which the allocator may refuse, bounds the number of slices of an empty tensor.
     let inverse = HostTensor::allocate(DType::I64, Shape::new(&[n])?, cx.allocator)?;
     let groups =
         with_element!(turned.dtype(), T => Groups::new::<T>(&turned.read::<T>()?, (n, len), sorted)?);

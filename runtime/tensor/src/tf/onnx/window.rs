@@ -1,11 +1,11 @@
-//! Windows over images of any number of axes of space.
+//! Windows over images with any number of spatial axes.
 //!
 //! ```text
 //! start of window o = o * stride - before          tap j of window o = start + j * dilation
 //! ```
 //!
-//! The numbers come from attributes, so [`WindowSteps::span`] checks that positions fit i64. A window may be
-//! much larger than its image, so only its taps inside of the image are walked.
+//! A tap is an element of a window. The numbers come from attributes, so [`WindowSteps::span`] checks that
+//! positions fit i64. A window may be much larger than its image, so walks visit only the taps inside of it.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::TensorError;
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 
-/// Strides, dilations and pads of windows, along each axis of space; an empty list is of ones, or of zeros
-/// for pads. The pads before all axes come first, then those behind them.
+/// Strides, dilations and pads of windows, for each spatial axis. An empty list means ones, or zeros for
+/// pads. `pads` lists the padding before each axis, then the padding after each axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WindowSteps {
-    /// The distances of neighbouring windows.
+    /// The distances between neighbouring windows.
     pub strides: Vec<i64>,
-    /// The distances of the elements of a window.
+    /// The distances between neighbouring taps of a window.
     pub dilations: Vec<i64>,
     /// The padding.
     pub pads: Vec<i64>,
@@ -41,7 +41,7 @@ pub(in crate::tf) struct WindowAxis {
 }
 
 impl WindowSteps {
-    /// An error unless the lists fit this number of axes.
+    /// An error unless the lists fit `n` axes.
     pub(in crate::tf) fn expect_axes(&self, op: &'static str, n: usize) -> Result<(), TensorError> {
         let WindowSteps { strides, dilations, pads } = self;
         let fits = |list: &Vec<i64>, n: usize| list.is_empty() || list.len() == n;
@@ -51,15 +51,15 @@ impl WindowSteps {
         invalid(op, format!("strides {strides:?}, dilations {dilations:?} and pads {pads:?} for {n} axes"))
     }
 
-    /// Stride, dilation, and the pads before and behind axis `i` of `n`.
+    /// Stride, dilation, and the padding before and after axis `i` of `n`.
     fn of(&self, i: usize, n: usize) -> [i64; 4] {
         let at = |list: &[i64], i: usize, missing| list.get(i).copied().unwrap_or(missing);
         let WindowSteps { strides, dilations, pads } = self;
         [at(strides, i, 1), at(dilations, i, 1), at(pads, i, 0), at(pads, n + i, 0)]
     }
 
-    /// The windows of this size along axis `i` of `n`. `ceil` adds one that reaches beyond the padding, if it
-    /// begins in the image or the padding before it.
+    /// The windows of this size along axis `i` of `n`. `ceil` adds a last window that reaches beyond the
+    /// padding, if it begins in the image or in the padding before it.
     pub(in crate::tf) fn span(
         &self,
         op: &'static str,
@@ -75,7 +75,7 @@ impl WindowSteps {
             );
             return invalid(op, problem);
         }
-        // Every factor is below 2^63, so sums and products fit i128.
+        // `len` and `size` are below 2^64, the others below 2^63, so sums and products fit i128.
         let extent = (size as i128 - 1) * i128::from(dilation) + 1;
         let padded = len as i128 + i128::from(before) + i128::from(after);
         let more = if ceil { i128::from(stride) - 1 } else { 0 };
@@ -86,7 +86,7 @@ impl WindowSteps {
         if count < 1 {
             return invalid(op, format!("a window of {extent} is larger than the {padded} of axis {i}"));
         }
-        // A fourth of i64 for each of the terms of a position.
+        // Each term of a position is at most a fourth of `i64::MAX`, so sums of the terms fit i64.
         let fits = |x: i128| x <= i128::from(i64::MAX / 4);
         if ![(count - 1) * i128::from(stride), extent, padded, count].into_iter().all(fits) {
             return Err(TensorError::TooLarge);
@@ -113,7 +113,7 @@ impl WindowSteps {
 }
 
 impl WindowAxis {
-    /// The number of taps of a window that begins at `start` before position `end`.
+    /// The number of taps before position `end`, for a window that begins at `start`.
     fn taps_before(&self, end: i64, start: i64) -> usize {
         if end <= start { 0 } else { ((end - start - 1) / self.dilation + 1).min(self.size as i64) as usize }
     }
@@ -135,7 +135,7 @@ impl WindowAxis {
         self.taps_before(self.len as i64 + self.after, self.start(o))
     }
 
-    /// The position of a tap of window `o` that is inside of the image.
+    /// The position of a tap of window `o`, which has to be inside of the image.
     pub(super) fn position(&self, o: usize, tap: usize) -> usize {
         (self.start(o) + tap as i64 * self.dilation) as usize
     }
@@ -150,7 +150,8 @@ impl WindowAxis {
         usize::try_from(self.unbounded(o, j)).ok().filter(|&position| position < self.len)
     }
 
-    /// Copies tap `j` of neighbouring windows, the first of which is `o`, from a line of the image.
+    /// Copies tap `j` of neighbouring windows from a line of the image; `o` is the first window. Taps outside
+    /// of the image are set to `outside`.
     pub(super) fn copy_taps<T: Copy>(&self, line: &[T], (o, j): (usize, usize), to: &mut [T], outside: T) {
         let windows = self.windows_of(j);
         let start = windows.start.clamp(o, o + to.len()) - o;
@@ -163,7 +164,7 @@ impl WindowAxis {
         }
     }
 
-    /// The windows whose tap `j`, below the size, is inside of the image.
+    /// The windows whose tap `j` is inside of the image; `j` is below the size.
     pub(super) fn windows_of(&self, j: usize) -> Range<usize> {
         // The least o with o * stride >= x.
         let least = |x: i64| if x <= 0 { 0 } else { (((x - 1) / self.stride + 1) as usize).min(self.count) };
@@ -173,7 +174,8 @@ impl WindowAxis {
     }
 }
 
-/// Window `at` of each axis of a number of windows in row-major order; the rest is the number of the image.
+/// Splits the row-major number of a window into its index along each axis, which is written to `at`. Returns
+/// the number of the plane.
 pub(super) fn place(spans: &[WindowAxis], mut window: usize, at: &mut [usize]) -> usize {
     for (span, at) in spans.iter().zip(at).rev() {
         *at = window % span.count;
@@ -182,9 +184,9 @@ pub(super) fn place(spans: &[WindowAxis], mut window: usize, at: &mut [usize]) -
     window
 }
 
-/// Calls `f` with the number of the tap and of the position, both in row-major order, for each tap of window
-/// `at` that is inside of the image, until interrupted. The numbers begin with `tap` and `position`, of the
-/// axes further out. Numbers of taps wrap around for windows that are larger than any tensor.
+/// Calls `f` for each tap of window `at` that is inside of the image, until interrupted, with the row-major
+/// numbers of the tap and of its position. `tap` and `position` are the numbers along the outer axes. Numbers
+/// of taps wrap around for windows that are larger than any tensor.
 pub(super) fn each_tap(
     spans: &[WindowAxis],
     at: &[usize],
@@ -207,7 +209,7 @@ pub(super) fn each_tap(
 mod tests {
     use super::*;
 
-    /// The walks agree with the definition of a tap.
+    /// Taps and windows agree with their definition.
     #[test]
     fn taps_and_windows_are_those_of_the_definition() {
         for (len, size, stride, dilation, before, after, ceil) in [
@@ -246,7 +248,7 @@ mod tests {
         assert_eq!(count(32, 3, 1, [0, 0], false), Ok(30));
         assert_eq!(count(4, 3, 2, [0, 0], false), Ok(1));
         assert_eq!(count(4, 3, 2, [0, 0], true), Ok(2));
-        // The last window would begin in the padding behind the image.
+        // The last window would begin in the padding after the image.
         assert_eq!(count(2, 1, 2, [0, 1], true), Ok(1));
         assert!(count(2, 3, 1, [0, 0], false).is_err());
         assert!(count(0, 1, 1, [0, 0], false).is_err());

@@ -31,7 +31,7 @@ pub trait Attrs {
     fn shape(&self, name: &str) -> Option<PartialShape>;
     /// A dense tensor.
     fn tensor(&self, name: &str) -> Option<HostTensor>;
-    /// A list of ints. An empty list is of every list kind.
+    /// A list of ints. An empty list has every list kind.
     fn ints(&self, name: &str) -> Option<Vec<i64>>;
     /// A list of floats.
     fn floats(&self, name: &str) -> Option<Vec<f64>>;
@@ -69,7 +69,7 @@ impl<'a> Attributes<'a> {
         self.signature
     }
 
-    /// True if the node has the attribute itself.
+    /// True if the node has the attribute, apart from defaults.
     pub fn has(&self, name: &str) -> bool {
         self.attrs.has(name)
     }
@@ -211,7 +211,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// A string that is one of these words: the value paired with the word.
+    /// The value paired with the attribute's word; other words are errors.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, TensorError> {
         let given = self.string(name)?;
         words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value).ok_or_else(|| {

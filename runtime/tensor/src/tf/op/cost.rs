@@ -104,7 +104,7 @@ fn product(numbers: &[i64]) -> Option<u64> {
     numbers.iter().try_fold(1u64, |n, &by| Some(n.saturating_mul(u64::try_from(by).ok()?)))
 }
 
-/// Matrix products, batched or not: each result is a sum as long as the rows of the first operand.
+/// Matrix products, batched or not: each result is a sum over the contracted axis of operand 0.
 pub(super) fn matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let name = ["transpose_a", "adj_x"].into_iter().find(|name| cx.attrs.signature().attr(name).is_some());
     let is_turned = name.map_or(Ok(false), |name| cx.attrs.bool(name))?;
@@ -121,7 +121,7 @@ pub(super) fn matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u
     Ok(results.first().and_then(|result| products(result, row.map(|n| n as u64))))
 }
 
-/// The product of the lengths of all axes.
+/// Two operations for each combination of indices of all labels.
 pub(super) fn einsum(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let equation = cx.attrs.string("equation")?;
     let inputs = equation.split_once("->").map_or(&equation[..], |(inputs, _)| inputs);
@@ -156,12 +156,12 @@ pub(super) fn conv2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u
     Ok(results.first().and_then(|result| products(result, area(filter, 0..3))))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn conv2d_backprop_input(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..3)))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn conv2d_backprop_filter(
     cx: &Node<'_>,
     results: &[PartialShape],
@@ -176,7 +176,7 @@ pub(super) fn depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Result<Optio
     Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn depthwise_backprop_input(
     cx: &Node<'_>,
     _: &[PartialShape],
@@ -184,7 +184,7 @@ pub(super) fn depthwise_backprop_input(
     Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..2)))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn depthwise_backprop_filter(
     cx: &Node<'_>,
     results: &[PartialShape],
@@ -193,19 +193,20 @@ pub(super) fn depthwise_backprop_filter(
     Ok(results.first().and_then(|filter| products(dy, area(filter, 0..2))))
 }
 
-/// [`conv2d`] with the filter's shape in an attribute.
+/// [`conv2d`], with the filter's shape in an attribute.
 pub(super) fn packed_conv2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.attrs.ints("filter_shape")?;
     Ok(results.first().and_then(|result| products(result, product(filter.get(..3)?))))
 }
 
-/// [`depthwise`] with the filter's shape in an attribute.
+/// [`depthwise`], with the filter's shape in an attribute.
 pub(super) fn packed_depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.attrs.ints("filter_shape")?;
     Ok(results.first().and_then(|result| products(result, product(filter.get(..2)?))))
 }
 
-/// A product with packed weights of shape `shape` (an attribute), whose first axes are contracted.
+/// A product with packed weights. The attributes are the shape of the weights and the number of contracted
+/// axes, which come first.
 pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let (shape, contracted) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
     Ok(results.first().and_then(|result| products(result, product(shape.get(..contracted)?))))
@@ -237,7 +238,7 @@ pub(super) fn pool_grad(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>
     Ok(elements(cx.shape(2)?).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
-/// Each element depends on a window of channels, and on a power of their sum.
+/// Each element depends on a window of channels and a power of their sum of squares.
 pub(super) fn lrn(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let radius = cx.attrs.count("depth_radius")? as u64;
     let window = results.first().and_then(|result| {
@@ -258,7 +259,7 @@ pub(super) fn attention(cx: &Node<'_>, results: &[PartialShape]) -> Result<Optio
     Ok(scores.zip(sums).map(|(a, b)| a.saturating_add(b)))
 }
 
-/// Every step for every element of the result.
+/// All steps of the program for each element of the result.
 pub(super) fn elementwise_program(
     cx: &Node<'_>,
     results: &[PartialShape],
@@ -267,7 +268,7 @@ pub(super) fn elementwise_program(
     Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
 }
 
-/// Each result is a sum over the channels of a group and a filter, whose first axis is that of its channel.
+/// Each result is a sum over the axes of the filter but the first, the output channels.
 pub(super) fn conv_of_channels_first(
     cx: &Node<'_>,
     results: &[PartialShape],
@@ -277,7 +278,7 @@ pub(super) fn conv_of_channels_first(
     Ok(results.first().and_then(|result| products(result, terms)))
 }
 
-/// The products of each step with the weights of inputs and of the state, operands 1 and 2.
+/// At each step, the products of the input and of the state with their weights, operands 1 and 2.
 pub(super) fn recurrent(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let rows = area(cx.shape(0)?, 0..2);
     let weights = elements(cx.shape(1)?).zip(elements(cx.shape(2)?));
@@ -285,18 +286,18 @@ pub(super) fn recurrent(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>
     Ok(products.map(|n| n.saturating_mul(2)))
 }
 
-/// Each result is a sum over a filter and the channels.
+/// Each result is a sum over depth, height, width and input channels of the filter.
 pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;
     Ok(results.first().and_then(|result| products(result, area(filter, 0..4))))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn conv3d_backprop_input(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..4)))
 }
 
-/// As many operations as the convolution, whose result is operand 2.
+/// The operations of the forward convolution; operand 2 has the shape of its result.
 pub(super) fn conv3d_backprop_filter(
     cx: &Node<'_>,
     results: &[PartialShape],
@@ -305,13 +306,13 @@ pub(super) fn conv3d_backprop_filter(
     Ok(results.first().and_then(|filter| products(dy, area(filter, 0..4))))
 }
 
-/// Each result is the largest of as many sums as a filter has rows and columns.
+/// Each result is a maximum over height and width of the filter.
 pub(super) fn dilation2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;
     Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
 }
 
-/// The numbers of operand 0, each with as many operations as the last axis is long.
+/// For each element of operand 0, a sum of products as long as the last axis.
 pub(super) fn square_matrices(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let x = cx.shape(0)?;
     let n = x.as_slice().and_then(|dims| dims.last().copied().flatten());

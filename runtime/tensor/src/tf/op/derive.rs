@@ -21,8 +21,8 @@ pub struct Derived<'s, A> {
     outputs: Vec<Option<Type>>,
 }
 
-/// The range of the `n` operands or results for each declared one, if known. Its length is its number
-/// attribute's, or else the rest.
+/// For each argument, its range among the `n` operands or results, if known. The number attribute gives the
+/// length of a list; arguments of unknown length share the operands or results that remain.
 fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Option<Vec<Range<usize>>> {
     let width = |arg: &Arg| match (arg.number, arg.ty) {
         (None, ArgType::List(_)) => None,
@@ -33,7 +33,7 @@ fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Opti
     let known = widths.iter().flatten().try_fold(0usize, |sum, &width| sum.checked_add(width))?;
     let n_open = widths.iter().filter(|width| width.is_none()).count();
     let rest = n.checked_sub(known)?;
-    // Several declared ones of unknown length have equal lengths.
+    // Several arguments of unknown length have equal lengths.
     if (n_open == 0 && rest > 0) || (n_open > 1 && rest % n_open > 0) {
         return None;
     }
@@ -100,7 +100,7 @@ impl<'s, A: Attrs> Derived<'s, A> {
         })
     }
 
-    /// The types of the operands or results for which `of` is true.
+    /// The types of the operands or results of the first argument for which `of` is true.
     fn found(&self, of: impl Fn(&Arg) -> bool) -> Option<&[Option<Type>]> {
         let sides = [(&self.signature.inputs, &self.inputs), (&self.signature.outputs, &self.outputs)];
         sides.into_iter().find_map(|(args, types)| {

@@ -12,8 +12,9 @@
 //! for kernels: the function takes its operands by value and may overwrite one without other handles; it also
 //! takes the execution context.
 //!
-//! Functions are pure and of dense tensors. Control flow, variables, lists, stacks and strings have rows too;
-//! their kernels belong to the runtime, or the compiler lowers them.
+//! The functions operate on dense tensors; all but those of random and impure rows are pure. Control flow,
+//! variables, lists, stacks and strings have rows too; their kernels belong to the runtime, or the compiler
+//! lowers them.
 
 mod attrs;
 mod cost;

@@ -5,8 +5,8 @@
 //! Softplus "features:T -> activations:T; T:type"                          name and signature
 //!     => unary(Unary::Softplus);                                          columns
 //!
-//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles
-//!          and their cost, place in a fused product, operands that may be overwritten, cost, gradient
+//! columns: shape rule, CPU function, class, traits, effect, dtypes for which it cannot fail, layout roles,
+//!          cost of NCHW images, place in a fused product, operands that may be overwritten, cost, gradient
 //! ```
 //!
 //! The importer, the passes, the memory planner, the kernels and the documentation query the row; none of
@@ -41,7 +41,7 @@ pub struct OpRow {
     pub name: &'static str,
     /// The name of the op and of the kernel: `tf.` and TensorFlow's name.
     pub op_name: &'static str,
-    /// The operator, if the row is one of the standard tables.
+    /// The operator; `None` for a row outside of the standard tables.
     pub op: Option<Op>,
     summary: &'static str,
     text: &'static str,
@@ -55,7 +55,7 @@ pub type Make = fn(&Attributes<'_>) -> Made;
 /// The row of an operator, by its name.
 pub(super) type Lookup = fn(&str) -> Option<&'static OpRow>;
 
-/// A constructor of a function that is composed of the functions of operators which its attributes name.
+/// A constructor of a function composed of other operators' functions; the attributes name those operators.
 pub(super) type Compose = fn(&Attributes<'_>, Lookup) -> Made;
 
 /// The constructor of a CPU function.
@@ -69,8 +69,7 @@ pub(super) enum Cpu {
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
     shape: Rule,
-    /// The function on the CPU, with operands and results in host memory. Another device kind would have a
-    /// column of its own.
+    /// The function on the CPU, with operands and results in host memory.
     cpu: Option<Cpu>,
     class: Class,
     traits: Traits,
@@ -122,7 +121,7 @@ impl Traits {
     pub const LOWERED: Traits = Traits(1 << 5);
     /// A kernel of values other than dense tensors: lists, optionals, resources.
     pub const OF_VALUES: Traits = Traits(1 << 6);
-    /// Its code is not ours: the compiler does not evaluate it.
+    /// Foreign code, which the compiler does not evaluate.
     pub const FOREIGN: Traits = Traits(1 << 7);
 
     /// Both sets.
@@ -137,18 +136,18 @@ impl Traits {
     }
 }
 
-/// The effect on the resources among an operator's operands; on any resource if no operand is one.
+/// The effect on the resources among an operator's operands; without such operands, on any resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// None: the results depend on operands and attributes alone.
     Pure,
-    /// A new resource or a new state of a random generator is created. Equal operators are not the same.
+    /// A new resource or a new state of a random generator is created. Equal operators cannot be merged.
     Allocate,
     /// The state is read.
     Read,
     /// The state or the outside world is changed, or an error must be reported.
     Write,
-    /// The effects of the functions that it calls.
+    /// The effects of the called functions.
     OfCallees,
 }
 
@@ -196,8 +195,8 @@ enum Overwrites {
     OfClass,
 }
 
-/// A product with constant weights, by its operators: on its own, with an epilogue as TensorFlow fuses it,
-/// and with packed weights and an epilogue.
+/// The operators of a product with constant weights: the plain product, the product with an epilogue as
+/// TensorFlow fuses it, and the product with packed weights and an epilogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the enum says what they are")]
 pub struct ProductOps {
@@ -210,7 +209,7 @@ impl ProductOps {
     /// A product of images and filters.
     pub const CONV2D: ProductOps =
         ProductOps { plain: Op::Conv2D, fused: Op::_FusedConv2D, packed: Op::_PackedConv2D };
-    /// A product of each channel of images with filters of its own.
+    /// A product of each channel of images with the channel's own filters.
     pub const DEPTHWISE: ProductOps = ProductOps {
         plain: Op::DepthwiseConv2dNative,
         fused: Op::_FusedDepthwiseConv2dNative,
@@ -221,7 +220,7 @@ impl ProductOps {
         ProductOps { plain: Op::MatMul, fused: Op::_FusedMatMul, packed: Op::_PackedMatMul };
 }
 
-/// The operator of a [`ProductOps`] that a row belongs to.
+/// The form of a [`ProductOps`] that a row computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProductForm {
     /// The product alone.
@@ -248,7 +247,7 @@ pub enum Activates {
 /// The place of an operator in a fused product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
-    /// It has none, or patterns of their own place it.
+    /// None; or dedicated patterns fuse the operator.
     None,
     /// The product.
     Product(ProductOps, ProductForm),
@@ -256,26 +255,26 @@ pub enum Fusion {
     Activation(Activates),
 }
 
-/// The differentiation of an operator. The compiler has the rules, and a test that there is one for each row
-/// that says so.
+/// The differentiation of an operator. The compiler has the rules; a test there checks that each row with
+/// [`Gradient::Rule`] has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradient {
-    /// There is none: an error where one is needed.
+    /// There is none: differentiation is an error.
     Missing,
-    /// No gradient flows: the results are constant in pieces, or not numbers.
+    /// No gradient flows: the results are piecewise constant, or not numbers.
     Constant,
     /// By a rule, which emits other operators.
     Rule,
-    /// That of the operators that it is made of.
+    /// The gradients of the operators of its decomposition.
     Expands,
-    /// Through the functions that it calls.
+    /// Through the called functions.
     Flow,
     /// An error with the operator's message.
     Refuses,
 }
 
 impl Gradient {
-    /// The words for the documentation.
+    /// The description in the documentation.
     pub fn describe(self) -> &'static str {
         match self {
             Gradient::Missing => "none",
@@ -306,7 +305,7 @@ impl OpRow {
         OpRow { op: None, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
 
-    /// A row of an operator that is known at run time only. `None` if the name does not begin with `tf.`, or
+    /// A row of an operator that is first known at run time. `None` if the name does not begin with `tf.` or
     /// the signature is malformed.
     pub fn parsed(
         op_name: &'static str,
@@ -332,7 +331,7 @@ impl OpRow {
         OpRow { op, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
 
-    /// The line of documentation.
+    /// The summary.
     pub fn summary(&self) -> &'static str {
         self.summary.trim()
     }
@@ -403,8 +402,8 @@ impl OpRow {
         self.columns.layout
     }
 
-    /// The cost of images in NCHW for the CPU function, which computes in NHWC, in quarters of one pass over
-    /// them. A function that transposes its operand and its result itself costs 4.
+    /// The cost of NCHW images for the CPU function, which computes in NHWC. The unit is a quarter of one
+    /// pass over the images. A function that transposes its operand and its result itself costs 4.
     pub fn nchw_cost(&self) -> u64 {
         self.columns.nchw_cost.into()
     }
@@ -472,19 +471,19 @@ pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { cpu: Some(Cpu::Alone(cpu)), shape, cost, ..BASE }
 }
 
-/// A pure function of dense tensors that is composed of those of other operators.
+/// A pure function of dense tensors, composed of other operators' functions.
 pub(super) const fn composed(cpu: Compose, shape: Rule, cost: Cost) -> Columns {
     Columns { cpu: Some(Cpu::Composed(cpu)), shape, cost, ..BASE }
 }
 
-/// A function of dense tensors that runs even if no result is used: it may fail on purpose, or its results
+/// A function of dense tensors that runs even if no result is used: its errors are wanted, or its results
 /// may differ between calls.
 pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Write, ..function(cpu, shape, cost) }
 }
 
-/// A function of dense tensors and of a state of its own: each evaluation may give other results, and two
-/// such operators have two states.
+/// A function of dense tensors with its own state: results may differ between evaluations, and each operator
+/// has a separate state.
 pub(super) const fn random(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Allocate, gradient: Gradient::Constant, ..function(cpu, shape, cost) }
 }
@@ -614,7 +613,7 @@ impl Columns {
         Columns { nchw_cost, ..self }
     }
 
-    /// Sets the product of which it is a form.
+    /// Sets the product and the form that the operator computes.
     pub(super) const fn product(self, product: ProductOps, form: ProductForm) -> Columns {
         Columns { fusion: Fusion::Product(product, form), ..self }
     }

@@ -1,6 +1,6 @@
-//! Names, defaults, refusals, and absurd operands and attributes for every operator.
+//! Attribute defaults and refusals of operators, and random operands and attributes for every operator.
 //!
-//! The operators' results are compared with TensorFlow's in `tf/tests/truth.rs`, by name.
+//! `tf/tests/truth.rs` compares results with TensorFlow's.
 
 mod refusals;
 
@@ -234,7 +234,7 @@ const WORDS: [&str; 18] = [
     "f32[2]:1,2",
 ];
 
-/// A plausible or absurd text for an attribute.
+/// The text of an attribute, plausible or extreme.
 fn attr_text() -> impl Strategy<Value = String> {
     let int = prop::sample::select(&INTS[..]);
     prop_oneof![
@@ -272,7 +272,7 @@ proptest! {
     ) {
         for row in rows().filter(|row| row.is_pure_function()) {
             let (name, signature) = (row.name, row.signature());
-            // Attributes that follow from the operands are not given again, which could contradict them.
+            // Attributes that follow from the operands are left out, since random values contradict them.
             let says = |arg: &Arg, name: &str| {
                 let by_type = matches!(arg.ty, ArgType::Attr(own) | ArgType::List(own) if own == name);
                 by_type || arg.number == Some(name)

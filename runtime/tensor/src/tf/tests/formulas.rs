@@ -1,5 +1,6 @@
-//! Comparison with short formulas over random shapes, values and dtypes: movements by the index of each
-//! element, integers by the machine's arithmetic, order by its definition.
+//! Comparison with short formulas over random shapes, values and dtypes. The formulas give the source index
+//! of each element for movements, the machine's arithmetic for integers, and the definition of order for
+//! sorts.
 
 use proptest::prelude::*;
 
@@ -7,12 +8,12 @@ use super::super::*;
 use super::{malloc, tensor, vector};
 use crate::{DType, HostTensor, Shape, bf16, f16};
 
-/// Random dimensions, few elements.
+/// Random dimensions below 4.
 fn dims(rank: std::ops::Range<usize>) -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0usize..4, rank)
 }
 
-/// 0, 1, 2 ... in a shape.
+/// The tensor of 0, 1, 2, ... in this shape.
 fn counted(dims: &[usize]) -> HostTensor {
     tensor(dims, &(0..dims.iter().product::<usize>() as i32).collect::<Vec<_>>())
 }
@@ -22,7 +23,7 @@ fn at(dims: &[usize], index: &[usize]) -> i32 {
     dims.iter().zip(index).fold(0, |at, (dim, i)| at * dim + i) as i32
 }
 
-/// Checks that each element of a tensor is the formula of its index.
+/// Checks that each element of a tensor equals the formula of its index.
 #[track_caller]
 fn holds(got: &HostTensor, dims: &[usize], formula: impl Fn(&[usize]) -> i32) {
     assert_eq!(got.shape().dims(), dims);
@@ -227,7 +228,8 @@ proptest! {
         let image = tensor(&[1, h, w, 1], &values[..h * w]);
         let attrs = Pool2dAttrs { window, strides, padding, format: ImageFormat::Nhwc };
         let padded = (h + before.0 + 1, w + before.1);
-        // Windows that are larger by less than twice the stride give nothing.
+        // A window that exceeds the padded image by less than two strides has no results; a larger one is
+        // refused.
         let fits = padded.0 + 2 * strides.0 > window.0 && padded.1 + 2 * strides.1 > window.1;
         let got = pool(Pool::Max, &image, &attrs, &malloc());
         prop_assert_eq!(got.is_ok(), fits);
@@ -246,7 +248,7 @@ proptest! {
     }
 }
 
-/// Comparison of a dtype's integer arithmetic with the machine's.
+/// Tests that compare a dtype's integer arithmetic with the machine's.
 macro_rules! machine {
     ($($test:ident $ty:ident;)*) => {
         proptest! {$(
@@ -310,7 +312,7 @@ proptest! {
         let x = if x.abs() < 0.01 { 0.5 } else { x };
         let slope = |op, x: f64| (of(op, x + 1e-6) - of(op, x - 1e-6)) / 2e-6;
         let gradient = |op, a: f64, b: f64| binary(op, &tensor(&[], &[a]), &tensor(&[], &[b]), m).unwrap().read::<f64>().unwrap()[0];
-        // TensorFlow's gradients take the operand or the result, in either order.
+        // TensorFlow's gradients take dy and the operand or the result, in different orders.
         let by_operand = [
             (Unary::Relu, Binary::ReluGrad), (Unary::Relu6, Binary::Relu6Grad), (Unary::Softplus, Binary::SoftplusGrad),
             (Unary::Softsign, Binary::SoftsignGrad),

@@ -1,8 +1,8 @@
-//! Absurd shapes and attributes: every operator returns a tensor within the allocator's limit or an error
+//! Extreme shapes and attributes: every operator returns a tensor within the allocator's limit, or an error
 //! with a message.
 //!
-//! Operands are small, or empty with huge other dimensions. Numbers come from both ends of their types. The
-//! test is that nothing panics, overflows (test builds check this) or hangs.
+//! Operands are small, or empty with huge other dimensions. Numbers include both ends of their types. The
+//! tests pass if nothing panics, overflows (test builds check this) or hangs.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(in crate::tf) fn limited() -> Arc<dyn Allocator> {
     Arc::new(Limited::new(Malloc::shared(), 1 << 20))
 }
 
-/// A small tensor of small numbers, or an empty one if the shape is too large.
+/// A small tensor of small numbers. Dimensions are lowered, some to 0, until the tensor is small.
 pub(in crate::tf) fn operand() -> impl Strategy<Value = HostTensor> {
     let dims = prop::collection::vec(prop::sample::select(&DIMS[..]), 0..5);
     (dims, prop::sample::select(&DType::ALL[..]), any::<u64>()).prop_map(|(mut dims, dtype, seed)| {
@@ -65,7 +65,7 @@ fn size() -> impl Strategy<Value = usize> {
     prop::sample::select(&SIZES[..])
 }
 
-/// Checks the result of an operator, a tensor or an error.
+/// Checks that an operator returns a result, or an error with a message.
 fn answered<T>(op: &str, answer: Result<T, TensorError>) -> Result<(), TestCaseError> {
     if let Err(error) = answer {
         prop_assert!(error.to_string().len() > 10, "{op}: {error}");

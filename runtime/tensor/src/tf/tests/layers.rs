@@ -1,5 +1,5 @@
-//! Products, convolutions, lists and training steps compared with short formulas, and gradients with finite
-//! differences.
+//! Comparison of products, convolutions, lists, sums and movements with short formulas, and of gradients with
+//! finite differences.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
 }
 
-/// Distinct numbers in [-4, 4].
+/// Numbers in [-4, 4]; 17 of them are distinct, then they repeat.
 fn counted(n: usize) -> Vec<f64> {
     (0..n).map(|i| (i * 7 % 17) as f64 / 2.0 - 4.0).collect()
 }
@@ -101,7 +101,7 @@ fn einsum_is_sums_of_products() {
     }
 }
 
-/// The convolution by its definition, NHWC.
+/// The convolution of NHWC images by its definition.
 fn convolved(
     x: &HostTensor,
     f: &HostTensor,
@@ -148,7 +148,7 @@ fn convolutions_and_their_gradients() {
         let by_f = conv2d_backprop_filter(&x, f.shape(), &dy, &attrs, m).unwrap();
         let run = |v: &[f64]| conv2d(&x, &tensor(&[2, 3, ci, o], v), &attrs, m).unwrap();
         near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
-        // The other format is the same, transposed.
+        // The NCHW results are the transposed NHWC results.
         let other = Conv2dAttrs { format: ImageFormat::Nchw, ..attrs };
         let transposed = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
         let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
@@ -219,8 +219,8 @@ fn convolutions_refuse_what_does_not_fit() {
     assert_eq!(conv2d(&x, &f, &far, m).unwrap().shape().dims(), [1, 1, 1, 1]);
 }
 
-/// In-place addition has the same bits as addition, for every dtype. A dtype without sums is refused before
-/// anything is copied.
+/// In-place addition gives the same bits as addition, for every dtype. A dtype without addition is refused
+/// before the operand is copied.
 #[test]
 fn accumulation_is_addition() {
     let m = &malloc();

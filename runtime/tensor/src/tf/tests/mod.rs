@@ -1,4 +1,4 @@
-//! Hand-checked values, mostly from TensorFlow's documentation, and properties compared with short formulas.
+//! Tests with hand-checked values, mostly from TensorFlow's documentation, and with short formulas.
 
 mod formulas;
 pub(super) mod hostile;
@@ -330,7 +330,7 @@ fn complex_functions_are_inverses_and_quotients() {
         (Unary::Expm1, Unary::Log1p),
         (Unary::Square, Unary::Sqrt),
     ] {
-        let tolerant = matches!(back, Unary::Cos | Unary::Cosh); // near 0 the argument loses digits
+        let tolerant = matches!(back, Unary::Cos | Unary::Cosh); // not compared: near 0 the inverse loses digits
         let there = of(there, &z);
         if !tolerant {
             near(&of(back, &there), &z, back.name());
@@ -467,7 +467,7 @@ fn pools() {
         run(Pool::Max, (5, 1), (1, 1), Padding::Valid),
         "`MaxPool`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 3, 3, 1] with paddings (0, 0)",
     );
-    // Less than two strides are missing.
+    // A window that exceeds the image by less than two strides has no results; a larger one is refused.
     check::<f32>(run(Pool::Max, (4, 1), (1, 1), Padding::Valid), &[1, 0, 3, 1], &[]);
     check::<f32>(run(Pool::Avg, (6, 1), (2, 1), Padding::Valid), &[1, 0, 3, 1], &[]);
     assert!(run(Pool::Max, (7, 1), (2, 1), Padding::Valid).is_err());
@@ -481,7 +481,7 @@ fn pools() {
     );
 }
 
-/// The gradient of the sum of `weights * f(x)` by x, by finite differences.
+/// The gradient of the sum of `weights * f(x)` with respect to x, by finite differences.
 pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
     let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
     (0..x.len())

@@ -1,5 +1,5 @@
-//! Comparison with results of TensorFlow and ONNX: each file of `testdata/tensorflow` and
-//! `testdata/onnx-kernels` is a graph with its operands and results.
+//! Comparison with results of TensorFlow and ONNX. Each file of `testdata/tensorflow` and
+//! `testdata/onnx-kernels` has a graph, its operands and its results.
 //!
 //! ```text
 //! file := 'tolerance' rtol atol { line }
@@ -9,8 +9,8 @@
 //!       | 'fails' name                               the operator refuses its operands
 //! ```
 //!
-//! The tolerances were stored with TensorFlow's results. Ours are computed in f64 and rounded once,
-//! TensorFlow's in f32.
+//! Both sides round: TensorFlow computes f32 in f32, Befrost in f64 or by vectorized f32 functions. So each
+//! file has a tolerance.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,7 +31,7 @@ fn every_graph_has_the_results_of_onnx() {
     check_files("onnx-kernels", 8);
 }
 
-/// Checks the files of a folder of `testdata`, which are `least` or more.
+/// Checks the files of a folder of `testdata`; there have to be at least `least`.
 fn check_files(folder: &str, least: usize) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(folder);
     let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -48,7 +48,7 @@ fn check_files(folder: &str, least: usize) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The problems of a file, one per line.
+/// The problems of a file, one string each.
 fn run(text: &str) -> Vec<String> {
     let mut values: HashMap<String, HostTensor> = HashMap::new();
     let mut failed: HashMap<String, String> = HashMap::new();

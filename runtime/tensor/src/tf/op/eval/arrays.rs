@@ -360,7 +360,7 @@ pub(in crate::tf::op) fn unique_v2(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-/// The bytes of an operand that is one element of `x`'s dtype.
+/// The bytes of an operand with a single element, of `x`'s dtype.
 fn element_in(
     op: &'static str,
     what: &'static str,
@@ -374,8 +374,8 @@ fn element_in(
     }
 }
 
-/// True for left-aligned diagonals above and below the main one; always true for versions without the
-/// attribute.
+/// True for left-aligned diagonals: above the main diagonal, and below it. Operators without the attribute
+/// align left.
 fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
     if attrs.signature().attr("align").is_none() {
         return Ok((true, true));
@@ -420,7 +420,7 @@ fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorE
 }
 
 fn masks(attrs: &Attributes<'_>) -> Result<SliceMasks, TensorError> {
-    let mask = |name| attrs.int(name).map(|mask| mask as u64); // bits
+    let mask = |name| attrs.int(name).map(|mask| mask as u64); // the bits, not the value
     Ok(SliceMasks {
         begin: mask("begin_mask")?,
         end: mask("end_mask")?,

@@ -1,4 +1,4 @@
-//! Operators of the classes in `crate::tf`, other elementwise operators, and reductions.
+//! Operators of the parameterized classes, other elementwise operators, and reductions.
 
 use super::{count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
@@ -47,7 +47,8 @@ fn typed(result: HostTensor, want: DType) -> Result<HostTensor, TensorError> {
     Ok(result)
 }
 
-/// `Equal` and `NotEqual`; an attribute selects a scalar result for shapes that do not broadcast.
+/// A comparison. For `Equal` and `NotEqual`, an attribute selects a scalar result for shapes that do not
+/// broadcast.
 fn comparison(op: Compare, attrs: &Attributes<'_>) -> Made {
     let lenient = match op {
         Compare::Equal | Compare::NotEqual => !attrs.bool("incompatible_shape_error")?,
@@ -144,7 +145,7 @@ pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>, row: Look
     owning(attrs, move |[x], cx| ops.iter().try_fold(x, |x, op| fast::unary(*op, x, cx)))
 }
 
-/// True if the difference is below the tolerance, which is rounded to the dtype as in TensorFlow.
+/// True where the difference is below the tolerance, which is rounded to the dtype as in TensorFlow.
 pub(in crate::tf::op) fn approximate_equal(attrs: &Attributes<'_>) -> Made {
     let tolerance = attrs.float("tolerance")?;
     of(attrs, move |[a, b], m| {

@@ -1,7 +1,7 @@
-//! Grappler's fusions: a product or convolution with an epilogue, composed of the separate operators.
+//! Grappler's fusions: a product or convolution with an epilogue, computed by the separate operators.
 //!
 //! ```text
-//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes its operands, in order
+//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes its operands in order
 //! ```
 
 use super::layers::{conv, transposed};
@@ -115,7 +115,7 @@ fn fused(
         }
         let mut rest = args;
         steps.iter().try_fold(product(x, by, cx)?, |x, step| {
-            let (args, after) = rest.split_at(step.n_args()); // their sum was checked
+            let (args, after) = rest.split_at(step.n_args()); // in bounds: `args` has the sum of all `n_args`
             rest = after;
             step.apply(x, args, cx)
         })

@@ -103,7 +103,7 @@ pub(in crate::tf::op) fn non_max_suppression(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-/// V2 to V5: thresholds are operands, one more in each version but V4.
+/// V2 to V5. Thresholds are operands: V2 has the first, V3 and V4 the first two, V5 all three.
 pub(in crate::tf::op) fn non_max_suppression_v2(attrs: &Attributes<'_>) -> Made {
     let (op, signature) = (attrs.op(), attrs.signature());
     let (n_operands, n_results) = (signature.inputs.len(), signature.outputs.len());

@@ -24,7 +24,7 @@ pub(in crate::tf::op) fn batch_matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (turn("adj_x")?, turn("adj_y")?);
     let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
     owning(attrs, move |[a, b], cx| match to {
-        // Products of 8-bit integers are summed in the result's type, which is wider.
+        // The operands are cast first, since products of 8-bit integers are summed in the wider result type.
         Some(to) if to != a.dtype() || to != b.dtype() => {
             fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
         }
@@ -170,13 +170,13 @@ pub(in crate::tf::op) fn fused_batch_norm_ex(attrs: &Attributes<'_>) -> Made {
     let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
     let relu = attrs.word("activation_mode", &[("Identity", false), ("Relu", true)])?;
     owning_many(attrs, 5, move |mut inputs, cx| {
-        let x = inputs.remove(0); // one of 5 at least
+        let x = inputs.remove(0); // there are at least 5 operands
         let [scale, offset, mean, variance, side @ ..] = &inputs[..] else {
             return invalid("_FusedBatchNormEx", "fewer than 5 operands".to_owned());
         };
         let by = BatchNorm { scale, offset, mean, variance };
         let mut results = normalized(x, &by, &norm, is_training, true, cx)?;
-        let mut y = results.swap_remove(0); // the first of 6
+        let mut y = results.swap_remove(0); // there are 6 results
         for x in side {
             y = fast::binary(Binary::Add, y, x.clone(), cx)?;
         }
@@ -225,7 +225,7 @@ pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, T
     attrs.word("data_format", &[("NHWC", ImageFormat::Nhwc), ("NCHW", ImageFormat::Nchw)])
 }
 
-/// Height and width of a list with one number per axis; those of batch and channels are 1.
+/// Height and width in a list with one entry per axis. The entries of batch and channels have to be 1.
 pub(in crate::tf::op) fn plane(
     op: &'static str,
     what: &str,
@@ -244,7 +244,7 @@ pub(in crate::tf::op) fn plane(
     }
 }
 
-/// The padding, with `explicit_paddings` if the operator has the attribute: a pair per axis.
+/// The padding. If the operator has the attribute `explicit_paddings`, a pair per axis, it may be explicit.
 pub(in crate::tf::op) fn padding(
     attrs: &Attributes<'_>,
     format: ImageFormat,
@@ -276,7 +276,7 @@ pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, Ten
     })
 }
 
-/// The shape of the convolved images: `input_sizes` is the whole shape, or height and width alone.
+/// The shape of the images of the forward convolution. `sizes` is the whole shape, or height and width only.
 fn image_shape(
     sizes: &HostTensor,
     filter: &HostTensor,
@@ -307,7 +307,7 @@ pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2dAttrs, 
     })
 }
 
-/// A pooling whose window sizes and strides are operands.
+/// A function from the operands `ksize` and `strides` to the attributes of a pooling.
 fn operand_windows(
     attrs: &Attributes<'_>,
 ) -> Result<
@@ -336,8 +336,8 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm`; for inference the moments are those of the operands. The third reserve
-/// space is empty, as on TensorFlow's CPU.
+/// All results of a `FusedBatchNorm`. In inference, the moments among them are the operands. The third
+/// reserve space is empty, as in TensorFlow's CPU kernel.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,

@@ -1,8 +1,8 @@
-//! Evaluation functions of dense tensors, made from an operator's attributes and listed in the rows.
+//! Evaluation functions of dense tensors: made from an operator's attributes, named in the operator's row.
 //!
-//! Attributes are decoded once, when a function is made; the function reads operands only. Tensor operands
-//! with axes, dimensions or positions are read when the function runs, as i32 or i64. A wrong number, dtype
-//! or shape of operands is an error of the function; a refused attribute is an error of making it.
+//! Attributes are decoded once, when a function is made; a refused attribute is an error then. The function
+//! reads operands only; a wrong number, dtype or shape of operands is an error when it runs. Operands with
+//! axes, dimensions or positions are i32 or i64.
 
 pub(super) mod arrays;
 pub(super) mod elementwise;
@@ -71,7 +71,7 @@ pub fn owning<const N: usize, R: IntoResults>(
     Ok(Box::new(move |inputs, cx| Ok(f(counted(op, inputs)?, cx)?.into_results())))
 }
 
-/// The operands, if there are `N`. Not inlined into each operator's function: hundreds have the same number.
+/// The operands, if there are `N`. Not inlined, so that hundreds of operators share one copy for each `N`.
 #[inline(never)]
 fn counted<const N: usize>(op: &'static str, inputs: Operands) -> Result<[HostTensor; N], TensorError> {
     if inputs.len() != N {
@@ -119,10 +119,10 @@ pub(super) fn count_in(op: &'static str, what: &'static str, x: &HostTensor) -> 
     usize::try_from(given).or_else(|_| invalid(op, format!("`{what}` is {given}")))
 }
 
-/// The most numbers in a list of axes, or with one number per axis: more than any tensor or mask of axes has.
+/// The maximum length of a list of axes, or of a list with one number per axis. No tensor has so many axes.
 pub(super) const MAX_INTS: usize = 1 << 10;
 
-/// The values of an operand that is a vector of axes, or has a position or size per axis, or a scalar.
+/// The values of an operand that is a scalar or a vector of at most [`MAX_INTS`] axes, positions or sizes.
 pub(super) fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i64>, TensorError> {
     match x.num_elements() {
         0..=MAX_INTS => many_ints_in(op, what, x),

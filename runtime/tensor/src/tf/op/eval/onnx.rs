@@ -135,7 +135,7 @@ fn unit(attrs: &Attributes<'_>, cell: Cell) -> Made {
     })
 }
 
-/// The axis, if there is one.
+/// The attribute `axis`: a list of one axis, or an empty list.
 pub(in crate::tf::op) fn axis(attrs: &Attributes<'_>) -> Result<Option<i64>, TensorError> {
     match attrs.ints("axis")?[..] {
         [] => Ok(None),
@@ -149,7 +149,7 @@ pub(in crate::tf::op) fn unique_sorted(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| tf::unique_sorted(&x, axis, sorted, cx))
 }
 
-/// The number of an operand of one element, of any rank.
+/// The element of an f32 operand of one element, of any rank.
 fn number(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f32, TensorError> {
     match x.read_as::<f32>(what)?[..] {
         [number] => Ok(number),
@@ -162,7 +162,7 @@ pub(in crate::tf::op) fn batched_non_max_suppression(attrs: &Attributes<'_>) -> 
     owning(attrs, move |[boxes, scores, most, iou, score], cx| {
         let most = int_in(op, "max_output_boxes_per_class", &most)?;
         let limits = Limits {
-            most: usize::try_from(most).unwrap_or(0), // none for negative numbers, as in ONNX
+            most: usize::try_from(most).unwrap_or(0), // a negative number selects none, as in ONNX
             iou: number(op, "iou_threshold", &iou)?,
             score: number(op, "score_threshold", &score)?,
             centered,
@@ -253,7 +253,7 @@ pub(in crate::tf::op) fn tree_ensemble(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| trees.run(op, &x, cx))
 }
 
-/// The attributes of a resizing.
+/// The attributes of `_Resize`.
 pub(in crate::tf::op) fn resize_attrs(attrs: &Attributes<'_>) -> Result<ResizeAxesAttrs, TensorError> {
     let nearest = [
         ("round_prefer_floor", NearestMode::PreferFloor),
@@ -290,7 +290,7 @@ pub(in crate::tf::op) fn resize_attrs(attrs: &Attributes<'_>) -> Result<ResizeAx
     })
 }
 
-/// The numbers of a vector of f32.
+/// The elements of an f32 operand, as f64.
 pub(in crate::tf::op) fn floats_in(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
     try_collected(x.read_as::<f32>("vector")?.iter().map(|&x| Ok(f64::from(x))))
 }

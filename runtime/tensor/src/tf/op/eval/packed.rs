@@ -1,4 +1,4 @@
-//! Operators that only our compiler creates: packed weights and fusions (`crate::tf::fused`).
+//! Operators that only Befrost's compiler creates: packed weights and fusions (`crate::tf::fused`).
 //!
 //! ```text
 //! _PackedConv2D(x, weights, bias) {filter_shape = [3, 3, 8, 8], fused_ops = ["BiasAdd", "Relu"], ...}
@@ -6,9 +6,10 @@
 //! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
-//! `weights` are the bytes of a [`Weights`], whose precision is that of the product; `input_range` is the
-//! range of `x`, if it is known, for weights of bytes. `values` has one or two entries per step: numbers
-//! from 0 on are the operands followed by the results of steps, and -1, -2, ... are the `numbers`.
+//! `weights` are the bytes of a [`Weights`], which determines the precision of the product. `input_range` is
+//! the range of `x`, if it is known; weights of 8-bit integers use it. `values` has an entry for each operand
+//! of each step: an entry from 0 on counts the operands, then the results of steps; -1, -2, ... are the
+//! `numbers`.
 
 use super::layers::conv;
 use super::{owning, owning_many};
@@ -72,7 +73,8 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
 }
 
-/// The function of an elementwise operator of one operand. Gelu and silu have the names in `fused_ops`.
+/// The vectorized function of an elementwise operator of one operand. `GeluExact`, `GeluApproximate` and
+/// `Silu` are names in `fused_ops` only; no row has them.
 fn function(name: &str, row: Lookup) -> Option<Function> {
     match name {
         "GeluExact" => Some(Function::Gelu),
@@ -82,7 +84,8 @@ fn function(name: &str, row: Lookup) -> Option<Function> {
     }
 }
 
-/// The epilogue described by `fused_ops`: an optional bias, an optional addend, a function.
+/// The epilogue described by `fused_ops`, in this order: an optional bias, an optional addend, an optional
+/// function.
 struct EpilogueSpec {
     has_bias: bool,
     has_residual: bool,
@@ -116,7 +119,7 @@ impl EpilogueSpec {
     }
 }
 
-/// `input_range`: the ends of the left operand's range, or nothing.
+/// The attribute `input_range`: the ends of the left operand's range, or an empty list.
 fn input_range(attrs: &Attributes<'_>) -> Result<Option<(f32, f32)>, TensorError> {
     match attrs.floats("input_range")?[..] {
         [] => Ok(None),
@@ -125,10 +128,10 @@ fn input_range(attrs: &Attributes<'_>) -> Result<Option<(f32, f32)>, TensorError
     }
 }
 
-/// The sizes in an attribute.
+/// The dimensions in an attribute.
 fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> {
     let dims = attrs.ints(name)?;
-    // The shape's invariant bounds every product of its dimensions.
+    // The invariant of `Shape` bounds every product of these dimensions, so callers multiply unchecked.
     let shape = Shape::from_i64(&dims)?;
     Ok(shape.dims().to_vec())
 }
@@ -170,7 +173,8 @@ fn packed(
     })
 }
 
-/// A product over the last axes of a tensor, which are `inner`; in the result they are replaced by `columns`.
+/// A product over the last axes of a tensor, whose lengths are `inner`. `columns` replaces them in the
+/// result.
 fn product(
     x: &HostTensor,
     (inner, columns): (&[usize], &[usize]),

@@ -1,7 +1,7 @@
 //! Random tensors.
 //!
-//! A stateful operator whose seeds are both 0 takes its seeds from the operating system when its function is
-//! made, as in TensorFlow: each load of a program gives other numbers.
+//! A stateful operator whose seeds are both 0 gets random seeds when its function is made, as in TensorFlow:
+//! each load of a program draws different numbers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The code of Philox in `alg` operands.
 const PHILOX: i64 = 1;
-/// The code in `alg` operands for the device's own choice.
+/// The code in `alg` operands that leaves the choice to the device.
 const AUTO: i64 = 3;
 
 /// The generator of a stateful operator.
 fn generator(attrs: &Attributes<'_>) -> Result<Arc<Generator>, TensorError> {
     let seeds = [attrs.int("seed")?, attrs.int("seed2")?].map(|seed| seed as u64);
     let [seed, seed2] = match seeds {
-        // The keys of the standard library's hash tables are random.
+        // `RandomState` is the standard library's only source of random numbers.
         [0, 0] => [(); 2].map(|()| RandomState::new().hash_one(0u8)),
         seeds => seeds,
     };
     Ok(Arc::new(Generator::new(Philox::seeded(seed, seed2))))
 }
 
-/// Two seeds of i32 or i64 in an operand.
+/// The stream of random numbers for an operand with two seeds, i32 or i64.
 fn seeds_in(op: &'static str, x: &HostTensor) -> Result<Philox, TensorError> {
     match (x.shape().dims(), &indices_of(op, x)?[..]) {
         ([2], &[a, b]) => Ok(Philox::scrambled([a as u64, b as u64])),
@@ -55,7 +55,8 @@ fn stream_in(op: &'static str, [key, counter, algorithm]: [&HostTensor; 3]) -> R
     }
 }
 
-/// The ends of a range of integers: scalars of the result's type.
+/// The uniform distribution of integers between two operands, which are scalars of the result's type. 64-bit
+/// unsigned ends keep their bits.
 fn between(
     op: &'static str,
     dtype: DType,
@@ -165,7 +166,7 @@ pub(in crate::tf::op) fn stateless_int_v2(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-/// Key and counter of the stream of two seeds, and the algorithm.
+/// The key and the counter of the stream for two seeds, and the algorithm if the operator returns it.
 pub(in crate::tf::op) fn key_counter_alg(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     let has_algorithm = attrs.signature().outputs.len() > 2;

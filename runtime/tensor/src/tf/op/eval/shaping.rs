@@ -125,7 +125,7 @@ pub(super) fn vector(
     cast(&HostTensor::from_slice(Shape::new(&[values.len()])?, values, allocator)?, dtype, allocator)
 }
 
-/// The offset of each tensor of these shapes in their concatenation.
+/// For each shape, the start of its tensor in the concatenation: zeros but for the concatenated axis.
 pub(in crate::tf::op) fn concat_offset(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     of_many(attrs, 2, move |inputs, m| {

@@ -7,7 +7,7 @@ use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{self, Volume, VolumeAttrs};
 
-/// The numbers of an attribute between that of the batch and that of the channels, which are 1.
+/// The entries of an attribute for the spatial axes. Those of batch and channels have to be 1.
 fn inner<const N: usize>(attrs: &Attributes<'_>, name: &str) -> Result<[usize; N], TensorError> {
     let given = attrs.ints(name)?;
     let refused = || invalid(attrs.op(), format!("attribute `{name}` is {given:?}"));
@@ -39,7 +39,7 @@ pub(in crate::tf::op) fn size(attrs: &Attributes<'_>) -> Result<Volume, TensorEr
     inner(attrs, "ksize")
 }
 
-/// The attributes of a dilation of images.
+/// The attributes of a `Dilation2D`, as those of a volume of depth 1.
 pub(in crate::tf::op) fn dilation(attrs: &Attributes<'_>) -> Result<VolumeAttrs, TensorError> {
     let [[down, across], [rate_down, rate_across]] = [inner(attrs, "strides")?, inner(attrs, "rates")?];
     Ok(VolumeAttrs {

@@ -439,8 +439,8 @@ pub(in crate::tf::op) fn diagonals(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// Common rule of `SpaceToBatchND` and `BatchToSpaceND`: `batch` maps the batch dimension for each block
-/// size; `axis` maps each axis with its block size and its padding or cropping.
+/// Common rule of `SpaceToBatchND` and `BatchToSpaceND`. `batch` maps the batch dimension once per block
+/// size. `space` maps a spatial dimension with its block size and its total padding or cropping.
 fn batched(
     cx: &Node<'_>,
     batch: impl Fn(Dim, usize) -> Result<Dim, TensorError>,

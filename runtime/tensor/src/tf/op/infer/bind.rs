@@ -64,7 +64,7 @@ pub(super) fn result_types(
     Ok(types)
 }
 
-/// The most results: a number from outside is not allocated for unchecked.
+/// The maximum number of results. It bounds the memory that a number attribute can request.
 const MAX_RESULTS: usize = 1 << 20;
 
 /// The values of the node's own attributes.
@@ -108,7 +108,7 @@ fn bind_operands(
         open.dedup();
         open
     };
-    // If several are unbound, those with a default take it.
+    // If several attributes are unbound, those with a default take it.
     for name in open(bound) {
         let default = attrs.signature().attr(name).and_then(|attr| attr.default.as_ref());
         if let (true, Some(DefaultValue::Int(n))) = (open(bound).len() > 1, default) {

@@ -12,14 +12,14 @@ fn plane_in(cx: &Node<'_>, i: usize) -> Result<[Dim; 2], TensorError> {
     }
 }
 
-/// Images in the size of operand 1.
+/// The images of operand 0, with height and width from operand 1.
 pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
     let [batch, _, _, channels] = cx.dims::<4>(0)?;
     let [height, width] = plane_in(cx, 1)?;
     Ok(vec![PartialShape::new(vec![batch, height, width, channels])])
 }
 
-/// The shape of the original images, operand 1.
+/// The shape of the original images, which are operand 1.
 pub(in crate::tf::op) fn resize_grad(cx: &Node<'_>) -> Shapes {
     let ([batch, _, _, channels], [n, height, width, c]) = (cx.dims::<4>(0)?, cx.dims::<4>(1)?);
     Ok(vec![PartialShape::new(vec![cx.same(batch, n)?, height, width, cx.same(channels, c)?])])
@@ -27,7 +27,7 @@ pub(in crate::tf::op) fn resize_grad(cx: &Node<'_>) -> Shapes {
 
 pub(in crate::tf::op) fn crop_and_resize(cx: &Node<'_>) -> Shapes {
     let [_, _, _, channels] = cx.dims::<4>(0)?;
-    // Boxes without elements may have any shape.
+    // The function accepts any shape of boxes without elements, so a number of 0 is not certain.
     let boxes = match (cx.shape(1)?.as_slice(), cx.shape(2)?.as_slice()) {
         (Some([n, _]), Some([count])) => n.or(*count),
         _ => None,
@@ -46,8 +46,8 @@ pub(in crate::tf::op) fn crop_and_resize_grad_boxes(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![n, Some(4)])])
 }
 
-/// Positions of the selected boxes, their scores if the operator returns them, and their number. With padding
-/// there are as many positions as operand 2 permits.
+/// The positions of the selected boxes, then, as far as the operator returns them, their scores and their
+/// number. With padding, the number of positions is the limit in operand 2.
 pub(in crate::tf::op) fn non_max_suppression(cx: &Node<'_>) -> Shapes {
     let ([n, _], [count]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
     cx.same(n, count)?;

@@ -105,7 +105,7 @@ fn ranked(shape: &PartialShape) -> PartialShape {
     shape.rank().map_or(PartialShape::unknown(), PartialShape::of_rank)
 }
 
-/// The dimensions with that at `at` replaced.
+/// The dimensions with the one at `at` replaced.
 fn replaced(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     let mut dims = dims.to_vec();
     dims[at] = dim;
@@ -148,12 +148,13 @@ pub(in crate::tf::op) fn split_v(cx: &Node<'_>) -> Shapes {
     Ok(known.iter().map(|size| replaced(dims, at, size.or(rest))).collect())
 }
 
-/// The length of the axis minus the largest mirror padding.
+/// The length of an axis minus the largest padding that the mirror mode allows.
 fn mirrored(cx: &Node<'_>) -> Result<usize, TensorError> {
     cx.attrs.word("mode", &[("REFLECT", 1), ("SYMMETRIC", 0)])
 }
 
-/// `short` is the length of an axis minus its largest padding, or `usize::MAX` for unlimited padding.
+/// The shape of a padded operand. `short` is the length of an axis minus the largest allowed padding, or
+/// `usize::MAX` for unlimited padding.
 fn pad(cx: &Node<'_>, short: usize) -> Shapes {
     padded(cx, |cx, dim, before, after| {
         if let Some(dim) = dim

@@ -70,7 +70,7 @@ pub(in crate::tf::op) fn conv2d(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
     let [_, _, from, to] = filter;
     let shape = convolved(cx, &attrs, filter, |cx, channels| {
-        // The number of groups is the number of channels divided by a group's channels.
+        // The number of groups is the number of image channels divided by the filter's input channels.
         if let (Some(channels), Some(from)) = (channels, from) {
             let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
             if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
@@ -192,7 +192,7 @@ pub(in crate::tf::op) fn batch_norm_grad(cx: &Node<'_>) -> Shapes {
     Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
 }
 
-/// The `N` dimensions in an attribute.
+/// The dimensions in an attribute, exactly `N`.
 fn known<const N: usize>(cx: &Node<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
     let given = cx.attrs.ints(attr)?;
     let dims: Option<Vec<Dim>> = given.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
@@ -247,7 +247,7 @@ fn finished(cx: &Node<'_>, mut shape: PartialShape, format: ImageFormat) -> Shap
     Ok(vec![shape])
 }
 
-/// Batch, height, width and channels of operand 0.
+/// Batch, height and width, and channels of operand `i`.
 fn images(cx: &Node<'_>, i: usize, format: ImageFormat) -> Result<(Dim, [Dim; 2], Dim), TensorError> {
     let dims = cx.dims::<4>(i)?;
     Ok(match format {
@@ -263,7 +263,7 @@ fn image(format: ImageFormat, batch: Dim, [height, width]: [Dim; 2], channels: D
     })
 }
 
-/// The numbers of windows down and across.
+/// The numbers of windows along height and width.
 fn windows(
     cx: &Node<'_>,
     plane: [Dim; 2],
@@ -279,7 +279,7 @@ fn windows(
     let (strides, dilations) = ([strides.0, strides.1], [dilations.0, dilations.1]);
     let mut counts = [None, None];
     for i in 0..2 {
-        // SAME does not depend on the window size.
+        // With SAME padding, the number of windows does not depend on their size.
         let size = if padding == Padding::Same { size[i].or(Some(1)) } else { size[i] };
         if let (Some(length), Some(size)) = (plane[i], size) {
             let same = padding == Padding::Same;

@@ -7,7 +7,7 @@ use crate::tf::op::eval::linear::n_axes;
 /// The batch dimensions, the rows and the columns of matrices.
 type MatrixDims<'a> = (&'a [Dim], Dim, Dim);
 
-/// The batch, and rows and columns of the matrices of an operand, if its rank is known.
+/// The [`MatrixDims`] of operand `i`, if its rank is known.
 fn matrices<'a>(cx: &Node<'a>, i: usize) -> Result<Option<MatrixDims<'a>>, TensorError> {
     Ok(match cx.at_least(i, 2)? {
         Some([batch @ .., rows, columns]) => Some((batch, *rows, *columns)),
@@ -19,7 +19,7 @@ fn of(batch: &[Dim], last: &[Dim]) -> PartialShape {
     PartialShape::new([batch, last].concat())
 }
 
-/// The batch and the size of square matrices.
+/// The batch dimensions and the size of the square matrices of operand 0, if its rank is known.
 fn squares<'a>(cx: &Node<'a>) -> Result<Option<(&'a [Dim], Dim)>, TensorError> {
     match matrices(cx, 0)? {
         Some((batch, rows, columns)) => Ok(Some((batch, cx.same(rows, columns)?))),
@@ -73,7 +73,7 @@ pub(in crate::tf::op) fn qr(cx: &Node<'_>) -> Shapes {
     Ok(vec![of(batch, &[m, k]), of(batch, &[k, n])])
 }
 
-/// The shape of results that the attributes disable.
+/// The shape of a result that the attributes disable.
 fn none() -> PartialShape {
     PartialShape::new(vec![Some(0)])
 }
@@ -114,7 +114,8 @@ pub(in crate::tf::op) fn fft(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(0)?.clone()])
 }
 
-/// The lengths of operand 1 in place of the last axes. `RFFT` gives the first half of the last one.
+/// The lengths in operand 1 replace the last dimensions. The result of an `RFFT` has only the nonnegative
+/// frequencies of the last axis.
 pub(in crate::tf::op) fn real_fft(cx: &Node<'_>) -> Shapes {
     let n = n_axes(cx.op());
     let lengths = cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(n))?;

@@ -5,8 +5,8 @@
 //!                                            ──rule (of the row)──▶ their shapes
 //! ```
 //!
-//! Rules are TensorFlow's: a result is known as far as it follows from the operands, and invalid operands are
-//! refused, with their shapes in the message. An inferred shape holds for the results of the operator's
+//! Rules are TensorFlow's: a result is known as far as it follows from the operands. Invalid operands are
+//! refused with an error that lists their shapes. An inferred shape holds for the results of the operator's
 //! function; where a rule refuses, the function fails.
 
 pub(super) mod arrays;
@@ -172,7 +172,7 @@ impl<'a> Node<'a> {
         Ok(&self.operand(i)?.shape)
     }
 
-    /// The dimensions of an operand of this rank.
+    /// The dimensions of operand `i`, which has rank `RANK` or unknown rank.
     ///
     /// # Errors
     /// If it has another rank.
@@ -186,7 +186,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The dimensions of an operand of this rank or higher, if its rank is known.
+    /// The dimensions of operand `i`; `None` if its rank is unknown. Fails for a rank below `rank`.
     fn at_least(&self, i: usize, rank: usize) -> Result<Option<&'a [Dim]>, TensorError> {
         match self.shape(i)?.as_slice() {
             Some(dims) if dims.len() < rank => {
@@ -196,7 +196,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The integers of an operand that is a constant vector or scalar, and not long.
+    /// The integers of a constant vector or scalar; `None` if the operand is not constant, or longer than
+    /// `MAX_INTS`.
     ///
     /// # Errors
     /// If it has a higher rank, or another type.
@@ -209,7 +210,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The integer of an operand that is a constant of one element.
+    /// The integer of a constant operand of one element; `None` if it is not constant.
     fn int(&self, i: usize) -> Result<Option<i64>, TensorError> {
         let Some(x) = self.operand(i)?.constant else { return Ok(None) };
         match x.num_elements() {
@@ -218,7 +219,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The integer of an operand that is a constant count.
+    /// The nonnegative integer of a constant operand of one element; `None` if it is not constant.
     fn count(&self, i: usize) -> Result<Dim, TensorError> {
         match self.int(i)? {
             Some(int) => match usize::try_from(int) {
@@ -243,7 +244,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A shape of the given rank, checked; unknown if the rank is.
+    /// A shape of this rank with unknown dimensions; of unknown rank for `None`. Fails above `MAX_RANK`.
     fn of_rank(&self, rank: Dim) -> Result<PartialShape, TensorError> {
         match rank {
             Some(rank) if rank > MAX_RANK => Err(TensorError::TooManyDims { rank }),

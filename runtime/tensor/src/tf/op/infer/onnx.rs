@@ -5,7 +5,8 @@ use crate::tf::DIRECTIONS;
 use crate::tf::op::eval::onnx::{axis, floats_in, pool_windows, pooled_shape, resize_attrs, steps};
 use crate::{Shape, TensorError};
 
-/// An error unless indices of this shape select elements of operand 0 along the axis `axis`.
+/// An error unless indices of this shape can select elements of operand 0 along the axis of the attribute
+/// `axis`.
 fn expect_elements(cx: &Node<'_>, indices: &PartialShape) -> Result<(), TensorError> {
     let (Some(x), Some(indices)) = (cx.shape(0)?.as_slice(), indices.as_slice()) else { return Ok(()) };
     let axis = cx.axis(cx.attrs.int("axis")?, x.len())?;
@@ -27,10 +28,10 @@ pub(in crate::tf::op) fn scatter_elements(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(0)?.clone()])
 }
 
-/// Batch and channels, and the axes of space.
+/// Batch and channels, and the spatial axes.
 type Image<'a> = ([Dim; 2], &'a [Dim]);
 
-/// Batch and channels of operand 0 and the dimensions of its axes of space, if its rank is known.
+/// Batch, channels and spatial dimensions of operand 0, if its rank is known.
 fn image<'a>(cx: &Node<'a>) -> Result<Option<Image<'a>>, TensorError> {
     Ok(cx.at_least(0, 3)?.map(|dims| ([dims[0], dims[1]], &dims[2..])))
 }
@@ -111,7 +112,7 @@ pub(in crate::tf::op) fn conv(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(dims)])
 }
 
-/// All states of a recurrent layer, then the last state for each other result.
+/// The states of all steps of a recurrent layer; each further result has the shape of the last state.
 pub(in crate::tf::op) fn recurrent(cx: &Node<'_>) -> Shapes {
     let directions = Some(cx.attrs.word("direction", &DIRECTIONS)?.len());
     let ([steps, batch, inputs], [_, _, more], [n, _, hidden]) =
@@ -202,7 +203,7 @@ pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
     for &axis in &attrs.axes {
         new[cx.axis(axis, dims.len())?] = None;
     }
-    // The axes that are known, one by one, unless all have one scale.
+    // The new lengths may depend on all resized axes, so all of them have to be known.
     if let (Some(scales), Some(sizes)) = (scales, sizes)
         && attrs.axes.iter().all(|&axis| cx.axis(axis, dims.len()).is_ok_and(|axis| dims[axis].is_some()))
     {

@@ -3,7 +3,7 @@
 use super::{Node, PartialShape, Shapes};
 use crate::TensorError;
 
-/// The shape of the operands `min` and `max` from `first` on.
+/// The common shape of the operands `min` and `max`, of which `min` is operand `first`.
 fn ends(cx: &Node<'_>, first: usize) -> Result<PartialShape, TensorError> {
     let ends = cx.merged(cx.shape(first)?, cx.shape(first + 1)?)?;
     cx.merged(&ends, &PartialShape::of_rank(usize::from(cx.op().contains("PerChannel"))))

@@ -8,7 +8,7 @@ pub(in crate::tf::op) fn multinomial(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![batch, cx.count(1)?])])
 }
 
-/// Key, counter, and the algorithm if the operator returns it.
+/// The key, the counter, and the algorithm if the operator returns it.
 pub(in crate::tf::op) fn key_counter_alg(cx: &Node<'_>) -> Shapes {
     let vector = |n| PartialShape::new(vec![Some(n)]);
     let all = [vector(1), vector(2), PartialShape::of_rank(0)];

@@ -55,7 +55,7 @@ pub(in crate::tf::op) fn slice(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// The shape of a strided slice of `shape`; operands 1 to 3 are the lists.
+/// The shape of a strided slice of `shape`; operands 1 to 3 are `begin`, `end` and `strides`.
 fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorError> {
     let lists = [cx.ints(1)?, cx.ints(2)?, cx.ints(3)?];
     let mut n = None;

@@ -21,7 +21,7 @@ pub(in crate::tf::op) fn sparse_dense_matmul(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![rows, width])])
 }
 
-/// Vectors of splits, and values whose first axis depends on the rows.
+/// Vectors of splits, and values whose first dimension depends on the selected rows.
 pub(in crate::tf::op) fn ragged_gather(cx: &Node<'_>) -> Shapes {
     let n = cx.operands.len();
     let mut shapes = vec![PartialShape::of_rank(1); cx.n_results.saturating_sub(1)];

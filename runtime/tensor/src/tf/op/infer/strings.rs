@@ -3,7 +3,7 @@
 use super::{Node, PartialShape, Shapes};
 use crate::error::invalid;
 
-/// A vector of words, or one in a row.
+/// A vector of strings, or a matrix of one row.
 pub(in crate::tf::op) fn normalizer(cx: &Node<'_>) -> Shapes {
     let shape = match cx.shape(0)?.rank() {
         Some(1) => PartialShape::of_rank(1),
@@ -14,7 +14,7 @@ pub(in crate::tf::op) fn normalizer(cx: &Node<'_>) -> Shapes {
     Ok(vec![shape])
 }
 
-/// The shape of the operand with a new last axis, and without one.
+/// The operand's shape with a new last axis, and the operand's shape.
 pub(in crate::tf::op) fn parts(cx: &Node<'_>) -> Shapes {
     let shape = cx.shape(0)?;
     let longer = match shape.as_slice() {
@@ -24,7 +24,7 @@ pub(in crate::tf::op) fn parts(cx: &Node<'_>) -> Shapes {
     Ok(vec![longer, shape.clone()])
 }
 
-/// The counts of each row.
+/// A vector of counts for each row.
 pub(in crate::tf::op) fn tf_idf_vectorizer(cx: &Node<'_>) -> Shapes {
     let columns = cx.attrs.ints("ngram_indexes")?.into_iter().max().unwrap_or(-1).saturating_add(1);
     let columns = usize::try_from(columns).ok();
@@ -39,7 +39,7 @@ pub(in crate::tf::op) fn tf_idf_vectorizer(cx: &Node<'_>) -> Shapes {
     }])
 }
 
-/// The shape of the operands that are not scalars.
+/// The common shape of the operands that are not scalars.
 pub(in crate::tf::op) fn join(cx: &Node<'_>) -> Shapes {
     let mut all = PartialShape::of_rank(0);
     for operand in cx.operands {
@@ -54,7 +54,7 @@ pub(in crate::tf::op) fn join(cx: &Node<'_>) -> Shapes {
     Ok(vec![if is_known { all } else { PartialShape::unknown() }])
 }
 
-/// Coordinates, strings and the shape of a matrix.
+/// The coordinates, the strings and the shape of a sparse matrix.
 pub(in crate::tf::op) fn split(cx: &Node<'_>) -> Shapes {
     cx.dims::<1>(0)?;
     let of = |dims: &[super::Dim]| PartialShape::new(dims.to_vec());

@@ -1,4 +1,4 @@
-//! Comparison of the rules with computed results, and rules for partially known shapes.
+//! Comparison of the shape rules with computed results, and tests of partially known shapes.
 
 use super::*;
 use crate::literal;
@@ -39,7 +39,7 @@ pub(in crate::tf) fn agrees(
     for (case, operands) in cases.iter().enumerate() {
         let inferred = match row(op).expect(op).infer(attrs, operands) {
             Ok(inferred) => inferred,
-            // Functions of tensors are less strict about types than signatures.
+            // A function may accept types that the signature excludes.
             Err(error) if error.to_string().contains("has type") => return Ok(()),
             Err(error) => return Err(format!("case {case}: {error}")),
         };
@@ -71,7 +71,7 @@ pub(in crate::tf) fn agrees(
     Ok(())
 }
 
-/// Parses `f32[2x?]`, `f32` with `?` for an unknown rank, or a literal, which is a constant.
+/// Parses `f32[2x?]`, `f32?` for an unknown rank, or a literal, which is a constant operand.
 fn operand(text: &str) -> Operand<'static> {
     if text.contains(':') {
         let x: &'static HostTensor = Box::leak(Box::new(literal::parse(text, &Malloc::shared()).unwrap()));

@@ -15,7 +15,7 @@ fn counts(
 ) -> Result<[Dim; 3], TensorError> {
     let mut counts = [None; 3];
     for i in 0..3 {
-        // With one window per stride the number does not depend on the size.
+        // With SAME padding, the number of windows does not depend on their size.
         let size = if attrs.same { size[i].or(Some(1)) } else { size[i] };
         if let (Some(length), Some(size)) = (volume[i], size) {
             let window = (size, attrs.strides[i], attrs.dilations[i]);

@@ -42,9 +42,9 @@ operators! { 1:
         => binary(Binary::LogicalAnd).total(BOOLS).commutative().no_gradient();
     /// The disjunction of truth values.
     LogicalOr "x:bool y:bool -> z:bool" => binary(Binary::LogicalOr).total(BOOLS).commutative().no_gradient();
-    /// The larger one, NaN if either is.
+    /// The larger one; NaN if either is NaN.
     Maximum "x:T y:T -> z:T; T:type" => binary(Binary::Maximum).total(NUMBERS);
-    /// The smaller one, NaN if either is.
+    /// The smaller one; NaN if either is NaN.
     Minimum "x:T y:T -> z:T; T:type" => binary(Binary::Minimum).total(NUMBERS);
     /// The remainder with the dividend's sign; an old name of `TruncateMod`.
     Mod "x:T y:T -> z:T; T:type" => binary(Binary::TruncateMod);

@@ -5,7 +5,7 @@ use super::super::row::{Cost, Effect, control, unsupported, values};
 use super::operators::operators;
 
 operators! { 9:
-    /// One of several functions called, by number.
+    /// The call of one of several functions, by number.
     Case
         "!branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
          branches:list(func) output_shapes:list(shape)=[]"
@@ -16,53 +16,53 @@ operators! { 9:
          group_size:int instance_key:int merge_op:string subdiv_offsets:list(int) timeout_seconds:float=0 \
          wait_for:list(int)=[]"
         => control(Effect::Pure, rules::same).no_gradient();
-    /// A function called for each number of a range.
+    /// The call of a function for each number of a range.
     For "start:int32 limit:int32 delta:int32 input:*T -> output:*T; T:list(type) body:func"
         => unsupported(rules::unknown);
-    /// One of two functions called, by a condition.
+    /// The call of one of two functions, by a condition.
     If
         "!cond:Tcond input:*Tin -> output:*Tout; Tcond:type Tin:list(type) Tout:list(type) \
          else_branch:func output_shapes:list(shape)=[] then_branch:func"
         => control(Effect::OfCallees, rules::unknown);
-    /// A function called.
+    /// The call of a function.
     PartitionedCall
         "args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) config:string='' \
          config_proto:string='' executor_type:string='' f:func"
         => control(Effect::Pure, rules::unknown);
-    /// A function called on another device.
+    /// The call of a function on another device.
     RemoteCall "!target:string args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) f:func"
         => unsupported(rules::unknown);
-    /// A function with effects called.
+    /// The call of a function with effects.
     StatefulPartitionedCall
         "!args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) config:string='' \
          config_proto:string='' executor_type:string='' f:func"
         => control(Effect::OfCallees, rules::unknown);
-    /// One of several functions without effects called, by number.
+    /// The call of one of several functions without effects, by number.
     StatelessCase
         "branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
          branches:list(func) output_shapes:list(shape)=[]"
         => control(Effect::Pure, rules::unknown);
-    /// One of two functions without effects called, by a condition.
+    /// The call of one of two functions without effects, by a condition.
     StatelessIf
         "cond:Tcond input:*Tin -> output:*Tout; Tcond:type Tin:list(type) Tout:list(type) \
          else_branch:func output_shapes:list(shape)=[] then_branch:func"
         => control(Effect::Pure, rules::unknown);
-    /// A function without effects called while another holds.
+    /// The repeated call of a function without effects, while another function returns true.
     StatelessWhile
         "input:*T -> output:*T; T:list(type) body:func cond:func output_shapes:list(shape)=[] \
          parallel_iterations:int=10"
         => control(Effect::Pure, rules::unknown);
-    /// The gradient of a function called.
+    /// The call of the gradient of a function.
     SymbolicGradient "input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) f:func"
         => control(Effect::Pure, rules::unknown);
-    /// A function called while another holds.
+    /// The repeated call of a function, while another function returns true.
     While
         "!input:*T -> output:*T; T:list(type) body:func cond:func output_shapes:list(shape)=[] \
          parallel_iterations:int=10"
         => control(Effect::OfCallees, rules::unknown);
-    /// Nothing; a place for control edges.
+    /// No operation; a node for control edges.
     NoOp "->" => control(Effect::OfCallees, rules::unknown).no_gradient();
-    /// Nothing; runs whatever its control edges carry.
+    /// No operation; triggers its control edges even in a dead branch.
     ControlTrigger "->" => unsupported(rules::unknown).no_gradient();
     /// The operand in the first iteration of a loop's frame.
     Enter "data:T -> output:T; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10"
@@ -92,12 +92,12 @@ operators! { 9:
     /// One of several references, by number.
     RefSelect "index:int32 inputs:N*Ref(T) -> output:Ref(T); N:int T:type"
         => values(rules::unknown, Cost::Free).no_gradient();
-    /// A reference on one of two ways, by a condition.
+    /// A reference passed to one of two results, by a condition.
     RefSwitch "data:Ref(T) pred:bool -> output_false:Ref(T) output_true:Ref(T); T:type"
         => unsupported(rules::switch);
-    /// The operand on one of two ways, by a condition.
+    /// The operand passed to one of two results, by a condition.
     Switch "data:T pred:bool -> output_false:T output_true:T; T:type" => unsupported(rules::switch);
-    /// The operand on one of several ways, by number.
+    /// The operand passed to one of several results, by number.
     _SwitchN "data:T output_index:int32 -> outputs:num_outs*T; T:type num_outs:int"
         => unsupported(rules::unknown);
     /// An argument of a function.

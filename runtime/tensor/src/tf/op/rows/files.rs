@@ -1,11 +1,12 @@
-//! Files of tensors: saved, restored, and named. The kernels touch only folders that the caller allows.
+//! Checkpoint files: saving, restoring, merging and names. The kernels access only folders that the caller
+//! allows.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, state, values};
 use super::operators::operators;
 
 operators! { 21:
-    /// Files of parts of a checkpoint made one checkpoint.
+    /// The partial checkpoints of several files merged into one checkpoint.
     MergeV2Checkpoints
         "!checkpoint_prefixes:string destination_prefix:string ->; allow_missing_files:bool=false \
          delete_old_dirs:bool=true"

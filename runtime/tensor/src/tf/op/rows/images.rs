@@ -6,7 +6,7 @@ use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 11:
-    /// Boxes of each class that do not overlap one of a higher score, for each image.
+    /// For each image, the boxes of each class that do not overlap a selected box of a higher score.
     CombinedNonMaxSuppression
         "boxes:float scores:float max_output_size_per_class:int32 max_total_size:int32 iou_threshold:float \
          score_threshold:float -> nmsed_boxes:float nmsed_scores:float nmsed_classes:float \
@@ -16,12 +16,12 @@ operators! { 11:
             images::combined_non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Boxes cut out of images, in another size.
+    /// Boxes of images, resampled to a fixed size.
     CropAndResize
         "image:T boxes:float box_ind:int32 crop_size:int32 -> crops:float; T:type \
          extrapolation_value:float=0.0 method:string='bilinear'"
         => function(eval::images::crop_and_resize, images::crop_and_resize, Cost::PerResult(8));
-    /// The gradient of `CropAndResize` by the boxes.
+    /// The gradient of `CropAndResize` for the boxes.
     CropAndResizeGradBoxes
         "grads:float image:T boxes:float box_ind:int32 -> output:float; T:type method:string='bilinear'"
         => function(
@@ -29,7 +29,7 @@ operators! { 11:
             images::crop_and_resize_grad_boxes,
             Cost::PerOperand(16),
         ).differentiated(Gradient::Missing);
-    /// The gradient of `CropAndResize` by the images.
+    /// The gradient of `CropAndResize` for the images.
     CropAndResizeGradImage
         "grads:float boxes:float box_ind:int32 image_size:int32 -> output:T; T:type \
          method:string='bilinear'"
@@ -38,7 +38,7 @@ operators! { 11:
             images::crop_and_resize_grad_image,
             Cost::PerOperand(16),
         ).differentiated(Gradient::Missing);
-    /// Boxes that do not overlap one of a higher score.
+    /// Boxes that do not overlap a selected box of a higher score.
     NonMaxSuppression
         "boxes:float scores:float max_output_size:int32 -> selected_indices:int32; iou_threshold:float=0.5"
         => function(
@@ -46,7 +46,7 @@ operators! { 11:
             images::non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Boxes that do not overlap one of a higher score.
+    /// Boxes that do not overlap a selected box of a higher score.
     NonMaxSuppressionV2
         "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold -> selected_indices:int32; \
          T:type=float T_threshold:type=float"
@@ -55,7 +55,7 @@ operators! { 11:
             images::non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Boxes of a least score that do not overlap one of a higher score.
+    /// Boxes above a score that do not overlap a selected box of a higher score.
     NonMaxSuppressionV3
         "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> \
          selected_indices:int32; T:type=float T_threshold:type=float"
@@ -64,7 +64,7 @@ operators! { 11:
             images::non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Boxes of a least score that do not overlap one of a higher score, and their number.
+    /// Boxes above a score that do not overlap a selected box of a higher score, and their number.
     NonMaxSuppressionV4
         "boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> \
          selected_indices:int32 valid_outputs:int32; T:type=float T_threshold:type=float \
@@ -74,7 +74,8 @@ operators! { 11:
             images::non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Boxes of a least score, where overlap excludes or lowers the score; their scores and their number.
+    /// Boxes above a score, where overlap with a selected box excludes a box or lowers its score; their
+    /// scores and number.
     NonMaxSuppressionV5
         "boxes:T scores:T max_output_size:int32 iou_threshold:T score_threshold:T soft_nms_sigma:T -> \
          selected_indices:int32 selected_scores:T valid_outputs:int32; T:type=float \
@@ -104,7 +105,7 @@ operators! { 11:
         "grads:float original_image:T -> output:T; T:type align_corners:bool=false \
          half_pixel_centers:bool=false"
         => function(eval::images::resize_grad, images::resize_grad, Cost::PerOperand(8));
-    /// Images in another size, each pixel that of the nearest position.
+    /// Images in another size, with the pixel of the nearest position.
     ResizeNearestNeighbor
         "images:T size:int32 -> resized_images:T; T:type align_corners:bool=false \
          half_pixel_centers:bool=false"

@@ -22,10 +22,10 @@ operators! { 5:
         "x:Ta y:Tb -> output:Tout; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false \
          grad_x:bool=false grad_y:bool=false"
         => function(eval::layers::batch_matmul, layers::batch_matmul, Cost::By(cost::matmul)).product(ProductOps::MATMUL, ProductForm::General);
-    /// The sum of products that an equation of axes says.
+    /// The Einstein summation of an equation of axis labels.
     Einsum "inputs:N*T -> output:T; N:int T:type equation:string"
         => function(eval::layers::einsum, layers::einsum, Cost::By(cost::einsum)).product(ProductOps::MATMUL, ProductForm::General);
-    /// The product of two matrices, each transposed if asked for.
+    /// The product of two matrices, each transposed by attribute.
     MatMul
         "a:T b:T -> product:T; T:type grad_a:bool=false grad_b:bool=false transpose_a:bool=false \
          transpose_b:bool=false"
@@ -78,7 +78,7 @@ operators! { 5:
             layers::conv2d_backprop_input,
             Cost::By(cost::conv2d_backprop_input),
         ).layout("r.i>i").nchw_cost(16);
-    /// The convolution of each channel with filters of its own.
+    /// The convolution of each channel with its own filters.
     DepthwiseConv2dNative
         "input:T filter:T -> output:T; T:type data_format:string='NHWC' dilations:list(int)=[1,1,1,1] \
          explicit_paddings:list(int)=[] padding:string strides:list(int)"
@@ -196,7 +196,7 @@ operators! { 5:
             layers::max_pool_grad,
             Cost::By(cost::pool_grad),
         ).layout("iiirr>i");
-    /// The maximum of each window of an image; the windows are operands.
+    /// The maximum of each window of an image; window sizes and strides are operands.
     MaxPoolV2
         "input:T ksize:int32 strides:int32 -> output:T; T:type=float data_format:string='NHWC' \
          padding:string"

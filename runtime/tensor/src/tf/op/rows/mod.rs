@@ -7,11 +7,12 @@
 //! Name "operands -> results; attributes" => columns;
 //! ```
 //!
-//! The position in the family's table is the value of the constant `Op::Name`, which the rest of the project
-//! uses to refer to the operator. So a reference to an operator that does not exist does not compile.
+//! The constant `Op::Name` holds the number of the family and the row's position in the family's table. The
+//! rest of the project refers to operators by these constants, so a reference to an operator without a row
+//! does not compile.
 //!
-//! A family whose Cargo feature is off has no rows: nobody finds its operators, and the linker leaves their
-//! functions out. The compiler has all families.
+//! A family whose Cargo feature is off has no rows: lookups do not find its operators, and the linker drops
+//! their functions. The compiler enables all families.
 
 mod binary;
 mod control;
@@ -44,13 +45,13 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::row::{Op, OpRow};
 
-/// The operators of a file, which the Cargo feature of this name includes.
+/// The operators of a file, and the Cargo feature that includes them.
 struct Family {
     feature: &'static str,
     rows: &'static [OpRow],
 }
 
-/// Defines the table of the families, in the order of their numbers.
+/// Defines the table of families; the position of a family is its number.
 macro_rules! families {
     ($($module:ident $feature:literal,)+) => {
         static FAMILIES: [Family; [$($feature),+].len()] = [$(Family {
@@ -106,7 +107,7 @@ pub fn rows() -> impl Iterator<Item = &'static OpRow> {
 /// Rows that were added while the process runs, by name.
 static ADDED: RwLock<BTreeMap<&'static str, &'static OpRow>> = RwLock::new(BTreeMap::new());
 
-/// True if there are such rows.
+/// True once [`ADDED`] has a row.
 static HAS_ADDED: AtomicBool = AtomicBool::new(false);
 
 /// The row of the operator with this name.
@@ -114,29 +115,31 @@ pub fn row(name: &str) -> Option<&'static OpRow> {
     BY_NAME.get(name).copied().or_else(|| added_row(name))
 }
 
-/// Adds the row of an operator, for the whole process. False if there is one of its name, which stays.
+/// Adds the row of an operator, for the whole process. Returns false, and adds nothing, if a row has its
+/// name.
 pub fn add_row(row: &'static OpRow) -> bool {
-    // Nothing panics under the lock.
+    // A poisoned lock guards a valid map: the map changes in one call, after all checks.
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     if BY_NAME.contains_key(row.name) || added.contains_key(row.name) {
         return false;
     }
     added.insert(row.name, row);
-    // Relaxed: a hint. Who sees it takes the lock.
+    // Relaxed: pairs with the load in `added_row`. The flag publishes nothing; the lock publishes the rows.
     HAS_ADDED.store(true, Ordering::Relaxed);
     true
 }
 
-/// The row that was added for the operator with this name.
+/// The row that was added at run time for the operator with this name.
 pub fn added_row(name: &str) -> Option<&'static OpRow> {
-    // Relaxed: as in `add_row`.
+    // Relaxed: pairs with the store in `add_row`. A thread that sees the flag takes the lock; a thread that
+    // runs after `add_row` by any synchronization sees the flag.
     if !HAS_ADDED.load(Ordering::Relaxed) {
         return None;
     }
     ADDED.read().unwrap_or_else(PoisonError::into_inner).get(name).copied()
 }
 
-/// All rows that were added, sorted by name.
+/// All rows that were added at run time, sorted by name.
 pub fn added_rows() -> Vec<&'static OpRow> {
     ADDED.read().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
 }
@@ -145,7 +148,7 @@ impl Op {
     /// The operator's row.
     ///
     /// # Panics
-    /// If the operator's family is left out; see [`Op::feature`].
+    /// If the Cargo feature of the operator's family is off; see [`Op::feature`].
     pub fn row(self) -> &'static OpRow {
         &self.family().rows[usize::from(self.0 & 0xff)]
     }

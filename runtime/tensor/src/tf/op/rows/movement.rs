@@ -23,7 +23,7 @@ operators! { 4:
     /// Blocks of channels moved into height and width.
     DepthToSpace "input:T -> output:T; T:type block_size:int data_format:string='NHWC'"
         => function(eval::arrays::depth_and_space, joins::depth_to_space, Cost::Moves);
-    /// The rows of a tensor divided by number.
+    /// The rows of a tensor divided into partitions by number.
     DynamicPartition "data:T partitions:int32 -> outputs:num_partitions*T; T:type num_partitions:int"
         => function(eval::arrays::dynamic_partition, arrays::dynamic_partition, Cost::Moves);
     /// Rows of several tensors merged by index; the last of equal indices wins.
@@ -50,7 +50,7 @@ operators! { 4:
     /// The gradient of `MirrorPad`.
     MirrorPadGrad "input:T paddings:Tpaddings -> output:T; T:type Tpaddings:type=int32 mode:string"
         => function(eval::arrays::mirror_pad, joins::mirror_pad_grad, Cost::PerOperand(1)).layout("ir>i");
-    /// For each index a row that has one value there and another elsewhere.
+    /// For each index, a row with one value at the index and another elsewhere.
     OneHot "indices:TI depth:int32 on_value:T off_value:T -> output:T; T:type TI:type=int64 axis:int=-1"
         => function(eval::arrays::one_hot, arrays::one_hot, Cost::Moves).no_gradient();
     /// Tensors of one shape stacked along a new axis.
@@ -68,16 +68,16 @@ operators! { 4:
     /// Rows of several tensors merged by index.
     ParallelDynamicStitch "indices:N*int32 data:N*T -> merged:T; N:int T:type"
         => function(eval::arrays::dynamic_stitch, joins::dynamic_stitch, Cost::Moves);
-    /// The order of elements reversed along axes given by truth values.
+    /// The order of elements reversed along axes given by a mask.
     Reverse "tensor:T dims:bool -> output:T; T:type"
         => function(eval::arrays::reverse, arrays::reverse, Cost::Moves);
-    /// The first elements of each row reversed, as many as its length says.
+    /// The first elements of each row reversed, up to the length of its sequence.
     ReverseSequence "input:T seq_lengths:Tlen -> output:T; T:type Tlen:type=int64 batch_dim:int=0 seq_dim:int"
         => function(eval::arrays::reverse_sequence, rules::same, Cost::Moves);
     /// The order of elements reversed along axes.
     ReverseV2 "tensor:T axis:Tidx -> output:T; T:type Tidx:type=int32"
         => function(eval::arrays::reverse_v2, arrays::reverse_v2, Cost::Moves).layout("ia>i");
-    /// Elements shifted along axes, around the ends.
+    /// Elements rotated along axes.
     Roll "input:T shift:Tshift axis:Taxis -> output:T; T:type Taxis:type Tshift:type"
         => function(eval::arrays::roll, rules::same, Cost::Moves);
     /// Slices added into zeros by vectors of indices.
@@ -186,13 +186,13 @@ operators! { 4:
     /// A band of diagonals of matrices.
     MatrixDiagPartV2 "input:T k:int32 padding_value:T -> diagonal:T; T:type"
         => function(eval::arrays::matrix_diag_part_v2, arrays::diagonals, Cost::Moves);
-    /// A band of diagonals of matrices, aligned as asked for.
+    /// A band of diagonals of matrices, aligned by attribute.
     MatrixDiagPartV3 "input:T k:int32 padding_value:T -> diagonal:T; T:type align:string='RIGHT_LEFT'"
         => function(eval::arrays::matrix_diag_part_v2, arrays::diagonals, Cost::Moves);
     /// Matrices with vectors on a band of diagonals.
     MatrixDiagV2 "diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T; T:type"
         => function(eval::arrays::matrix_diag_v2, arrays::matrices_around, Cost::Moves);
-    /// Matrices with vectors on a band of diagonals, aligned as asked for.
+    /// Matrices with vectors on a band of diagonals, aligned by attribute.
     MatrixDiagV3
         "diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T; T:type \
          align:string='RIGHT_LEFT'"
@@ -203,7 +203,7 @@ operators! { 4:
     /// Matrices with another band of diagonals.
     MatrixSetDiagV2 "input:T diagonal:T k:int32 -> output:T; T:type"
         => function(eval::arrays::matrix_set_diag_v2, arrays::matrix_band_part, Cost::Moves);
-    /// Matrices with another band of diagonals, aligned as asked for.
+    /// Matrices with another band of diagonals, aligned by attribute.
     MatrixSetDiagV3 "input:T diagonal:T k:int32 -> output:T; T:type align:string='RIGHT_LEFT'"
         => function(eval::arrays::matrix_set_diag_v2, arrays::matrix_band_part, Cost::Moves);
 }

@@ -1,4 +1,4 @@
-//! Operators of ONNX that TensorFlow does not have; the importer lowers to them.
+//! Operators of ONNX that TensorFlow does not have. The ONNX importer creates them.
 
 use super::super::eval::onnx as eval;
 use super::super::infer::{onnx, rules};
@@ -7,32 +7,32 @@ use super::operators::operators;
 use crate::tf::op::cost;
 
 operators! { 18:
-    /// For each index the element at this position along an axis.
+    /// For each index, the element at this position along an axis.
     _GatherElements "x:T indices:Tindices -> y:T; T:type Tindices:type axis:int=0"
         => function(eval::gather_elements, onnx::gather_elements, Cost::Moves).no_gradient();
-    /// A tensor with updates at positions along an axis, combined with the elements there in order.
+    /// A tensor with updates at positions along an axis, combined in order with the elements there.
     _ScatterElements
         "x:T indices:Tindices updates:T -> y:T; T:type Tindices:type axis:int=0 reduction:string='none'"
         => function(eval::scatter_elements, onnx::scatter_elements, Cost::Moves).overwrites(&[0]).no_gradient();
-    /// A tensor with updates of slices by index, combined with the elements there in order.
+    /// A tensor with updates of slices by index, combined in order with the slices there.
     _ScatterNdReduce
         "x:T indices:Tindices updates:T -> y:T; T:type Tindices:type reduction:string='none'"
         => function(eval::scatter_nd_reduce, rules::same, Cost::Moves).overwrites(&[0]).no_gradient();
-    /// The largest element, the mean or the norm of windows over images with any number of axes of space.
+    /// The maximum, the mean or the norm of windows over images with any number of spatial axes.
     _Pool
         "x:T -> y:T; T:type ceil_mode:bool=false count_include_pad:bool=false dilations:list(int)=[] \
          kernel_shape:list(int) mode:string='max' p:int=2 pads:list(int)=[] strides:list(int)=[]"
         => function(eval::pool, onnx::pool, Cost::By(cost::pool)).no_gradient();
-    /// The largest elements of windows over images, and their positions among all elements.
+    /// The maximum of each window over images, and its position among all elements.
     _MaxPoolWithIndices
         "x:T -> y:T indices:int64; T:type ceil_mode:bool=false dilations:list(int)=[] \
          kernel_shape:list(int) pads:list(int)=[] storage_order:int=0 strides:list(int)=[]"
         => function(eval::max_pool_with_indices, onnx::pool, Cost::By(cost::pool)).no_gradient();
-    /// The products of matrices of bytes without their zero points.
+    /// The products of 8-bit matrices, from which zero points are subtracted.
     _QuantizedMatMul
         "a:Ta b:Tb a_zero_point:Ta b_zero_point:Tb -> y:int32; Ta:type Tb:type"
         => function(eval::quantized_matmul, onnx::quantized_matmul, Cost::By(cost::matmul)).no_gradient();
-    /// The convolution of images of bytes with filters of bytes without their zero points.
+    /// The convolution of 8-bit images with 8-bit filters, from which zero points are subtracted.
     _QuantizedConv
         "x:Tx w:Tw x_zero_point:Tx w_zero_point:Tw -> y:int32; Tw:type Tx:type dilations:list(int)=[] \
          group:int=1 pads:list(int)=[] strides:list(int)=[]"
@@ -60,7 +60,7 @@ operators! { 18:
         "x:T -> y:T indices:int64 inverse_indices:int64 counts:int64; T:type axis:list(int)=[] \
          sorted:bool=true"
         => function(eval::unique_sorted, onnx::unique_sorted, Cost::PerOperand(16)).no_gradient();
-    /// For each class of each image, boxes that do not overlap one of a higher score.
+    /// For each image and class, the boxes that do not overlap a selected box of a higher score.
     _BatchedNonMaxSuppression
         "boxes:float scores:float max_output_boxes_per_class:int64 iou_threshold:float \
          score_threshold:float -> selected_indices:int64; center_point_box:int=0"
@@ -69,12 +69,12 @@ operators! { 18:
             onnx::batched_non_max_suppression,
             Cost::PerOperand(64),
         ).no_gradient();
-    /// Regions of images in a fixed size, sampled between pixels.
+    /// Regions of images resampled to a fixed size, between pixels.
     _RoiAlign
         "x:T rois:T batch_indices:int64 -> y:T; T:type half_pixel:bool=true mode:string='avg' \
          output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
         => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64)).no_gradient();
-    /// The largest pixels of the parts of regions of images.
+    /// Regions of images reduced to a fixed size by the maximum of each bin.
     _MaxRoiPool
         "x:T rois:T -> y:T; T:type pooled_shape:list(int) spatial_scale:float=1.0"
         => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64)).no_gradient();
@@ -83,7 +83,7 @@ operators! { 18:
         "x:T grid:T -> y:T; T:type align_corners:bool=false mode:string='linear' \
          padding_mode:string='zeros'"
         => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32)).no_gradient();
-    /// The convolution of images with taps at displaced positions.
+    /// The convolution of images with displaced taps.
     _DeformConv
         "x:T w:T offset:T bias:T mask:T -> y:T; T:type dilations:list(int)=[] group:int=1 \
          offset_group:int=1 pads:list(int)=[] strides:list(int)=[]"
@@ -93,7 +93,7 @@ operators! { 18:
         "x:T image_shape:int64 block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] \
          strides:list(int)=[]"
         => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).no_gradient();
-    /// A tensor with axes of other sizes, interpolated.
+    /// A tensor resampled along axes.
     _Resize
         "x:T roi:float scales:float sizes:int64 -> y:T; T:type antialias:bool=false axes:list(int) \
          coordinate_transformation_mode:string='half_pixel' cubic_coeff_a:float=-0.75 \
@@ -101,7 +101,7 @@ operators! { 18:
          keep_aspect_ratio_policy:string='stretch' mode:string='nearest' \
          nearest_mode:string='round_prefer_floor'"
         => function(eval::resize, onnx::resize, Cost::PerResult(8)).no_gradient();
-    /// The joined weights of the leaves of decision trees that each row of features leads to.
+    /// For each row of features, the aggregated weights of the leaves that it reaches in decision trees.
     _TreeEnsemble
         "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \
          nodes_falsenodeids:list(int) nodes_featureids:list(int) \

@@ -1,7 +1,7 @@
-//! The form of a table of rows.
+//! The macro for a family's table of rows.
 
-/// Defines the table of a family and the constants of its operators. The number of the family is its position
-/// in `FAMILIES` (`mod.rs`).
+/// Defines the table of a family, and the constants of its operators: the family's number in the high byte,
+/// the row's position in the low byte. The number of the family is its position in `FAMILIES` (`mod.rs`).
 macro_rules! operators {
     ($family:literal: $($(#[doc = $summary:literal])+ $name:ident $signature:literal => $columns:expr;)+) => {
         #[allow(

@@ -1,11 +1,11 @@
-//! Operators that are known for the importer's sake and not supported.
+//! Unsupported operators with rows, so that the importer can name and type them.
 
 use super::super::infer::rules;
 use super::super::row::unsupported;
 use super::operators::operators;
 
 operators! { 10:
-    /// The convolution of any number of axes.
+    /// The convolution over any number of spatial axes.
     Conv
         "input:T filter:T -> output:T; T:type batch_dims:int=1 data_format:string='CHANNELS_LAST' \
          dilations:list(int)=[] explicit_paddings:list(int)=[] groups:int=1 padding:string \

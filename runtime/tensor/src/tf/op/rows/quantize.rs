@@ -28,7 +28,7 @@ operators! { 15:
             quantize::with_vars_gradient,
             Cost::PerResult(3),
         ).differentiated(Gradient::Missing);
-    /// Numbers rounded to those of a quantized range for each channel.
+    /// Numbers rounded to those of a quantized range, one range for each channel.
     FakeQuantWithMinMaxVarsPerChannel
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
         => function(eval::quantize::with_vars, quantize::with_vars, Cost::PerResult(8));

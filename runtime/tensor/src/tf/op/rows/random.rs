@@ -6,7 +6,7 @@ use super::super::row::{Cost, function, random};
 use super::operators::operators;
 
 operators! { 12:
-    /// Numbers of classes, drawn by their logits.
+    /// Class numbers, drawn by logits.
     Multinomial
         "!logits:T num_samples:int32 -> output:output_dtype; T:type output_dtype:type=int64 seed:int=0 seed2:int=0"
         => random(eval::random::multinomial, random::multinomial, Cost::PerResult(32));
@@ -30,7 +30,7 @@ operators! { 12:
     TruncatedNormal
         "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
         => random(eval::random::stateful, arrays::fill, Cost::PerResult(64));
-    /// Numbers of classes, drawn by their logits, from seeds.
+    /// Class numbers, drawn by logits, from seeds.
     StatelessMultinomial
         "logits:T num_samples:int32 seed:Tseed -> output:output_dtype; T:type Tseed:type=int64 \
          output_dtype:type=int64"
@@ -53,11 +53,11 @@ operators! { 12:
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=float"
         => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).no_gradient();
-    /// Random integers of any bits, from seeds.
+    /// Random integers of the whole range of the type, from seeds.
     StatelessRandomUniformFullInt
         "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=uint64"
         => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).no_gradient();
-    /// Random integers of any bits, from key and counter.
+    /// Random integers of the whole range of the type, from key and counter.
     StatelessRandomUniformFullIntV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=uint64"
@@ -80,7 +80,7 @@ operators! { 12:
         "shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype; \
          Tshape:type=int32 dtype:type"
         => function(eval::random::stateless_int_v2, arrays::fill, Cost::PerResult(16)).no_gradient();
-    /// The number of the algorithm of random numbers.
+    /// The code of the algorithm for random numbers.
     StatelessRandomGetAlg
         "-> alg:int32;"
         => function(eval::random::algorithm, rules::scalar, Cost::Free).no_gradient();

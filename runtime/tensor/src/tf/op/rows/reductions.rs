@@ -16,13 +16,13 @@ operators! { 2:
     /// The square root of the sum of squares along axes.
     EuclideanNorm "input:T reduction_indices:Tidx -> output:T; T:type Tidx:type=int32 keep_dims:bool=false"
         => reduce(Reduce::EuclideanNorm);
-    /// The maximum along axes, NaN if an element is.
+    /// The maximum along axes; NaN if an element is NaN.
     Max "input:T reduction_indices:Tidx -> output:T; T:type Tidx:type=int32 keep_dims:bool=false"
         => reduce(Reduce::Max).total(CONSTANT);
     /// The mean along axes.
     Mean "input:T reduction_indices:Tidx -> output:T; T:type Tidx:type=int32 keep_dims:bool=false"
         => reduce(Reduce::Mean).total(CONSTANT);
-    /// The minimum along axes, NaN if an element is.
+    /// The minimum along axes; NaN if an element is NaN.
     Min "input:T reduction_indices:Tidx -> output:T; T:type Tidx:type=int32 keep_dims:bool=false"
         => reduce(Reduce::Min).total(CONSTANT);
     /// The product along axes.
@@ -41,37 +41,37 @@ operators! { 2:
     CumulativeLogsumexp
         "x:T axis:Tidx -> out:T; T:type Tidx:type=int32 exclusive:bool=false reverse:bool=false"
         => scan(Scan::CumulativeLogsumexp);
-    /// The maximum of the rows of each segment; segments follow one another.
+    /// The maximum of the rows of each segment; segment ids are sorted.
     SegmentMax "data:T segment_ids:Tindices -> output:T; T:type Tindices:type"
         => sorted_segment(SortedSegment::Max);
-    /// The mean of the rows of each segment; segments follow one another.
+    /// The mean of the rows of each segment; segment ids are sorted.
     SegmentMean "data:T segment_ids:Tindices -> output:T; T:type Tindices:type"
         => sorted_segment(SortedSegment::Mean);
-    /// The minimum of the rows of each segment; segments follow one another.
+    /// The minimum of the rows of each segment; segment ids are sorted.
     SegmentMin "data:T segment_ids:Tindices -> output:T; T:type Tindices:type"
         => sorted_segment(SortedSegment::Min);
-    /// The product of the rows of each segment; segments follow one another.
+    /// The product of the rows of each segment; segment ids are sorted.
     SegmentProd "data:T segment_ids:Tindices -> output:T; T:type Tindices:type"
         => sorted_segment(SortedSegment::Prod);
-    /// The sum of the rows of each segment; segments follow one another.
+    /// The sum of the rows of each segment; segment ids are sorted.
     SegmentSum "data:T segment_ids:Tindices -> output:T; T:type Tindices:type"
         => sorted_segment(SortedSegment::Sum);
-    /// The maximum of the rows of each segment, in any order.
+    /// The maximum of the rows of each segment; segment ids may have any order.
     UnsortedSegmentMax
         "data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T; T:type Tindices:type \
          Tnumsegments:type=int32"
         => segment(Segment::Max);
-    /// The minimum of the rows of each segment, in any order.
+    /// The minimum of the rows of each segment; segment ids may have any order.
     UnsortedSegmentMin
         "data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T; T:type Tindices:type \
          Tnumsegments:type=int32"
         => segment(Segment::Min);
-    /// The product of the rows of each segment, in any order.
+    /// The product of the rows of each segment; segment ids may have any order.
     UnsortedSegmentProd
         "data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T; T:type Tindices:type \
          Tnumsegments:type=int32"
         => segment(Segment::Prod);
-    /// The sum of the rows of each segment, in any order.
+    /// The sum of the rows of each segment; segment ids may have any order.
     UnsortedSegmentSum
         "data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T; T:type Tindices:type \
          Tnumsegments:type=int32"
@@ -93,7 +93,7 @@ operators! { 2:
     /// The number of occurrences, or the sum of weights, of each small integer.
     Bincount "arr:int32 size:int32 weights:T -> bins:T; T:type"
         => function(eval::arrays::bincount, arrays::bincount, Cost::PerOperand(1)).no_gradient();
-    /// The number of occurrences, or the sum of weights, of each small integer, by row.
+    /// For each row, the number of occurrences, or the sum of weights, of each small integer.
     DenseBincount "input:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
         => function(eval::arrays::bincount, arrays::dense_bincount, Cost::PerOperand(1)).no_gradient();
     /// Whether the target of each row is among its k largest elements.
@@ -108,7 +108,7 @@ operators! { 2:
     /// The elements of one vector that are not in another, with their positions.
     ListDiff "x:T y:T -> out:T idx:out_idx; T:type out_idx:type=int32"
         => function(eval::arrays::list_diff, arrays::list_diff, Cost::PerOperand(4)).no_gradient();
-    /// The first position in a sorted row that is not less than each value.
+    /// For each value, the first position in a sorted row whose element is not less.
     LowerBound "sorted_inputs:T values:T -> output:out_type; T:type out_type:type=int32"
         => function(eval::arrays::sorted_bounds, arrays::sorted_bounds, Cost::PerResult(16)).no_gradient();
     /// The k largest elements of each row, with their positions.
@@ -119,20 +119,20 @@ operators! { 2:
         "input:T k:Tk -> values:T indices:index_type; T:type Tk:type=int32 index_type:type=int32 \
          sorted:bool=true"
         => function(eval::arrays::top_kv2, arrays::top_kv2, Cost::PerOperand(8));
-    /// The different elements of a vector, and for each element the position of its first equal.
+    /// The distinct elements of a vector, and for each element its position among them.
     Unique "x:T -> y:T idx:out_idx; T:type out_idx:type=int32"
         => function(eval::arrays::unique, arrays::unique, Cost::PerOperand(4)).no_gradient();
-    /// The different slices along an axis, and for each slice the position of its first equal.
+    /// The distinct slices along an axis, and for each slice its position among them.
     UniqueV2 "x:T axis:Taxis -> y:T idx:out_idx; T:type Taxis:type=int64 out_idx:type=int32"
         => function(eval::arrays::unique_v2, arrays::unique_v2, Cost::PerOperand(4)).no_gradient();
-    /// The different elements of a vector, positions as of `Unique`, and how often each occurs.
+    /// The distinct elements of a vector, positions as in `Unique`, and the number of occurrences of each.
     UniqueWithCounts "x:T -> y:T idx:out_idx count:out_idx; T:type out_idx:type=int32"
         => function(
             eval::arrays::unique_with_counts,
             arrays::unique_with_counts,
             Cost::PerOperand(4),
         ).no_gradient();
-    /// The first position in a sorted row that is greater than each value.
+    /// For each value, the first position in a sorted row whose element is greater.
     UpperBound "sorted_inputs:T values:T -> output:out_type; T:type out_type:type=int32"
         => function(eval::arrays::sorted_bounds, arrays::sorted_bounds, Cost::PerResult(16)).no_gradient();
     /// The indices of the elements that are not zero.

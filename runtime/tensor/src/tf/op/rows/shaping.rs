@@ -21,7 +21,7 @@ operators! { 3:
     /// The operand; differentiating it is an error.
     PreventGradient "input:T -> output:T; T:type message:string=''"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i").differentiated(Gradient::Refuses);
-    /// The operand as it is now.
+    /// The operand; a copy in TensorFlow.
     Snapshot "input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
     /// The operand, a constant for differentiation.
@@ -30,7 +30,7 @@ operators! { 3:
     /// The operand, or an error if its shape is not the attribute's.
     EnsureShape "input:T -> output:T; T:type shape:shape"
         => function(eval::shaping::ensure_shape, rules::ensure_shape, Cost::Free);
-    /// An input of the graph with a value for when it is not fed.
+    /// An input of the graph with a default value.
     PlaceholderWithDefault "input:dtype -> output:dtype; dtype:type shape:shape"
         => function(eval::shaping::ensure_shape, rules::placeholder_with_default, Cost::Free).lowered();
     /// The operand in another shape.
@@ -40,7 +40,7 @@ operators! { 3:
             arrays::reshape,
             Cost::Free,
         ).view().total(CONSTANT).layout("f.>.");
-    /// The operand with another axis of length 1.
+    /// The operand with a new axis of length 1.
     ExpandDims "input:T dim:Tdim -> output:T; T:type Tdim:type=int32"
         => function(eval::shaping::expand_dims, arrays::expand_dims, Cost::Free).view().total(CONSTANT);
     /// The operand without axes of length 1.
@@ -75,7 +75,7 @@ operators! { 3:
             arrays::broadcast_to,
             Cost::Moves,
         ).total(CONSTANT).layout("ir>i");
-    /// For each shape the position where its tensor begins in the concatenation.
+    /// For each shape, the start of its tensor in the concatenation.
     ConcatOffset "concat_dim:int32 shape:N*shape_type -> offset:N*shape_type; N:int shape_type:type=int32"
         => function(eval::shaping::concat_offset, arrays::concat_offset, Cost::Free).no_gradient();
     /// The inverse of a permutation.

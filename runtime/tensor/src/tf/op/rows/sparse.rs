@@ -6,7 +6,7 @@ use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 16:
-    /// Rows of a ragged tensor by index.
+    /// The rows of a ragged tensor at the given indices.
     RaggedGather
         "params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> \
          output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues; \
@@ -17,7 +17,7 @@ operators! { 16:
         "a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T; T:type Tindices:type=int64 \
          adjoint_a:bool=false adjoint_b:bool=false"
         => function(eval::sparse::sparse_dense_matmul, sparse::sparse_dense_matmul, Cost::PerOperand(8));
-    /// A tensor of one value with others at some indices.
+    /// A dense tensor of a default value, with other values at the given indices.
     SparseToDense
         "sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T; T:type \
          Tindices:type validate_indices:bool=true"

@@ -1,4 +1,4 @@
-//! Strings: joined, divided, and converted from and to numbers.
+//! Strings: joining, splitting, matching, and conversion from and to numbers.
 
 use super::super::infer::rules;
 use super::super::infer::strings;
@@ -11,13 +11,13 @@ operators! { 17:
         "input:T -> output:string; T:type fill:string='' precision:int=-1 scientific:bool=false \
          shortest:bool=false width:int=-1"
         => values(rules::same, Cost::PerOperand(64)).no_gradient();
-    /// Whether all of each string matches a pattern.
+    /// Whether each whole string matches a pattern.
     RegexFullMatch "input:string pattern:string -> output:bool"
         => values(rules::same, Cost::PerOperand(128)).no_gradient();
     /// Strings whose matches of a pattern are replaced.
     RegexReplace "input:string pattern:string rewrite:string -> output:string; replace_global:bool=true"
         => values(rules::same, Cost::PerOperand(128)).no_gradient();
-    /// Whether all of each string matches a constant pattern.
+    /// Whether each whole string matches a constant pattern.
     StaticRegexFullMatch "input:string -> output:bool; pattern:string"
         => values(rules::same, Cost::PerOperand(128)).no_gradient();
     /// Strings whose matches of a constant pattern are replaced.
@@ -40,7 +40,7 @@ operators! { 17:
     /// A number below a bound for each string, from its fingerprint.
     StringToHashBucketFast "input:string -> output:int64; num_buckets:int"
         => values(rules::same, Cost::PerOperand(32)).no_gradient();
-    /// The numbers that strings are.
+    /// Strings parsed as numbers.
     StringToNumber "string_tensor:string -> output:out_type; out_type:type=float"
         => values(rules::same, Cost::PerOperand(64)).no_gradient();
     /// Strings in upper case.
@@ -49,21 +49,21 @@ operators! { 17:
     /// Parts of strings by position and length.
     Substr "input:string pos:T len:T -> output:string; T:type unit:string='BYTE'"
         => values(rules::broadcasting, Cost::PerOperand(16)).no_gradient();
-    /// The words of a row without stop words, in one case; none of TensorFlow's operators.
+    /// The strings of a row without stop words, in one case; not an operator of TensorFlow.
     _StringNormalizer
         "input:string -> output:string; case_change_action:string='NONE' is_case_sensitive:bool=false \
          stopwords:list(string)=[]"
         => values(strings::normalizer, Cost::PerOperand(64)).no_gradient();
-    /// The parts of strings between separators along a new axis, filled up with empty strings, and their
-    /// numbers; none of TensorFlow's operators.
+    /// The parts of strings between separators along a new axis, padded with empty strings, and the numbers
+    /// of parts; not an operator of TensorFlow.
     _StringSplit "input:string -> parts:string counts:int64; delimiter:string='' maxsplit:int=-1"
         => values(strings::parts, Cost::PerOperand(64)).no_gradient();
-    /// Counts of n-grams in rows of words or numbers, weighted or not; none of TensorFlow's operators.
+    /// Counts of n-grams in rows of strings or numbers, weighted or not; not an operator of TensorFlow.
     _TfIdfVectorizer
         "input:T -> output:float; T:type max_gram_length:int max_skip_count:int min_gram_length:int \
          mode:string ngram_counts:list(int) ngram_indexes:list(int) pool_int64s:list(int)=[] \
          pool_strings:list(string)=[] weights:list(float)=[]"
         => values(strings::tf_idf_vectorizer, Cost::PerOperand(256)).no_gradient();
-    /// A tensor as a string, as NumPy's `str` writes it; none of TensorFlow's operators.
+    /// A tensor as a string, as NumPy's `str` writes it; not an operator of TensorFlow.
     _NumpyString "x:T -> text:string; T:type" => values(rules::scalar, Cost::PerOperand(64)).no_gradient();
 }

@@ -1,4 +1,4 @@
-//! Lookup tables: maps from keys to values, which are resources as variables are.
+//! Lookup tables: resources that map keys to values.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, control, state};
@@ -10,7 +10,7 @@ operators! { 19:
         "!-> table_handle:resource; container:string='' key_dtype:type shared_name:string='' \
          use_node_name_sharing:bool=false value_dtype:type"
         => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
-    /// A table initialized with the lines of a file. The importer gives it the text of an asset.
+    /// A table initialized with the lines of a file. The importer replaces the file by the text of an asset.
     InitializeTableFromTextFileV2
         "!table_handle:resource filename:string ->; delimiter:string='\\t' key_index:int offset:int=0 \
          value_index:int vocab_size:int=-1"
@@ -21,11 +21,11 @@ operators! { 19:
     /// All keys and values of a table, in the order of the keys.
     LookupTableExportV2 "!table_handle:resource -> keys:Tkeys values:Tvalues; Tkeys:type Tvalues:type"
         => state(Effect::Read, rules::unknown, Cost::Moves).no_gradient();
-    /// The values of keys, and a default value for those that a table does not have.
+    /// The values of keys in a table, and a default value for missing keys.
     LookupTableFindV2
         "!table_handle:resource keys:Tin default_value:Tout -> values:Tout; Tin:type Tout:type"
         => state(Effect::Read, rules::unknown, Cost::PerOperand(8)).no_gradient();
-    /// All of a table replaced by other keys and values.
+    /// All entries of a table replaced by keys and values.
     LookupTableImportV2 "!table_handle:resource keys:Tin values:Tout ->; Tin:type Tout:type"
         => state(Effect::Write, rules::unknown, Cost::PerOperand(8)).no_gradient();
     /// Keys and values added to a table.
@@ -37,19 +37,19 @@ operators! { 19:
     /// The number of keys of a table.
     LookupTableSizeV2 "!table_handle:resource -> size:int64;"
         => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();
-    /// A table of vectors that may be changed. The keys that mark free places elsewhere are ordinary ones
-    /// here.
+    /// A mutable table of tensors. The empty and the deleted key, which mark free slots in TensorFlow, are
+    /// ordinary keys here.
     MutableDenseHashTableV2
         "!empty_key:key_dtype deleted_key:key_dtype -> table_handle:resource; container:string='' \
          initial_num_buckets:int=131072 key_dtype:type max_load_factor:float=0.8 shared_name:string='' \
          use_node_name_sharing:bool=false value_dtype:type value_shape:shape=[]"
         => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
-    /// A table of tensors of one shape that may be changed.
+    /// A mutable table of tensors of one shape.
     MutableHashTableOfTensorsV2
         "!-> table_handle:resource; container:string='' key_dtype:type shared_name:string='' \
          use_node_name_sharing:bool=false value_dtype:type value_shape:shape=[]"
         => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
-    /// A table that may be changed.
+    /// A mutable table.
     MutableHashTableV2
         "!-> table_handle:resource; container:string='' key_dtype:type shared_name:string='' \
          use_node_name_sharing:bool=false value_dtype:type"

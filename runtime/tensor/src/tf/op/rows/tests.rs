@@ -1,4 +1,4 @@
-//! Requirements on every row, and the meaning of signatures.
+//! Requirements on every row, the parsing of signatures, and the work of operators.
 
 use super::*;
 use crate::tf::PartialShape;
@@ -70,7 +70,7 @@ fn columns_agree_with_one_another() {
     }
 }
 
-/// Every operator of a parameterized function has a row.
+/// Each operator of a class has a row with that class.
 #[test]
 fn every_class_has_its_row() {
     use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary};
@@ -88,7 +88,8 @@ fn every_class_has_its_row() {
     }
 }
 
-/// The forms of a product refer to one another, and a packed form replaces any other.
+/// The three forms of a product have its [`ProductOps`], and each row with a form is one of them or a more
+/// general operator.
 #[test]
 fn products_have_three_forms() {
     for product in [ProductOps::CONV2D, ProductOps::DEPTHWISE, ProductOps::MATMUL] {
@@ -110,7 +111,7 @@ fn products_have_three_forms() {
                 let forms = [product.plain, product.fused, product.packed];
                 assert!(forms.map(Some).contains(&row.op), "{}", row.name);
             }
-            // The epilogue computes with the operator's vectorized function, or one of its own.
+            // The epilogue needs a vectorized function; `_Gelu` and `LeakyRelu` have one with parameters.
             Fusion::Activation(_) => assert!(
                 row.vector_function().is_some() || [Some(Op::_Gelu), Some(Op::LeakyRelu)].contains(&row.op),
                 "{}",

@@ -32,7 +32,7 @@ operators! { 0:
     BesselI1 "x:T -> y:T; T:type" => unary(Unary::BesselI1);
     /// The modified Bessel function of order 1, times exp(-abs(x)).
     BesselI1e "x:T -> y:T; T:type" => unary(Unary::BesselI1e);
-    /// The smallest integer that is not less.
+    /// The smallest integer that is not less than x.
     Ceil "x:T -> y:T; T:type" => unary(Unary::Ceil).no_gradient();
     /// The complex conjugate.
     Conj "input:T -> output:T; T:type=complex64" => unary(Unary::Conj).total(NONE);
@@ -54,7 +54,7 @@ operators! { 0:
     Exp "x:T -> y:T; T:type" => unary(Unary::Exp);
     /// exp(x) - 1, exact for small x.
     Expm1 "x:T -> y:T; T:type" => unary(Unary::Expm1);
-    /// The largest integer that is not greater.
+    /// The largest integer that is not greater than x.
     Floor "x:T -> y:T; T:type" => unary(Unary::Floor).no_gradient();
     /// The reciprocal; an old name of `Reciprocal`.
     Inv "x:T -> y:T; T:type" => unary(Unary::Reciprocal);
@@ -78,9 +78,9 @@ operators! { 0:
     Relu "features:T -> activations:T; T:type" => unary(Unary::Relu).activates(Activates::All);
     /// The rectified linear unit with an upper bound, min(max(x, 0), 6).
     Relu6 "features:T -> activations:T; T:type" => unary(Unary::Relu6).activates(Activates::All);
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; of two equally near ones, the even one.
     Rint "x:T -> y:T; T:type" => unary(Unary::Round).no_gradient();
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; of two equally near ones, the even one.
     Round "x:T -> y:T; T:type" => unary(Unary::Round).no_gradient();
     /// 1 / sqrt(x).
     Rsqrt "x:T -> y:T; T:type" => unary(Unary::Rsqrt);
@@ -145,7 +145,7 @@ operators! { 0:
     /// The number of bits of an integer that are set.
     PopulationCount "x:T -> y:uint8; T:type"
         => function(eval::elementwise::population_count, rules::same, Cost::PerResult(1)).no_gradient();
-    /// Zeros in the shape of the operand; of a list or an optional, one of zeros.
+    /// Zeros in the shape of the operand; for a list or an optional, one that holds zeros.
     ZerosLike "x:T -> y:T; T:type"
         => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
     /// Several elementwise functions applied one after the other.

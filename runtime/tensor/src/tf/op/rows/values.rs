@@ -1,4 +1,4 @@
-//! Lists and optionals: values that hold tensors, and are never changed.
+//! Lists and optionals, immutable values that hold tensors; and the handles of variables.
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, state, unsupported, values};
@@ -57,7 +57,7 @@ operators! { 7:
     TensorListPushBackBatch
         "input_handles:variant tensor:element_dtype -> output_handles:variant; element_dtype:type"
         => unsupported(rules::unknown);
-    /// A list of elements without values.
+    /// A list of unset elements.
     TensorListReserve
         "element_shape:shape_type num_elements:int32 -> handle:variant; element_dtype:type \
          shape_type:type"
@@ -85,7 +85,7 @@ operators! { 7:
         "input_handle:variant index:int32 item:element_dtype -> output_handle:variant; element_dtype:type \
          resize_if_index_out_of_bounds:bool=false"
         => values(rules::scalar, Cost::Moves);
-    /// The list of parts of a tensor of given lengths.
+    /// The list of the parts of a tensor, of given lengths along the first axis.
     TensorListSplit
         "tensor:element_dtype element_shape:shape_type lengths:int64 -> output_handle:variant; \
          element_dtype:type shape_type:type"
@@ -104,14 +104,14 @@ operators! { 7:
     /// An optional that holds values.
     OptionalFromValue "components:*Toutput_types -> optional:variant; Toutput_types:list(type)"
         => values(rules::scalar, Cost::Moves);
-    /// The values that an optional holds, an error if it holds none.
+    /// The values of an optional; an error if it is empty.
     OptionalGetValue
         "optional:variant -> components:*output_types; output_shapes:list(shape) output_types:list(type)"
         => values(rules::unknown, Cost::Moves);
     /// Whether an optional holds values.
     OptionalHasValue "optional:variant -> has_value:bool;"
         => values(rules::scalar, Cost::Moves).no_gradient();
-    /// An optional that holds nothing.
+    /// An empty optional.
     OptionalNone "-> optional:variant;" => values(rules::scalar, Cost::Moves).no_gradient();
     /// The handle of a variable, by container and name.
     VarHandleOp

@@ -40,7 +40,7 @@ operators! { 13:
             volumes::sizes_first,
             Cost::By(cost::conv3d_backprop_input),
         );
-    /// For each window of an image the largest sum with the elements of a filter.
+    /// For each window of an image, the maximum of its elements plus those of a filter.
     Dilation2D
         "input:T filter:T -> output:T; T:type padding:string rates:list(int) strides:list(int)"
         => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d)).differentiated(Gradient::Missing);

@@ -1,5 +1,5 @@
 //! Bad operands and attributes of images, random numbers, volumes, matrices, transforms, quantized ranges and
-//! sparse operands: each is an error that names what is wrong, before memory is taken.
+//! sparse operands: each is an error that names the problem, before memory is allocated.
 
 use super::{check, refused, run};
 
@@ -15,7 +15,7 @@ fn images() {
         refused(op, &[], &["f32[1x0x2x1]:", "i32[2]:1,1"], "has no pixels");
         let both = [("align_corners", "true"), ("half_pixel_centers", "true")];
         refused(op, &both, &[IMAGE, "i32[2]:1,1"], "exclude each other");
-        // A picture of 2^60 pixels.
+        // An image of 2^60 pixels.
         let error = run(op, &[], &[IMAGE, "i32[2]:1073741824,1073741824"]).unwrap_err().to_string();
         assert!(error.contains("memory") || error.contains("large") || error.contains("alloc"), "{error}");
     }
@@ -72,7 +72,7 @@ fn random_numbers() {
     refused("Multinomial", &[("seed", "1")], &["f32[2]:1,2", "i32:1"], "should be a matrix");
     refused("Multinomial", &[("seed", "1")], &["f32[2x0]:", "i32:1"], "should be positive");
     refused("Multinomial", &[("seed", "1")], &["f32[1x1]:1", "i32:-1"], "`num_samples` is -1");
-    // Seeds of 0 are drawn: no two generators are equal.
+    // Two seeds of 0 are replaced by random seeds, so two generators differ.
     let drawn = || run("RandomUniform", &[("dtype", "f64")], &["i32[1]:8"]).unwrap().remove(0);
     assert_ne!(drawn().read::<f64>().unwrap().to_vec(), drawn().read::<f64>().unwrap().to_vec());
 }
@@ -88,7 +88,7 @@ fn volumes() {
     refused("Conv3D", &[("strides", "2,1,1,1,1"), ("padding", "SAME")], &[volume, filter], "`strides` is");
     let first = [("strides", "1,1,1,1,1"), ("padding", "SAME"), ("data_format", "NCDHW")];
     refused("Conv3D", &first, &[volume, filter], "NCDHW");
-    // Less than a stride is missing, or more.
+    // A window that exceeds the volume by less than two strides has no results; a larger one is refused.
     let large = "f32[1x1x3x1x1]:1,2,3";
     check("Conv3D", &window, &[volume, large], &["f32[1x1x1x0x1]:"]);
     refused("Conv3D", &window, &[volume, "f32[1x1x4x1x1]:1,2,3,4"], "larger than the image");
