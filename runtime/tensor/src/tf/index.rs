@@ -454,7 +454,10 @@ pub fn list_diff(
     let size = x.dtype().size();
     let mut unwanted: HashSet<[u8; 16]> = HashSet::new(); // looked up only
     unwanted.try_reserve(y.num_elements()).map_err(|_| no_room::<[u8; 16]>(y.num_elements()))?;
-    unwanted.extend(y.read_bytes()?.chunks_exact(size).map(|value| key_of(value).bytes));
+    // NaN equals nothing.
+    let keys = y.read_bytes()?;
+    let keys = keys.chunks_exact(size).map(key_of).filter(|key| !key.is_nan);
+    unwanted.extend(keys.map(|key| key.bytes));
     let from = x.read_bytes()?;
     let values = from.chunks_exact(size).enumerate();
     let kept = values.filter(|(_, value)| !unwanted.contains(&key_of(value).bytes)).map(|(i, _)| i);

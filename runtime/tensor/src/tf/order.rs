@@ -30,11 +30,11 @@ pub fn arg_extreme(
         return arg_extreme(largest, &cast(x, DType::UI8, allocator)?, axis, to, allocator);
     }
     let (transposed, _, len) = axis_last(x, axis, allocator)?;
-    let limit = match to {
-        DType::I16 => i16::MAX as usize,
-        DType::UI16 => usize::from(u16::MAX),
-        DType::I32 => i32::MAX as usize,
-        DType::I64 => usize::MAX,
+    let limit: u64 = match to {
+        DType::I16 => 1 << 15,
+        DType::UI16 => 1 << 16,
+        DType::I32 => 1 << 31,
+        DType::I64 => 1 << 63,
         dtype => return Err(TensorError::Unsupported { op, dtype }),
     };
     let dims = transposed.shape().dims();
@@ -42,7 +42,7 @@ pub fn arg_extreme(
     if len == 0 && out.num_elements() > 0 {
         return Err(TensorError::EmptyAxis { shape: x.shape().clone() });
     }
-    if len > limit {
+    if len as u64 > limit {
         let problem = format!("an axis of length {len} is too long for {to} indices, shape {}", x.shape());
         return Err(TensorError::Invalid { op, problem });
     }

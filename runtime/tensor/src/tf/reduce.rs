@@ -216,7 +216,7 @@ pub fn scan(
 /// `log(e^a + e^b)` without overflow.
 fn log_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if low == high || high == f64::INFINITY {
+    if low == high || (high == f64::INFINITY && !low.is_nan()) {
         high + if low == high { LN_2 } else { 0.0 }
     } else {
         high + (low - high).exp().ln_1p()

@@ -352,6 +352,9 @@ fn running_logarithms_of_sums() {
     let got = got.read::<f32>().unwrap();
     assert!(got[0] == 0.0 && (got[1] - 3f32.ln()).abs() < 1e-6 && got[1] == got[2]);
     check(scan(Scan::CumulativeLogsumexp, &vector(&[1.0f32]), 0, true, false, m), &[1], &[f32::NEG_INFINITY]);
+    let got =
+        scan(Scan::CumulativeLogsumexp, &vector(&[f32::INFINITY, f32::NAN]), 0, false, false, m).unwrap();
+    assert!(got.read::<f32>().unwrap()[1].is_nan());
     check(
         scan(Scan::CumulativeLogsumexp, &vector(&[f32::INFINITY; 2]), 0, false, true, m),
         &[2],
@@ -447,6 +450,9 @@ fn extremes_means_and_casts_at_the_edge() {
     check(arg_extreme(true, &x, 1, DType::I64, m), &[2], &[2i64, 1]);
     check(arg_extreme(false, &x, 1, DType::I64, m), &[2], &[0i64, 2]);
     check(arg_extreme(true, &vector(&[f32::NAN; 2]), 0, DType::I32, m), &[], &[0i32]);
+    // The largest index is the length minus 1.
+    check(arg_extreme(true, &vector(&[0u8; 1 << 15]), 0, DType::I16, m), &[], &[0i16]);
+    assert!(arg_extreme(true, &vector(&[0u8; (1 << 15) + 1]), 0, DType::I16, m).is_err());
     check(arg_extreme(true, &vector(&[I1::FALSE, I1::TRUE]), 0, DType::I32, m), &[], &[1i32]);
     check(reduce(Reduce::Mean, &vector(&[200u8, 100]), &[0], false, m), &[], &[150u8]);
     check(reduce(Reduce::Mean, &vector(&[i64::MAX; 4]), &[0], false, m), &[], &[-1i64]);
@@ -463,6 +469,9 @@ fn extremes_means_and_casts_at_the_edge() {
     check(Ok(counts), &[2], &[2i32, 1]);
     let columns = tensor(&[2, 3], &[1i32, 2, 1, 3, 4, 3]);
     check(unique(&columns, Some(1), DType::I32, m).map(|[values, ..]| values), &[2, 2], &[1i32, 2, 3, 4]);
+    let nan = vector(&[f32::NAN]);
+    let [kept, _] = list_diff(&nan, &nan, DType::I32, m).unwrap();
+    assert_eq!(kept.num_elements(), 1, "NaN equals nothing");
     let [values, places] = list_diff(&vector(&[1i32, 2, 3, 2]), &vector(&[3i32]), DType::I32, m).unwrap();
     check(Ok(values), &[3], &[1i32, 2, 2]);
     check(Ok(places), &[3], &[0i32, 1, 3]);
