@@ -104,8 +104,8 @@ fn narrow_all<T: Number>(from: &[AnyWide], to: &mut [u8]) {
     elements.zip(from).for_each(|(to, &x)| to.copy_from_slice(bytemuck::bytes_of(&T::cast(x))));
 }
 
-/// `Cast` to f64 of one element, given as its bytes; `None` if their number is not the size of the dtype, or the
-/// element is not real.
+/// `Cast` to f64 of one element, given as its bytes; `None` if their number is not the size of the dtype, or
+/// the element is not real.
 pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
     if matches!(dtype, DType::Complex64 | DType::Complex128)
         && element.iter().skip(dtype.size() / 2).any(|&byte| byte != 0)

@@ -42,9 +42,9 @@ fn pixel<T: WideFloat>(plane: &[T], (height, width): (usize, usize), y: f64, x: 
     above * (T::ONE - v) + below * v
 }
 
-/// `_DeformConv` of images `[batch, channels, height, width]`. The offsets are `[batch, offset groups * taps
-/// * 2, rows, columns]`, vertical and horizontal for each tap. The mask is `[batch, offset groups * taps,
-/// rows, columns]`.
+/// `_DeformConv` of images `[batch, channels, height, width]`. The offsets are
+/// `[batch, 2 * offset groups * taps, rows, columns]`, vertical and horizontal for each tap. The mask is
+/// `[batch, offset groups * taps, rows, columns]`.
 pub fn deform_conv(
     operands: &Deformed<'_>,
     steps: &WindowSteps,
