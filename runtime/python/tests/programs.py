@@ -989,10 +989,10 @@ def parts_of_a_complex_number(c):
 def known_arrays_among_numbers(x):
     k = np.int64(3)
     found = [k in (1, 2, 3), k in [4, 5], k in range(5), k not in range(3), k in {3, 4}, 3 in {k}, k in {3: 0}]
-    numbers = [np.int64(4), k, k]
+    numbers: Any = [np.int64(4), k, k]
     at = numbers.index(3), (np.int64(4), k).index(k), numbers.count(3), (k, 3).count(3)
     numbers.remove(4)
-    table = {(k, "a"): x, (np.int64(4), "a"): 2 * x}
+    table: Any = {(k, "a"): x, (np.int64(4), "a"): 2 * x}
     return found, at, len(numbers), table[3, "a"] - table[4, "a"]
 
 
@@ -1000,7 +1000,7 @@ def known_arrays_among_numbers(x):
 def sorted_in_place(x):
     words = ["lemon", "fig", "apple"]
     words.sort()
-    numbers = [np.int64(4), -3, 1]
+    numbers: Any = [np.int64(4), -3, 1]
     numbers.sort(key=lambda n: n * n, reverse=True)
     return words, [n * x for n in numbers]
 

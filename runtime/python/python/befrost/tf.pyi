@@ -3276,19 +3276,19 @@ _NumpyString: _Op_NumpyString
 @_t.type_check_only
 class _Op_PackedConv2D(_t.Protocol):
     """`Conv2D` with packed filters, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 _PackedConv2D: _Op_PackedConv2D
 
 @_t.type_check_only
 class _Op_PackedDepthwiseConv2dNative(_t.Protocol):
     """`DepthwiseConv2dNative` with packed filters, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 _PackedDepthwiseConv2dNative: _Op_PackedDepthwiseConv2dNative
 
 @_t.type_check_only
 class _Op_PackedMatMul(_t.Protocol):
     """A product with packed weights, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, contracted: int = ..., fused_ops: _t.Sequence[str] = ..., leakyrelu_alpha: float = ..., shape: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, contracted: int = ..., fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., shape: _t.Sequence[int]) -> _n.Tensor: ...
 _PackedMatMul: _Op_PackedMatMul
 
 @_t.type_check_only
