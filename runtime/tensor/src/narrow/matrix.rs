@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use crate::TensorError;
+use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::StoredFloat;
 use crate::simd::Precision;
@@ -55,6 +56,9 @@ impl<'a> NarrowMatrix<'a> {
     }
 
     /// A view of panels that were packed before, such as those in a mapped file.
+    ///
+    /// # Errors
+    /// If the number of bytes is wrong, or those of bytes with scales are not aligned to 4.
     pub fn new(
         precision: Precision,
         k: usize,
@@ -64,6 +68,9 @@ impl<'a> NarrowMatrix<'a> {
         let want = NarrowMatrix::packed_len(precision, k, n)?;
         if bytes.len() != want {
             return Err(TensorError::Count { want, got: bytes.len() });
+        }
+        if precision == Precision::Int8 && !bytes.as_ptr().addr().is_multiple_of(align_of::<f32>()) {
+            return invalid("NarrowMatrix", "the scales are not aligned".to_owned());
         }
         let units = bytemuck::try_cast_slice(bytes).unwrap_or_default(); // bytes need no alignment
         Ok(NarrowMatrix { precision, k, n, units })
