@@ -190,8 +190,7 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
-        if is_plain(&self.height) && is_plain(&self.width) {
+        if self.has_pixels() {
             let pixels = Matrix::new(image, self.rows, self.channels);
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
@@ -205,9 +204,20 @@ impl Conv2d {
         multiply(isa, self.rows, &windows, filters, epilogue, out, parallel)
     }
 
+    /// True if each window is one pixel: a 1x1 filter of stride 1 without padding.
+    fn has_pixels(&self) -> bool {
+        let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
+        is_plain(&self.height) && is_plain(&self.width)
+    }
+
+    /// The number of elements of all images. `Conv2d::new` has checked that it does not overflow.
+    fn elements(&self) -> usize {
+        self.batch * self.height.input * self.width.input * self.channels
+    }
+
     /// Checks the number of elements of the images.
     fn expect_image(&self, image: &[f32]) -> Result<(), TensorError> {
-        expect_len(self.batch * self.height.input * self.width.input, self.channels, image.len())
+        expect_len(self.elements(), 1, image.len())
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::{Conv2d, Window};
+use super::Conv2d;
 use crate::TensorError;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, expect_len};
@@ -80,17 +80,6 @@ impl Conv2d {
         });
         let rows = WindowBytes { conv: self, bytes: space, size, groups: &groups };
         multiply(isa, self.rows, &rows, filters, epilogue, out, parallel)
-    }
-
-    /// True if each window is one pixel: a 1x1 filter of stride 1 without padding.
-    fn has_pixels(&self) -> bool {
-        let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
-        is_plain(&self.height) && is_plain(&self.width)
-    }
-
-    /// The number of elements of all images. `Conv2d::new` has checked that it does not overflow.
-    fn elements(&self) -> usize {
-        self.batch * self.height.input * self.width.input * self.channels
     }
 }
 

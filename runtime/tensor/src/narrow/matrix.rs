@@ -15,8 +15,7 @@ use crate::TensorError;
 use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::StoredFloat;
-use crate::simd::Precision;
-use crate::simd::{GROUP, GROUPS, LANES, PanelGroup, PanelScales, Panels, to_half};
+use crate::simd::{GROUP, GROUPS, LANES, PanelGroup, PanelScales, Panels, Precision, to_half};
 
 /// The size of a unit in bytes.
 const UNIT: usize = size_of::<PanelGroup>();

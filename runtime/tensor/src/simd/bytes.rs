@@ -110,14 +110,8 @@ pub(super) fn avx2(a: ByteRows<'_>, b: [&[PanelGroup]; 2], sums: &mut Sums) {
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_row {
     ($count:ident, $i:ident, $body:block) => {
-        each_row!($count, $i, $body, 0 1 2 3 4 5 6 7)
+        each_row_of!($count, $i, $body, 0 1 2 3 4 5 6 7)
     };
-    ($count:ident, $i:ident, $body:block, $($row:literal)*) => {$(
-        if $row < $count {
-            const $i: usize = $row;
-            $body
-        }
-    )*};
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -28,6 +28,17 @@
 //!
 //! Not here: the order of the work (`matmul`, `conv`), threads.
 
+/// Repeats `$body` for each of these rows below `$count`, with `$i` a constant.
+#[cfg(target_arch = "x86_64")]
+macro_rules! each_row_of {
+    ($count:ident, $i:ident, $body:block, $($row:literal)*) => {$(
+        if $row < $count {
+            const $i: usize = $row;
+            $body
+        }
+    )*};
+}
+
 mod binary;
 mod bytes;
 mod convert;

@@ -58,14 +58,8 @@ pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], 
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_row {
     ($count:ident, $i:ident, $body:block) => {
-        each_row!($count, $i, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
+        each_row_of!($count, $i, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
     };
-    ($count:ident, $i:ident, $body:block, $($row:literal)*) => {$(
-        if $row < $count {
-            const $i: usize = $row;
-            $body
-        }
-    )*};
 }
 
 fn portable_of<const R: usize, const LANES: usize>(
